@@ -1,4 +1,4 @@
-/** Settings of the account for its managers: the account, forms, catalogues, and retention. */
+/** The settings page, for managers only: tabs for the account, forms, catalogues and retention. */
 import { getRouteApi } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { Forbidden } from '../parts/forbidden.tsx';

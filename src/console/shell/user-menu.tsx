@@ -126,7 +126,7 @@ function SchemeItems() {
   );
 }
 
-/** Changes the account. A token is for one account, so the user signs in again and returns to Home. */
+/** Switches to another account. A token is for one account, so the user signs in again and returns to Home. */
 async function switchAccount(accountId: number): Promise<void> {
   try {
     const path = { accountId };

@@ -13,7 +13,7 @@ interface ChildrenProps {
   readonly id: number;
 }
 
-/** Shows the list, and to managers a link that adds an element. */
+/** Lists the sources or variables. Managers also see a link to the page that adds one. */
 export function Children({ kind, id }: ChildrenProps) {
   const { t } = useTranslation('structure');
   const { mayManage } = useSession();

@@ -22,7 +22,7 @@ export function FieldInput({ field, text, options, isDisabled, onChange }: Field
     disabled: isDisabled,
   };
   if (field.input === 'entry' || field.input === 'zone') {
-    // An id without an entry stays visible as a number.
+    // A stored id that is not among the options stays visible.
     const isKnown = text === '' || options.some(({ value }) => value === text);
     const data = isKnown ? options : [{ value: text, label: field.input === 'zone' ? text : `#${text}` }, ...options];
     return (
@@ -31,7 +31,7 @@ export function FieldInput({ field, text, options, isDisabled, onChange }: Field
         searchable
         clearable
         limit={100}
-        // A list opened before its options arrive would stay closed, so the field is disabled until then.
+        // Disabled until the options arrive: an empty list does not open, and does not open later by itself.
         disabled={isDisabled || data.length === 0}
         data={[...data]}
         value={text === '' ? null : text}

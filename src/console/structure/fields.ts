@@ -67,7 +67,7 @@ function toText(value: unknown): string {
   return Array.isArray(value) ? value.join(', ') : String(value);
 }
 
-/** @returns the members that differ from what is stored: a save keeps the other members as they are now. */
+/** @returns only the members whose text changed, so that a save leaves all other stored members alone. */
 export function toChanges(kind: Kind, texts: Texts, saved: Texts): Members {
   return Object.fromEntries(
     FIELDS[kind].flatMap((field) => {

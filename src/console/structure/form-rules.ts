@@ -1,11 +1,11 @@
-/** Values of the account's forms in `clientData`, at `<form>.<group>.<field>`, as texts of inputs and back. Pure. */
+/** Converts form values, which `clientData` holds at `<form>.<group>.<field>`, to texts of inputs and back. Pure. */
 import type { components } from '../api/openapi.d.ts';
 import { type Members, toNumber } from './fields.ts';
 
 export type Form = components['schemas']['Form'];
 export type FormField = Form['groups'][number]['fields'][number];
 
-/** Texts by path: the JSON of form, group and field. */
+/** Texts of fields, by path (see `pathOf`). */
 export type FormTexts = Readonly<Record<string, string>>;
 
 /** @returns the key under which a draft holds the text of a field. */
@@ -51,7 +51,7 @@ export function withFormTexts(
 
 type Tree = Record<string, unknown>;
 
-/** @returns the object that a member holds; anything else is replaced by an empty object. */
+/** @returns the object that a member holds; any other value is replaced by an empty object. */
 function branchOf(parent: Tree, name: string): Tree {
   const value = parent[name];
   const branch: Tree = typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Tree) : {};

@@ -1,4 +1,4 @@
-/** The routes of sites, sources and properties of variables, and the routes that create these elements. */
+/** Pages that show a site, a source or the properties of a variable, and pages that create these elements. */
 import { Skeleton } from '@mantine/core';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';

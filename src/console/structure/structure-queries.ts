@@ -33,7 +33,7 @@ export function useElement(kind: Kind, id: number) {
   return useQuery({ queryKey: ['element', kind, id], queryFn: () => load(kind, id) });
 }
 
-/** @returns the query of the account's forms for a kind. */
+/** @returns the query of the account's forms for one kind of element. */
 export function useForms(kind: Kind) {
   return useQuery({
     queryKey: ['forms', kind],
@@ -55,7 +55,7 @@ export interface Child {
   readonly mappingConfig?: string | null;
 }
 
-/** @returns the query of the first sources of a site, or variables of a source, and of their total number. */
+/** @returns the query of a site's sources or a source's variables: the first MAX_CHILDREN and the total number. */
 export function useChildren(kind: 'Site' | 'Source', id: number) {
   return useQuery({
     queryKey: ['children', kind, id],

@@ -205,7 +205,7 @@ export const en = {
   signedOut: { title: 'You are signed out', failed: 'Sign-in failed', again: 'Sign in' },
 };
 
-/** Every text of a language, by the same names. */
+/** The texts of one language, with the names of the English texts. */
 export type Texts = TextsOf<typeof en>;
-/** The names of all texts, each with a string: a translation must have the same names. */
+/** The type of a translation of `Node`: the same names, each with any string. */
 export type TextsOf<Node> = { readonly [Name in keyof Node]: Node[Name] extends string ? string : TextsOf<Node[Name]> };

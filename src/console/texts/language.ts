@@ -37,7 +37,7 @@ export function currentLanguage(): Language {
   return i18next.language as Language;
 }
 
-/** @returns the language with the browser's region, which decides how dates and numbers are written. */
+/** @returns the locale of dates and numbers: the console's language, with the region that the browser gives for it. */
 export function currentLocale(): string {
   const language = currentLanguage();
   return navigator.languages.find((tag) => tag.startsWith(`${language}-`)) ?? (language === 'en' ? 'en-GB' : language);

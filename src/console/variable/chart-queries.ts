@@ -1,4 +1,4 @@
-/** What a chart reads: bounds and versions of a variable, and the points of each line in the shown range. */
+/** Queries of a chart: bounds and versions of a variable, and the points of each line in the shown range. */
 import { keepPreviousData, queryOptions, useQueries, useQuery } from '@tanstack/react-query';
 import { api, bodyOf } from '../api/client.ts';
 import {
@@ -15,10 +15,10 @@ import { loadPoints, loadVersionInstants } from './points.ts';
 
 /** Maximum stops of the slider over the instants at which versions arrived. */
 const MAX_STOPS = 300;
-/** When a range has more points than this by estimate, their versions are not read for the stops. */
+/** When a range has more points than this by estimate, the versions of its points give no stops. */
 const MAX_POINTS_FOR_STOPS = 12_000;
 
-/** Number of last points from whose distances the step is estimated. */
+/** The step is estimated from the distances between this many last points. */
 const MAX_LAST = 100;
 
 /** @returns the query of the bounds of a variable's points; its result is null without points. */
@@ -90,7 +90,7 @@ export function useChartPoints(
  * @param live instants of versions that arrived while the chart is open.
  * @returns the stops of the slider, ascending, as ISO 8601: the instants at which the first and last version of each
  * VersionTag arrived, `live`, and, in a range of few points, the instants at which all versions of these points
- * arrived. Of more than MAX_STOPS instants, MAX_STOPS remain, evenly spread.
+ * arrived. When there are more than MAX_STOPS instants, MAX_STOPS of them remain, evenly spread.
  */
 export function useStops(
   variableId: number,
@@ -112,7 +112,7 @@ export function useStops(
     lastVersionTimestamp,
   ]);
   // VersionTimestamps have microseconds, stops have milliseconds: a stop is rounded up, so its version had arrived by then.
-  // `instants` keeps the data of a former range until it has data of this range; a range of many points ignores them.
+  // `instants` keeps the data of the former range until this range is read. A range of many points uses no `instants`.
   const seen = (isFew ? (instants.data ?? []) : []).map((seconds) => new Date(Math.ceil(seconds * 1000)).toISOString());
   const all = [...new Set([...[...tagged, ...live].map(ceilMillis), ...seen])].sort();
   return thin(all);

@@ -19,7 +19,7 @@ export type Resolution = 'Raw' | 'Minute' | 'Hour' | 'Day' | 'Month';
 export const RAW_LIMIT = 45_000;
 /** Maximum buckets of a chart, unless they are months: several for each pixel of a wide window. */
 const BUCKET_LIMIT = 6000;
-/** Assumed step of a variable without a granularity; a chart assumes it only when its points give no step either. */
+/** Assumed step of a variable without a granularity. A chart assumes it only when the points give no step either. */
 const DEFAULT_STEP_SEC = 900;
 const DAY_SEC = 86_400;
 const YEAR_SEC = 366 * DAY_SEC;
@@ -42,7 +42,7 @@ const STEP_SEC: Readonly<Record<string, number>> = {
   Year: YEAR_SEC,
 };
 
-/** @returns seconds between the points of a variable by its granularity; DEFAULT_STEP_SEC without one. */
+/** @returns seconds between points according to granularity and time base; DEFAULT_STEP_SEC when either is null. */
 export function stepOf(granularity: number | null, timeBase: string | null): number {
   const base = timeBase === null ? undefined : STEP_SEC[timeBase];
   return granularity === null || base === undefined ? DEFAULT_STEP_SEC : granularity * base;
@@ -54,7 +54,7 @@ export interface Bounds extends Range {
   readonly spacingSec: number | undefined;
 }
 
-/** @returns the median distance of dates; undefined for fewer than two. @param seconds dates in any order. */
+/** @returns the median distance of consecutive dates; undefined for fewer than two. @param seconds dates in any order. */
 export function spacingOf(seconds: readonly number[]): number | undefined {
   const dates = seconds.toSorted((a, b) => a - b);
   const distances = dates.slice(1).map((date, index) => date - (dates[index] ?? date));
@@ -63,8 +63,8 @@ export function spacingOf(seconds: readonly number[]): number | undefined {
 
 /**
  * @returns seconds between the points of a variable, by which a chart estimates how many points a range has: the shorter of
- * the declared step and the usual distance of the points. With the declared step alone, a chart could read millions of raw
- * points of a variable whose points are closer together.
+ * the declared step and the usual distance of the points; DEFAULT_STEP_SEC when neither is known. With the declared step
+ * alone, a chart could read millions of raw points of a variable whose points are closer together.
  */
 export function chartStepOf(granularity: number | null, timeBase: string | null, { spacingSec }: Bounds): number {
   const declared = granularity === null ? undefined : stepOf(granularity, timeBase);
@@ -106,7 +106,7 @@ export function moveRange({ from, to }: Range, by: number): Range {
   return { from: from + by * length, to: to + by * length };
 }
 
-/** @returns a range of another length that ends at the same instant. */
+/** @returns a range of `days` days that ends at the same instant. */
 export function resizeRange({ to }: Range, days: number): Range {
   return { from: to - days * DAY_SEC, to };
 }

@@ -163,7 +163,7 @@ function isShaded({ kind }: Selection): boolean {
 }
 
 interface ShownRange {
-  /** The period that the chart shows. Without a period in the address it ends after the newest point. */
+  /** The period that the chart shows. Without a period in the address, it ends after the newest point. */
   readonly range: Range;
   /** The period that is read. Raw points that arrive later are merged with the points read. */
   readonly read: Range;
@@ -195,7 +195,7 @@ interface LinesOptions extends ShownRange {
   readonly live: Live;
 }
 
-/** Reads the sides of the variable and the other variables, and aligns them. */
+/** Reads the points of every line, of this variable and of the others, and aligns them for the chart. */
 function useLines({ context, search, selection, range, read, resolution, live }: LinesOptions) {
   const { t } = useTranslation();
   const { variable, unit, timeZone } = context;
@@ -245,7 +245,7 @@ function useSame<Item>(list: readonly Item[]): readonly Item[] {
   return kept.current;
 }
 
-/** @returns raw points of the latest versions with the points that arrived after they were read; other points as they are. */
+/** Adds the points that arrived after the read to raw points of the latest versions. Other points stay as they are. */
 function withLive({ variableId, side, points }: ChartPoints, live: Live, range: Range, resolution: Resolution) {
   if (side !== 'latest' || resolution !== 'Raw') return points;
   return live.points.over(variableId, points, range.from, range.to);

@@ -64,7 +64,7 @@ export function AddEntry({ catalogue }: { readonly catalogue: Catalogue }) {
               withAsterisk
               searchable
               allowDeselect={false}
-              // A list opened before its options arrive would stay closed, so the field is disabled until then.
+              // Disabled until the options arrive: an empty list does not open, and does not open later by itself.
               disabled={!families.data}
               data={(families.data ?? []).map(({ id, name }) => ({ value: String(id), label: name }))}
               value={fields.unitFamilyId === '' ? null : fields.unitFamilyId}

@@ -1,4 +1,4 @@
-/** The elements that have values of a form, each with the number of its problems. */
+/** The elements that have values of a form, and how many problems the values of each element have. */
 import { Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';

@@ -130,7 +130,7 @@ function Definition({ draft, isStored, onChange }: DefinitionProps) {
       </div>
       {groups.map((group, index) => (
         <GroupEditor
-          // Only its position identifies a group.
+          // A group has no id, so its position is the key.
           // biome-ignore lint/suspicious/noArrayIndexKey: see above
           key={index}
           number={index + 1}

@@ -42,7 +42,7 @@ export function GroupEditor({ number, group, onChange }: GroupEditorProps) {
       </div>
       {fields.map((field, index) => (
         <FieldEditor
-          // Only its position identifies a field.
+          // A field has no id, so its position is the key.
           // biome-ignore lint/suspicious/noArrayIndexKey: see above
           key={index}
           number={index + 1}
@@ -144,7 +144,7 @@ function Numeric({ field, onChange }: NumericProps) {
         searchable
         clearable
         limit={100}
-        // A list opened before its options arrive would stay closed, so the field is disabled until then.
+        // Disabled until the options arrive: an empty list does not open, and does not open later by itself.
         disabled={units.length === 0}
         data={[...units]}
         value={field.unitId === '' ? null : field.unitId}

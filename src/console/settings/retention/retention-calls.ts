@@ -1,4 +1,4 @@
-/** Calls of retention policies: of a variable, or of the account when no variable is named. */
+/** API calls for the retention policy of a variable, or of the account when `variableId` is undefined. */
 import { api, bodyOf } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
 

@@ -1,4 +1,4 @@
-/** Chooses further variables for the chart of a variable, by searching. */
+/** Lets the user search for further variables and add them to the chart of a variable. */
 import { ActionIcon, Select } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQueries, useQuery } from '@tanstack/react-query';
@@ -31,7 +31,7 @@ interface OtherVariablesProps {
   readonly onChange: (ids: readonly number[]) => void;
 }
 
-/** Chooses further variables that the chart shows. */
+/** The chosen variables, each with a button that removes it, and the search that adds one. */
 export function OtherVariables({ variableId, others, ids, onChange }: OtherVariablesProps) {
   const { t } = useTranslation('variable');
   return (

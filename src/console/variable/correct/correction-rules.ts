@@ -28,7 +28,7 @@ export function toRows({ seconds, values }: Points, edits: Edits): readonly Row[
 export interface Step {
   /** @returns the date `count` steps after a date, both in Unix seconds; `count` may be negative. */
   readonly move: (seconds: number, count: number) => number;
-  /** @returns the first date at or after `seconds` in steps from the start of its civil day, month or year. */
+  /** @returns the first date at or after `seconds`, in steps from the start of the civil day, month or year of `seconds`. */
   readonly firstFrom: (seconds: number) => number;
 }
 
@@ -62,7 +62,7 @@ export function toStep(granularity: number | null, timeBase: string | null, time
 
 /**
  * Changes every value of the range; `fill` and `create` add points instead.
- * @param operand value of every kind except `fill`.
+ * @param operand number to set, to add, to multiply by, or to give to new points; `fill` ignores it.
  * @param step gives the dates that `fill` and `create` add.
  * @returns the edits after the change; undefined when there would be more than MAX_CORRECTED.
  */
@@ -127,7 +127,7 @@ function fill(rows: readonly Valued[], edits: Edits, range: Range, step: Step): 
   return next;
 }
 
-/** Gives a value to each missing date of the range. Dates are whole steps from the points; without points, from `firstFrom`. */
+/** Adds `value` at each missing date of the range, in steps from the points; without points, in steps from `firstFrom`. */
 function create(rows: readonly Valued[], edits: Edits, range: Range, step: Step, value: number): Edits {
   const next = new Map(edits);
   const add = (date: number) => {

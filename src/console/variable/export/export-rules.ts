@@ -29,9 +29,10 @@ export interface Shown {
 }
 
 /**
- * @returns the calls. Labels: one call for each, because a call reads one version of a date. A comparison: one call for both
- * sides. With labels or a comparison, one more call reads the latest versions of the other variables, as the chart does.
- * Otherwise, one call reads all variables; as of an instant, it omits the latest versions, which the chart draws too.
+ * @returns the calls. A chart of labels needs one call for each label, because a call reads one version of a date. A
+ * comparison needs one call for both sides. In these two kinds of chart, one more call reads the latest versions of the
+ * other variables. In every other chart, one call reads all variables. The export of a chart as of an instant lacks the
+ * latest versions, although the chart draws them too.
  * @param now instant that stands for the latest versions on the left side of a comparison, as ISO 8601.
  */
 export function toExports(

@@ -10,7 +10,7 @@ export function toSnippet(language: Language, api: string, exports: readonly Exp
     pairs: Object.entries(query).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, String(value)] as const],
     ),
-    /** Name of the variable of the program that holds the answer. */
+    /** Name of the program's variable that holds the answer. */
     points: exports.length === 1 ? 'points' : `points_${index + 1}`,
   }));
   const { head, write } = WRITERS[language];
@@ -81,7 +81,7 @@ function shellQuote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Quotes a text. A JSON string is also a string of R and of Python. */
+/** Quotes a text: a JSON string is also a string literal of R and of Python. */
 function quote(text: string): string {
   return JSON.stringify(text);
 }

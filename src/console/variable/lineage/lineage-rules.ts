@@ -1,6 +1,6 @@
-/** Lays out the nodes of a lineage: the point on the left, and the states it was computed from to its right. Pure. */
+/** Lays out a lineage: the traced point on the left; to its right, the states from which it was computed. Pure. */
 
-/** A state of a variable, or the run, push or file that wrote it. */
+/** A state (the points of a variable as of a VersionTimestamp), or the run, push or file that wrote the state. */
 export interface LineageNode {
   readonly kind: 'state' | 'run' | 'origin';
   readonly title: string;

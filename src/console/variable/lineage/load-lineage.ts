@@ -27,6 +27,7 @@ interface Tracing {
   rest: number;
 }
 
+/** The points of a variable as of a VersionTimestamp. */
 interface State {
   readonly variableId: number;
   /** VersionTimestamp of the state; null: the variable had no points. */
@@ -38,7 +39,8 @@ interface State {
 
 /**
  * @returns the tree of a version.
- * @throws {ApiError} when the variable, its origins, the run that wrote it or the saves of its script cannot be read.
+ * @throws {ApiError} when the variable, the version's origins, the run that wrote the version or the saves of the run's
+ * script cannot be read.
  */
 export function loadLineage(
   queries: QueryClient,
@@ -90,7 +92,7 @@ async function describeRun(tracing: Tracing, runId: number, sourceId: number, de
   const children: LineageNode[] = [];
   for (const { alias, variableId, lastVersionTimestamp: at, points } of inputs) {
     if (tracing.rest <= 0 || depth >= MAX_DEPTH) break;
-    // An input that cannot be read is left out: the caller may not have access to it.
+    // An input that cannot be read is left out, such as one to which the user has no access.
     const child = await trace(tracing, { alias, variableId, at, points }, depth + 1).catch(() => undefined);
     if (child) children.push(child);
   }

@@ -1,6 +1,6 @@
 /**
  * Follows variables by `GET /data/watch`: connects again with the cursor of the last event after any interruption, and
- * pauses while the page is hidden. No committed point is missed after the first event.
+ * pauses while the page is hidden. After the first event, no committed point is missed.
  */
 import { ApiError } from '../../api/client.ts';
 import { fetchPoints } from '../../api/download.ts';

@@ -1,6 +1,6 @@
 /**
- * Points that arrived while a chart is open, drawn over the points it has read. When they are more than MAX_POINTS, they
- * become the older generation, the chart reads its points again, and the older generation is dropped.
+ * Points that arrived while a chart is open, drawn over the points it has read. When more than MAX_POINTS have arrived,
+ * they become the older generation, the chart reads its points again, and the older generation is dropped.
  */
 
 import type { Points } from '../chart-rules.ts';
@@ -74,8 +74,8 @@ export class LivePoints {
   }
 
   /**
-   * @returns the points merged with the points that arrived with dates from `from` to `to` (exclusive); the same object
-   * when there are none.
+   * @returns `points` merged with the arrived points that are dated from `from` to `to` (exclusive); `points` itself when
+   * there are none.
    */
   over(variableId: number, points: Points, from: number, to: number): Points {
     const came = new Map([...(this.#older.get(variableId) ?? []), ...(this.#newer.get(variableId) ?? [])]);

@@ -58,7 +58,7 @@ function align(columns: readonly Column[]): uPlot.AlignedData {
   return uPlot.join(columns as unknown as uPlot.AlignedData[]);
 }
 
-/** Converts values for uPlot, which takes null, not NaN, for a gap. Without gaps, the array itself is drawn. */
+/** Converts values for uPlot, which takes null, not NaN, for a gap. Without gaps, the values stay as they are. */
 function columnOf({ seconds, values }: Points): Column {
   const hasGap = values.some((value) => Number.isNaN(value));
   return [seconds, hasGap ? Array.from(values, (value) => (Number.isNaN(value) ? null : value)) : values];

@@ -63,7 +63,7 @@ function toAxes({ lines, timeZone }: PlotProps, color: (name: string) => string)
         grid: index === 0 ? grid : { show: false },
         size: widthOf,
         values: (_plot, splits) => splits.map(formatValue),
-        // With several axes, an axis with a single line has the colour of that line.
+        // With several units, the axis of a unit with a single line has the colour of that line.
         ...(units.length > 1 && own.length === 1 && { stroke: color(own[0]?.color ?? '--soft') }),
         ...(unit !== '' && { label: unit, labelSize: 20 }),
       };

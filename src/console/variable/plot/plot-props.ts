@@ -19,7 +19,7 @@ export interface PlotProps {
   /** Dates in Unix seconds, then one array of values for each line. */
   readonly data: uPlot.AlignedData;
   readonly lines: readonly Line[];
-  /** Pairs of lines between which the area is filled. */
+  /** Pairs of indexes in `lines`; the area between the two lines is filled. */
   readonly bands: readonly (readonly [upper: number, lower: number])[];
   readonly range: Range;
   readonly timeZone: string;

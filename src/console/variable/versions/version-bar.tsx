@@ -23,7 +23,7 @@ interface VersionBarProps {
   readonly onSelect: (selection: Selection) => void;
 }
 
-/** Chooses the versions that the chart shows; below the chart. */
+/** The version bar, which is shown below the chart. */
 export function VersionBar(props: VersionBarProps) {
   const { t } = useTranslation();
   const { variableId, selection, stops, onSelect } = props;
@@ -54,7 +54,7 @@ export function VersionBar(props: VersionBarProps) {
   );
 }
 
-/** @returns the sides of a new comparison: the two newest labels, else the first state and the latest. */
+/** @returns the sides of a new comparison: the two newest labels, else the state at the first stop and the latest. */
 function firstComparison(
   labels: readonly string[],
   stops: readonly string[],
@@ -114,7 +114,7 @@ function KnownAt({ stops, timeZone, at, onSelect }: VersionBarProps & { readonly
     return () => clearTimeout(timer);
   }, [isPlaying, index, stops, onSelect]);
   if (stops.length === 0) return <p className={classes.note}>{t('version.noVersions')}</p>;
-  // An address may name an instant before every version.
+  // An address may name an instant before the first version.
   const shown = at !== undefined && at < (stops[0] ?? '') ? at : (stops[index] ?? '');
   const moment = formatVersion(shown, timeZone);
   const play = () => {

@@ -85,7 +85,7 @@ export interface StoredClient extends ClientRegistration {
   readonly isPublic: boolean;
   readonly isEnabled: boolean;
   readonly createdDate: string;
-  /** Instant of the last `replaceClientSecret`; null: none. */
+  /** Instant at which `replaceClientSecret` last replaced the secret; null: never. */
   readonly secretDate: string | null;
   /** Instant until which the replaced secret is valid; null: no replaced secret is valid. */
   readonly previousSecretUntil: string | null;

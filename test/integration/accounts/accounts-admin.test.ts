@@ -211,7 +211,7 @@ describe('admin: the audit trail of commands', () => {
   const trail = async (client: TestClient, query: string) =>
     (await client.get<readonly Entry[]>(`/account/audit${query}`)).body;
 
-  it('names the operator given by --as; only an ADMIN reads entries of no account (R-B14)', async () => {
+  it('names the operator given by --as; entries that belong to no account can be read by an ADMIN only (R-B14)', async () => {
     const ada = await api.signIn('ada', 'ADMIN');
     const commands: readonly (readonly [action: string, words: readonly string[]])[] = [
       ['ClientCreated', ['create-client', '--client', 'trailed', '--redirect-uri', 'https://x.example/cb']],

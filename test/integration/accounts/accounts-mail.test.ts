@@ -134,7 +134,7 @@ describe('accounts: a mail', () => {
     expect(mail.messageId).toBe(`<${rows[0]?.message_id}@tidemark.example>`);
   });
 
-  it('waits when TLS is required and the server has none (R-B10)', async () => {
+  it('waits when TLS is required and the mail server does not offer it (R-B10)', async () => {
     await queueMail(database, mailTo('sealed@x.example'));
     const careful = startSender({ smtpUrl: `${mailbox.url}?requireTLS=true` });
     await eventually('the attempt', async () => (await stateOf('sealed@x.example'))?.failure?.includes('STARTTLS'));

@@ -12,7 +12,7 @@ type Role = 'ALL USERS' | 'MANAGER' | 'ADMIN';
 
 interface Operation {
   readonly method: string;
-  /** `{account}` is the account, `{id}` a user and `{site}` a site of the account. */
+  /** `{account}` stands for the id of the account, `{id}` for the id of a user and `{site}` for the id of a site. */
   readonly path: string;
   readonly role: Role;
   readonly answer: 'object' | 'array' | 'empty';

@@ -50,7 +50,7 @@ describe('accounts: two concurrent requests of two managers', () => {
   );
 });
 
-it('accounts: invitations of two accounts, accepted concurrently, create one user with both memberships (R-B10)', async () => {
+it('accounts: invitations of two accounts to one address, accepted concurrently, create one user who is a member of both (R-B10)', async () => {
   for (let round = 0; round < 5; round++) {
     const email = `twin-${round}@north.example`;
     await api.manager.post(INVITATIONS, { email });

@@ -23,7 +23,7 @@ afterAll(() => api.close());
 type Account = Readonly<Record<string, unknown>>;
 
 describe('accounts: GET /account', () => {
-  it('shows a USER the members of level Normal (§4.1, R-C1)', async () => {
+  it('shows a USER the members of level Normal by default (§4.1, R-C1)', async () => {
     expect(await user.get('/account')).toMatchObject({ status: 200 });
     expect((await user.get<Account>('/account')).body).toEqual({
       id: api.accountId,
@@ -38,7 +38,7 @@ describe('accounts: GET /account', () => {
     });
   });
 
-  it('displayLevel Light shows id and name; Verbose adds the counts of the account (R-C1)', async () => {
+  it('displayLevel Light shows id and name; Verbose adds the counts of sites, sources, variables and users (R-C1)', async () => {
     expect((await user.get('/account?displayLevel=light')).body).toEqual({ id: api.accountId, name: 'North' });
     expect((await api.manager.get('/account?displayLevel=Verbose')).body).toMatchObject({
       ...{ siteCount: 2, sourceCount: 2, variableCount: 2, userCount: 2 },
@@ -155,7 +155,7 @@ describe('accounts: PUT /account', () => {
 
 describe('accounts: features and secondary accesses of the account', () => {
   it.each(['/account/features', '/account/secondaryAccesses'])(
-    '%s lists its entries with the level Admin for a manager, and answers 403 to a USER (§4.1, R-C3)',
+    '%s lists entries to a manager, each with the level Admin, and answers 403 to a USER (§4.1, R-C3)',
     async (path) => {
       const { status, body } = await api.manager.get<readonly Account[]>(path);
       expect(status).toBe(200);
@@ -198,7 +198,7 @@ describe('accounts: accounts of the user', () => {
     expect((await both.get('/account?displayLevel=Light')).body).toMatchObject({ id: api.accountId });
   });
 
-  it('signing out everywhere ends refresh tokens, and access tokens issued in an earlier second (R-B5)', async () => {
+  it('signing out everywhere ends refresh tokens, and access tokens issued before the second of the sign-out (R-B5)', async () => {
     await addPerson(api, 'leaver');
     const leaver = await signInPerson(api, 'leaver');
     const request = async (form: Readonly<Record<string, string>>) => {
@@ -278,7 +278,7 @@ describe('accounts: the audit trail', () => {
     expect(body.map(({ userName }) => userName)).toEqual(['sam']);
   });
 
-  it('lists changes of a user in the account of the user, not in the account of the ADMIN who made them (R-A5, R-B8)', async () => {
+  it('lists changes to a user in the account of the user, not in the account of the ADMIN who made them (R-A5, R-B8)', async () => {
     const stella = await addPerson(api, 'stella', { accountIds: [api.otherAccountId] });
     await admin.post(`/account/user/${stella}`, { firstName: 'Stella' });
     await admin.post(`/account/user/${stella}/lock`, { isLocked: true });
@@ -297,7 +297,7 @@ describe('accounts: the audit trail', () => {
     expect(rows).toEqual([{ account_id: api.otherAccountId }]);
   });
 
-  it('shows the deletion of a user who belongs to no account to an ADMIN only (R-A5)', async () => {
+  it('only an ADMIN sees the deletion of a user who belonged to no account (R-A5)', async () => {
     const nobody = await addPerson(api, 'nobody', { accountIds: [] });
     await admin.delete(`/account/user/${nobody}`);
     expect((await api.manager.get(`/account/audit?targetId=${nobody}`)).body).toEqual([]);

@@ -316,7 +316,7 @@ interface Entry {
   readonly requestId: string | null;
 }
 
-/** @returns the newest entry of the account; for a route below /admin, the newest entry of no account. */
+/** @returns the newest entry of the account; for a route below /admin, the newest entry that belongs to no account. */
 const lastEntry = async (route = '') => {
   const [client, scope] = / \/admin\//.test(route) ? [admin, 'Operator'] : [manager, 'Account'];
   const { body } = await client.get<readonly Entry[]>(`/account/audit?itemsPerPage=1&scope=${scope}`);

@@ -334,7 +334,7 @@ describe('accounts: GET /account/users/visibleToMe', () => {
 });
 
 describe('accounts: GET /account/usersForAccount/{id}', () => {
-  it('lists the users of any account with their claims, for ADMIN only (§4.3)', async () => {
+  it('lists the users of any account with their claims, to an ADMIN only (§4.3)', async () => {
     const { status, body } = await admin.get<readonly Listed[]>(`/account/usersForAccount/${api.otherAccountId}`);
     expect(status).toBe(200);
     expect(body.map(({ userName }) => userName)).toEqual(['both', 'foreign', 'sam']);

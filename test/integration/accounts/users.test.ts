@@ -265,7 +265,7 @@ describe('accounts: claims', () => {
     expect((await api.manager.put('/account/user/claims/edit', body)).status).toBe(404);
   });
 
-  it('managers change claims of their own users only (§4.2, R-B8)', async () => {
+  it('only managers change claims, and only of users who belong to no account of other managers (§4.2, R-B8)', async () => {
     for (const [client, userId, status] of [
       [user, uma, 403],
       [api.manager, foreign, 404],
@@ -291,7 +291,7 @@ describe('accounts: claims', () => {
     expect(await listed(uma)).toHaveLength(1);
   });
 
-  it('the permission to push begins and ends with its claim (R-B8)', async () => {
+  it('adding the claim datapusher.standard permits pushes, and removing the claim ends the permission (R-B8)', async () => {
     const pusher = await api.signIn('pushes', 'USER', { mayPush: false });
     const id = await userIdOf(api, 'pushes');
     const statusOf = async () => (await pusher.post('/api/data', [])).status;

@@ -48,7 +48,7 @@ describe('planUserChange: permission to change a user (R-B8)', () => {
       person('USER', 1, 2),
       false,
     ],
-    ['a manager may change a user of no account', person('MANAGER', 1), person('USER'), true],
+    ['a manager may change a user who belongs to no account', person('MANAGER', 1), person('USER'), true],
     ['a manager may not change an ADMIN', person('MANAGER', 1), person('ADMIN', 1), false],
     ['a USER may not change themself', person('USER', 1), person('USER', 1), false],
     ['an ADMIN may change any user', person('ADMIN'), person('ADMIN', 1, 2), true],

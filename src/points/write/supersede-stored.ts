@@ -1,8 +1,8 @@
 /**
- * Removes from `point` the stored rows whose dates are written again: deletes them (not versioned) or moves them to
- * history (versioned). Each statement has the runs of dates (stored-runs-rules.ts) of one chunk as parameters, and finds
- * each run in the index of the chunk. Measured on a million quarter-hourly points of 1,000 variables (2026-11): delete
- * and COPY take 2.5 s, `update … from` 4.3 s and `insert … on conflict` 5.5 s.
+ * Removes from `point` the stored rows whose dates are written again. Rows of versioned variables move to history,
+ * other rows are deleted. Each statement has the runs of dates (stored-runs-rules.ts) of one chunk as parameters, and
+ * finds each run in the index of the chunk. Measured on a million quarter-hourly points of 1,000 variables (2026-11):
+ * delete and COPY take 2.5 s, `update … from` 4.3 s and `insert … on conflict` 5.5 s.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
@@ -50,17 +50,17 @@ const supersede = (target: StatementTarget, history: string) => `
 
 const replace = (target: StatementTarget) => `${removeRuns(target)} and stored.version_tag_id = run.version_tag_id`;
 
-// Finds variables of which the write replaces the first version that was kept after a cut, because the write has the
-// same VersionTag. Past states are then complete only from this write on (R-F9).
+// Finds the variables for which the write replaces a version not later than `history_from`, namely one with the
+// VersionTag of the write. Past states of these variables are then complete only from this write on (R-F9).
 const widenCut = (target: StatementTarget) => `
   select distinct run.variable_id as "variableId", null::int8 as "historyFromMicros"
   from ${RUNS} join series on series.variable_id = run.variable_id, ${target.target} stored
   where ${isInRun('stored')}${touched(target, 'stored')} and stored.version_tag_id = run.version_tag_id
     and stored.version_timestamp <= series.history_from`;
 
-// Finds surplus versions: counts tagged and untagged versions separately, from the newest. The version being written
-// counts first (R-F3). With `materialized`, the versions are counted once; without it, the versions of a run are counted
-// again for every stored version.
+// Finds surplus versions: counts tagged and untagged versions separately, from the newest. The version being written is
+// already in `point` and adds one to the count of its kind (R-F3). With `materialized`, the versions are counted once;
+// without it, the versions of a run are counted again for every stored version.
 const surplus = (target: StatementTarget) => `
   with surplus as materialized (
     select run.variable_id, version.date, version.version_timestamp, version.newer_timestamp
@@ -78,8 +78,8 @@ const surplus = (target: StatementTarget) => `
   )`;
 
 // Deletes surplus versions. Returns, per variable, the first instant from which states are complete after the cut
-// (R-F9): the greatest VersionTimestamp of a version that directly follows a deleted version of its date; null when one
-// of these versions is being written.
+// (R-F9): the greatest VersionTimestamp of a version that directly follows a deleted version of its date; null when
+// this write stores one of these versions.
 const limit = (target: StatementTarget) => `${surplus(target)}, removed as (
     delete from ${target.target} history using surplus
     where history.variable_id = surplus.variable_id and history.date = surplus.date
@@ -93,8 +93,8 @@ const limit = (target: StatementTarget) => `${surplus(target)}, removed as (
               then (extract(epoch from max(newer_timestamp)) * 1000000)::int8 end as "historyFromMicros"
   from surplus group by variable_id`;
 
-// Finds the span of VersionTimestamps of surplus versions, so that only batches of a compressed chunk in this span
-// are decompressed: usually no batch, or only the batches of the oldest version.
+// Finds the span of VersionTimestamps of surplus versions, so that a compressed chunk decompresses only its batches in
+// this span: usually no batch, or only the batches of the oldest version.
 const surplusSpan = (target: StatementTarget) => `${surplus(target)}
   select min(version_timestamp)::text as "from", max(version_timestamp)::text as "to" from surplus`;
 
@@ -122,7 +122,7 @@ interface RunStep {
  */
 export type HistoryCuts = Map<number, Micros>;
 
-/** Statements of each set of runs; the statements of a set run in this order. */
+/** Statements for each set of runs, in the order of execution. */
 export const RUN_STEPS: Readonly<Record<keyof ChunkRuns, readonly RunStep[]>> = {
   // If the statement deletes any row, all its variables count as cut, because finding the variables of deleted rows
   // would look up each run twice.
@@ -159,10 +159,10 @@ export async function withNestedLoops<Result>(transaction: Transaction, work: ()
  * Deletes the stored rows that a write overwrites, and moves the stored rows that it supersedes to history (§9.2, R-F2,
  * R-F4).
  *
- * @param chunks runs by chunk number.
- * @param stored all chunks that overlap `chunks`.
- * @param cuts receives the variables whose history is cut (R-F9). Replacing a stored version by a new version with the same
- * VersionTag (R-F2) is a cut only if the stored version is the first that was kept after an earlier cut.
+ * @param chunks the runs of each chunk number.
+ * @param stored every stored chunk that can hold rows of these runs.
+ * @param cuts receives the variables whose history is cut (R-F9). Replacing a stored version by a new version with the
+ * same VersionTag (R-F2) is a cut only if the stored version is not later than `series.history_from`.
  */
 export async function supersedeStored(
   transaction: Transaction,

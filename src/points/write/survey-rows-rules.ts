@@ -27,10 +27,11 @@ export interface Series {
   readonly lastVersionTagId: number;
   /** No date has more tagged versions, or more untagged versions, than this number. */
   readonly versionBound: number;
-  /** True when a version was cut before, so that some past states are incomplete (R-F9). */
+  /** True when an earlier write or purge deleted versions, so that some past states are incomplete (R-F9). */
   readonly isHistoryCut: boolean;
   /**
-   * Dates before this instant may be rolled up, so writes to them must be noted. Absent or null: no date is rolled up.
+   * Dates before this instant may be rolled up: `refuseRolledUp` refuses or notes the points at such dates. Absent or
+   * null: no date is rolled up.
    */
   readonly rolledUntilMicros?: Micros | null;
 }

@@ -29,15 +29,17 @@ export interface WriteResult {
    * gets the microsecond after its last VersionTimestamp instead (R-F1).
    */
   readonly versionTimestamp: Micros;
-  /** The written variables by VersionTimestamp, which `origins/record-origin.ts` records. */
+  /** The written variables, grouped by VersionTimestamp, for `recordOrigin`. */
   readonly stamps: readonly WriteStamp[];
 }
 
-// Minimum rows for which an append looks up its chunk. Inserting into the table of the chunk is up to a fifth faster;
-// the look-up takes 1 ms, as long as copying 500 rows.
+// Minimum rows for which an append looks up its chunk. Inserting into the table of the chunk is up to a fifth faster
+// than inserting into the hypertable; the look-up takes 1 ms, as long as copying 500 rows.
 const MIN_ROWS_TO_FIND_CHUNKS = 5000;
 
-/** Maximum time of a statement that writes a batch or a part of a file: creating and opening chunks takes long. */
+/**
+ * Maximum time of a statement that writes a batch or a part of a file: creating and opening chunks can take minutes.
+ */
 export const WRITE_TIMEOUT_MS = 600_000;
 
 /** Maximum rows of a short write, which takes milliseconds. */
@@ -45,14 +47,15 @@ const MAX_SHORT_ROWS = 2000;
 
 /**
  * Writes encoded readings by the rules of §9.2. Rows of one variable take effect in order. A row with a VersionTag
- * replaces an earlier row with the same date and VersionTag (R-F2).
+ * replaces the row written before with the same date and VersionTag (R-F2).
  *
  * @param batches COPY tuples (`encodeTuples`); their VersionTimestamps are set in place.
  * @returns the written ranges, which the caller must announce in the same transaction (`announcePoints`).
  */
 export async function writePoints(transaction: Transaction, batches: readonly Buffer[]): Promise<WriteResult> {
   const { variableIds, chunkNumbers } = targetsOf(batches);
-  // Prepares chunks before the series are locked, because dates decades apart may need many chunks.
+  // Prepares chunks before the series are locked, so that creating many chunks, for dates decades apart, does not
+  // prolong the locks.
   await prepareChunks(transaction, 'point', chunkNumbers);
   const series = await lockSeries(transaction, variableIds);
   const { accepted, refused } = await refuseRolledUp(transaction, batches, series);
@@ -154,7 +157,7 @@ export async function copyTuples(transaction: Transaction, table: string, batche
   if (batches.length === 0) return;
   const stream = transaction.query(copyFrom(`copy ${table} (${COLUMNS}) from stdin (format binary)`));
   const finished = once(stream, 'finish');
-  // `finished` is awaited below; this handler keeps an earlier failure from becoming an unhandled rejection.
+  // `finished` may reject before it is awaited; this handler prevents an unhandled rejection.
   finished.catch(() => {});
   for (const part of [COPY_HEADER, ...batches, COPY_TRAILER]) {
     if (!stream.write(part)) await Promise.race([once(stream, 'drain'), finished]);

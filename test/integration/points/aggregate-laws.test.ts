@@ -34,7 +34,10 @@ const MILLIS = { from: Date.UTC(1990, 0, 1), to: Date.UTC(2025, 0, 1) };
 
 type Point = readonly [micros: number, value: number];
 
-/** Points some minutes apart, starting two days before the first clock change after a date. */
+/**
+ * Points 1 to 200 minutes apart, from two days before a clock change; in a zone without clock changes, before a random
+ * date.
+ */
 const history = fc
   .record({
     zone: fc.constantFrom(...ZONES),
@@ -115,7 +118,7 @@ function aggregateByHand(
 function startOf(micros: number, bucket: Exclude<Bucket, 'all'>, zone: string): number {
   const date = Temporal.Instant.fromEpochMilliseconds(micros / 1000).toZonedDateTimeISO(zone);
   if (bucket === 'minute') return micros;
-  // Start of an hour of the zone's clock, with the offset of the point.
+  // Start of the local hour, at the UTC offset of the point.
   if (bucket === 'hour') return micros - date.minute * MINUTE;
   const day = date.toPlainDate();
   const first = {

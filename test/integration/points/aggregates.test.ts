@@ -162,12 +162,12 @@ describe('points: aggregates', () => {
     [{ quantityType: 'Instantaneous' }, 'avgValue'],
     [{}, 'avgValue'],
     [{ quantityType: 'Integrated', aggregate: 'COUNT' }, 'countValue'],
-  ])('without an aggregation, a variable with %j is returned with %s (R-C8)', async (members, member) => {
+  ])('the default aggregation of a variable with %j is returned as the member %s (R-C8)', async (members, member) => {
     const variableId = await withReadings(readings, members);
     expect(await read(variableId, 'granularity=3')).toMatchObject([{ [member]: expect.any(Number) }]);
   });
 
-  test('use the selected versions (R-G2)', async () => {
+  test('are computed from the latest versions, or from the versions with the requested VersionTag (R-G2)', async () => {
     const { variableId } = await createStructure(api.manager, { isVersioned: true });
     for (const [version, value] of [
       ['V1', 1],
@@ -262,7 +262,7 @@ describe('points: gaps between buckets', () => {
   });
 
   test.each(['ASC', 'DESC'])(
-    'with fill=null in the order %s, an empty period has no rows, but one row with includeToBoundary (R-G1)',
+    'with fill=null in the order %s, a period whose from equals its to has no row; with includeToBoundary it has one row (R-G1)',
     async (order) => {
       const variableId = await withReadings([{ date: '2026-03-01T12:00:00Z', value: 1 }]);
       const noon = 'from=2026-03-01T12:30:00Z&to=2026-03-01T12:30:00Z&granularity=Hour&fill=null';

@@ -33,7 +33,7 @@ const counts = {
 } as const;
 
 test.each(['points', 'aggregates'] as const)(
-  'an as-of read of %s waits for a write that began before the requested instant (R-F5)',
+  'points: an as-of read of %s waits for a write that began before the requested instant (R-F5)',
   async (kind) => {
     const variableId = await store.addVariable({ isVersioned: true });
     let rows: Promise<number> | undefined;

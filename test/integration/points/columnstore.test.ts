@@ -79,11 +79,11 @@ it('points: with the Apache edition of TimescaleDB, compressChunks compresses no
 });
 
 describe('points: with the Community edition of TimescaleDB', () => {
-  it('a chunk without writes is compressed, later corrections are compressed too, and no version changes (R-F5)', async (test) => {
+  it('a chunk without writes is compressed, later corrections are compressed too, and the versions stay the same (R-F5)', async (test) => {
     if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
     const variableId = await store.addVariable({ isVersioned: true, versionLimit: 3 });
     await writeHours(variableId, 100);
-    // The statistics of a session may arrive later than the end of its transaction.
+    // One call may come too early, because the statistics of a session may arrive after the end of its transaction.
     const compress = () =>
       eventually('all chunks in columns', async () => {
         await compressChunks(store.database, NOW, log);
@@ -180,7 +180,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
     expect((await store.read(variableId)).map(({ value }) => value)).toEqual([1, 2]);
   });
 
-  it('current points are compressed in batches of at most 240', async (test) => {
+  it('current points are compressed in batches of at most 240 points', async (test) => {
     if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
     const variableId = await store.addVariable({ isVersioned: true });
     await writeHours(variableId, 1, 1000);

@@ -1,4 +1,4 @@
-/** Reads the bytes of a COPY from the socket (R-G4). */
+/** CopyOut reads the rows of a COPY from the socket (R-G4). */
 import { to as copyTo } from 'pg-copy-streams';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -41,7 +41,7 @@ async function collect(connection: Transaction, stream: CopyOut): Promise<Buffer
   return contentOf(Buffer.concat(pieces));
 }
 
-/** Removes the heads. @throws {Error} when a message is not a row. */
+/** Removes the head of each message. @throws {Error} when a message is not a row. */
 function contentOf(messages: Buffer): Buffer {
   const contents: Buffer[] = [];
   for (let at = 0; at < messages.length; ) {

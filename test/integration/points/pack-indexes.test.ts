@@ -52,7 +52,10 @@ const pack = async (quietSec: number, rewrittenQuietSec = 3600): Promise<number>
   return packIndexes(store.database, { quietSec, rewrittenQuietSec }, log);
 };
 
-/** Packs until `count` chunks were packed, because the statistics of a session may arrive after its transaction. */
+/**
+ * Calls `pack` until it has packed `count` chunks. One call may come too early, because the statistics of a session may
+ * arrive after the end of its transaction.
+ */
 const packUntil = async (count: number, quietSec: number, rewrittenQuietSec: number): Promise<void> => {
   let packed = 0;
   await eventually('packed chunks', async () => {
@@ -64,7 +67,7 @@ const packUntil = async (count: number, quietSec: number, rewrittenQuietSec: num
 
 describe('points: the indexes of a chunk that stays in rows', () => {
   it('are rebuilt once after a revision of the whole chunk, and the stored points stay the same (R-F5)', async (test) => {
-    if (inject('isInColumns')) test.skip('every chunk is compressed at once');
+    if (inject('isInColumns')) test.skip('the point store of this run compresses every chunk immediately');
     const variableId = await store.addVariable({ isVersioned: true });
     const write = (base: number) =>
       store.write(
@@ -90,7 +93,7 @@ describe('points: the indexes of a chunk that stays in rows', () => {
     await store.database.query(
       `update pg_index set indisvalid = false where indexrelid = '_timescaledb_internal.left_over'::regclass`,
     );
-    // The history chunk only grew, so it stays as it is.
+    // The history chunk only grew, so this call does not pack it.
     await packUntil(1, 3600, 0);
     expect(before[0]).toBeGreaterThan(50);
     expect(await indexBytes(current)).toBeLessThan(35);

@@ -34,7 +34,7 @@ const tags = fc.constantFrom(undefined, { quality: 'good' }, { quality: 'bad', s
 const labels = fc.record({ version, tags }).map(({ version: name, tags: set }) => {
   return { ...(name !== undefined && { version: name }), ...(set && { tags: set }) };
 });
-// Dates within two days, and occasionally about a year earlier or later, in another chunk.
+// Dates within two days, and occasionally a date about a year before or after, in another chunk.
 const date = fc.oneof(
   { weight: 9, arbitrary: fc.integer({ min: 0, max: 5 }).map((hour) => at(hour * 9)) },
   { weight: 1, arbitrary: fc.constantFrom(at(-9000), at(9000)) },
@@ -151,7 +151,7 @@ function knownAt(micros: number): Pick<Choice, 'knownAt'> {
   return { knownAt: { kind: 'instant', micros } };
 }
 
-/** @returns the answers of a world to every query, in a comparable form. */
+/** @returns the answers of a world (the model or the store) to every query, in a comparable form. */
 async function answers(world: World, moments: readonly number[]): Promise<readonly unknown[]> {
   const all: unknown[] = [];
   for (const query of queries(moments)) {
@@ -160,7 +160,7 @@ async function answers(world: World, moments: readonly number[]): Promise<readon
       query,
       rows.map(({ value: number, tags: set, ...row }) => ({
         ...row,
-        // The store adds the values of an average in another order.
+        // Rounded, because the store adds the values of an average in another order than the model.
         value: number === null ? null : Math.round(number * 1e6) / 1e6 + 0,
         tags: Object.fromEntries(Object.entries(set).sort()),
       })),
@@ -216,7 +216,7 @@ function stateAt(versions: readonly Row[], micros: number): ReadonlyMap<number, 
 
 /**
  * Compares the states of the store with the states of a history from which nothing was ever cut.
- * @param latest greatest VersionTimestamp seen of each variable: deletions may remove that version.
+ * @param latest greatest VersionTimestamp of each variable so far, kept because a deletion may remove its version.
  */
 async function expectWhole(cut: StoreWorld, uncut: World, latest: Map<string, number>): Promise<void> {
   const [stored, all] = [await cut.read(EVERYTHING), await uncut.read(EVERYTHING)];

@@ -25,7 +25,8 @@ async function writeAll(variableId: number, batches: readonly (readonly WrittenP
 }
 
 describe('points: a write at a variable and date', () => {
-  // The table of §9.2, "Processing result per measurement", and R-F2–F4. Values of one date, oldest version first.
+  // The table of §9.2, "Processing result per measurement", and R-F2–F4. The expected values are the versions of one
+  // date, oldest first.
   it.each([
     [
       'a new VersionTag makes a new version',
@@ -38,7 +39,7 @@ describe('points: a write at a variable and date', () => {
     ],
     ['a stored VersionTag written again replaces its version (R-F2)', true, ['V1', 'V1'], [[2, 'V1']]],
     [
-      'a replaced version becomes the latest (R-F2)',
+      'a version that replaces another becomes the latest (R-F2)',
       true,
       ['V1', 'V2', 'V1'],
       [
@@ -47,7 +48,7 @@ describe('points: a write at a variable and date', () => {
       ],
     ],
     [
-      'no VersionTag makes a new version',
+      'a write without a VersionTag makes a new version',
       true,
       [null, null],
       [
@@ -65,7 +66,7 @@ describe('points: a write at a variable and date', () => {
         [3, null],
       ],
     ],
-    ['without versioning only the last write stays (R-F4)', false, [null, null], [[2, null]]],
+    ['without versioning only the last write is kept (R-F4)', false, [null, null], [[2, null]]],
     ['without versioning a VersionTag is not kept (R-F4)', false, ['V1', 'V2'], [[2, null]]],
     ['without versioning the first VersionTag is not kept either (R-F4)', false, ['V1'], [[1, null]]],
   ] as const)('%s (§9.2)', async (_rule, isVersioned, tags, expected) => {
@@ -267,7 +268,7 @@ describe('points: reading', () => {
   it.each([
     ['from is inclusive, and to is exclusive', { fromMicros: at(1), toMicros: at(3) }, [1, 2]],
     ['includeToBoundary includes the end', { fromMicros: at(1), toMicros: at(3), isToIncluded: true }, [1, 2, 3]],
-    ['an empty period has no points', { fromMicros: at(1), toMicros: at(1) }, []],
+    ['a period whose from equals its to has no points', { fromMicros: at(1), toMicros: at(1) }, []],
     [
       'a period of one instant with its end included has the point of this instant',
       { fromMicros: at(1), toMicros: at(1), isToIncluded: true },
@@ -278,7 +279,7 @@ describe('points: reading', () => {
     ['limit 1 in the order DESC returns the last point', { limit: 1, offset: 0, order: 'DESC' }, [4]],
   ] as const)('%s (§2, R-G1)', async (_rule, selection, expected) => {
     const variableId = await store.addVariable({ isVersioned: true });
-    // Every point has a second version, so reads of a VersionTag or a state read both tables.
+    // Every date has two versions, so that reads by VersionTag or as of an instant use both tables.
     await store.write(
       variableId,
       [0, 1, 2, 3, 4].map((hour) => [at(hour), hour - 10, 'V0']),

@@ -100,7 +100,7 @@ describe('points: an as-of read', () => {
     const [variableId = 0] = await addVariables(1);
     await store.write(variableId, [[START, 1]]);
     const other = await addAccount(store.database, 'South');
-    // The advisory lock of a writer contains the second in which the writer began.
+    // The key of a writer's advisory lock contains the second in which the writer began.
     const before = (Math.floor((await clockMicros()) / 1e6) - 1) * 1e6;
     const writer = await writeAndHold(encode([variableId], 2));
     await awaitWriters(store.database, store.accountId, before, undefined, 0);
@@ -108,7 +108,7 @@ describe('points: an as-of read', () => {
     await writer.commit();
   });
 
-  it('waits for open writes, but not for writes that begin later (R-F5)', async () => {
+  it('waits for the writes that are open when it begins, but not for writes that begin after it (R-F5)', async () => {
     const [first = 0, second = 0] = await addVariables(2);
     const writer = await writeAndHold(encode([first], 1));
     // The awaited instant is in the future, so both writers begin before this instant.

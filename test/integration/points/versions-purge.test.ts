@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => api?.close());
 
-/** Creates a variable with five tagged and three untagged versions of two dates. */
+/** Creates a variable with five tagged and three untagged versions of each of two dates. */
 async function withVersions(): Promise<number> {
   const variableId = await createVariable(api.manager, sourceId, { isVersioned: true });
   for (const version of ['V1', undefined, 'V2', undefined, 'V3', undefined, 'V4', 'V5']) {
@@ -38,7 +38,7 @@ async function versionsOf(variableId: number): Promise<readonly unknown[]> {
 }
 
 describe('points: a purge of versions', () => {
-  test('of a variable applies its limit to every stored date at once, separately to tagged and untagged versions (R-F7, R-F3)', async () => {
+  test('of a variable applies the version limit to every stored date before it answers, separately to tagged and untagged versions (R-F7, R-F3)', async () => {
     const variableId = await withVersions();
     await lowerLimit(variableId, 2);
     expect(await versionsOf(variableId)).toHaveLength(6);
@@ -54,7 +54,7 @@ describe('points: a purge of versions', () => {
     expect(again.body).toEqual({ variableId, removedVersionCount: 0 });
   });
 
-  test('of an account runs in the background and returns the number of its versioned variables (R-F7)', async () => {
+  test('of an account runs in the background and returns the number of versioned variables of the account (R-F7)', async () => {
     const variableId = await withVersions();
     await lowerLimit(variableId, 1);
     await createStructure(api.stranger, { isVersioned: true });
@@ -71,7 +71,7 @@ describe('points: a purge of versions', () => {
     ]);
   });
 
-  test('requires ADMIN of the same account (R-F7, R-B8, R-A5)', async () => {
+  test('requires ADMIN, and finds only variables of the account of the caller (R-F7, R-B8, R-A5)', async () => {
     const variableId = await withVersions();
     await lowerLimit(variableId, 1);
     for (const path of [`/variables/${variableId}/purgeVersions`, '/variables/purgeVersions']) {

@@ -53,7 +53,7 @@ const BY_HAND = `select tag as version, min(version_timestamp) as "firstVersionT
      where variable_id = $1 group by tag order by max(version_timestamp) desc, tag nulls last`;
 
 describe('points: the list of versions of a variable', () => {
-  test('names VersionTags, newest first, with first and last VersionTimestamp and count (R-F8)', async () => {
+  test('names VersionTags, newest first, with first and last VersionTimestamp and number of points (R-F8)', async () => {
     const variableId = await createVariable(api.manager, sourceId, { isVersioned: true });
     expect(await versionsOf(variableId)).toEqual([]);
     await push(variableId, 'V1', ['2026-01-01', '2026-01-02', '2026-06-01']);
@@ -129,7 +129,7 @@ describe('points: the list of versions of a variable', () => {
     expect([counts(body), headers.get('x-total-count')]).toEqual([[['V1', 1]], '3']);
   });
 
-  test('answers 404 for a variable that does not exist, of an ungranted site or of another account (R-A5, R-B9)', async () => {
+  test('answers 404 for a missing variable and for variables of an ungranted site or of another account (R-A5, R-B9)', async () => {
     const variableId = await createVariable(api.manager, sourceId, { isVersioned: true });
     const path = `/variables/${variableId}/versions`;
     const insider = await api.signIn('versions-insider', 'USER', { sites: [siteId] });

@@ -22,7 +22,7 @@ const KINDS = ['minute', 'hour', 'day', 'week', 'month', 'year'] as const;
 const micros = (text: string) => Temporal.Instant.from(text).epochMilliseconds * 1000;
 const anyDate = fc.integer({ min: micros('1975-01-01T00:00Z'), max: micros('2040-01-01T00:00Z') });
 
-/** @returns the first change of the zone's clock after a date; the date itself when none follows. */
+/** @returns the first change of the zone's clock after a date; the date itself when no change follows. */
 function nextChange(zone: string, date: number): number {
   const start = Temporal.Instant.fromEpochMilliseconds(Math.floor(date / 1000)).toZonedDateTimeISO(zone);
   return (start.getTimeZoneTransition('next') ?? start).epochMilliseconds * 1000;

@@ -17,7 +17,7 @@ function toBytes(kind: string, content: Uint8Array): Buffer {
   return Buffer.concat([head, content]);
 }
 
-/** Stands in for the socket of the driver; its reads have the lengths in `sizes`, over and over. */
+/** Stands in for the socket of the driver; its reads have the lengths in `sizes`, in turn. */
 class Socket extends EventEmitter {
   readonly #bytes: Buffer;
   readonly #sizes: readonly number[];
@@ -44,7 +44,7 @@ class Socket extends EventEmitter {
 
   pause(): void {}
 
-  /** The driver continues with the bytes that the COPY has left. */
+  /** The driver reads on where `CopyOut` stopped. */
   resume(): void {
     for (let piece = this.read(); piece; piece = this.read()) this.emit('data', piece);
   }

@@ -54,7 +54,7 @@ describe('points: gap filling', () => {
     },
   );
 
-  test('without any bucket found, adds all buckets of a bounded period, and none of an open or empty period (R-G1)', () => {
+  test('when no bucket is found, adds all buckets of a bounded period, and no bucket when the period is open or empty (R-G1)', () => {
     expect(pairs(fill([], { fill: 'previous', order: 'ASC', first: 1, last: 2 }))).toEqual([
       [1, none],
       [2, none],

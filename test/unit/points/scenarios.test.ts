@@ -7,7 +7,7 @@ import { parseScenarios } from '../../scenarios/engine/parser.ts';
 import { playScenario } from '../../scenarios/engine/play.ts';
 
 describe.each(SCENARIO_FILES)('scenarios in the model: $name', ({ name, path }) => {
-  // A loop instead of `it.each`, because `it.each` cuts a title after 40 characters.
+  // A loop instead of `it.each`, because `it.each` shortens titles to 40 characters.
   for (const scenario of parseScenarios(name, readFileSync(path, 'utf8'))) {
     it(scenario.title, async () => {
       await playScenario(openModelWorld(), scenario);

@@ -57,9 +57,9 @@ describe('write plan: the write state', () => {
 
 describe('write plan: the greatest VersionTag id', () => {
   it.each([
-    ['ascends with a greater id of the write', [7, 9, 8], {}, 9],
-    ['keeps a greater id of the store', [2, 4, 3], {}, LAST_TAG],
-    ['ignores VersionTags of a variable that is not versioned', [9], { isVersioned: false }, LAST_TAG],
+    ['becomes the greatest id of a write that exceeds it', [7, 9, 8], {}, 9],
+    ['stays the same when every id of the write is smaller', [2, 4, 3], {}, LAST_TAG],
+    ['stays the same when the variable is not versioned', [9], { isVersioned: false }, LAST_TAG],
   ] as const)('%s (R-F2, R-F4)', (_case, tagIds, given, lastVersionTagId) => {
     const rows = tagIds.map((tagId, index) => [MARK + index, tagId] as const);
     expect(plan(rows, given).written).toMatchObject([{ lastVersionTagId }]);

@@ -1,6 +1,6 @@
 /**
- * Query plans of the statements of writes and removals, with enough rows for the planner to have a choice: index
- * lookups, and only on the affected chunks.
+ * Statements of writes and removals find their rows by index scans, and only in the affected chunks. The tables have
+ * enough rows for the planner to have a choice of plans.
  */
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { type Transaction, withTransaction } from '../../../../src/platform/database/database.ts';
@@ -55,7 +55,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => store?.close());
 
-/** Inserts a point every hour from `start` on. */
+/** Inserts a point every hour from `start` on, each with `versions` versions. */
 function insertPoints(table: string, versions: number, variableIds: readonly number[], start: number) {
   return store.database.query(
     `insert into ${table} (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)
@@ -75,7 +75,7 @@ interface PlanNode {
 
 const isOfInterest = (name: string) => /^(point|point_version|series|variable)$|chunk/.test(name);
 
-/** Scans of the relevant tables: node type and index condition. */
+/** Lists the scans of the relevant tables: node type (`how`) and index condition (`by`). */
 function scansOf(node: PlanNode): readonly { readonly how: string; readonly by: string }[] {
   const relation = node['Relation Name'];
   const isScan = relation !== undefined && isOfInterest(relation) && /(?<!Custom) Scan$/.test(node['Node Type']);

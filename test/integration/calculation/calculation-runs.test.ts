@@ -37,7 +37,7 @@ interface Input {
   readonly [member: string]: unknown;
 }
 
-/** Adds a calculated variable with these inputs, each a trigger. @returns its id. */
+/** Adds a calculated variable; its inputs are triggers unless they say otherwise. @returns the variable's id. */
 const addCalculated = (inputs: readonly Input[]): Promise<number> =>
   calculations.addCalculated(
     calculated(
@@ -78,13 +78,13 @@ describe('calculation: a run that may read 100 points', () => {
     [
       MAX_INPUT_POINTS + 1,
       'invalid_input',
-      'input a0 brings the run above its maximum number of input points; declare shorter periods or buckets',
+      'input a0 brings the run above its maximum number of input points; declare a shorter period or a coarser granularity',
     ],
     // So many points that reading must stop before the end.
     [
       100_000,
       'invalid_input',
-      'input a0 brings the run above its maximum number of input points; declare shorter periods or buckets',
+      'input a0 brings the run above its maximum number of input points; declare a shorter period or a coarser granularity',
     ],
   ])('whose input has %i points ends as %s (R-H7)', async (count, outcome, message) => {
     const input = await store.addVariable({ isVersioned: false });
@@ -103,7 +103,7 @@ describe('calculation: a run that may read 100 points', () => {
 describe('calculation: the versions of a run', () => {
   test('are traced to the run even when their VersionTimestamps are after its end (R-H12, R-F1)', async () => {
     const variableId = await addCalculated([]);
-    // The versions of the run come after a VersionTimestamp in the future, and so after the end of the run.
+    // The last VersionTimestamp of the series is in the future, so the versions of the run come after the end of the run.
     await store.write(variableId, [[START, 0]]);
     await store.database.query(
       `update series set last_version_timestamp = now() + interval '1 h' where variable_id = $1`,
@@ -130,7 +130,7 @@ describe('calculation: the versions of a run', () => {
 });
 
 describe('calculation: a forced update without dates', () => {
-  test('waits while the compression of a chunk holds its lock, then starts at the first date of its input (R-H5)', async () => {
+  test('waits while the compression of a chunk holds its lock, then requests dates from the first date of the input (R-H5)', async () => {
     const input = await store.addVariable({ isVersioned: false });
     await store.write(input, [[START, 1]]);
     const variableId = await addCalculated([{ variableId: input }]);
@@ -179,7 +179,7 @@ describe('calculation: a run that was abandoned', () => {
   });
 
   test.each(['before', 'after'] as const)(
-    'delays a request for other dates too, made %s a worker tries to repeat the run; this request keeps attempt 0 (R-H5)',
+    'also delays a request for other dates that arrives %s a worker tries to repeat the run; this request keeps attempt 0 (R-H5)',
     async (order) => {
       const variableId = await addCalculated([]);
       await force(variableId, OLD);
@@ -221,7 +221,7 @@ describe('calculation: a run that was abandoned', () => {
 });
 
 describe('calculation: a run whose calculator or variable is lost', () => {
-  test('fails after five attempts, each of which ended its calculator (R-H8)', async () => {
+  test('fails after the calculators of five attempts died (R-H8)', async () => {
     const variableId = await addCalculated([]);
     await forceRuns(store.database, [variableId], {});
     const crash = () => Promise.reject(new Error('the process would be gone'));

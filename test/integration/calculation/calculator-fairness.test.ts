@@ -19,7 +19,7 @@ import { createTestQueuePrefix, testRedisUrl } from '../../support/services/stac
 import { forceRuns, NOTES, ok, TIMING } from './calculation-fixture.ts';
 
 const LOG = createLog('silent', 'test');
-/** Allows for a busy machine; the bench measures without this allowance. */
+/** Added to the limit of the delay, because the test machine may be busy. */
 const NOISE_MS = 150;
 const FAILED = { kind: 'script_error', message: '', call: '', line: null, notes: NOTES, timing: TIMING } as const;
 
@@ -44,7 +44,7 @@ afterEach(async () => {
 });
 afterAll(() => store.close());
 
-/** Starts a calculator whose sandbox runs `scripts` by the id of their variable. */
+/** Starts a calculator. Its sandbox calls the function that `scripts` holds for the id of the variable, if any. */
 function start(parts: { concurrency?: number; sweepIntervalMs?: number } = {}): void {
   const { concurrency = 2, sweepIntervalMs = 600_000 } = parts;
   const queueOptions = { redisUrl: testRedisUrl(), prefix: createTestQueuePrefix(), log: LOG };
@@ -209,8 +209,8 @@ describe('calculator: previews', () => {
     );
 
   test('are refused within 20 s when no calculator runs, but not while a calculator runs their script (R-H9, R-A5)', async () => {
-    // The only slot is taken, so that the second preview is not answered even when the calculator's first sweep is late
-    // and finds this preview.
+    // The only slot of the calculator is taken. So the calculator cannot answer the second preview, even if its first
+    // sweep is late and finds that preview.
     start({ concurrency: 1 });
     const begun = Promise.withResolvers<void>();
     const script = Promise.withResolvers<SandboxOutcome>();

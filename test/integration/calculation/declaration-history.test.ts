@@ -86,7 +86,7 @@ describe('declaration history: saves', () => {
 });
 
 describe('declaration history: reading', () => {
-  test('returns pages of 100 by default, of 1,000 at most; x-total-count counts all (R-A7, R-H12)', async () => {
+  test('returns pages of 100 by default, of 1,000 at most; x-total-count counts every save (R-A7, R-H12)', async () => {
     const id = await addVariable();
     await api.database.query(
       `insert into declaration_save (account_id, variable_id, note, calculated)

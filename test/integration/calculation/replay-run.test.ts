@@ -98,7 +98,7 @@ test('replay: later changes of the declaration, a form value and the input do no
   });
 });
 
-test('replay: names the points that are stored with another value (R-H8)', async () => {
+test('replay: names the points whose stored value differs from the replayed value (R-H8)', async () => {
   const { source, target, runId } = await runOnce(true);
   await store.write(source, [[START + HOUR / 2, 5, 'V1']]);
   await store.write(target, [[START, 21]]);
@@ -133,7 +133,7 @@ test('replay: reports that an overwritten value of an input without versions is 
   expect(answer.warnings).toEqual(['input a has changed; points read by the run: 1, by the replay: 0']);
 });
 
-test('replay: a run that ended before its script started has no declaration (R-H12)', async () => {
+test('replay: is refused for a run that ended before its script started, because the run recorded no declaration (R-H12)', async () => {
   const { source } = await runOnce(true);
   const target = await calculations.addCalculated({
     calculatedVariableFormulas: [{ variables: [{ alias: 'a', variableId: source }] }],
@@ -144,7 +144,7 @@ test('replay: a run that ended before its script started has no declaration (R-H
   expect(await replay(Number(run?.id))).toMatchObject({ error: expect.stringContaining('no declaration to replay') });
 });
 
-test('runs: an input read as of an instant whose versions were removed is recorded with `historyFrom`, the first instant with a complete state (R-F9, R-H8)', async () => {
+test('runs: when versions that the asOf of an input needs were removed, the run records `historyFrom`, the first instant with a complete state (R-F9, R-H8)', async () => {
   await setFactor(2);
   const variableId = await store.addVariable({ isVersioned: true, versionLimit: 1 });
   for (const value of [1, 2]) await store.write(variableId, [[START, value]]);

@@ -75,7 +75,7 @@ test.each([
   expect(found.map(({ path }) => path)).toEqual(verdict === WARNED ? ['$.variables[0].alignTo'] : []);
 });
 
-test('validate: the warning about a partial year also names the quarter, which R reports as a year (R-H9)', () => {
+test('validate: the warning about a partial year also names the quarter, because R reports grouping by quarter as grouping by year (R-H9)', () => {
   const [warning] = findPartialPeriods(formulaOf({ alignTo: 'Month' }), [], [{ period: 'Year', line: 1 }], '$');
   expect(warning?.message).toBe(
     'the expression in line 1 groups by quarter or year, but the window of a may begin or end within a quarter or year, so that ' +

@@ -151,7 +151,7 @@ test('output: the error for dates in milliseconds mentions milliseconds; the err
   expect(messageOf(Date.UTC(2200, 0, 1) / 1000)).toMatch(/2200-01-01T00:00:00\.000Z\)$/);
 });
 
-test('output: rows outside the validity of the formula are left out and counted; its end is exclusive (R-H1)', () => {
+test('output: rows outside the validity of the formula are left out and counted; the end of the validity is exclusive (R-H1)', () => {
   const period = { fromMicros: 2_000_000, untilMicros: 4_000_000 };
   const { points, counts } = take(output({ dates: [1, 2, 3, 4] }), { ...OVERWRITTEN, period });
   expect(points.map(({ value }) => value)).toEqual([2, 3]);
@@ -169,7 +169,7 @@ describe('output: rows of one date', () => {
     expect(taken.warnings).toEqual([warning(2, 'date')]);
   });
 
-  test('with versioning, Versions are stored side by side, and a repeated Version becomes the newest (§9.2, R-H3)', () => {
+  test('with versioning, each Version is stored once; a repeated Version is stored from its last row, as the newest (§9.2, R-H3)', () => {
     const series = output({ dates: [1, 1, 1, 2], values: [10, 20, 30, 40], versions: ['a', 'b', 'a', 'a'] });
     const taken = take(series, VERSIONED);
     expect(taken.points.map(({ value, labels: { version } }) => [value, version])).toEqual([

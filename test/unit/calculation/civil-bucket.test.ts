@@ -7,7 +7,7 @@ import { startOfDay } from '../../../src/structure/catalogue/time-zones.ts';
 const MINUTE = 60_000_000;
 const at = (text: string) => Date.parse(text) * 1000;
 
-/** Expects that the widened range of each instant contains the instant, and all or none of the instants of a bucket. */
+/** Expects that the widened range of each instant contains the instant and cuts no bucket. */
 function expectWholeBuckets(kind: 'hour' | 'day', zone: string, instants: readonly number[]): void {
   const { startOf } = civilBuckets(kind, zone, startOfDay(zone));
   const placed = instants.map((instant) => ({ instant, start: startOf(instant) }));
@@ -21,7 +21,7 @@ function expectWholeBuckets(kind: 'hour' | 'day', zone: string, instants: readon
   }
 }
 
-// Lord Howe shifts by half an hour; St John's changed its clock at 0:01.
+// Lord Howe changes its clock by half an hour; St John's changed its clock at 0:01.
 test.each([
   ['Australia/Lord_Howe', '2026-04-04T15:00:00Z'],
   ['Australia/Lord_Howe', '2026-10-03T15:30:00Z'],
@@ -44,7 +44,7 @@ test.each([
 });
 
 test.each(['2010-11-06T12:00:00Z', '2010-11-07T02:30:30Z', '2010-11-07T03:00:00Z', '2010-11-07T12:00:00Z'])(
-  "civil buckets: the bucket of %s is 6 and 7 November in St John's, where the clock went back past midnight (R-H6)",
+  "civil buckets: the day bucket of %s covers 6 and 7 November in St John's, where the clock went back past midnight (R-H6)",
   (instant) => {
     expect(bucketBegin(at(instant), 'day', 'America/St_Johns')).toBe(at('2010-11-06T02:30:00Z'));
     expect(bucketEnd(at(instant), 'day', 'America/St_Johns')).toBe(at('2010-11-08T03:30:00Z'));

@@ -104,7 +104,7 @@ describe('sandbox: result frames', () => {
     }
   });
 
-  test('a list of a million empty messages is cut to 1,000, the limit of characters (R-H7)', () => {
+  test('a list of a million empty messages is cut to 1,000 messages when the limit is 1,000 characters (R-H7)', () => {
     const count = 1_000_000;
     const frame = Buffer.concat([int(MAGIC, 0, count), Buffer.alloc(count * 4), okFrame.subarray(8 + 4 + 4 + 7)]);
     expect(decode(frame)).toMatchObject({ status: 'ok', messages: Array.from({ length: 1000 }, () => '') });

@@ -7,7 +7,7 @@ import type { Queryable } from '../../../src/platform/database/database.ts';
 const MAX_RUNS = 20_000;
 const MANAGER = { accountId: 1, sites: 'all' } as Caller;
 
-/** Makes a database with these numbers of runs and waiting requests in the wave. */
+/** Makes a fake database with these numbers of runs and waiting requests in the wave. */
 function waveOf(runs: number, waiting: number): Queryable {
   const rowsOf = (count: number) =>
     Array.from({ length: count }, (_, index) => ({ variableId: index + 1, causes: [] }));

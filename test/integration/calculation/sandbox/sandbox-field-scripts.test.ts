@@ -117,8 +117,8 @@ test('script from practice: converts energy to power by the length of each inter
   expect((await series('energy-to-power', { inputs: { energy } })).map(([, value]) => value)).toEqual([8, 12, 4, 8]);
 });
 
-test('script from practice: computes the ratio of weekend to working-day consumption, dated on the day of the trigger (R-H2, R-H4)', async () => {
-  // The days run from Thursday to Wednesday; the source is an hour ahead of UTC.
+test('script from practice: computes the ratio of weekend to working-day consumption and dates it on the day of the trigger (R-H2, R-H4)', async () => {
+  // The days run from Thursday to Wednesday; the time zone of the source is an hour ahead of UTC.
   const consumption = regular([10, 10, 4, 6, 10, 10, 10], DAY);
   const rows = await series('weekday-ratio', { inputs: { consumption }, triggerDate: START + 6 * DAY + 100 });
   expect(rows).toEqual([[START + 6 * DAY, 0.5]]);
@@ -150,7 +150,7 @@ test('script from practice: multiplies consumption by a price that holds until t
   expect(rows).toEqual(regular([1.5, 2, 1.75, 2], HOUR));
 });
 
-test('script from practice: computes the mean price of each month weighted by consumption, at the local start of the month (R-H4)', async () => {
+test('script from practice: computes one consumption-weighted mean price per month, dated at the start of the month in local time (R-H4)', async () => {
   const inputs = { price: regular([10, 20, 40], 20 * DAY), consumption: regular([1, 3, 5], 20 * DAY) };
   expect(await series('monthly-weighted-price', { inputs })).toEqual([
     [at('2025-12-31T23:00:00Z'), 17.5],

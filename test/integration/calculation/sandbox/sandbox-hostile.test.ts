@@ -92,12 +92,12 @@ describe('sandbox: limits', () => {
     expect(ignoring).toMatchObject({ kind: 'limit', limit: 'cpu_time', line: 3 });
   });
 
-  test('too many points end as output_size (R-H7)', async () => {
+  test('too many points end the run with the limit output_size (R-H7)', async () => {
     const outcome = await pool.run(jobOf('list(TimeSeries = list(Dates = 1:1001, Values = 1:1001))'));
     expect(outcome).toMatchObject({ kind: 'limit', limit: 'output_size' });
   });
 
-  test('too many bytes end as output_size, whatever the number of points (R-H7)', async () => {
+  test('too many bytes end the run with the limit output_size, whatever the number of points (R-H7)', async () => {
     const script = 'repeat .C("tm_write", 3L, raw(1e6), 1e6, 0L)';
     expect(await pool.run(jobOf(script))).toMatchObject({ kind: 'limit', limit: 'output_size' });
   });
@@ -161,7 +161,7 @@ describe('sandbox: isolation', () => {
 });
 
 describe('sandbox: the host', () => {
-  test('users, secrets, sockets and the port of the database are out of reach (R-H7)', async () => {
+  test('a script sees no login users, secrets or sockets of the host, and cannot connect to the port of the database (R-H7)', async () => {
     const constants = [{ alias: 'databasePort', value: Number(new URL(inject('serverUrl')).port) }];
     expect(await hostile('read-host', { constants })).toMatchObject({
       kind: 'ok',
@@ -177,8 +177,8 @@ describe('sandbox: the host', () => {
 describe('sandbox: answers', () => {
   test('processes that a script leaves behind can spoil its answer but not forge it (R-H7)', async () => {
     const outcome = await hostile('left-behind');
-    // A fork of R inherits the descriptor of the answer, which the script has too: its writes corrupt only the script's
-    // own result.
+    // A fork of R inherits the descriptor to which the script's R writes the answer. What the fork writes there corrupts
+    // only the result of this script.
     expect(['ok', 'script_error', 'limit']).toContain(outcome.kind);
     if (outcome.kind === 'ok') expect(outcome.series.values).toEqual(Float64Array.of(1));
   });
@@ -208,7 +208,7 @@ describe('sandbox: answers', () => {
     expect(maxTurnMs).toBeLessThan(500);
   });
 
-  test('a result with 2^31 rows ends as output_size and names the count (R-H7)', async () => {
+  test('a result with 2^31 rows ends the run with the limit output_size, and the message names the count (R-H7)', async () => {
     const outcome = await pool.run(jobOf('list(TimeSeries = list(Dates = 1:2^31, Values = 1:2^31))'));
     expect(outcome).toMatchObject({ kind: 'limit', limit: 'output_size' });
     expect(outcome.kind === 'limit' && outcome.message).toContain('2,147,483,648 points');

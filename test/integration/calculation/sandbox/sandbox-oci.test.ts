@@ -125,7 +125,7 @@ describe.skipIf(obstacle !== undefined)('sandbox: podman', () => {
     expect(await runHostile(pool, 'find-traces')).toMatchObject({ kind: 'ok', errors: [] });
   });
 
-  test('closing leaves no container (R-H7)', async () => {
+  test('a closed pool leaves no container (R-H7)', async () => {
     const before = containers();
     const second = await openTestPool({ SANDBOX: 'oci', SANDBOX_OCI_COMMAND: COMMAND, ...LIMITS });
     await second.close();

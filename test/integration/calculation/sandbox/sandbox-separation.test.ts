@@ -33,7 +33,7 @@ describe('sandbox: a signal to the process group of a run', () => {
   });
 
   test.each(['kill-own-group', 'trap-own-group'])(
-    'the script %s ends neither the R of its run nor other runs (R-H7)',
+    'the script %s ends neither the R process of its run nor other runs (R-H7)',
     async (name) => {
       expect(await hostile(name)).toMatchObject({ kind: 'ok', series: { values: Float64Array.of(1) } });
     },
@@ -51,7 +51,7 @@ describe('sandbox: ids that runs share', () => {
 });
 
 describe('sandbox: network namespaces', () => {
-  test('concurrent runs have their own, and later runs reuse them; each has only a loopback interface, which is down (R-H7)', async () => {
+  test('concurrent runs share no namespace, and later runs reuse namespaces; each has only a loopback interface, which is down (R-H7)', async () => {
     const seen = new Set<string>();
     for (let round = 0; round < 8; round += 1) {
       const names = await Promise.all([1, 2, 3].map(async () => networkOf(await runHostile(pool, 'show-network'))));

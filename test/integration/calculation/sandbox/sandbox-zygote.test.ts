@@ -18,7 +18,7 @@ import { eventually } from '../../../support/eventually.ts';
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
 const log = createLog('silent', 'test');
-/** Delay of the standby, longer than any of these tests. */
+/** Milliseconds until a standby starts: longer than any of these tests takes. */
 const NO_STANDBY = 60_000;
 const metrics = createZygoteMetrics(createMetrics());
 

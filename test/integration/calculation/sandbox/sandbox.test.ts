@@ -102,7 +102,7 @@ describe('sandbox: the five globals', () => {
   });
 });
 
-test('sandbox: a script sees the changed dates and the window of an input; without a window, From is NULL (R-H6)', async () => {
+test('sandbox: a script sees the changed dates, and the window of each input; the From of an input without a window is NULL (R-H6)', async () => {
   const window = { from: 1_700_000_000, to: 4_000_000_000 };
   const script = `a <- inputVariables$a
     seen <- list(targetVariable$ChangedFrom, targetVariable$ChangedTo, a$From, a$To, inputVariables$b$From)

@@ -45,7 +45,8 @@ const input = z.object({
   horizon: z.string().exactOptional(),
   tags: z.array(z.string()).exactOptional(),
   lastVersionTimestamp: instantSchema.nullable().meta({
-    description: 'Reading the same window with this `asOf` returns the same points while their versions are stored.',
+    description:
+      'When the input has no `asOf`, a read of its window with this value as `asOf` returns the same points while their versions are stored.',
   }),
   historyFrom: instantSchema.exactOptional().meta({
     description:

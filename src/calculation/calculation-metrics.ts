@@ -59,7 +59,7 @@ export interface ZygoteMetrics {
   watch(isAlive: () => boolean): void;
 }
 
-/** Registers the metrics of the zygotes that run scripts (R-A9). */
+/** Registers the metrics of the zygotes (R-A9). */
 export function createZygoteMetrics(metrics: Metrics): ZygoteMetrics {
   const counter = (name: string, help: string) => metrics.counter({ name, help })({});
   return {

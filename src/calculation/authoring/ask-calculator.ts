@@ -28,7 +28,7 @@ export interface Asker {
 
 export interface Question {
   readonly accountId: number;
-  /** Id of the variable; null for a task that concerns none. */
+  /** Id of the variable; null for a task that concerns no variable. */
   readonly variableId: number | null;
   readonly task: PreviewTask;
 }
@@ -37,7 +37,7 @@ export interface Question {
  * Hands a preview task to a calculator and waits for its answer (R-H9).
  * @param signal aborted when the client disconnects; the calculator then stops the preview, whose row is deleted.
  * @throws {DomainError} dependency_unavailable when no calculator runs, or none answers within 90 s; queue_full when
- * the account has MAX_OPEN previews.
+ * the account has MAX_OPEN open previews.
  * @throws an AbortError when the signal is aborted.
  */
 export async function askCalculator(
@@ -51,7 +51,7 @@ export async function askCalculator(
      where (select count(*) from calculation_preview
             where account_id = $1 and created_date > clock_timestamp() - $5 * interval '1 millisecond') < $4
      returning id`,
-    // An older row belongs to an API process that was killed: nothing waits for its answer.
+    // A row older than PATIENCE_MS is not counted: its API process was killed, so nothing waits for the answer.
     [accountId, variableId, JSON.stringify(task), MAX_OPEN, PATIENCE_MS],
   );
   const [row] = rows;

@@ -35,7 +35,7 @@ import type { PreviewDates, ValidateAnswer } from './preview-task.ts';
 const ROOT = '$.calculated';
 const PATH = '/sources/:sourceId/variables/:id/calculated';
 
-/** Members of a body or query with the dates of a preview. */
+/** The dates of a preview, as members of a body. */
 const datesShape = {
   from: momentSchema.nullish(),
   to: momentSchema.nullish(),
@@ -139,7 +139,7 @@ interface Problem extends ErrorDetail {
 /**
  * Reports problems for which saving a new variable would be refused, and syntax errors. Warns of names that are read but
  * not declared, and of periods that inputs may hold only in part. Saves nothing and does not run the script. Also reports
- * a missing input that the saved declaration already has: saving accepts it, but runs without it fail.
+ * an input of the saved declaration that no longer exists: saving accepts this input, but runs fail.
  */
 async function validate(asker: Asker, c: Context<CallerEnv>, variableId: number, calculated: unknown) {
   const problems: Problem[] = [...(await findSavingProblems(asker, c, variableId, calculated))];

@@ -8,7 +8,7 @@ import type { ScriptBucket } from './preview-task.ts';
 
 type Period = ScriptBucket['period'];
 
-/** Maps each period to all periods that consist of whole such periods: a Month consists of whole Days. */
+/** For each kind of period, all kinds that consist of whole periods of that kind: a Month consists of whole Days. */
 const COVERING: Readonly<Record<Period, readonly Period[]>> = {
   Hour: ['Hour', 'Day', 'Week', 'Month', 'Year'],
   Day: ['Day', 'Week', 'Month', 'Year'],
@@ -18,10 +18,10 @@ const COVERING: Readonly<Record<Period, readonly Period[]>> = {
 };
 
 /**
- * @param names that the script reads, such as `inputVariables$a`; when none of them is an input, all inputs are
- * checked.
+ * @param names that the script reads, such as `inputVariables$a`; when none begins with
+ * `inputVariables$`, all inputs are checked.
  * @param path of the formula.
- * @returns at most one warning for each input, about the first grouping whose periods its window may hold only in part.
+ * @returns at most one warning for each input, about the first grouping by periods that the window of the input may cut.
  */
 export function findPartialPeriods(
   { variables }: FormulaDeclaration,

@@ -5,7 +5,10 @@
 import type { Declaration } from '../declaration/declaration.ts';
 import type { PictureFormat } from '../sandbox/sandbox-types.ts';
 
-/** Dates of a preview; by default the newest date of the inputs, as if its point had just been written. */
+/**
+ * Dates of a preview. The default of `to` is `from`, else the newest date of the inputs, else now. The default of `from`
+ * and of `triggerDate` is `to`.
+ */
 export interface PreviewDates {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -30,13 +33,13 @@ export interface ScriptProblem {
   /** Index of the formula in the declaration. */
   readonly formula: number;
   readonly message: string;
-  /** Line of the error, counted from 1; null when R names none. */
+  /** Line of the error, counted from 1; null when R names no line. */
   readonly line: number | null;
 }
 
 /** A civil period that a script groups dates by. */
 export interface ScriptBucket {
-  /** `Year` also stands for quarters, because `alignTo` has none. */
+  /** `Year` also stands for quarters, because `alignTo` has no quarter. */
   readonly period: 'Hour' | 'Day' | 'Week' | 'Month' | 'Year';
   /** Line in which the top-level expression with the grouping begins, counted from 1. */
   readonly line: number;

@@ -1,5 +1,5 @@
 /**
- * Repeats a recorded run and compares its result with the points that are stored now (R-H8, R-H12). The replay runs the
+ * Replays a recorded run and compares the replayed points with the points stored now (R-H8, R-H12). The replay runs the
  * recorded declaration with the recorded form values on the versions of the inputs that the run read, as far as they are
  * still stored. It stores nothing.
  */
@@ -132,8 +132,9 @@ interface Comparison {
 
 /**
  * Compares slice by slice, so that memory and the pauses of the event loop do not grow with the output. For each Version
- * in a slice, it reads the stored points between the first and the last date. A script that forges an output in random
- * order makes each slice read nearly all stored points, at most until the client has waited for 90 s.
+ * in a slice, it reads the stored points between the first and the last date of the slice. When a script forges an
+ * output in random order, each slice reads nearly all stored points, until the API gives up after 90 s and the replay is
+ * stopped.
  */
 async function comparePoints(
   transaction: Connection,

@@ -1,6 +1,6 @@
 /**
- * The history of a calculated variable: its saved declarations with author, instant and note (R-H12). An old
- * declaration is restored by saving it again, which is a new entry.
+ * The history of a calculated variable: its saved declarations with author, instant and note (R-H12). To
+ * restore an old declaration, a client saves it again, which adds an entry.
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Queryable, Transaction } from '../../platform/database/database.ts';

@@ -11,7 +11,7 @@ import { presentDeclarations } from './present-declarations.ts';
 const ROOT = '$.calculated';
 const ALL = readReach({ sites: 'all' });
 
-/** Completes `calculated` of variables of an account as clients read it (R-C12), and adds `problems` where there are any. */
+/** Completes `calculated` of variables for clients (R-C12), and adds `problems` to a variable that has problems. */
 export async function presentVariables(
   queryable: Queryable,
   accountId: number,
@@ -27,7 +27,7 @@ export async function presentVariables(
 }
 
 /**
- * @param declared variables of the account, with their declarations.
+ * @param declared declarations of variables of the account, by variable id.
  * @returns the problems of the variables that have some.
  */
 async function findProblems(

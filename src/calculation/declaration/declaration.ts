@@ -108,7 +108,7 @@ const entitySchema = lenientObject({
     .string()
     .max(1000)
     .refine((text) => parseFormPath(text) !== undefined, { error: FORM_PATH_RULE }),
-  // No default: an absent member must not change the hash of a declaration.
+  // No default: a default would change the hash of each declaration that lacks this member.
   canBeUsedAsATrigger: booleanSchema.nullish().meta({
     description:
       'Whether a change of the value recalculates the variable, from the first point of its inputs until now. Default: false.',

@@ -39,7 +39,7 @@ interface Owners {
 }
 
 /**
- * Completes `calculated` of variables; a variable that is not calculated has no such member.
+ * Completes `calculated` of variables; a variable that is not calculated is returned without `calculated`.
  * @param variables of one account.
  */
 export async function presentDeclarations(
@@ -69,7 +69,7 @@ type NamedDeclaration = Members & { readonly [FORMULAS]: readonly NamedFormula[]
 
 /** Gives known members their documented names, makes absent lists empty, and removes the note. */
 export function nameMembers(declaration: Members): NamedDeclaration {
-  // The note belongs to a save (R-H12): a client that saves what it read must not repeat it.
+  // The note belongs to a save (R-H12): a client that saves what it read must not repeat the note.
   const { note: _note, ...named } = rename(declaration, DECLARATION_NAMES);
   const formulas = objectsOf(named[FORMULAS]).map((formula): NamedFormula => {
     const members = rename(formula, FORMULA_NAMES);

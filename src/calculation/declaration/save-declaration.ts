@@ -119,8 +119,8 @@ function assertNoOwnTrigger(inputs: readonly InputDeclaration[], variableId: num
 }
 
 /**
- * Replaces the edges of a variable in the graph. An input that was deleted after an earlier save accepted it gets no
- * edge.
+ * Replaces the edges of a variable in the graph. An input that no longer exists gets no edge; the declaration may keep
+ * its reference.
  */
 async function replaceEdges(
   transaction: Transaction,

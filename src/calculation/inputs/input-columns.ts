@@ -7,8 +7,8 @@ import type { CodedText, SeriesColumns } from '../sandbox/sandbox-types.ts';
 
 const MICROS_PER_SECOND = 1_000_000;
 /**
- * Greatest R integer; as UNIX seconds it is 2038-01-19T03:14:07Z. A column with a date beyond it, or beyond its negative,
- * is sent as doubles.
+ * Greatest R integer; as UNIX seconds it is 2038-01-19T03:14:07Z. A column with a date outside ±MAX_R_SECONDS is sent as
+ * doubles.
  */
 const MAX_R_SECONDS = 2_147_483_647;
 
@@ -39,7 +39,7 @@ export class InputColumns {
     const part = toPart(chunk);
     this.#points += chunk.dates.length;
     const last = this.#parts.at(-1);
-    // The last point within a second is kept, also across chunks (R-H2).
+    // Only the last point within a second is kept, also across chunks (R-H2).
     if (last && part.dates.length > 0 && last.dates.at(-1) === part.dates[0]) {
       this.#parts[this.#parts.length - 1] = withoutLast(last);
       this.#rows -= 1;
@@ -84,7 +84,7 @@ function newDates(count: number, isBeyondIntegers: boolean): Int32Array | Float6
 
 function toPart(chunk: PointChunk | AggregateChunk): Part {
   const count = chunk.dates.length;
-  // A chunk ascends, so its ends bound its dates.
+  // A chunk ascends by date, so its first and last date bound all its dates.
   const isBeyond = [chunk.dates[0] ?? 0, chunk.dates[count - 1] ?? 0].some((micros) => !isRInteger(micros));
   const dates = newDates(count, isBeyond);
   let isDistinct = true;

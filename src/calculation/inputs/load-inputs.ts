@@ -1,4 +1,4 @@
-/** Reads the inputs of a formula as columns (R-H2, R-H6), all in the snapshot of the caller. */
+/** Reads the inputs of a formula as columns (R-H2, R-H6), all in the snapshot of one transaction. */
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -42,8 +42,9 @@ export interface InputRecord {
   readonly horizon?: string;
   readonly tags?: readonly string[];
   /**
-   * Greatest VersionTimestamp of the variable at the time of the run; null when it had no points. Reading the window with
-   * this `asOf` returns the same points as long as their versions are stored.
+   * Greatest VersionTimestamp of the variable at the time of the run; null when the variable had no points. When the record
+   * has no `asOf`, a read of the window with this timestamp as `asOf` returns the same points while their versions are
+   * stored.
    */
   readonly lastVersionTimestamp: string | null;
   /**
@@ -80,8 +81,8 @@ export interface InputsWanted {
 /**
  * Reads every input of a formula over its window (R-H2, R-H6).
  * @param transaction read-only, repeatable read, begun after the run was claimed.
- * @throws {DomainError} not_found when an input does not exist; invalid_input when its unit cannot be converted, or the
- *   inputs have more than `remainingPoints` points.
+ * @throws {DomainError} not_found when an input does not exist; invalid_input when the unit of an input cannot be converted, or
+ *   when the inputs have more than `remainingPoints` points.
  */
 export async function loadInputs(
   transaction: Transaction,
@@ -181,7 +182,7 @@ function planInput(
 
 function windowOf(transaction: Transaction, { input, variable, selection, buckets }: InputPlan, changed: DateRange) {
   const findNthBefore: FindNthBefore = async (limit, toMicros) => {
-    // `All` is one bucket of the last N points.
+    // The granularity `All` makes one bucket of the last N points.
     const grouped = buckets?.bucket === 'all' ? undefined : buckets;
     const wanted: PointSelection = { ...selection, toMicros, isToIncluded: true, order: 'DESC', limit };
     let first: number | undefined;
@@ -213,13 +214,13 @@ async function readColumns(
   };
   await visitAll(readChunks(transaction, wanted, buckets), (chunk) => columns.add(chunk));
   if (columns.pointCount <= remainingPoints) return columns;
-  const message = `input ${input.alias} brings the run above its maximum number of input points; declare shorter periods or buckets`;
+  const message = `input ${input.alias} brings the run above its maximum number of input points; declare a shorter period or a coarser granularity`;
   throw new DomainError('invalid_input', message);
 }
 
 /**
- * Reads on and ignores chunks after a failure: leaving a read early would close the connection, which holds the lock of
- * the run.
+ * After a failure of `visit`, reads the remaining items and ignores them: to leave a read early would close the
+ * connection, which holds the lock of the run.
  */
 async function visitAll<Item>(items: AsyncIterable<Item>, visit: (item: Item) => void): Promise<void> {
   let failure: { readonly error: unknown } | undefined;

@@ -1,7 +1,7 @@
 /**
  * The window of an input that a run reads (R-H6). With [a, b] the changed dates: RelativeDate reads (a − period, b + period],
- * civil periods in the zone of the input's source; LastNPoints reads the last N points up to a, and all points from a
- * to b; AbsoluteDate reads the declared dates, both inclusive. When an input is read by buckets, its window is widened
+ * where the period is civil in the zone of the input's source; LastNPoints reads the last N points up to a, and all
+ * points from a to b; AbsoluteDate reads the declared dates, both inclusive. When an input is read by buckets, its window is widened
  * to whole buckets, except an absolute window. `alignTo` widens any window to whole civil periods.
  */
 import { Temporal } from 'temporal-polyfill';
@@ -13,7 +13,7 @@ import { type Alignment, type InputDeclaration, instantMicros } from '../declara
 import type { DateRange } from '../declaration/formula-period-rules.ts';
 import { bucketBegin, bucketEnd } from './civil-bucket.ts';
 
-/** Window of an input: both ends are inclusive; undefined: the dates are not limited on that side. */
+/** Window of an input. Both ends are inclusive; an end that is undefined does not limit the dates. */
 export interface Window {
   readonly fromMicros: Micros | undefined;
   readonly toMicros: Micros | undefined;
@@ -26,7 +26,7 @@ export interface Window {
 
 /**
  * Finds the date of the n-th point, or bucket with points, counted backwards from an instant (inclusive), among the selected
- * versions. Resolves to the first date when there are fewer points than n, to undefined when there is none.
+ * versions. Resolves to the first date when there are fewer points than n, to undefined when there is no point.
  */
 export type FindNthBefore = (count: number, toMicros: Micros) => Promise<Micros | undefined>;
 

@@ -33,7 +33,7 @@ const RUN_COLUMNS = `id, variable_id as "variableId", account_id as "accountId",
   (extract(epoch from started_date - requested_date) * 1000)::int8 as "waitMs"`;
 
 // True when the database has restarted since the run started: then the calculator did not cause the end of the run
-// (R-A15). A crash resets the statistics; an orderly restart resets the start time.
+// (R-A15). A crash resets the statistics; an orderly restart renews the server's start time.
 const HAS_RESTARTED = `
   (select greatest(pg_postmaster_start_time(), stats_reset) from pg_stat_bgwriter) > calculation_run.started_date`;
 
@@ -50,7 +50,7 @@ const ABANDON = `
 // Dependency order (R-H5): a wave is all runs that one change triggers. A request waits while an upstream variable
 // waits or runs in the same or an earlier wave, and while the outbox holds an upstream result of the same wave. It does
 // not wait for later waves: an input that changes all the time would starve its readers. The request with the most
-// attempts comes first; the variable's other requests wait for it, and also during its pauses (`isDue`).
+// attempts comes first; the variable's other requests wait for it, also during the pauses between its attempts (`isDue`).
 const CLAIM = `
   with recursive upstream (id) as (
     select input_variable_id from variable_input where variable_id = $1 and input_variable_id <> $1
@@ -90,7 +90,8 @@ const CLAIM = `
 const MAX_DUE_PER_ACCOUNT = 1000;
 
 // Variables with a due request, or with a run whose session has ended. Returns a random sample of the requests of each
-// account: requests that wait for an upstream run are due as well, and in a fixed order they could hide the others.
+// account: requests that wait for an upstream run are due as well, and in a fixed order they could hide requests that can
+// run.
 const FIND_DUE = `
   with recursive account (id) as (
     (select account_id from calculation_request order by account_id limit 1)

@@ -274,7 +274,7 @@ interface Saved {
 }
 
 /**
- * Waits for the writes that began before a pinned `asOf`; until they end, the values of that instant may change (R-F5).
+ * Waits for the writes that began before a pinned `asOf`; until they end, the values as of that instant may change (R-F5).
  */
 async function awaitPinned(
   connection: Connection,
@@ -293,7 +293,7 @@ async function findTarget(connection: Connection, variableId: number): Promise<S
     values: [variableId],
   });
   const [row] = rows;
-  // The variable was deleted after the run was claimed, or the preview requested.
+  // The variable was deleted after the run was claimed or after the preview was requested.
   if (!row) throw new Error(`variable ${variableId} does not exist`);
   const declaration = row.calculated ? parseInput(DECLARATION_SCHEMA, row.calculated) : undefined;
   return { accountId: row.accountId, isVersioned: row.isVersioned, declaration };

@@ -17,7 +17,7 @@ const HAND_BACK_RETRY_MS = 500;
  */
 const STOPPING_PATIENCE_MS = 3000;
 
-/** Interval at which a run checks whether a user stopped it. A shorter run never checks. */
+/** Interval at which a run checks whether a user stopped it. A run shorter than this interval never checks. */
 const WATCH_INTERVAL_MS = 500;
 
 const STOPPED = 'the calculator stopped before the run ended; the run is repeated';
@@ -74,7 +74,7 @@ async function handBackLater({ database }: RunServices, run: ClaimedRun, signal?
       );
       return;
     } catch (error) {
-      // Any other error ends the retries, for example because another session has taken over the run.
+      // Any other error ends the retries, for example the error that another session has ended the run.
       if (!isTransientError(error)) return;
     }
     if (isStopping(signal)) giveUpMs = Math.min(giveUpMs, performance.now() + STOPPING_PATIENCE_MS);

@@ -1,6 +1,6 @@
 /**
  * Reads the records of runs (R-H8). A run may have read variables that the caller may not read (R-B9). A USER therefore
- * sees only the inputs within the USER's access, without notes and form values, which are for managers.
+ * sees only the inputs, ancestors and causes within the USER's access. Notes and form values are for managers.
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import { isReached, readReach } from '../../identity/caller/site-reach.ts';
@@ -91,7 +91,7 @@ export async function countRuns(
 }
 
 /**
- * @returns a run of the account; undefined when it has no such run (R-H8). The caller must check that the variable of the
+ * @returns a run of the account; undefined when the account has no such run (R-H8). The caller must check that the variable of the
  * run may be read.
  */
 export async function findRun(queryable: Queryable, caller: Caller, runId: number): Promise<RunRecord | undefined> {

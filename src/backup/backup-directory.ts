@@ -108,7 +108,7 @@ export async function writeFacts(folder: string, facts: BackupFacts): Promise<vo
   await writeWhole(join(folder, BACKUP_FILE), facts);
 }
 
-/** @returns when WAL last arrived in the archive, in ms since 1970; undefined when none has. */
+/** @returns when WAL last arrived in the archive, in ms since 1970; undefined when the archive is empty. */
 export async function findArchivedUntilMs(directory: string): Promise<number | undefined> {
   const folder = join(directory, WAL_FOLDER);
   const names = (await readdir(folder).catch(() => [])).sort();

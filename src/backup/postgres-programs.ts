@@ -19,8 +19,8 @@ type ProgramName = 'pg_basebackup' | 'pg_receivewal' | 'pg_verifybackup';
 
 export interface PostgresPrograms {
   /**
-   * Runs a program until it ends. @throws {DomainError} conflict when the program is absent, or when it fails: the
-   * message then has its output.
+   * Runs a program until it ends. @throws {DomainError} conflict when the program is absent, or when it fails; the
+   * message of a failure holds the output of the program.
    */
   run(name: ProgramName, argv: readonly string[]): Promise<void>;
   /**
@@ -85,7 +85,7 @@ function connectionEnvironment(address: string): Readonly<Record<string, string>
     PGPORT: url.port || '5432',
     PGUSER: decodeURIComponent(url.username),
     PGPASSWORD: decodeURIComponent(url.password),
-    // No PGDATABASE, because a connection for physical replication uses no database.
+    // PGDATABASE is left out, because a connection for physical replication uses no database.
     PGAPPNAME: 'tidemark-backup',
     ...Object.fromEntries(parameters),
   };

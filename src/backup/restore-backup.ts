@@ -86,7 +86,7 @@ async function assertEmpty(target: string): Promise<void> {
   if (names.includes('postmaster.pid')) {
     throw new DomainError(
       'conflict',
-      `a server runs on ${target}, or ended without removing postmaster.pid; stop it and move its directory away first`,
+      `a server runs on ${target}, or ended without removing postmaster.pid; stop the server and move the directory away first`,
     );
   }
   if (names.length > 0) {
@@ -125,7 +125,7 @@ async function findWal(
   if (!last)
     throw new DomainError(
       'conflict',
-      `${directory} lacks the first WAL segment of backup ${backup.name}, ${firstMissing}`,
+      `${directory} lacks WAL segment ${firstMissing}, the first segment of backup ${backup.name}`,
     );
   const { mtime } = await stat(last.path);
   const end = mtime.toISOString();
@@ -167,10 +167,10 @@ async function prepareRecovery(cluster: string, wal: readonly WalFile[], until: 
   const settings = {
     restore_command: `cp ${RECOVERY_FOLDER}/%f %p`,
     recovery_end_command: `rm -rf ${RECOVERY_FOLDER}`,
-    // A numeric zone, because `recovery_target_time` does not accept every abbreviation of a zone.
+    // The zone is numeric, because `recovery_target_time` does not accept every abbreviation of a zone.
     recovery_target_time: until?.replace('T', ' ').replace('Z', '+00') ?? '',
     recovery_target_action: 'promote',
-    // Until the recovery is complete, clients must not read an older state.
+    // Clients must not read the incomplete state before the recovery ends.
     hot_standby: 'off',
   };
   const file = join(cluster, SETTINGS_FILE);
@@ -180,7 +180,7 @@ async function prepareRecovery(cluster: string, wal: readonly WalFile[], until: 
   await appendFile(join(cluster, 'recovery.signal'), '');
 }
 
-/** When run as root, gives the files to the owner of `folder`: the server's user must own its cluster. */
+/** When this process runs as root, gives the files of `cluster` to the owner of `folder`: the server's user must own them. */
 async function giveToOwnerOf(folder: string, cluster: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = await stat(folder);

@@ -34,8 +34,8 @@ export interface BackupSource {
 
 export interface TakenBackup extends Backup {
   /**
-   * Whether the replication slot of the archive kept WAL when the backup began; if not, the backup can be restored only
-   * to its end.
+   * Whether the replication slot of the archive kept WAL when the backup began; if not, the backup can be restored to
+   * `restorableFrom` only.
    */
   readonly isArchived: boolean;
 }
@@ -72,8 +72,8 @@ export async function takeBackup(
   const cluster = join(folder, CLUSTER_FOLDER);
   await mkdir(folder, { mode: 0o700 });
   try {
-    // Plain format, because pg_verifybackup 17 cannot read tar files. WAL is streamed, so that the backup is
-    // complete without the WAL archive.
+    // The default format, plain files, is kept, because pg_verifybackup 17 cannot read tar files. WAL is streamed, so
+    // that the backup is complete without the WAL archive.
     const options = ['--wal-method=stream', '--checkpoint=fast', '--manifest-checksums=SHA256', '--no-password'];
     await programs.run('pg_basebackup', [`--pgdata=${cluster}`, ...options]);
     const { rows } = await database.query<Omit<Backup, 'name' | 'startSegment'>>(FACTS);
@@ -139,13 +139,13 @@ async function removeUnfinished(directory: string): Promise<void> {
 }
 
 /**
- * Removes the oldest backups first, then the WAL before the oldest remaining backup, so that an
- * interruption leaves no gap.
+ * Removes the oldest backups first, then the WAL before the oldest remaining backup, so that an interruption leaves no
+ * backup without its WAL.
  */
 async function removeOldBackups(directory: string, keep: number): Promise<void> {
   const backups = await listBackups(directory);
   for (const { name } of backups.slice(0, -keep)) {
-    // Renamed first: a partly removed backup must not be listed.
+    // The rename comes first, because a partly removed backup must not be listed.
     const removed = join(directory, `${UNFINISHED}${name}`);
     await rename(join(directory, name), removed);
     await rm(removed, { recursive: true });

@@ -4,13 +4,13 @@
  */
 
 const NAME = /^([0-9A-F]{8})([0-9A-F]{8})([0-9A-F]{8})$/;
-/** Suffix of the segment that pg_receivewal is writing; the rest of the segment is zeros. */
+/** Suffix of the file that pg_receivewal is writing; the part of the segment that is not written yet is zeros. */
 const PARTIAL = '.partial';
 const BYTES_PER_UPPER = 2 ** 32;
 
 /**
- * Consecutive segments. `firstMissing` names the start when the start is missing, and the segment after the last of
- * `names` when even later segments exist; otherwise it is undefined.
+ * Consecutive segments from a first segment on. `firstMissing` names the first segment when it is missing, or the segment
+ * after the last of `names` when a later segment exists; otherwise it is undefined.
  */
 export interface SegmentRun {
   readonly names: readonly string[];

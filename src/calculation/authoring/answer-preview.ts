@@ -1,6 +1,6 @@
 /**
  * The calculator's side of previews (R-H9): takes a waiting task, performs it and stores the answer. Tasks that execute a
- * declaration use `compute`, as runs do.
+ * declaration use `compute`, as the runs of calculations do.
  */
 import { type Connection, type Database, withConnection } from '../../platform/database/database.ts';
 import { toStorableText } from '../../platform/database/storable-text.ts';

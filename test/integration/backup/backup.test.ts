@@ -68,7 +68,7 @@ beforeAll(async () => {
   printed = [...printed, ...(await admin('backup', backups(), '--keep', '1'))];
   await push(hours(101, 2));
   await ingest();
-  // Ends the WAL segment, so that the archive has more than one.
+  // Ends the WAL segment, so that the archive has more than one segment.
   await world.database.query('select pg_switch_wal()');
   await push([{ date: new Date(DAY + 30 * 3_600_000).toISOString(), value: 31 }]);
   instant = await readClock(world.database);
@@ -234,7 +234,7 @@ describe('backup', () => {
     expect(readdirSync(clusters.directory)).not.toContain('none');
   });
 
-  it('SIGTERM ends the archive command with exit code 0; then the backups command fails, because no process archives', async () => {
+  it('SIGTERM ends the archive command with exit code 0; then the backups command fails, because no process archives WAL', async () => {
     archive.kill('SIGTERM');
     expect(await once(archive, 'exit')).toEqual([0, null]);
     await expect(admin('backups', backups())).rejects.toThrow('nothing archives WAL at the moment');

@@ -1,6 +1,6 @@
 /**
- * Turns errors into responses (R-A5): `{code, message, details?, requestId}`; a page for browsers; OAuth members at the
- * issuer. A bug reveals only its request id; the log has the rest.
+ * Turns errors into responses (R-A5): JSON `{code, message, details?, requestId}`, or a page for browsers. The token
+ * issuer's JSON also has the OAuth members. For a bug, the response reveals only the request id; the log has the rest.
  */
 import type { Context, ErrorHandler, NotFoundHandler } from 'hono';
 import { accepts } from 'hono/accepts';

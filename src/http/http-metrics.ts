@@ -32,7 +32,7 @@ export function createRequestCounter(metrics: Metrics): CountRequest {
 
 /**
  * Creates middleware that observes every request (R-A9).
- * @param routeOf route label of a path the app does not route by pattern; undefined takes the matched route.
+ * @param routeOf returns the route label of a path that the app does not route by pattern; undefined for other paths.
  */
 export function countRequests(count: CountRequest, routeOf: (path: string) => string | undefined): MiddlewareHandler {
   return async (c, next) => {
@@ -47,7 +47,7 @@ export function countRequests(count: CountRequest, routeOf: (path: string) => st
   };
 }
 
-/** Pattern of the matched route. Entries for all methods do not count: they are middleware, or answer 404 or 410. */
+/** Pattern of the matched route. Routes of the method ALL do not count: they are middleware, or answer 404 or 410. */
 function patternOf(c: Context): string {
   return matchedRoutes(c).findLast(({ method }) => method !== 'ALL')?.path ?? NO_ROUTE;
 }

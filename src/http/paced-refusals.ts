@@ -2,14 +2,17 @@
  * Makes refusals of a rate limit cheap (R-B15, R-A14): once the budget of a key is used up, its requests are refused
  * from memory, without Redis, one every 10 ms. A client that sends requests without a pause then waits instead of
  * occupying the event loop. At most 200 refusals of a key and 2,000 of all keys wait, each with one request in memory;
- * further ones are sent at once. Keys do not delay each other. `rate-limiter.ts` decides which requests pass.
+ * further refusals are sent at once. Keys do not delay each other. `rate-limiter.ts` decides which requests pass.
  */
 import { LRUCache } from 'lru-cache';
 import { MAX_KEYS, type RateLimiter } from './rate-limiter.ts';
 import { costMs } from './rate-rules.ts';
 
 export interface PacedLimiter extends RateLimiter {
-  /** @returns true when 200 refusals of the key waited within the last 4 s: its clients ignore refusals. */
+  /**
+   * @returns true when a refusal was due within the last 4 s while 200 refusals of the key waited: the key's clients
+   * ignore refusals.
+   */
   isFlooded(key: string): boolean;
 }
 
@@ -28,7 +31,7 @@ const MAX_WAITING = 2000;
 // still wait.
 const FLOODED_MS = 2 * MAX_DELAY_MS;
 
-/** Wraps a limiter: `count` resolves later for a refusal that follows others of the same key. */
+/** Wraps a limiter: `count` resolves later for a refusal that follows other refusals of the same key. */
 export function paceRefusals(limiter: RateLimiter): PacedLimiter {
   const refusals = new LRUCache<string, Refused>({ max: MAX_KEYS });
   let waiting = 0;

@@ -16,7 +16,7 @@ export interface RateLimits {
   readonly proxyHops: number;
 }
 
-// A request of the API takes about 2 ms of processor time, a push about 0.2 ms, on the fast path 0.04 ms
+// A request of the API takes about 2 ms of processor time, a push about 0.2 ms, a push on the fast path 0.04 ms
 // (push/MEASUREMENTS.md).
 const PUSH_COST = 0.1;
 export const FAST_PUSH_COST = 0.01;

@@ -50,7 +50,7 @@ const COMMAND_TIMEOUT_MS = 500;
 export const MAX_KEYS = 100_000;
 
 const SETTLE_MS = 200;
-/** Half of a budget. A budget is measured in milliseconds of the minute for which it lasts (rate-rules.ts). */
+/** Half of a budget. A budget is 60,000 ms; a request uses up `costMs` of it (rate-rules.ts). */
 const HALF_MS = 30_000;
 
 // `planRequest` of rate-rules.ts in Lua, with the clock of Redis, because the clocks of processes differ.
@@ -119,8 +119,8 @@ export function openRateLimiter({ redisUrl, prefix, log }: RateLimiterOptions): 
 type Settle = (keys: readonly string[], addedMs: readonly number[]) => Promise<readonly number[] | undefined>;
 
 /**
- * Meters of this process. `countAndSettle` counts in memory and adds the counts to Redis in batches; the answer of Redis
- * replaces the meters.
+ * Meters of this process, one per key. `countAndSettle` counts in memory and adds the counts to Redis in batches; the
+ * answer of Redis replaces the meters.
  */
 function openLocalMeters(settle: Settle) {
   const fullAtMs = new LRUCache<string, number>({ max: MAX_KEYS });

@@ -51,7 +51,7 @@ interface Parts extends SchemaCollector {
 
 /**
  * Builds the document (R-A9). It takes about 120 ms of CPU and yields to the event loop after each operation.
- * @throws Error when two operations have the same method and path, or two different schemas the same id.
+ * @throws Error when two operations have the same method and path, or two different schemas have the same id.
  */
 export async function buildDocument(description: Description): Promise<OpenApiDocument> {
   const { operations, events, eventTag, tags, addresses } = description;
@@ -120,7 +120,7 @@ function rolesOf({ role }: Access & { readonly kind: 'caller' }): readonly strin
   return role === 'MANAGER' ? ['MANAGER', 'ADMIN'] : ['USER', 'MANAGER', 'ADMIN'];
 }
 
-/** Describes role, permission and scope as text, because many tools do not show extensions. */
+/** Describes role, permission and scope as text, because many tools do not show OpenAPI extensions. */
 function describeAccess(access: Access): string {
   if (access.kind === 'open') return 'Needs no token.';
   const callers = access.role === undefined ? 'all users' : rolesOf(access).join(' and ');
@@ -206,7 +206,7 @@ function describeAnswer(answer: Answer, { isListing }: Operation, parts: Parts):
   };
 }
 
-/** Makes one response component per status and set of codes, because most operations share them. */
+/** Makes one response component per status and set of codes, because many operations have the same error responses. */
 function describeErrors(status: number, codes: readonly ErrorCode[], { access }: Operation, parts: Parts): JsonSchema {
   const name = `${status}.${codes.join('.')}`;
   const more = status === 401 ? ['WWW-Authenticate'] : status === 429 || status === 503 ? ['Retry-After'] : [];

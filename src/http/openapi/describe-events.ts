@@ -20,7 +20,7 @@ const ANSWERS = {
   },
 };
 
-/** @returns operations by event type; their body is the body that a webhook without a template sends (R-I3). */
+/** @returns operations by event type, each with the body that a webhook without a template sends (R-I3). */
 export function describeEvents(events: readonly SentEvent[], tag: string): Readonly<Record<string, JsonSchema>> {
   return Object.fromEntries(events.map((event) => [event.type, { post: describeEvent(event, tag) }]));
 }

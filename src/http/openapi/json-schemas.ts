@@ -41,7 +41,7 @@ interface Wrapped {
 
 /** Adjusts what zod writes to what generators of clients expect. */
 function tidy({ zodSchema, jsonSchema }: Converted): void {
-  // Members may be added to answers later. Tests check for unknown members, clients must not.
+  // Answers may get new members later, so clients must accept unknown members. Only tests reject them.
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
   // zod writes `id`, which JSON Schema does not define.
   delete jsonSchema.id;

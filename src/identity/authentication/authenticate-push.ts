@@ -103,7 +103,7 @@ function assertOwnPage({ req }: Context, corsOrigins: readonly string[]): void {
   );
 }
 
-/** @returns undefined for `null`, the origin of a page in a sandbox. */
+/** @returns undefined for the text `null`, which a sandboxed page sends as its origin. */
 function hostOf(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host : undefined;
 }
@@ -117,8 +117,9 @@ function decodeText(bytes: Buffer): string {
 }
 
 /**
- * Offers Basic to a request without credentials or with wrong Basic credentials, not to a refused bearer token. A script in a
- * page is offered Bearer alone, because the browser would prompt the user for Basic.
+ * Offers Basic to a request without credentials or with wrong Basic credentials, not to a request with a refused bearer
+ * token. Offers only Bearer to a script in a page, because an offer of Basic makes the browser prompt the user for a
+ * password.
  */
 function setChallenge(c: Context, authorization: string | undefined): void {
   // Only browsers send `Sec-Fetch-Site`; Node's fetch sends `Sec-Fetch-Mode` without it.

@@ -45,7 +45,7 @@ export async function authenticateBearer(
 }
 
 /**
- * Middleware that sets `c.var.caller`, or throws {DomainError} as `authenticateBearer` (R-B5, R-B6). An answer for
+ * Middleware that sets `c.var.caller`, or throws {DomainError} as `authenticateBearer` does (R-B5, R-B6). An answer for
  * invalid_token or insufficient_scope has `WWW-Authenticate` (RFC 6750).
  */
 export function authenticate({ scope, ...authentication }: Authentication & { readonly scope: Scope }) {

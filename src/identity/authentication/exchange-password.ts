@@ -28,7 +28,7 @@ export interface ExchangedToken {
 
 /**
  * @throws {DomainError} invalid_token when the credentials are refused; dependency_unavailable when the issuer gives
- *   neither a token nor a refusal; rate_limited and dependency_unavailable as `signIn`.
+ * neither a token nor a refusal; also the errors of `signIn`: rate_limited and dependency_unavailable.
  */
 export type ExchangePassword = (credentials: Credentials) => Promise<ExchangedToken>;
 

@@ -14,7 +14,7 @@ export interface TokenUser {
   readonly mustChangePassword: boolean;
   /** Unix seconds; tokens issued before this instant are revoked. */
   readonly tokensValidFromSec: number;
-  /** undefined: the user has no account, or no access to the requested one. */
+  /** undefined: the user has no account, or no access to the requested account. */
   readonly accountId: number | undefined;
 }
 
@@ -29,9 +29,9 @@ interface TokenUserRow {
 }
 
 /**
- * Finds the user and the account of a token: the requested account; when none is requested, the active one, else the
- * first one (R-B4). Only accounts of which the user is a member count. For an ADMIN, the requested and the active account
- * count too.
+ * Finds the user and the account of a token. The account is the requested account; when none is requested, the active
+ * account, else the first account (R-B4). Only accounts of which the user is a member count. For an ADMIN, the
+ * requested and the active account also count without membership.
  * @param now decides whether a lock has ended.
  * @returns undefined when the user does not exist.
  */

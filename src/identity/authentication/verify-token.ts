@@ -30,7 +30,8 @@ export interface VerifiedToken {
   /** Claim `iat` in Unix seconds; undefined when absent. */
   readonly issuedSec?: number | undefined;
   /**
-   * Fingerprint of the password that the claims were made from (R-B7); they are valid while the user has this password.
+   * Fingerprint of the password that the claims were made from (R-B7); the claims are valid while the user has this
+   * password.
    */
   readonly passwordFingerprint?: string | undefined;
   /** Claim `account`; undefined when absent. */
@@ -125,7 +126,9 @@ function readClaims(issuer: string, payload: JWTPayload): VerifiedToken {
   };
 }
 
-/** Accepts 0, which no account has, so that a token with `account` 0 does not fall back to the active account. */
+/**
+ * Accepts the id 0, which no account has, so that a token with `account` 0 does not fall back to the active account.
+ */
 function readAccount(claim: unknown): number | undefined {
   const accountId = typeof claim === 'string' && /^\d+$/.test(claim) ? Number(claim) : claim;
   return typeof accountId === 'number' && Number.isSafeInteger(accountId) && accountId >= 0 ? accountId : undefined;

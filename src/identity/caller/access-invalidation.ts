@@ -1,6 +1,6 @@
 /**
- * Invalidation of the caller caches of all processes over Redis, after a change to what users may do (R-B5). Redis may
- * lose a message; a cached caller expires after ACCESS_CACHE_SEC anyway.
+ * Invalidates the caller caches of all processes by Redis messages, after a change to what users may do (R-B5). Redis
+ * may lose a message; a cached caller expires after ACCESS_CACHE_SEC anyway.
  */
 import type { Log } from '../../platform/log.ts';
 import { openRedis } from '../../platform/redis.ts';
@@ -31,7 +31,7 @@ export function openAccessInvalidation({
     log.warn({ err: error }, 'access invalidation failed; processes may see changes later');
   const publisher = openRedis({ redisUrl, use: 'command', purpose: 'access changes, sent', log });
   const subscriber = openRedis({ redisUrl, use: 'subscriber', purpose: 'access changes, received', log });
-  // Messages sent while the connection was down are lost.
+  // Messages sent while the connection was down are lost, so all users are invalidated.
   subscriber.on('ready', () => onChange(undefined));
   subscriber.on('message', (_channel, text) => onChange(parseUserIds(text)));
   subscriber.subscribe(channel).catch(warn);

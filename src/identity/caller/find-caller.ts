@@ -23,7 +23,7 @@ export type FindCaller = (token: VerifiedToken) => Promise<Caller>;
 export interface CallerCache extends FindCaller {
   /** @returns the cached caller; undefined when none is cached or the token is revoked. */
   findCached(token: VerifiedToken): Caller | undefined;
-  /** Removes these users from the cache, or all users. Call it after the commit of their change. */
+  /** Removes these users from the cache; undefined: all users. Call it after the commit of their change. */
   invalidate(userIds: readonly string[] | undefined): void;
 }
 

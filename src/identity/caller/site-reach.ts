@@ -10,7 +10,7 @@ export interface Reach {
   readonly siteIds: readonly number[] | null;
   /** Sources the caller may use in sites not in `siteIds`. */
   readonly sourceIds: readonly number[];
-  /** Sites the caller may see: all sites with a grant, also a grant limited to sources; null: all sites. */
+  /** Sites the caller may see: all sites with a grant, also when the grant is limited to sources; null: all sites. */
   readonly shownSiteIds: readonly number[] | null;
 }
 

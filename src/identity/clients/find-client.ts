@@ -16,8 +16,8 @@ export const CONSOLE_CLIENT_ID = 'tidemark-console';
 export type FindClient = (clientId: string) => Promise<AdapterPayload | undefined>;
 
 /**
- * Finds registered clients, and the client of the issuer's own pages. The client of the console also gets the addresses
- * at which this installation serves the console.
+ * Finds registered clients, and the client of the issuer's own pages. The client of the console also gets the redirect
+ * addresses of this installation's console.
  * @param ownClient client of the issuer's own pages, which is not stored.
  * @param consoleUrl without a trailing slash.
  */

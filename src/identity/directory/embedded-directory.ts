@@ -62,7 +62,7 @@ export function createEmbeddedDirectory(issuer: string): UserDirectory {
   };
 }
 
-/** Address that starts a sign-in in a browser, which returns to `redirectUri`. */
+/** Address at which a browser starts a sign-in; after the sign-in, the browser goes to `redirectUri`. */
 export function authorizationAddress(
   issuer: string,
   redirectUri: string,

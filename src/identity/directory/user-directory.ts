@@ -17,13 +17,13 @@ export interface DirectoryUser {
 export interface UserDirectory {
   /** Creates a user without a password. */
   create(transaction: Transaction, user: DirectoryUser): Promise<void>;
-  /** Updates names, address and language. */
+  /** Updates names, mail address and language. */
   update(transaction: Transaction, user: DirectoryUser): Promise<void>;
   /** Removes a user who is about to be deleted, and ends their sessions. */
   remove(transaction: Transaction, userId: string): Promise<void>;
   /** Locks a user, indefinitely or until an instant, or unlocks them. A lock ends their sessions. */
   setLock(transaction: Transaction, userId: string, lock: 'locked' | 'locked_for_a_while' | 'unlocked'): Promise<void>;
-  /** Ends every session of a user; access tokens issued in an earlier second are refused. */
+  /** Ends every session of a user; access tokens issued before the current second are refused. */
   endSessions(transaction: Transaction, userId: string): Promise<void>;
   /** Sets the account for tokens that are requested without an account (R-B4). */
   setActiveAccount(transaction: Transaction, userId: string, accountId: number): Promise<void>;
@@ -33,12 +33,12 @@ export interface UserDirectory {
    */
   setTemporaryPassword(transaction: Transaction, userId: string): Promise<string | undefined>;
   /**
-   * Makes sure that only the owner of this mail address can sign in as the user. Unless the user has proven the address
-   * before, password and sessions are revoked.
-   * @returns true when they were revoked: the user needs a temporary password.
+   * Makes sure that only the owner of this mail address can sign in as the user. Unless the user has already proven to
+   * own the address, password and sessions are revoked.
+   * @returns true when password and sessions were revoked: the user needs a temporary password.
    */
   claimAddress(transaction: Transaction, userId: string, email: string): Promise<boolean>;
-  /** Mails a link to choose a new password; it works once, for an hour (R-B11). The user must have an address. */
+  /** Mails a link to choose a new password; it works once, for an hour (R-B11). The user must have a mail address. */
   sendPasswordReset(transaction: Transaction, user: DirectoryUser): Promise<void>;
   /** @returns the address of the page where the user changes the password; the page returns to `returnUrl` (R-B13). */
   updatePasswordLink(userName: string, returnUrl: string): string;

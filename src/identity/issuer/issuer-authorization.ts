@@ -10,8 +10,8 @@ import { parseRequestedAccount } from './grants/token-request-rules.ts';
 export const AUTHORIZATION_PARAMETERS = ['account', 'kc_action'] as const;
 
 /**
- * Finds or creates the grant of an authorization. Consecutive authorizations of a session and client share a grant while
- * account and scopes stay the same; each may name another account (R-B2, R-B4).
+ * Finds or creates the grant of an authorization. Consecutive authorizations of a session and client share a grant
+ * while account and scopes stay the same; each authorization may name another account (R-B2, R-B4).
  * @returns undefined before the user is signed in.
  * @throws access_denied when the user has no access to the requested account; invalid_request when the account is malformed.
  */
@@ -35,7 +35,8 @@ export async function makeGrant(context: GrantContext, ctx: KoaContextWithOIDC):
 
 /**
  * The grant of the session's last authorization of this client, when it is for the same account. oidc-provider refuses
- * codes and refresh tokens of any grant but the session's last: without reuse, a second tab would end the first.
+ * codes and refresh tokens of any grant but the session's last: without reuse, a sign-in in a second tab would
+ * invalidate the tokens of the first tab.
  */
 async function findSessionGrant(
   { database }: GrantContext,

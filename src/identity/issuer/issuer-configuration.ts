@@ -62,8 +62,8 @@ export function issuerConfiguration(context: IssuerContext, keys: IssuerKeys): C
     // rotation, a lost answer would end its session (R-K3).
     rotateRefreshToken: (ctx) => ctx.oidc.client?.clientAuthMethod === 'none',
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
-    // A program in a browser is a public client and may request tokens from the origins of its redirect addresses. Pages
-    // of the issuer's origin, such as /docs, may use any client.
+    // A page may request tokens for a public client when the page's origin is the origin of one of the client's
+    // redirect addresses. Pages of the issuer's origin, such as /docs, may use any client.
     clientBasedCORS: (_ctx, origin, client) =>
       origin === new URL(context.issuer).origin ||
       (client.clientAuthMethod === 'none' &&

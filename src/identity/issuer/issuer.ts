@@ -48,7 +48,7 @@ export interface Issuer {
   handles(path: string): boolean;
   /** Answers a request to a path of the issuer. The body of the request must not have been read. */
   handle(request: IncomingMessage): Promise<Response>;
-  /** Rotates the signing keys when due, and uses the current ones from then on; call it every few minutes. */
+  /** Rotates the signing keys when due, and uses the current keys from then on; call it every few minutes. */
   refreshKeys(): Promise<void>;
 }
 
@@ -138,7 +138,7 @@ function acceptScopeAliases({ OIDCContext }: Provider): void {
   });
 }
 
-/** @returns the ids of the keys in order; a change of the first means another key signs. */
+/** @returns the ids of the keys in order; when the first id changes, another key signs. */
 function kidsOf({ jwks }: IssuerKeys): string {
   return jwks.keys.map(({ kid }) => kid).join();
 }
@@ -172,7 +172,7 @@ async function answerInJson(ctx: KoaContextWithOIDC, next: () => Promise<void>):
   }
 }
 
-/** Hands a failure outside oidc-provider, such as one of a page, to the app that mounts the issuer. */
+/** Hands a failure outside oidc-provider, such as the failure of a page, to the app that mounts the issuer. */
 async function passOnFailures(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   try {
     await next();

@@ -56,7 +56,7 @@ interface CallOptions {
 }
 
 const TIMEOUT_MS = 10_000;
-/** Milliseconds before its expiry at which a token is renewed. */
+/** A token is renewed this many milliseconds before it expires. */
 const EARLY_MS = 10_000;
 
 /**

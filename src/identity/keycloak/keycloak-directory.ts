@@ -1,7 +1,7 @@
 /**
- * User directory of Keycloak. `user_identity` links the service's users to Keycloak's. A user without a link is created at
- * Keycloak, or found there by user name if the service may take that user over. Keycloak's own pages change passwords; they
- * ask for the current one when the sign-in is older than five minutes, as §5 requires.
+ * User directory of Keycloak. `user_identity` links the service's users to Keycloak's. A user without a link is created
+ * at Keycloak, or found there by user name if the service may take that user over. Keycloak's own pages change
+ * passwords; they ask for the current password when the sign-in is older than five minutes, as §5 requires.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -116,7 +116,10 @@ async function findSubject(database: Queryable, issuer: string, userId: string):
   return rows[0]?.subject;
 }
 
-/** @returns the user's id at Keycloak; links or creates the user when necessary. @throws {DomainError} conflict */
+/**
+ * @returns the user's id at Keycloak; links or creates the user when necessary.
+ * @throws {DomainError} conflict when the user name or mail address is taken.
+ */
 async function getSubject(
   { admin, issuer }: KeycloakDirectoryOptions,
   database: Queryable,

@@ -1,4 +1,7 @@
-/** Parts of pages: forms with labelled fields and announced problems, paragraphs, links. `html` escapes every value. */
+/**
+ * Parts of pages: forms with labelled fields, problems that screen readers announce, paragraphs, links. `html` escapes
+ * every value.
+ */
 import { html, raw } from 'hono/html';
 
 /** Escaped HTML, the result of the `html` tag. */

@@ -47,7 +47,7 @@ export function sendPage(ctx: PageRequest, { status = 200, formTargets = [], ...
 /**
  * Answers 400: the link or page has expired, was used, or belongs to another browser, or the form was not posted from
  * its page. The answer does not say which of these applies.
- * @param below what the user can do about it.
+ * @param below what the user can do, shown below the message.
  */
 export function sendExpired(ctx: PageRequest, language: PageLanguage, below: Html | '' = ''): void {
   if (ctx.accepts('html', 'json') === 'json') {

@@ -6,7 +6,7 @@ const MAX_BYTES = 16_384;
 export type Form = Readonly<Record<string, string>>;
 
 /**
- * @returns the fields, a repeated one with its last value; undefined when the body is not a urlencoded form, or is
+ * @returns the fields, a repeated field with its last value; undefined when the body is not a urlencoded form, or is
  * larger than 16 KiB.
  */
 export async function readForm(request: IncomingMessage): Promise<Form | undefined> {

@@ -56,7 +56,7 @@ async function queueResets({ database, directory, wakeMail }: PageContext, name:
   wakeMail();
 }
 
-/** Shows the form for a new password, or that the link has expired (R-B11). */
+/** Shows the form for a new password, or a page that says that the link has expired (R-B11). */
 export async function showReset(
   context: PageContext,
   ctx: PageRequest,
@@ -112,7 +112,7 @@ async function changeByLink(
 }
 
 /**
- * Finds the users that a name or mail address refers to: the user with that name, and the one user with that address.
+ * Finds the users that a name or mail address refers to: the user with that name, and the only user with that address.
  * They differ when a user chose another user's address as a name; each gets a mail at their own address. An address
  * that several other users share refers to none of them. Locked users and users without an address are left out.
  */

@@ -53,7 +53,8 @@ export async function showSignIn(
     ],
     button: texts.signIn,
     problem: problem && texts[problem],
-    // Shown after every wrong attempt, so it reveals neither that the user exists nor that sign-in is blocked.
+    // This advice is shown after every wrong attempt, so it reveals neither that the user exists nor that sign-in is
+    // blocked.
     advice: problem === 'wrongCredentials' ? fillText(texts.pause, pauseOf(policy)) : undefined,
   });
   const lead = paragraphHtml(fillText(texts.signInLead, { client: name }));

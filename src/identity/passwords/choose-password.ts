@@ -18,9 +18,9 @@ export interface NewPassword {
   /** Session that continues, because the user chose the password in it; default: all sessions end. */
   readonly kept?: KeptSession;
   /**
-   * Address of the mail whose link opened the page; null or absent: no link, or the address is unknown. Choosing the
-   * password by this mail proves that the user owns the address. Without this address, it proves that the user owns the
-   * address to which a temporary password was sent, if there is one.
+   * Address to which the link that opened the page was mailed; null or absent: no link, or the address is unknown.
+   * Choosing the password by this mail proves that the user owns the address. Without this address, it proves that the
+   * user owns the address to which a temporary password was sent, if there is one.
    */
   readonly sentTo?: string | null;
 }

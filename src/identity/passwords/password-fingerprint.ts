@@ -18,7 +18,11 @@ export function passwordFingerprintSql(user: string): string {
                then encode(sha256(convert_to(${user}.password_hash, 'UTF8')), 'hex') end`;
 }
 
-/** SQL for whole Unix seconds, like the claim `iat`: tokens issued earlier are revoked. 0: no token is revoked. */
+/**
+ * SQL for the Unix second before which a user's tokens count as revoked, comparable with the claim `iat`. 0: no token
+ * is revoked.
+ * @param user alias of app_user.
+ */
 export function tokensValidFromSql(user: string): string {
   return `coalesce(floor(extract(epoch from ${user}.tokens_valid_from)), 0)::float8`;
 }

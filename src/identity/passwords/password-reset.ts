@@ -51,7 +51,7 @@ export interface PasswordReset {
 
 /**
  * Locks a valid link until the transaction ends, so that only one of two concurrent requests uses it (R-B11).
- * @returns undefined as `findResetUserName`.
+ * @returns undefined in the same cases as `findResetUserName`.
  */
 export async function lockPasswordReset(transaction: Transaction, token: string): Promise<PasswordReset | undefined> {
   const { rows } = await transaction.query<PasswordReset>(`${FIND_SQL} for update of r`, [hashLinkToken(token)]);

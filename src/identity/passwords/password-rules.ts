@@ -1,4 +1,7 @@
-/** Which passwords a user may choose: long, not complicated, as NIST SP 800-63B advises, and not a name of the user. */
+/**
+ * Decides which passwords a user may choose. A password has a minimum length and is not a name of the user; no kinds of
+ * characters are required, as NIST SP 800-63B advises.
+ */
 
 export type PasswordProblem = 'too_short' | 'too_long' | 'is_name' | 'unchanged' | 'different';
 

@@ -56,7 +56,7 @@ const NOT_SET_UP = 'Account is not fully set up';
  * Handles `grant_type=password`: signs in, decides account and scopes, issues access and refresh token (R-B3).
  * The app that mounts the issuer answers a `DomainError` of `signIn`.
  * @throws invalid_request without a user name or password; invalid_grant for wrong credentials or a temporary password;
- * invalid_scope as `decideScopes`; invalid_request and invalid_grant as `getHolder`
+ * invalid_scope from `decideScopes`; invalid_request and invalid_grant from `getHolder`
  */
 export async function answerPasswordGrant(
   context: GrantContext,
@@ -90,7 +90,7 @@ export async function answerPasswordGrant(
  * the request names another. The user must have access to that account, no temporary password and no lock. Without a
  * grant: only finds the user.
  * @returns undefined when the grant or the user does not exist, or the user is locked.
- * @throws invalid_grant and invalid_request as `getHolder`
+ * @throws invalid_grant and invalid_request from `getHolder`
  */
 export async function findTokenAccount(
   context: GrantContext,

@@ -1,6 +1,6 @@
 /**
- * Impersonation by token exchange (R-B14, RFC 8693): an ADMIN exchanges their own token for one of another user, with the
- * ADMIN as `act`. There is no refresh token: the impersonation ends with the access token (§5).
+ * Impersonation by token exchange (R-B14, RFC 8693): an ADMIN exchanges their own token for a token of another user,
+ * whose claim `act` names the ADMIN. There is no refresh token: the impersonation ends with the access token (§5).
  */
 import { errors, type TokenEndpointGrantContext } from 'oidc-provider';
 import type { Queryable } from '../../../platform/database/database.ts';
@@ -49,7 +49,7 @@ export interface ExchangeContext extends GrantContext {
 
 /**
  * Handles `grant_type=…:token-exchange` (R-B14).
- * @throws invalid_request for missing or wrong parameters; invalid_scope as `decideScopes` and `narrowScopes`;
+ * @throws invalid_request for missing or wrong parameters; invalid_scope from `decideScopes` and `narrowScopes`;
  * invalid_grant when the subject token is refused, the actor is not an ADMIN, or the user cannot be impersonated
  */
 export async function answerTokenExchange(

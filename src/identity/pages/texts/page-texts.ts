@@ -16,7 +16,7 @@ export const PAGE_TEXTS: Readonly<Record<PageLanguage, PageTexts>> = {
 };
 
 /**
- * Chooses the language of a page: the first one with texts, else English.
+ * Chooses the language of a page: the first preferred language that has texts, else English.
  * @param preferences in order of precedence, such as `ui_locales`, the user's language and `Accept-Language`. Weights are
  * ignored: browsers list languages in order of preference.
  */
@@ -31,7 +31,7 @@ export function choosePageLanguage(...preferences: readonly (string | null | und
   return 'en';
 }
 
-/** Fills the placeholders of a text; those without a value stay. */
+/** Fills the placeholders of a text; placeholders without a value stay. */
 export function fillText(text: string, values: Readonly<Record<string, string | number>>): string {
   return text.replace(/\{(\w+)\}/g, (placeholder, name: string) => String(values[name] ?? placeholder));
 }

@@ -1,4 +1,4 @@
-/** Pages of other origins: only those of CORS_ORIGINS may read answers. */
+/** Of the pages of other origins, only pages of an origin in CORS_ORIGINS may read answers. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createStructure } from '../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';

@@ -42,7 +42,7 @@ const FILES = [
 const docs = (part = '') => `${api.origin}/docs${part}`;
 
 describe('docs: the files of the page', () => {
-  it('are served with a policy that names no other origin (R-A9)', async () => {
+  it('are served with a Content-Security-Policy that names only the origin of the service (R-A9)', async () => {
     for (const name of FILES) {
       const response = await fetch(docs(name));
       await response.text();
@@ -64,7 +64,7 @@ describe('docs: the files of the page', () => {
     }
   });
 
-  it('another name under /docs is 404; a trailing slash is ignored (R-A5)', async () => {
+  it('a name under /docs that is not a file of the page answers 404; a trailing slash is ignored (R-A5)', async () => {
     for (const name of ['/package.json', '/index.html/', '/..%2fpackage.json', '/constructor', '/swagger-ui.js']) {
       const response = await fetch(docs(name));
       await response.text();
@@ -86,7 +86,7 @@ describe.skipIf(program === undefined)(
       await tab.untilText(`id="${ids[0]}"`);
       expect(await tab.overflow()).toBe(0);
       await keepScreenshot('docs-top');
-      // With 150 operations or more, the page holds only those near the window.
+      // With 150 operations or more, the page holds only the operations near the window.
       const missing = new Set(ids);
       await eventually('every operation', async () => {
         const html = await tab.html();

@@ -1,6 +1,7 @@
 /**
- * Every listing of the API description, most of them with many rows, in an API process with a small heap (R-A14). A
- * test fails when a listing is missing here. LISTING_ROWS=100000 in the environment runs the test with more rows.
+ * Requests every listing of the API description, most of them with many rows, from an API process with a small heap
+ * (R-A14). A test fails when a listing is missing here. LISTING_ROWS=100000 in the environment runs the test with more
+ * rows.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -29,13 +30,13 @@ const ROWS = Number(process.env.LISTING_ROWS ?? 10_000);
  */
 const HEAP_MEBIBYTES = Math.round(70 + (186 * ROWS) / 100_000);
 const HUGE_PAGE = 1_000_000;
-/** Time in which a process that broke its connections must end. */
+/** Time within which a process that broke its connections must end. */
 const END_MS = 10_000;
 const LOG_TAIL = 2000;
 
 interface Walk {
   readonly path: string;
-  /** Queries to test besides the query for the whole listing, or for its largest page. */
+  /** Queries to test in addition to the query that requests all rows. */
   readonly queries?: readonly string[];
   /**
    * Expected rows: `all`; `few`, as in a catalogue; a number: the largest page. A request for a larger page is refused,

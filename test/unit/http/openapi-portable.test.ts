@@ -21,7 +21,7 @@ function* objectsIn(value: unknown, path = '#'): Generator<readonly [path: strin
   for (const [name, member] of Object.entries(value)) yield* objectsIn(member, `${path}/${name}`);
 }
 
-/** Pairs of paths that can match the same URL, as the contract (§4.2, §4.4) and R-C6, R-F8 and R-H5 require. */
+/** Pairs of paths that can match the same URL; the contract (§4.2, §4.4), R-C6, R-F8 and R-H5 require them. */
 const CONTRACT_PATHS = [
   /^\/account\/user\/(claim|active-account)\/\{\w+\} \/account\/user\/\{\w+\}\/\w+$/,
   /^\/account\/webhooks\/test\/\{\w+\} \/account\/webhooks\/\{\w+\}\/\w+$/,
@@ -72,7 +72,7 @@ describe('openapi: portability', () => {
     expect(schemas.filter((name) => events.includes(name))).toEqual([]);
   });
 
-  test('a parameter of a query has one type wherever it occurs (R-A9)', () => {
+  test('query parameters of the same name have the same type in all operations (R-A9)', () => {
     const types = new Map<string, Set<string>>();
     for (const [, { name, in: place, schema }] of objectsIn(document.paths)) {
       if (place !== 'query' || typeof name !== 'string') continue;

@@ -4,7 +4,7 @@ import { planRequest } from '../../../src/http/rate-rules.ts';
 
 const PER_MINUTE = 60;
 
-/** Opens a limiter in memory that counts the calls for each key. */
+/** Opens a paced limiter over a limiter in memory that records the key of each call. */
 function openLimiter() {
   const fullAtMs = new Map<string, number>();
   const calls: string[] = [];

@@ -1,4 +1,6 @@
-/** Builds an example of a JSON Schema: required members; optional ones where none is required. */
+/**
+ * Builds an example of a JSON Schema. An object has its required members, or optional members when none is required.
+ */
 import type { JsonSchema } from '../../../src/http/openapi/json-schemas.ts';
 
 const COMPONENT = '#/components/schemas/';

@@ -10,8 +10,8 @@ const root = createRootRoute({ component: Shell, notFoundComponent: Missing, err
 const getParentRoute = () => root;
 
 /**
- * @returns a parser of query parameters. It keeps those of these names that are not empty, as texts; the router parses a
- * parameter that consists of digits as a number.
+ * @returns a parser that keeps the query parameters with the given names, unless they are empty. It returns texts,
+ * although the router has parsed a parameter that consists of digits as a number.
  */
 function keepTexts<Name extends string>(...names: readonly Name[]) {
   return (search: Readonly<Record<string, unknown>>): { readonly [Key in Name]?: string } => {

@@ -1,4 +1,4 @@
-/** GET requests outside openapi-fetch: points in Arrow, the stream of new points, and answers to save as files. */
+/** GET requests outside openapi-fetch: points in Arrow, the stream of new points, and files to show or to save. */
 import { settings } from '../session/settings.ts';
 import { ApiError, fetchWithToken } from './client.ts';
 

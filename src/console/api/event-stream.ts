@@ -1,4 +1,4 @@
-/** Server-sent events over fetch, because EventSource cannot send the token, which stays in memory. */
+/** Server-sent events over fetch, because EventSource cannot send the token in a header. */
 import { settings } from '../session/settings.ts';
 import { ApiError, fetchWithToken } from './client.ts';
 

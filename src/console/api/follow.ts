@@ -1,6 +1,6 @@
 /**
- * Follows a resource that the server works on: reads it, updates it from its event stream, and reads it again when the
- * stream ends.
+ * Follows a resource while the server works on it: reads the resource, updates the copy in the query cache from the
+ * event stream, and reads the resource again when the stream ends.
  */
 import { type QueryKey, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';

@@ -62,7 +62,10 @@ export function starterScript(alias: string): string {
   return `ts <- inputVariables$${alias}$TimeSeries\n\nlist(TimeSeries = data.frame(Dates = ts$Dates, Values = ts$Values))\n`;
 }
 
-/** @returns the declaration with every list present. @param given what the API answered; null: not calculated. */
+/**
+ * @returns the declaration with every list present and at least one formula.
+ * @param given what the API answered; null: not calculated.
+ */
 export function toDeclaration(given: unknown): Declaration {
   const { calculatedVariableFormulas = [], ...rest } = (given ?? {}) as Partial<Declaration>;
   const formulas = calculatedVariableFormulas.map(({ variables, entities, constants, ...formula }) => ({

@@ -12,7 +12,7 @@ interface DropZoneProps {
   readonly onFile: (file: File) => void;
 }
 
-/** A field for one file; of several dropped files it takes the first. */
+/** A field for one file. When several files are dropped, it takes the first. */
 export function DropZone({ accept, hint, onFile }: DropZoneProps) {
   const { t } = useTranslation('data');
   const input = useRef<HTMLInputElement>(null);

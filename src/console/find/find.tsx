@@ -1,4 +1,4 @@
-/** Find: one search box, and the tree while it is empty. The text is in the address, so a search can be shared. */
+/** Find: one search box, and the tree while the box is empty. The text is in the address, so a search can be shared. */
 import { CloseButton, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { getRouteApi, Link } from '@tanstack/react-router';

@@ -148,7 +148,7 @@ function Report() {
 
 interface WaitingKind {
   readonly name: 'pushes' | 'setAside' | 'events' | 'calculations' | 'files' | 'webhooks' | 'mails';
-  /** Name of the metric that holds the number. */
+  /** Name of the metric that holds the number of waiting items. */
   readonly count: string;
   readonly age?: string;
 }

@@ -1,4 +1,7 @@
-/** Copies a text. Browsers offer the clipboard only on pages with TLS or on loopback; elsewhere, a selected text is copied. */
+/**
+ * Copies a text. Browsers offer the clipboard only on pages with TLS or on loopback; elsewhere, the text is selected in
+ * a temporary field and copied.
+ */
 export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const box = document.createElement('textarea');

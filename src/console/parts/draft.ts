@@ -31,7 +31,8 @@ export function draftKey(accountId: number | undefined, key: string): string {
 
 /**
  * Keeps state that survives a reload; each account has its own. When the key changes, mount the component again.
- * @returns the value, a setter, and a function that removes the draft and sets its argument, by default the saved value.
+ * @returns the value, a setter, and a function that removes the draft and sets the value to its argument, by default to
+ * `saved`.
  */
 export function useDraft<Value>(key: string, saved: Value) {
   const name = draftKey(useSession().accountId, key);

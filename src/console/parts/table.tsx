@@ -43,7 +43,7 @@ export function Table({ label, columns, children }: TableProps) {
   );
 }
 
-/** @returns the names of the columns as CSS strings, which the cells of a card show. */
+/** @returns CSS variables that hold the names of the columns; the cells of a card show the names. */
 function toProperties(names: readonly string[]): CSSProperties {
   return Object.fromEntries(names.map((name, index) => [`--column-${index + 1}`, JSON.stringify(name)]));
 }

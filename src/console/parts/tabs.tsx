@@ -34,7 +34,7 @@ export function TabbedHeader<Name extends string>({ lead, ...tabs }: TabbedHeade
 /** A row of links. An address without `tab` shows the first tab. */
 function Tabs<Name extends string>({ title, to, names, current, textOf }: TabsProps<Name>) {
   const list = useRef<HTMLUListElement>(null);
-  // In a narrow window, the row scrolls.
+  // In a narrow window, the current tab may be outside the visible part of the row.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the current tab decides what is scrolled to
   useEffect(() => {
     list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
@@ -47,7 +47,7 @@ function Tabs<Name extends string>({ title, to, names, current, textOf }: TabsPr
             to={to}
             search={name === names[0] ? {} : { tab: name }}
             className={classes.tab}
-            // Compares the query too: otherwise the first tab would always be marked as current.
+            // The link compares the query too: otherwise the first tab would always be marked as current.
             activeOptions={{ exact: true, includeSearch: true }}
             aria-current={name === current ? 'page' : undefined}
           >

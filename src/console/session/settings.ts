@@ -13,7 +13,7 @@ export interface Settings {
 /** @throws {Error} when the page lacks the settings that the server writes into it. */
 function readSettings(): Settings {
   const text = document.querySelector('meta[name="tidemark-settings"]')?.getAttribute('content');
-  if (!text) throw new Error('the page has no settings; open it through the api role');
+  if (!text) throw new Error('the page has no settings; open it from a process with the role api');
   return JSON.parse(text) as Settings;
 }
 

@@ -10,7 +10,7 @@ interface UnitPickerProps {
   readonly onChange: (unitId: number | null) => void;
 }
 
-/** The units of the account by name and symbol. */
+/** A search box with the units of the account, by name and symbol. */
 export function UnitPicker({ value, onChange, ...shown }: UnitPickerProps) {
   const units = useQuery({ queryKey: ['units'], queryFn: () => bodyOf(api.GET('/units')), staleTime: 300_000 });
   return (

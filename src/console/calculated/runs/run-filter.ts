@@ -1,4 +1,4 @@
-/** The filter of a list of runs, which the address of the route holds. Pure. */
+/** The filter of the list of runs, and its parameters in the address of the route. Pure. */
 export const RUN_STATES = ['Running', 'Succeeded', 'Failed', 'Abandoned'] as const;
 export const RUN_TRIGGERS = ['Input', 'Schedule', 'ForceUpdate', 'Form'] as const;
 /** Matches a value of `<input type="datetime-local">`. */

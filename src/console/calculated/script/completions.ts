@@ -22,7 +22,7 @@ const VARIABLE = [
 const INPUT = ['TimeSeries', 'Variable', 'From', 'To'];
 const TARGET = [...VARIABLE, 'ChangedFrom', 'ChangedTo'];
 const GLOBALS = ['inputVariables', 'inputForms', 'inputConstants', 'targetVariable', 'triggerDate'];
-/** Functions of the toolbox with their arguments: r-runtime/R/toolbox.R. */
+/** Functions of the toolbox with their arguments, as in r-runtime/R/toolbox.R. */
 const TOOLBOX = [
   ['GetInputAxis', 'inputs'],
   ['GetRegularAxis', 'from, to, target'],

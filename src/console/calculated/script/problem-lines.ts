@@ -16,7 +16,7 @@ const UNDECLARED = /^(\S+) is not declared/;
 const LINE = /^line (\d+) /;
 
 /**
- * @returns problems of one formula by line.
+ * @returns the problems and warnings of one formula, each with its line.
  * @param script the text that is shown, which may be newer than the validation.
  */
 export function linesOf(validation: Validation | undefined, formula: number, script: string): readonly LineProblem[] {

@@ -1,4 +1,4 @@
-/** The newest operation with a label: its state, and the rejected elements. */
+/** The newest push with a label: the state of its operation, and its rejected elements. */
 import { Button, Skeleton } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';

@@ -187,7 +187,7 @@ function Problems({ problems, count }: { readonly problems: ImportStatus['proble
   );
 }
 
-/** What the import does with each row of the document: create, change or leave it. In the order of the document. */
+/** The rows of the document, in its order, with what the import does with each row: create, change or leave it. */
 function ImportedRows({ id }: { readonly id: string }) {
   const { t } = useTranslation('data');
   const [action, setAction] = useState<'Created' | 'Changed' | 'Left'>();

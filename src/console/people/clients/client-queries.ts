@@ -1,4 +1,4 @@
-/** The clients of the installation, which the list and the page of a client share. */
+/** The query of the clients of the installation. The list of clients and the page of a client share it. */
 import { useQuery } from '@tanstack/react-query';
 import { api, bodyOf } from '../../api/client.ts';
 

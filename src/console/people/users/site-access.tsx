@@ -1,6 +1,6 @@
 /**
- * The sites that a user may access, wholly or only some sources. Managers and administrators may access every site of the
- * account.
+ * The sites that a user may access: whole sites, or only some of their sources. Managers and administrators may access
+ * every site of the account.
  */
 import { Button, MultiSelect, NativeSelect } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
@@ -74,7 +74,7 @@ interface GrantedProps {
   readonly siteName: string;
 }
 
-/** One site that the user may access: a chosen level is saved at once, chosen sources when their form is submitted. */
+/** One site that the user may access. A chosen level is saved at once, chosen sources when their form is submitted. */
 function Granted({ userId, access, siteName }: GrantedProps) {
   const { t } = useTranslation('people');
   const { siteId, level, sourceIds } = access;

@@ -40,8 +40,9 @@ const NUMERIC_VALUE_OUT_OF_RANGE = '22003';
  * Streams the aggregates of a selection, variable by variable (R-G1). Paging counts the buckets of each
  * variable, including filled buckets.
  * @param transaction a read-only, repeatable-read transaction, as for `readPoints`.
- * @throws {DomainError} invalid_input when a variable has more than `MAX_FILLED` gaps to fill, when gaps are filled in
- * a period of more than `MAX_FILLED` buckets without a limit, or when a result exceeds the range of a double.
+ * @throws {DomainError} invalid_input when a variable has more than `MAX_FILLED` gaps to fill, when the read
+ * has no limit and fills gaps in a period of more than `MAX_FILLED` buckets, or when a result exceeds the range of a
+ * double.
  */
 export async function* aggregatePoints(
   transaction: Transaction,
@@ -149,7 +150,7 @@ function answeredByRollups(selection: PointSelection, rolledUp: readonly RawBoun
 
 interface FunctionGroup {
   readonly aggregate: AggregateFunction;
-  /** Function that the database computes instead of the requested function (`unscaledFunction`). */
+  /** Function that the database computes: `aggregate`, with min and max swapped for a negative factor (`unscaledFunction`). */
   readonly computed: AggregateFunction;
   readonly isRolledUp: boolean;
   readonly variableIds: readonly number[];

@@ -34,7 +34,7 @@ export interface Buckets {
 export interface AggregateChunk {
   readonly variableId: number;
   readonly aggregate: AggregateFunction;
-  /** First instant of each bucket, in microseconds; for `all` in a period without a start, the first date. */
+  /** First instant of each bucket, in microseconds; for `all` in a period without a start, the first point's date. */
   readonly dates: Float64Array;
   /** NaN when a bucket has no value, such as the sample variance and standard deviation of a single point. */
   readonly values: Float64Array;

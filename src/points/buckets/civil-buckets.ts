@@ -77,14 +77,14 @@ function addBuckets(bucket: 'day' | 'week' | 'month' | 'year', date: Micros, cou
   return moved.getTime() * 1000;
 }
 
-/** Returns a lower bound for the distance between two bucket starts in microseconds, ignoring clock changes. */
+/** Returns a lower bound for the distance between consecutive bucket starts in microseconds, ignoring clock changes. */
 export function shortestLength(bucket: Exclude<Bucket, 'all'>): Micros {
   return bucket === 'minute' || bucket === 'hour' ? LENGTHS[bucket] : DAY;
 }
 
 /**
- * Returns a function that finds the zone's UTC offset at an instant; it caches the span that
- * contained the last instant.
+ * Returns a function that finds the zone's UTC offset at an instant; it caches the span of
+ * constant offset that contains the instant of the last call.
  */
 function findOffsets(timeZoneId: string): (instant: Micros) => Micros {
   let span = { from: 0, to: 0, offset: 0 };

@@ -21,8 +21,8 @@ export interface Filling {
 const MAY_LACK_VALUES: ReadonlySet<AggregateFunction> = new Set(['variance', 'stdev']);
 
 /**
- * Returns the start of the latest bucket of a period. For an empty period, returns the start of the bucket before the
- * bucket in which the period starts.
+ * Returns the start of the latest bucket of a period. When `fromMicros` equals an exclusive `toMicros`, the period has
+ * no bucket: returns the start of the bucket before the bucket of `fromMicros`.
  */
 function lastBucket(
   steps: CivilBuckets,

@@ -34,8 +34,8 @@ const COMPRESS_TIMEOUT_MS = 600_000;
 /** Lock class of the lease, so that only one process compresses at a time. */
 const LOCK_CLASS = 0x636f_6c73;
 /**
- * SQLSTATEs after which a later call compresses the chunk: lock_not_available, deadlock_detected, query_canceled,
- * serialization_failure (rows were written meanwhile).
+ * SQLSTATEs of failures after which the chunk is skipped until the next call: lock_not_available, deadlock_detected,
+ * query_canceled, serialization_failure (rows were written meanwhile).
  */
 const LATER: ReadonlySet<string> = new Set(['55P03', '40P01', '57014', '40001']);
 
@@ -169,7 +169,7 @@ const FIND_INDEX = `
   select quote_ident(relname) as name from pg_index join pg_class on pg_class.oid = indexrelid
   where indrelid = $1::regclass limit 1`;
 
-/** Stores batches inline in a table with columns. This transaction created the table, so no reader waits. */
+/** Stores the batches of a table of columns inline. This transaction created the table, so no reader waits. */
 async function inlineBatches(transaction: Transaction, columnsName: string): Promise<void> {
   const { rows } = await transaction.query<{ name: string }>(FIND_INDEX, [columnsName]);
   const index = rows[0]?.name;

@@ -1,7 +1,7 @@
 /**
  * Moves the rows of the last pages of a chunk into free space of earlier pages, so that vacuum can return the last
  * pages to the file system. A revision of a whole chunk leaves such space, because vacuum truncates only free pages at
- * the end. An UPDATE would leave each row on its page, and VACUUM FULL would block reads for its whole duration.
+ * the end. An UPDATE could leave a row on its page, and VACUUM FULL would block reads for its whole duration.
  */
 import { type Connection, inTransaction } from '../../platform/database/database.ts';
 

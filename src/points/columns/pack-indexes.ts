@@ -58,7 +58,7 @@ export interface PackSettings {
   readonly rewrittenQuietSec: number;
 }
 
-/** Packs the chunks that are due. @returns the number of chunks. */
+/** Packs the chunks that are due. @returns the number of packed chunks. */
 export async function packIndexes(
   database: Database,
   { quietSec, rewrittenQuietSec }: PackSettings,

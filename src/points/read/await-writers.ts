@@ -64,7 +64,7 @@ export async function awaitWriters(
     if (performance.now() > deadline) {
       throw new DomainError(
         'dependency_unavailable',
-        'an open write may still change the points as of the requested instant; try again',
+        'an unfinished write may still change the state at the requested instant; try again',
       );
     }
     await pause(pauseMs);

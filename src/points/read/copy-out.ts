@@ -1,8 +1,8 @@
 /**
  * Reads the messages of a COPY TO STDOUT without work per byte. PostgreSQL wraps every row in a message, and
  * pg-copy-streams creates a Buffer for each message: a million rows take 220 ms of CPU and 80 MB of heap. This stream
- * passes on the messages of each socket read unchanged, with their heads, because removing the heads takes 20 ms more
- * for a million rows.
+ * passes on the messages with rows as they arrive, with their heads, because removing the heads takes 20 ms more for a
+ * million rows.
  *
  * Protocol: https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-COPY
  */

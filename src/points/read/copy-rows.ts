@@ -25,7 +25,7 @@ const TRAILER_BYTES = HEAD_BYTES + 2;
 
 /**
  * Yields non-empty blocks of whole rows. Decode a block before the next is requested, because blocks share memory. The
- * connection is busy meanwhile; ending the iteration early breaks it, which ends the statement.
+ * connection is busy meanwhile; ending the iteration early breaks the connection, which ends the statement.
  * @param statement its result has the columns of `layout` and no nulls.
  * @throws the error of the statement; {Error} when the stream ends within a row.
  */

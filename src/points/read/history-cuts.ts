@@ -25,7 +25,8 @@ export interface HistoryCut {
 export type NoteCuts = (cuts: readonly HistoryCut[], rolledUp: readonly RawBoundary[]) => void;
 
 /**
- * Finds the cuts that concern a selection, latest first (R-F9). Runs no statement for the latest versions.
+ * Finds the cuts that concern a selection, latest first (R-F9). Runs no statement when the selection reads only the
+ * latest versions.
  * @param transaction the snapshot from which the rows are read; it still contains rows that a later cut removes.
  */
 export async function findHistoryCuts(
@@ -51,8 +52,8 @@ export function openingOf(selection: PointSelection): readonly string[] {
 }
 
 /**
- * @param opened the rows of each statement of `openingOf`. Without a statement for cuts, the second statement returns no
- * rows.
+ * @param opened the rows of each statement of `openingOf`. Without a statement that finds cuts, the second
+ * statement restricts the planner and returns no rows.
  */
 export function toNotice(opened: OpenedRows): Notice {
   const [rolledUp, cuts] = opened as readonly [readonly RawBoundary[], readonly HistoryCut[]];

@@ -51,8 +51,8 @@ const idOf = ({ variableId }: { readonly variableId: number }): number => variab
 
 /**
  * Opens the subscriber.
- * @param onWritten called with the ids of the written variables; undefined for any variable, for
- * example after a reconnect.
+ * @param onWritten called with the ids of the written variables; undefined when any variable may have been
+ * written, for example after a reconnect.
  */
 export function openPointSubscriber(
   options: PointNotificationOptions,

@@ -61,7 +61,7 @@ const VALUES: ReadShape<ValueChunk> = {
  * Streams the points of a selection, variable by variable.
  *
  * @param transaction a read-only, repeatable-read transaction: one snapshot for all variables. Its connection is busy
- * until the stream ends; ending the stream early breaks it.
+ * until the stream ends; ending the stream early breaks the connection.
  * @returns chunks of at most `BLOCK_ROWS` points by date, versions of one date by VersionTimestamp; no chunk for a
  * variable without points.
  * @throws {DomainError} invalid_input when a converted value exceeds the range of a double (R-C8).
@@ -81,7 +81,7 @@ async function* readShape<Chunk>(
   yield* readChosen(transaction, selection, labels, shape);
 }
 
-/** Reads the points. Call `streamFromIndexes` in the transaction first. */
+/** Reads the points of a selection whose label ids are known. Call `streamFromIndexes` in the transaction first. */
 async function* readChosen<Chunk>(
   transaction: Transaction,
   selection: PointSelection,

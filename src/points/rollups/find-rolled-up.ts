@@ -15,7 +15,7 @@ export interface RawBoundary {
 
 /**
  * @param transaction the snapshot from which the rows are read.
- * @returns the variables whose `rawFromMicros` is after the start of the period, the latest first.
+ * @returns the variables whose `rawFromMicros` is after the start of the period, latest `rawFromMicros` first.
  */
 export async function findRolledUp(
   transaction: Queryable,

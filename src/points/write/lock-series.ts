@@ -98,9 +98,8 @@ function toSeries(state: State, setting: Settings): Series {
 }
 
 /**
- * Registers the write, so that readers can wait for it (await-writers.ts), and assigns its VersionTimestamp. Call it
- * while the series are locked.
- * @returns the time of the database clock in microseconds since 1970 (R-F1).
+ * Registers the write, so that readers can wait for it (await-writers.ts). Call it while the series are locked.
+ * @returns the time of the database clock in microseconds since 1970, for the VersionTimestamps of the write (R-F1).
  * @throws {Error} when the database returns no row.
  */
 export async function beginWrite(transaction: Transaction, series: Iterable<Series>): Promise<Micros> {

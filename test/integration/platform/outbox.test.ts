@@ -74,7 +74,7 @@ describe('outbox: an event (R-I8)', () => {
     expect(await waiting()).toBe(0);
   });
 
-  test('reaches every consumer after the events appended before it, and is deleted', async () => {
+  test('reaches every consumer in the order of appending, and is deleted', async () => {
     await append('a', 'b', 'c');
     const [first, second] = [recorder(), recorder()];
     await createOutboxRelay(database, [first.consume, second.consume], LOG).relay();

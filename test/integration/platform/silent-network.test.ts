@@ -136,7 +136,7 @@ describe.concurrent('network faults', () => {
   );
 });
 
-/** Limit from the suspension until another process does the work, on a machine where a process starts in a second. */
+/** Time limit for another process to take over the work, on a machine where a process starts in a second. */
 const TAKE_OVER_MS = 10_000;
 /** The limit on a busy machine grows with the time that the other process took to start. */
 const takeOverMs = (startMs: number) => Math.max(TAKE_OVER_MS, 6000 + 3 * startMs);

@@ -46,7 +46,7 @@ describe('status watch', () => {
     expect(seen).toEqual([undefined]);
   });
 
-  test('bounds the followers of a user, of an account and of all accounts together (R-A14)', () => {
+  test('limits how many files a user, an account and all accounts together follow (R-A14)', () => {
     const { watch } = open(50);
     const follow = (number: number, accountId: number) => watch.follow(userOf(number, accountId), 'file', () => {});
     const leaves = Array.from({ length: 20 }, () => follow(1, 1));

@@ -151,7 +151,7 @@ async function findSegments(folders: readonly string[]): Promise<ReadonlyMap<str
     folders.map(async (folder) => (await readdir(folder).catch(() => [])).map((file) => join(folder, file))),
   );
   const files = new Map<string, WalFile>();
-  // `.partial` files first, so that the complete file of a segment replaces its `.partial` file in the map.
+  // `.partial` files come first, so that the complete file of a segment replaces its `.partial` file in the map.
   for (const path of listed.flat().sort((a, b) => extname(b).length - extname(a).length)) {
     const name = segmentName(basename(path));
     if (name !== undefined) files.set(name, { name, path });

@@ -54,7 +54,8 @@ export async function saveUser(
  * Creates a user in the caller's account, and queues the mail with the temporary password (R-B10, R-B12).
  * @param delayHours hours to wait before the mail is sent.
  * @returns the user's id.
- * @throws {DomainError} invalid_input; permission_denied for a role above the caller's; conflict when the name is taken.
+ * @throws {DomainError} invalid_input without a mail address, or for features and sites that cannot be granted;
+ * permission_denied for a role above the caller's; otherwise as `finishNewUser` and `insertUser`.
  */
 export async function createMember(
   transaction: Transaction,

@@ -65,7 +65,7 @@ describe('account health: silent variables', () => {
     expect(sooner.map(({ variableId }) => variableId)).not.toContain(yearly);
   });
 
-  it('are shown to a USER for their sites only, and not to other accounts (R-B9)', async () => {
+  it('are shown to a USER only for sites that the USER may read, and not to other accounts (R-B9)', async () => {
     const reader = await api.signIn('reader', 'USER', { sites: [siteId] });
     const outsider = await api.signIn('outsider', 'USER', { sites: [] });
     expect((await read(reader)).variables.silent.count).toBe(2);

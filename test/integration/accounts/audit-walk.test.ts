@@ -1,6 +1,6 @@
 /**
- * Every route that changes data either writes an audit entry after success, or is listed here with the reason why it is
- * not an administrative action. A new route fails the test until it is listed.
+ * Every route that changes data is listed here, either as a route that writes an audit entry after success, or with the
+ * reason why it is not an administrative action. The test fails for a new route until the route is listed.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { AuditAction } from '../../../src/accounts/audit/audit.ts';

@@ -209,7 +209,7 @@ describe('accounts: features, secondary accesses and sites', () => {
     expect((await levelsOf()).slice(0, 2)).toEqual(['Write', 'None']);
   });
 
-  it('a user’s level for a feature is at most the account’s (§4.1)', async () => {
+  it('a user’s level for a feature is at most the account’s level (§4.1)', async () => {
     await api.database.query(`insert into account_feature values ($1, 'Feature', 5, 'Read')`, [api.accountId]);
     const path = `/account/user/${uma}/features`;
     expect((await api.manager.post(path, [{ id: 5, level: 'Write' }])).status).toBe(400);

@@ -158,7 +158,7 @@ describe('backup', () => {
     expect(readdirSync(target)).not.toContain('recovery_wal');
     await withDatabase(databaseUrl, async (database) => {
       expect((await countColumnChunks(database)) > 0).toBe(hasColumns);
-      // A backup into the old directory would mix two histories.
+      // A backup of the restored cluster into the old backup directory would mix two histories.
       await expect(takeBackup({ database, programs: programs() }, backups())).rejects.toThrow('before this database');
     });
     // A new queue prefix stands for an empty Redis: no job has this prefix.

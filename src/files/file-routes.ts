@@ -25,7 +25,7 @@ export interface FileServices {
   readonly following: Pick<StatusWatchOptions<FileStatus>, 'maxPerUser' | 'maxFollowers'>;
   /** Maximum memory for the buffers of all uploads in progress, in bytes. */
   readonly maxMemoryBytes: number;
-  /** Wakes the file ingester. A failure only delays the file, because the ingester's sweeper finds it. */
+  /** Wakes the file ingester. A failed wake only delays the file, because the ingester's sweeper finds the file. */
   readonly wakeFileIngester: (accountId: number) => Promise<unknown>;
   readonly log: Log;
 }

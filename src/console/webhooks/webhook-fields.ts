@@ -20,7 +20,7 @@ export interface WebhookFields {
   readonly isEnabled: boolean;
   /** Custom headers, one `Name: value` per line. */
   readonly headers: string;
-  /** Ids of the sites that filter events, separated by commas. */
+  /** Ids of the sites whose events the webhook receives, separated by commas. */
   readonly siteIds: string;
   readonly sourceIds: string;
   readonly variableIds: string;

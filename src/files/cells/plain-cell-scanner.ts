@@ -56,7 +56,7 @@ export class PlainDates {
   }
 }
 
-/** @param day as the number yyyyMMdd. @returns NaN when it is not a date from 1700 to 2199. */
+/** @param day as the number yyyyMMdd. @returns the start of the day; NaN when `day` is not a date from 1700 to 2199. */
 function toDayMicros(day: number): number {
   const year = Math.floor(day / 10_000);
   const month = Math.floor(day / 100) % 100;

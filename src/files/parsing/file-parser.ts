@@ -190,7 +190,7 @@ async function* chunksOf(
   }
 }
 
-/** Makes the child process keep the event loop of this process alive, or not. */
+/** Decides whether the child process keeps the event loop of this process alive. */
 function holdLoop(child: ChildProcess, isHeld: boolean): void {
   for (const handle of [child, child.channel]) isHeld ? handle?.ref() : handle?.unref();
 }

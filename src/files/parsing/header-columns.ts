@@ -22,7 +22,7 @@ export interface Columns {
 
 type Role = 'date' | 'value' | 'version' | 'tags' | Identifier;
 
-// A Map, because an object would know a column named __proto__.
+// A Map, because an object would find a column named __proto__.
 const ROLES: ReadonlyMap<string, Role> = new Map([
   ['date', 'date'],
   ['value', 'value'],

@@ -104,7 +104,7 @@ test('console script: text typed while the page renders keeps its order (R-H9)',
   await close();
 });
 
-test('console script: a preview shows result, windows, messages and plots; a save keeps its note and can be restored (R-H9, R-H12)', async () => {
+test('console script: a preview shows the result, the windows of the inputs, messages and plots; a save keeps its note and can be restored (R-H9, R-H12)', async () => {
   const { page, complaints, close } = await stack.open(MANAGER, `/console/variables/${doubledId}/script`);
   const editor = page.getByRole('textbox', { name: 'R script' });
   await editor.fill(DRAWING);
@@ -159,7 +159,7 @@ test('console script: an input is found by its name, and a save over a newer dec
   await close();
 });
 
-test('console runs: the page of a run shows its cascade, the points that it read, and the saved script that it ran (R-H8, R-H12)', async () => {
+test('console runs: the page of a run shows the cascade of the run, the points read, and the saved script (R-H8, R-H12)', async () => {
   const { page, complaints, close } = await stack.open(
     MANAGER,
     `/console/variables/${fourfoldId}/runs?state=Succeeded`,

@@ -122,7 +122,7 @@ test('console: the language is chosen by keyboard and stays after a reload', asy
   await close();
 });
 
-test('console: signing out everywhere ends the sessions of this browser and of another browser at the issuer (R-B5)', async () => {
+test('console: signing out everywhere ends, at the issuer, the sessions of this browser and of another browser (R-B5)', async () => {
   await stack.world.addUser('leaver@example.test', {});
   const first = await stack.open('leaver@example.test', '/', { isFresh: true });
   const second = await stack.open('leaver@example.test', '/', { isFresh: true });

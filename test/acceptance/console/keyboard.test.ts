@@ -24,8 +24,8 @@ beforeAll(async () => {
 afterAll(() => stack?.close());
 
 /**
- * Runs in the page. `walk.stop()` returns the name of the focused control, null when the focus has left the content,
- * and the problems of the control: hidden, outside of the window, or behind another part of the page. It also reports
+ * Runs in the page. `walk.stop()` returns the name of the focused control (null when the focus has left the content) and
+ * the problems of that control: it is hidden, outside of the window, or behind another part of the page. It also reports
  * the previous control when that control looks the same with and without the focus. For a control that is not drawn
  * itself, such as a checkbox, the look of the elements beside it counts.
  */
@@ -78,7 +78,7 @@ interface Stop {
   readonly problems: readonly string[];
 }
 
-/** Tabs through the content of the page. @returns the stops until the focus leaves it, and what is wrong with them. */
+/** Tabs through the content of the page until the focus leaves it. @returns the stops by name, and their problems. */
 async function tabThrough(page: Page): Promise<{ readonly stops: readonly string[]; readonly problems: string[] }> {
   const stops: string[] = [];
   const problems: string[] = [];

@@ -265,7 +265,7 @@ test('console variable: a USER who may push is offered a correction, and no dele
   await Promise.all([writing.close(), reading.close()]);
 });
 
-test('console variable: the lineage of a calculated point leads through its runs to the pushed points (R-H8)', async () => {
+test('console variable: the lineage of a calculated point leads through two runs to the pushed points (R-H8)', async () => {
   const window = await openVariable(ids.quadrupled, `?point=${dateOf(QUARTERS - 1)}`);
   const { page, complaints, close } = window;
   const panel = page.getByRole('region', { name: 'Versions of the point' });

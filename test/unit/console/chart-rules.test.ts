@@ -67,7 +67,7 @@ describe('console correction: missing dates follow the civil calendar of the zon
     [...edits.keys()].sort((a, b) => a - b).map((date) => new Date(date * 1000).toISOString().slice(0, 16));
   const range = { from: sec('2026-01-01T00:00:00Z'), to: sec('2026-12-31T00:00:00Z') };
 
-  test('days over the end of summer time stay at midnight', () => {
+  test('daily dates stay at local midnight over the end of summer time', () => {
     const points = pointsOf('2026-10-23T22:00:00Z', '2026-10-26T23:00:00Z');
     const edits = applyChange('fill', 0, points, new Map(), range, toStep(1, 'Day', zone));
     expect(datesOf(edits)).toEqual(['2026-10-24T22:00', '2026-10-25T23:00']);
@@ -107,7 +107,7 @@ describe('console correction: a change that leads to more than 5,000 edits is re
     expect(add(MAX_CORRECTED + 1)).toBeUndefined();
   });
 
-  test.each(['set', 'add', 'scale'] as const)('when %s changes the stored points besides the added points', (kind) => {
+  test.each(['set', 'add', 'scale'] as const)('when %s changes both the stored points and the added points', (kind) => {
     const points = { ...pointsOf(3000), values: new Float64Array(3000).fill(1) };
     const added = applyChange('create', 7, points, new Map(), minutes(6000), step) ?? new Map();
     expect(added.size).toBe(3000);

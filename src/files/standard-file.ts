@@ -43,7 +43,7 @@ export interface RowWarning {
 export interface FilePosition {
   /** CSV: byte offset of the next record. Workbook: bytes read, an estimate for progress only. */
   readonly bytes: number;
-  /** Rows below the header that are ingested or reported. */
+  /** Number of rows below the header that are ingested or reported. */
   readonly rows: number;
   /** Row number (see `RowError`) of the last row that was read. In a CSV, this may be a blank line. */
   readonly rowNumber: number;

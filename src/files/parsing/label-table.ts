@@ -27,7 +27,7 @@ export class LabelTable {
   #entries: Entry[] = [];
   #generation = 0;
 
-  /** @param decode turns a cell, as its scanner returns it, into text; undefined when the cell is not UTF-8. */
+  /** @param decode turns a cell of the file into text; returns undefined when the cell is not UTF-8. */
   constructor(decode: (text: string) => string | undefined) {
     this.#decode = decode;
   }

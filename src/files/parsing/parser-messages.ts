@@ -1,6 +1,6 @@
 /**
- * Messages between the parser process and the ingester. The parser asks the ingester for parts and ids; it
- * never accesses the database.
+ * Messages between the parser process and the ingester. The parser asks the ingester for parts of the file and for ids;
+ * it never accesses the database.
  */
 
 import type { StoredPart } from '../../platform/database/stored-parts.ts';
@@ -21,7 +21,7 @@ export interface ParseOrder {
 }
 
 /**
- * New combinations of identifiers and of labels in the file; `id` is the parser's number for each.
+ * New combinations of identifiers and of labels in the file; `id` is the parser's number of a combination.
  */
 export interface ResolveRequest {
   readonly targets: readonly { readonly id: number; readonly identifiers: TargetIdentifiers }[];
@@ -38,7 +38,7 @@ export interface ResolveAnswer {
 export interface ParsedChunk {
   /** COPY tuples; the next chunk reuses their memory. */
   readonly tuples: Uint8Array;
-  /** Number of the first row with a valid date and value (see `RowError`); 0 without such a row. */
+  /** Row number (see `RowError`) of the first row with a valid date and value; 0 without such a row. */
   readonly firstRow: number;
   /** Number of valid rows; rows that repeat a date count too. */
   readonly ingested: number;

@@ -19,7 +19,7 @@ const FIRST_CAPACITY = 65_536;
 export interface EncodedRows {
   /** COPY tuples of the rows to be written: only the last row of each variable, date and VersionTag (R-D5). */
   readonly tuples: Buffer;
-  /** Number of the first row with a valid date and value; 0 without such a row. */
+  /** Row number (see `RowError`) of the first row with a valid date and value; 0 without such a row. */
   readonly firstRow: number;
   /** Number of valid rows; rows that repeat a date count too. */
   readonly ingested: number;
@@ -45,7 +45,7 @@ export class RowCollector {
   #warnings: RowWarning[] = [];
   #warningCount = 0;
 
-  /** @param decode turns a cell, as its scanner returns it, into text; undefined when the cell is not UTF-8. */
+  /** @param decode turns a cell of the file into text; returns undefined when the cell is not UTF-8. */
   constructor(columns: Columns, decode: (text: string) => string | undefined) {
     this.targets = new TargetTable(columns.identifiers, decode);
     this.labels = new LabelTable(decode);
@@ -59,7 +59,7 @@ export class RowCollector {
   /**
    * Adds a row with a valid date and value.
    * @param dateMicros microseconds since 1970-01-01, on the local clock when `isLocal`.
-   * @param isDay true when the row has a date without a time of day; `dateMicros` is then its midnight.
+   * @param isDay true when the row has a date without a time of day; `dateMicros` is then the start of that day.
    */
   add(
     row: number,
@@ -107,7 +107,7 @@ export class RowCollector {
 
   /**
    * Replaces the parser's numbers with ids of variables, VersionTags and tag sets, replaces local dates with instants,
-   * and divides values. Moves valid rows to the front; invalid rows become errors.
+   * and divides values by the divider of their variable. Moves valid rows to the front; invalid rows become errors.
    * @returns number of valid rows.
    */
   #settle(): number {

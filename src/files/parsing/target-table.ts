@@ -41,7 +41,7 @@ export class TargetTable {
   #entries: Entry[] = [];
   #generation = 0;
 
-  /** @param decode turns a cell, as its scanner returns it, into text; undefined when the cell is not UTF-8. */
+  /** @param decode turns a cell of the file into text; returns undefined when the cell is not UTF-8. */
   constructor(columns: Columns['identifiers'], decode: (text: string) => string | undefined) {
     this.#columns = columns;
     this.#decode = decode;

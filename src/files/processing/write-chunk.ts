@@ -69,7 +69,7 @@ const ADD_REFUSED = `
 
 /**
  * Moves refused rows from the count of ingested rows to the count of rejected rows, and adds warnings.
- * @param row `firstRow` of the chunk, which the warnings name.
+ * @param row row number that the warnings name: `firstRow` of the chunk.
  */
 async function warnOfRefused(
   transaction: Transaction,

@@ -1,5 +1,6 @@
 /**
- * Stores an upload while it arrives, part by part, in constant memory. The file is queued when all parts are committed.
+ * Stores an upload while it arrives, part by part, in constant memory. A Standard File is queued when all its parts are
+ * committed.
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import { writeReach } from '../../identity/caller/site-reach.ts';
@@ -45,8 +46,8 @@ export const fileTooLarge = (maxBytes: number) => `the file must be at most ${ma
  * Stores an upload and queues a Standard File for processing. Deletes a failed upload.
  * @returns the file id when the file is durable.
  * @throws {DomainError} body_too_large; unsupported_media_type when the content does not match the format;
- * invalid_input when the file is empty, or is a CSV that begins with 4096 blank bytes; queue_full when uploads take too
- * much memory (R-A14).
+ * invalid_input when the file is empty, or is a CSV with only white space in its first 4096 bytes; queue_full when
+ * uploads take too much memory (R-A14).
  */
 export async function storeFile(
   { database, memory, pace, maxBytes }: StoreServices,

@@ -1,6 +1,6 @@
 /**
- * Reads the first sheet of a workbook into chunks of rows (R-E2). Dates may be date cells, or have any form that dates in
- * a CSV may have. The value of a formula is its cached result.
+ * Reads the first sheet of a workbook into chunks of rows (R-E2). Dates may be date cells, or have any form that dates
+ * in a CSV may have. The value of a formula is its cached result.
  */
 import type { ParsedDate } from '../../platform/dates/date-rules.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
@@ -123,8 +123,8 @@ class SheetRows implements RowVisitor {
   }
 
   /**
-   * Returns the date of a date cell, in microseconds since 1970-01-01 of the local clock; undefined for another cell or a
-   * number that is not a date.
+   * Returns the date of a date cell, in microseconds since 1970-01-01 of the local clock; undefined when the cell is not
+   * a date cell, or its number is not a date.
    */
   #serialOf(cells: SheetCells, column: number): number | undefined {
     // A number without a date format is not a serial number; it may be epoch milliseconds.

@@ -1,5 +1,6 @@
 /**
- * Reads the rows of a worksheet incrementally: rows in the usual form with `plain-row.ts`, others with `xml-rows.ts`.
+ * Reads the rows of a worksheet incrementally: rows in the usual form with `plain-row.ts`, other rows with
+ * `xml-rows.ts`.
  */
 import { PlainRows } from './plain-row.ts';
 import { type RowVisitor, SheetRow } from './sheet-cells.ts';

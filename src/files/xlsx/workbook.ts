@@ -25,8 +25,8 @@ const MAX_STYLES = 100_000;
 
 /**
  * Reads the structure of a workbook (R-E2).
- * @throws {FileRefusal} wrong_format when the archive is not an xlsx workbook, has no worksheet or exceeds a limit;
- * damaged_file when a part is not valid.
+ * @throws {FileRefusal} wrong_format when the archive is not an xlsx workbook, has no worksheet, has a part that is too
+ * large or has too many styles; damaged_file when a part is not valid.
  */
 export async function readWorkbook(archive: XlsxArchive): Promise<Workbook> {
   const root = [...(await readRelations(archive, '')).values()];
@@ -52,8 +52,8 @@ export async function readWorkbook(archive: XlsxArchive): Promise<Workbook> {
 }
 
 /**
- * Reads the relations of a part by id; their targets are names in the archive.
- * @param part '' for the package.
+ * Returns the relations of a part by relation id; the target of a relation is the name of a part in the archive.
+ * @param part name of the part; '' for the package.
  */
 async function readRelations(archive: XlsxArchive, part: string): Promise<ReadonlyMap<string, Relation>> {
   const slash = part.lastIndexOf('/') + 1;

@@ -76,7 +76,7 @@ describe('files: template of a Standard File', () => {
     });
   });
 
-  it('is a workbook with date cells and a drop-down of variable types, and its rows are ingested (R-E1)', async () => {
+  it('is a workbook with date cells and a drop-down of variable types; a row added to it is ingested (R-E1)', async () => {
     const workbook = await workbookOf(await get('/storage/template', XLSX_TYPE));
     const [sheet, types] = workbook.worksheets;
     if (!sheet || !types) throw new Error('the template must have two sheets');

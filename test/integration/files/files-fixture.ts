@@ -40,7 +40,6 @@ export interface FileStack {
   readonly api: TestApi;
   readonly origin: string;
   startIngester(limits?: Partial<FileLimits>): FileIngester;
-  /** Sends POST /storage with these headers and body. */
   post(
     path: string,
     body: UploadBody,

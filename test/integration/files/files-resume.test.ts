@@ -81,7 +81,7 @@ async function expectOnce(fileId: string): Promise<void> {
 }
 
 describe('files: a file that is being processed when the structure changes', () => {
-  it('keeps the targets and dividers found at its start; the next file uses the new targets and dividers (R-E2, R-D2)', async () => {
+  it('is ingested with the targets and dividers from before the change; the next file uses the new ones (R-E2, R-D2)', async () => {
     const { manager } = stack.api;
     const sourceId = await createSource(manager, await createSite(manager), { serialNumber: 'changing' });
     const changing = await createVariable(manager, sourceId, { mappingConfig: 'old' });
@@ -202,7 +202,7 @@ describe('files: a file whose processing is interrupted', () => {
   });
 });
 
-it('files: a file that crashes its parser twice is Failed, and the ingester continues with the next one (R-A15, R-E4)', async () => {
+it('files: a file that crashes its parser twice is Failed, and the ingester continues with the next file (R-A15, R-E4)', async () => {
   const bomb = await stack.upload('bomb.xlsx', new Uint8Array(makeMemoryBomb()));
   const next = await stack.upload('next.csv', `variable_id,date,value\n${variableId},2026-01-01T00:00:00Z,1\n`);
   const small = openFileParser(32);

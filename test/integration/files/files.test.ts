@@ -216,7 +216,7 @@ describe('files: an uploaded file', () => {
     expect(await read(shared)).toMatchObject([{ rawValue: 6 }]);
   });
 
-  it('writes only to variables that its uploader may push to, and is hidden from other users and accounts (R-B9)', async () => {
+  it('writes only to variables that its uploader may push to, and is hidden from other USERs and from other accounts (R-B9)', async () => {
     const variableId = await newVariable();
     const otherSite = await createSite(stack.api.manager);
     const user = await stack.api.signIn('uma', 'USER', { sites: [otherSite] });
@@ -329,7 +329,7 @@ describe('files: an uploaded file', () => {
     for (const { answer } of followers) expect(await answer.text()).toMatch(/^event: progress\n.*event: end\n/s);
   });
 
-  it('is announced to the webhooks whose filter names a variable with an ingested row in any chunk, and to no others (R-I1, R-I2)', async () => {
+  it('notifies a webhook that is limited to one variable when any chunk has an ingested row of that variable, and not otherwise (R-I1, R-I2)', async () => {
     const { accountId, database, parts } = stack.api;
     const [first, second, third] = [await newVariable(), await newVariable(), await newVariable()];
     const addWebhook = async (variableId: number) => {

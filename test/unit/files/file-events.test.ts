@@ -53,7 +53,7 @@ describe('files: the event stream of a file', () => {
     await body?.cancel();
   });
 
-  test('an aborted request no longer counts towards the limit, even when nothing reads its body (R-A14)', async () => {
+  test('an aborted request no longer counts towards the limit, even when its answer is never read (R-A14)', async () => {
     const app = openRoutes();
     for (let count = 0; count <= MAX_PER_USER; count += 1) {
       const leaving = new AbortController();

@@ -200,7 +200,7 @@ describe('files: the reading of invalid CSV rows (R-E3)', () => {
     ]);
   });
 
-  it('rejects tags that are not labels, and a version that is too long', async () => {
+  it('rejects tags that are not of the form key:value, and a version that is too long', async () => {
     const text = `${HEADER},version,tags\n1,${DATE},1,,oops\n1,${DATE},1,${'v'.repeat(201)},\n`;
     expect((await read(text)).errors).toMatchObject([
       { row: 2, code: 'invalid_tags' },
@@ -234,7 +234,7 @@ describe('files: the reading of invalid CSV rows (R-E3)', () => {
     expect(points.map(({ value }) => value)).toEqual([1, 2, 3]);
   });
 
-  it('reports a row with a quoted cell of several lines and 2 MiB as too long, not as unclosed', async () => {
+  it('reports a row with a quoted cell of several lines and 2 MiB as too long, not as a quote that is not closed', async () => {
     const text = `note,${HEADER}\n"a\n${'x'.repeat(2 << 20)}",1,${DATE},1\n`;
     const { errors } = await read(text);
     const message = expect.stringContaining('the row must be at most 1048576 bytes');

@@ -83,7 +83,7 @@ describe('files: the workbook reader', () => {
     expect(errors).toMatchObject([{ row: 2, code: 'invalid_value' }]);
   });
 
-  it('reads cells out of order and rows without numbers (R-E2)', async () => {
+  it('reads cells out of order and rows without row numbers (R-E2)', async () => {
     const sheet = sheetOf(
       `<row><c r="C2"><v>3</v></c><c r="B2" t="str"><v>${DATE}</v></c><c r="A2"><v>7</v></c><c r="XFD2"><v>1</v></c></row>`,
     );
@@ -123,7 +123,12 @@ describe('files: the reading of an invalid workbook (R-E4)', () => {
     ['wrong_format', 'CSV', Buffer.from('variable_id,date,value\n'), /zip archive/],
     ['damaged_file', 'only the start of a zip archive', Buffer.from('PK\x03\x04 and nothing more'), /cannot be read/],
     ['damaged_file', 'a workbook that is cut off', fixture('openpyxl.xlsx').subarray(0, 3000), /cannot be read/],
-    ['wrong_format', 'another zip archive', makeZip([{ name: 'a.txt', content: 'a' }]), /without a workbook/],
+    [
+      'wrong_format',
+      'a zip archive that is not a workbook',
+      makeZip([{ name: 'a.txt', content: 'a' }]),
+      /without a workbook/,
+    ],
     [
       'encrypted',
       'encrypted entries',

@@ -1,6 +1,7 @@
 /**
  * Converts the series of a script into the points to store (§7, §9.4, R-H3): lengths, rows without a value, Versions and
- * tags. The messages of §7 are verbatim. Rows are returned in slices, so that millions of rows do not block the event loop.
+ * tags. The messages of §7 are verbatim. Rows are returned in slices, so that millions of rows do not block the event
+ * loop.
  */
 
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';

@@ -91,8 +91,8 @@ export async function countRuns(
 }
 
 /**
- * @returns a run of the account; undefined when the account has no such run (R-H8). The caller must check that the variable of the
- * run may be read.
+ * @returns a run of the account; undefined when the account has no such run (R-H8). The caller must check that the
+ * variable of the run may be read.
  */
 export async function findRun(queryable: Queryable, caller: Caller, runId: number): Promise<RunRecord | undefined> {
   const { rows } = await queryable.query<RunRecord>(

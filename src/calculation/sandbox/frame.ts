@@ -84,7 +84,7 @@ export interface FrameLimits {
 
 /** Maximum files of a result. The runner itself keeps at most 20 (r-runtime/R/files.R), but a script can forge a result. */
 const MAX_FILES = 100;
-/** Tables up to this size become strings at once. */
+/** A table of at most this number of texts is decoded at once; the texts of a longer table are decoded when read. */
 const MAX_TABLE_STRINGS = 1000;
 
 /** Thrown for more points than a result may have. */
@@ -342,7 +342,7 @@ class FrameReader {
     return count;
   }
 
-  /** Reads all lengths, but decodes texts only up to their limit. */
+  /** Reads all lengths, but decodes only the first `maxTextBytes` characters of the texts. */
   #readTexts(count: number): string[] {
     const kept: string[] = [];
     let remaining = this.#limits.maxTextBytes;

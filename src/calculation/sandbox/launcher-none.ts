@@ -46,7 +46,7 @@ async function launch(rRoot: string): Promise<Container> {
   const [file = '', ...rest] = [...changeUser(rRoot), ...zygoteCommand(inside, 'rlimits-only')];
   const child = spawn(file, rest, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    // R's temporary directory is inside the directory of the socket, which is removed.
+    // R's temporary directory is the directory of the socket, which `remove` deletes.
     env: { ...CONTAINER_ENVIRONMENT, ...HOST_ENVIRONMENT, TMPDIR: dirname(inside) },
     cwd: '/',
   });

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 
 const PREFIX = 'tidemark-r-';
 
-/** @returns a name that identifies the process it belongs to. */
+/** @returns a new name that identifies this process as its owner. */
 export function makeOwnedName(): string {
   return `${PREFIX}${pidNamespace()}-${process.pid}-${randomBytes(6).toString('hex')}`;
 }

@@ -69,7 +69,7 @@ export async function openSandboxPool(options: {
   readonly config: SandboxConfig;
   readonly metrics: Metrics;
   readonly log: Log;
-  /** Milliseconds before a standby of R is started. Default: 0. */
+  /** Milliseconds before a standby zygote is started. Default: 0. */
   readonly standbyDelayMs?: number | undefined;
   /** Milliseconds before the first standby is started. Default: `standbyDelayMs`. */
   readonly firstStandbyDelayMs?: number | undefined;

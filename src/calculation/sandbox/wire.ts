@@ -1,7 +1,8 @@
 /**
- * Framing of the connection to a supervisor: a run header and the request frame; then chunks and a trailer. The counterpart
- * is r-runtime/src/sandbox.h. Only the supervisor writes chunk headers and the trailer; a script chooses only the
- * bytes inside `result` and `text` chunks, and the line in the trailer.
+ * Framing of the connection to a supervisor. This process sends a run header and the request frame; the supervisor answers
+ * with chunks, the last of which is the trailer. The counterpart is r-runtime/src/sandbox.h. Only the supervisor writes
+ * chunk headers and the trailer; a script chooses only the bytes inside `result` and `text` chunks, and the line in the
+ * trailer.
  */
 import type { RunLimits } from './sandbox-types.ts';
 
@@ -49,7 +50,7 @@ export interface Trailer {
   readonly maxRssBytes: number;
   /** Number of bytes that the script printed, including dropped bytes. */
   readonly textBytes: number;
-  /** Line of the script that was reached last, counted from 1; null when none. The script can forge it. */
+  /** Line of the script that was reached last, counted from 1; null when no line was reached. The script can forge it. */
   readonly line: number | null;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Life cycle of the zygote, the warm R that runs are forked from: start it, wait until it listens, watch its heartbeat,
- * replace it by a standby when it dies or is stuck, stop it. Without a standby a new zygote is started, with growing
- * pauses.
+ * replace it when it dies or is stuck, stop it. A standby is a second zygote, started in advance, that replaces the first.
+ * Without a standby, a new zygote is started, with growing pauses.
  */
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -191,7 +191,7 @@ export class Zygote {
     this.#serving.catch(() => undefined);
   }
 
-  /** Takes the standby that is starting, which is faster than a new start; starts a container when there is none. */
+  /** Takes the standby that is starting, which is faster than a new start; starts a container when no standby becomes ready. */
   async #awaitStandby(): Promise<Container> {
     await this.#starting?.catch(() => undefined);
     const standby = this.#standby;

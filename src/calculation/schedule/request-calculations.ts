@@ -350,8 +350,8 @@ const FORGET_NEXT = `
     and (source.id = any($1::int[]) or source.site_id = any($2::int[]))`;
 
 /**
- * Applies the new time zone of a site or source to the schedules of its variables that name no zone (R-H5). A schedule
- * that is due stays due.
+ * Clears the next dates of schedules that name no zone after their site or source was updated, because its time zone may
+ * have changed (R-H5). A schedule that is due stays due.
  */
 async function followTimeZones(transaction: Transaction, events: readonly OutboxEvent[]): Promise<void> {
   const idsOf = (type: EventName) => events.flatMap((event) => (event.type === type ? readId(event.payload) : []));

@@ -4,7 +4,7 @@
  *
  * - Each round credits an account with QUANTUM_MS; the time of its runs is debited. An account in debt waits while another
  * account with a waiting turn has credit.
- * - While others wait, an account holds at most its share, half of the slots, rounded up. Beyond its share it borrows
+ * - While other accounts wait, an account holds at most its share: half of the slots, rounded up. Beyond its share it borrows
  * slots, and gives them back when another account waits: the newest run is stopped and repeated. The variable of a
  * stopped run does not borrow again for 10 minutes.
  * - Within an account, previews and runs alternate, and nine of ten runs are triggered runs while background runs
@@ -111,7 +111,7 @@ export class FairQueue {
 
   /**
    * @returns a run or preview that must give back a borrowed slot, because an account below its share waits and no slot
-   * is free; undefined when none must. The next call returns another; the caller stops each and calls `end`.
+   * is free; else undefined. The next call returns another run or preview; the caller stops each and calls `end`.
    */
   takeBack(): Turn | undefined {
     if (!this.isSqueezed()) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The texts of a dictionary-coded column of a result. A small table is an array; a large one stays UTF-8, whose texts are
- * decoded when they are read: millions of strings made at once would block the event loop for seconds.
+ * The texts of a dictionary-coded column of a result. A small table is an array of strings. A large table stays UTF-8, and
+ * each text is decoded when it is read: millions of strings made at once would block the event loop for seconds.
  */
 import { isStorableText } from '../../../platform/database/storable-text.ts';
 

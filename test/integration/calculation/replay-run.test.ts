@@ -133,7 +133,7 @@ test('replay: reports that an overwritten value of an input without versions is 
   expect(answer.warnings).toEqual(['input a has changed; points read by the run: 1, by the replay: 0']);
 });
 
-test('replay: is refused for a run that ended before its script started, because the run recorded no declaration (R-H12)', async () => {
+test('replay: a run that ended before its script started cannot be replayed, because it recorded no declaration (R-H12)', async () => {
   const { source } = await runOnce(true);
   const target = await calculations.addCalculated({
     calculatedVariableFormulas: [{ variables: [{ alias: 'a', variableId: source }] }],

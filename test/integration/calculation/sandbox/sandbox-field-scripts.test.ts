@@ -117,7 +117,7 @@ test('script from practice: converts energy to power by the length of each inter
   expect((await series('energy-to-power', { inputs: { energy } })).map(([, value]) => value)).toEqual([8, 12, 4, 8]);
 });
 
-test('script from practice: computes the ratio of weekend to working-day consumption and dates it on the day of the trigger (R-H2, R-H4)', async () => {
+test('script from practice: computes the ratio of mean weekend consumption to mean working-day consumption and dates it on the day of the trigger (R-H2, R-H4)', async () => {
   // The days run from Thursday to Wednesday; the time zone of the source is an hour ahead of UTC.
   const consumption = regular([10, 10, 4, 6, 10, 10, 10], DAY);
   const rows = await series('weekday-ratio', { inputs: { consumption }, triggerDate: START + 6 * DAY + 100 });

@@ -13,7 +13,10 @@ import { makeLabel } from './store/operation-label.ts';
 
 type Env = CallerEnv & RequestIdEnv;
 
-/** `POST /generic/{guid}` (R-D9). Needs the permission `datapusher.custom`; the GUID of an unknown or disabled mapper is 404. */
+/**
+ * `POST /generic/{guid}` (R-D9). Needs the permission `datapusher.custom`; for the GUID of an unknown or disabled
+ * mapper, the answer is 404.
+ */
 export function genericRoutes({ database, admission, acceptPush, mapperRunner, maxBodyBytes }: PushService): Hono<Env> {
   return new Hono<Env>().post('/generic/:guid', requirePermission('datapusher.custom'), async (c) => {
     const { caller, requestId } = c.var;

@@ -2,8 +2,9 @@
 import type { Count, Metrics } from '../platform/metrics/metrics.ts';
 
 /**
- * How a push was stored: by the small-push handler (`door`), by group commit, by a direct write, or earlier as the same
- * push (R-D7). The names are values of the metric label `way`, which dashboards of operators use: do not rename them.
+ * How a push was stored: by the small-push handler (`door`), by group commit, by a direct write, or not again, because
+ * it repeats a stored push (`resent`, R-D7). The names are values of the metric label `way`, which dashboards of
+ * operators use: do not rename them.
  */
 export type StoragePath = 'door' | 'group' | 'direct' | 'resent';
 

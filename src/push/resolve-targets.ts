@@ -1,7 +1,8 @@
 /**
  * Resolves the variable of each push element (R-D2): all given identifiers must match the variable, and the caller must
- * have write access to it. Identifiers of only a source mean its only variable, or its default variable (`isDefault`).
- * Elements with the same kinds of identifiers share one query, so that each query can use an index.
+ * have write access to it. If all given identifiers are those of a source, they mean the source's single variable, or
+ * its default variable (`isDefault`). Elements with the same kinds of identifiers share one query, so that each query
+ * can use an index.
  */
 import { isReached, type Reach } from '../identity/caller/site-reach.ts';
 import type { Queryable } from '../platform/database/database.ts';
@@ -110,8 +111,8 @@ function isGiven(identifiers: TargetIdentifiers, name: Identifier): boolean {
 }
 
 /**
- * Returns the identifier for the query, without the white space around a mappingConfig, because variables store it
- * without.
+ * Returns the identifier for the query, without the white space around a mappingConfig, because it is stored without
+ * that white space.
  */
 function identifierValue(identifiers: TargetIdentifiers, name: Identifier): number | string | undefined {
   return name === 'mappingConfig' ? identifiers.mappingConfig?.trim() : identifiers[name];

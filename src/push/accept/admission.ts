@@ -16,8 +16,8 @@ export interface AdmissionLimits {
 
 export interface Admission {
   /**
-   * Returns true when the queue has capacity for the account, by its last known sizes; false
-   * before the sizes are known.
+   * Returns true when the queue has capacity for the account, by the last known sizes of the queue; false before the
+   * sizes are known.
    */
   hasCapacity(accountId: number): boolean;
   /** @throws {DomainError} queue_full when too many bytes of all accounts, or of this account, wait to be written. */

@@ -32,8 +32,8 @@ function nothingAccepted(count: number): PushWarning {
 }
 
 /**
- * Encodes the readings and adds unknown VersionTags and tag sets to the dictionary. `resendKey`
- * is null; the caller sets it.
+ * Encodes the readings and adds unknown VersionTags and tag sets to the dictionary. `resendKey` of the result is null;
+ * the caller sets it.
  */
 export async function encodeOperation(
   dictionary: Dictionary,

@@ -1,10 +1,10 @@
 /**
  * Group commit: stores pushes of any accounts together, so that a group costs one statement and one flush of the WAL.
- * Pushes that must wait for a running group form the next group. Otherwise, a group has only the pushes of one iteration
- * of the event loop; it does not wait for more. Pushes of one user are never in two groups at the same time, because the
- * second group would wait for the lock that orders the user's pushes (R-D6, store/turn-lock.ts) until the first group is
- * flushed; this halved the throughput of 64 clients. If a group fails although the database is available, its pushes are
- * stored one by one, so that one push cannot make other pushes fail.
+ * Pushes that must wait for a running group form the next group. Otherwise, a group has only the pushes of one
+ * iteration of the event loop; it does not wait for more. Pushes of one user are never in two groups at the same time,
+ * because the second group would wait for the lock that orders the user's pushes (R-D6, store/turn-lock.ts) until the
+ * first group is flushed. Such waits halved the measured throughput of 64 clients. If a group fails although the
+ * database is available, its pushes are stored one by one, so that one push cannot make other pushes fail.
  */
 
 import type { Database } from '../../platform/database/database.ts';
@@ -47,7 +47,7 @@ export function openGroupCommit(database: Database, join: FastPaths['toSharedOpe
   };
   const run = async (): Promise<void> => {
     groups += 1;
-    // Includes the pushes that arrive in the same iteration of the event loop.
+    // Waits, so that the first group can include all pushes of this iteration of the event loop.
     await new Promise((resolve) => setImmediate(resolve));
     for (let group = take(); group.length > 0; group = take()) {
       const turns = new Set(group.map(({ turn }) => turn));
@@ -71,7 +71,7 @@ export function openGroupCommit(database: Database, join: FastPaths['toSharedOpe
 
 /**
  * Takes pushes of users who have no push in a running group, in the order of arrival, up to MAX_PUSHES and MAX_BYTES.
- * Takes the first of these pushes even if it is larger, and leaves other pushes that do not fit.
+ * Takes the first of these pushes even if it exceeds MAX_BYTES, and leaves other pushes that do not fit.
  */
 function takeGroup(waiting: readonly Waiting[], busy: ReadonlySet<string>) {
   const taken: Waiting[] = [];

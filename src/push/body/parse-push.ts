@@ -76,7 +76,7 @@ class PushReader {
   readonly labels = new LabelTable();
   readonly dates: Float64Array;
   readonly values: Float64Array;
-  /** Index into `labels.table` of each reading. */
+  /** For each reading, the index of its labels in `labels.table`. */
   readonly columns: Int32Array;
   isLocal: Uint8Array | undefined;
   /** Index of the row for the next reading. */

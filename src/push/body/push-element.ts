@@ -16,7 +16,7 @@ export interface TargetIdentifiers {
 /** The elements of a push. The readings of all elements are columns of equal length, in element order. */
 export interface PushContents {
   readonly targets: readonly TargetIdentifiers[];
-  /** Readings of each element; the sum is the length of the columns. */
+  /** Number of readings of each element; the sum is the length of the columns. */
   readonly readingCounts: readonly number[];
   /** Microseconds since 1970-01-01, in UTC, or on the local clock where `isLocal` is not 0. */
   readonly dates: Float64Array;
@@ -26,7 +26,7 @@ export interface PushContents {
    */
   readonly isLocal: Uint8Array | undefined;
   readonly values: Float64Array;
-  /** Index into `labelTable` of each reading's VersionTag and tags. */
+  /** For each reading, the index of its VersionTag and tags in `labelTable`. */
   readonly labels: Int32Array;
   /** Distinct combinations of VersionTag and tags. */
   readonly labelTable: readonly Labels[];

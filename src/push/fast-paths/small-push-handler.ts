@@ -49,9 +49,8 @@ export function smallPushHandler(services: SmallPushServices, app: RawHandler): 
 
 /**
  * Throws the error with which the small-push handler failed to store the push of this request, if any, so that the app
- * answers with it.
+ * answers with this error.
  * @param env the bindings of the app's request.
- * @throws the error of the small-push handler.
  */
 export function throwPushFailure(env: unknown): void {
   const { incoming } = (env ?? {}) as { readonly incoming?: Partial<LeftToApp> };

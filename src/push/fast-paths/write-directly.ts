@@ -1,8 +1,8 @@
 /**
  * Direct write of a large push of new dates: one transaction accepts it, writes its points and ends its operation. An
  * accepted push is durable, as on the ordinary path (R-D1), but its readings are stored once instead of twice. So that
- * pushes take effect in the order of their answers (R-D6), no batch with one of the variables may wait when the write
- * begins and when it commits; otherwise the push takes the ordinary path.
+ * pushes take effect in the order of their answers (R-D6), the push takes the ordinary path when a batch with one of
+ * its variables is waiting as the write begins or commits.
  */
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
 import { isDependencyError } from '../../platform/database/dependency-error.ts';
@@ -54,8 +54,8 @@ export function openDirectWriter(database: Database, concurrency: number, log: L
 }
 
 /**
- * Thrown when a push to one of the variables was accepted during the write: it was answered first, so it must take
- * effect first.
+ * Thrown when another push to one of the variables was accepted during the write: that push was answered first, so it
+ * must take effect first.
  */
 class OvertakenError extends Error {}
 

@@ -46,7 +46,7 @@ async function answer({ id, expression, body, maxBytes }: MapRequest): Promise<M
   if (!body) return { id, kind: 'checked' };
   const input = parseBody(new TextDecoder('utf-8', { fatal: true }).decode(body.bytes), body.format, body.hasHeader);
   const result: unknown = await compiled.evaluate(input);
-  // JSONata returns a single element for a list of one, and undefined for an empty list.
+  // JSONata returns the element itself for a list of one element, and undefined for an empty list.
   const elements = result === undefined ? [] : Array.isArray(result) ? result : [result];
   const json = JSON.stringify(elements);
   const bytes = Buffer.byteLength(json);

@@ -8,7 +8,10 @@ import { memberLabel } from '../store/operation-label.ts';
 /** A push that a version came from, with the members that the caller may see. */
 export interface PushOrigin {
   readonly kind: 'Push';
-  /** Absent when the caller may not read the operation, or when the operation was deleted. */
+  /**
+   * Absent, like `userId`, when the caller may not read the operation. When the operation was deleted, only `kind` is
+   * present.
+   */
   readonly operationId?: string;
   readonly userId?: string;
   readonly acceptedDate?: string;
@@ -56,7 +59,7 @@ export async function findPushOrigins(
 /** The readings of one operation in a write. */
 interface Part {
   readonly operationId: number;
-  /** Position in the write of the operation's first reading. */
+  /** Position of the operation's first reading among all readings of the write. */
   readonly start: number;
   /** Number of the operation's readings in the write; undefined when all readings of the write are of the operation. */
   readonly count: number | undefined;

@@ -1,8 +1,8 @@
 /**
- * Takes pushes out of a small batch that waits for an earlier batch. The small pushes of a group share a batch, so a
- * push to one variable would wait for a rewrite of another variable. Takes only whole pushes. The remaining pushes keep
- * their position in the queue, and a push is taken only when no earlier push with one of its variables waits, so the
- * order within each variable is kept (R-D6).
+ * Takes pushes out of a small batch that waits for an earlier batch. The small pushes of a group share a batch, so
+ * otherwise a push to one variable would wait for a rewrite of another variable. Takes only whole pushes. The remaining
+ * pushes keep their position in the queue, and a push is taken only when no earlier push with one of its variables
+ * waits, so the order within each variable is kept (R-D6).
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { readBytea } from '../../platform/database/read-bytea.ts';
@@ -185,7 +185,7 @@ async function shorten(
   await transaction.query(SHORTEN, [id, ids, [...counts.values()], variables, rows]);
 }
 
-/** @returns the number of readings of each operation by its index, in order. */
+/** @returns the number of readings of each operation, by the index of the operation. */
 function countReadings(pushes: readonly Push[]): ReadonlyMap<number, number> {
   const counts = new Map<number, number>();
   for (const { operation, tuples } of pushes) {

@@ -42,7 +42,7 @@ const VISIBLE = `
   and case when member_elements is null then label = $2 else cardinality(member_elements) >= ${PLACE} end`;
 
 /**
- * Finds one page of the operations of a label that the caller may see, newest first (R-D7).
+ * Finds one page of those operations of a label that the caller may see, newest first (R-D7).
  * @throws {DomainError} not_found when the first page is empty.
  */
 export async function getOperations(
@@ -60,7 +60,7 @@ export async function getOperations(
 }
 
 /**
- * @returns the newest operation of a label that the caller may see (R-D7).
+ * @returns the newest of those operations of a label that the caller may see (R-D7).
  * @throws {DomainError} not_found when there is no such operation.
  */
 export async function getNewestOperation(queryable: Queryable, caller: Caller, label: string): Promise<Operation> {
@@ -93,7 +93,7 @@ export async function getRejectingOperations(
   return rows;
 }
 
-/** @returns the number of operations of a label that the caller may see (R-D7). */
+/** @returns the number of those operations of a label that the caller may see (R-D7). */
 export async function countOperations(queryable: Queryable, caller: Caller, label: string): Promise<number> {
   const { rows } = await queryable.query<{ count: number }>(
     `select count(*) as count from push_operation where ${VISIBLE}`,

@@ -31,7 +31,7 @@ describe('points: the runs of variables of a write', () => {
     );
   });
 
-  it('hold exactly the given variables when all readings have one origin', () => {
+  it('that encodeVariables makes contain exactly the given variables', () => {
     fc.assert(
       fc.property(fc.array(id), id, (ids, other) => {
         const runs = encodeVariables(ids);

@@ -26,7 +26,7 @@ test('zone offsets: spans have the offsets of Temporal for any period (R-G1)', (
   );
 });
 
-test('zone offsets: a period without a clock change is one span; mergeSpans joins adjacent spans with the same result (R-G1)', () => {
+test('zone offsets: a period without a clock change is one span; mergeSpans joins adjacent spans for which its callback returns the same value (R-G1)', () => {
   const [june, july] = [Date.UTC(2026, 5, 1) * 1000, Date.UTC(2026, 6, 1) * 1000];
   expect(offsetSpans('Europe/Brussels', june, july).map(({ offset }) => offset)).toEqual([2 * HOUR]);
   const year = offsetSpans('Europe/Brussels', Date.UTC(2026, 0, 1) * 1000, Date.UTC(2027, 0, 1) * 1000);

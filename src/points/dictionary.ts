@@ -8,7 +8,7 @@ import { LRUCache } from 'lru-cache';
 import type { Database, Queryable } from '../platform/database/database.ts';
 import type { PointChunk } from './point.ts';
 
-/** Id of a point without a VersionTag or without tags. */
+/** Dictionary id in the rows of points without a VersionTag, and of points without tags. */
 export const NO_ID = 0;
 
 const CACHE_ENTRIES = 100_000;

@@ -150,7 +150,7 @@ function answeredByRollups(selection: PointSelection, rolledUp: readonly RawBoun
 
 interface FunctionGroup {
   readonly aggregate: AggregateFunction;
-  /** Function that the database computes: `aggregate`, with min and max swapped for a negative factor (`unscaledFunction`). */
+  /** The function that the database computes; a negative factor swaps min and max (`unscaledFunction`). */
   readonly computed: AggregateFunction;
   readonly isRolledUp: boolean;
   readonly variableIds: readonly number[];

@@ -130,8 +130,8 @@ export async function compressChunk(connection: Connection, name: string): Promi
 }
 
 /**
- * @returns the quoted name of the chunk's table of columns if it existed before, because replaced batches leave dead
- * rows in it; undefined for a new table.
+ * @returns the quoted name of the chunk's table of columns when the table existed before and so has dead rows of
+ * replaced batches; undefined for a new table.
  */
 async function compress(transaction: Transaction, name: string): Promise<string | undefined> {
   const { rows } = await transaction.query(SET_BATCH_ROWS, [name]);

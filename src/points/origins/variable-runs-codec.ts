@@ -42,7 +42,7 @@ export function encodeRuns(batches: readonly Buffer[], isIncluded: (variableId: 
   return runs.finish();
 }
 
-/** Encodes a set of variables as one reading each, for a write whose readings all have the same origin. */
+/** Encodes a set of variables with one reading each, for a write whose readings all have the same origin. */
 export function encodeVariables(variableIds: Iterable<number>): Buffer {
   const runs = openRuns();
   for (const variableId of [...new Set(variableIds)].sort((a, b) => a - b)) runs.add(variableId, 1);

@@ -11,7 +11,7 @@ import type { RowBlock, RowLayout } from './row-codec.ts';
 /** Maximum rows of a block. */
 export const BLOCK_ROWS = 10_000;
 
-/** Rows of the first block; small, so that a short answer, such as a last point, allocates and clears little memory. */
+/** Rows of the first block; small, so that a short answer, such as a last point, allocates little memory. */
 const FIRST_BLOCK_ROWS = 250;
 
 /**

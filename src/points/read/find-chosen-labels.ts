@@ -18,7 +18,7 @@ export function needsLabels({ version: { versionTags, tags = [] } }: PointSelect
   return versionTags !== undefined || tags.length > 0;
 }
 
-/** Returns true when no row can match, because no row has the labels (R-G2). */
+/** Returns true when no row can match the labels of the selection (R-G2). */
 export function isNothingChosen({ versionTagIds, tagSetIds }: ChosenLabels): boolean {
   return versionTagIds?.length === 0 || tagSetIds === '{}';
 }

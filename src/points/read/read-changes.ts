@@ -7,7 +7,7 @@
  *
  * There is no index of VersionTimestamps. `findChanges` finds changed dates in two ways: appended dates are
  * after the last date that the follower knows, and every other write records its dates
- * (write/record-rewrites.ts). Both also work for a position in the middle of an appending write, because a write
+ * (write/record-rewrites.ts). Both ways also work for a position in the middle of an appending write, because a write
  * that stores several versions of a date also records its dates.
  */
 import type { Queryable, Transaction } from '../../platform/database/database.ts';

@@ -2,7 +2,7 @@
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { eachTuple, TUPLE_BYTES } from '../copy-codec.ts';
 
-/** Ascending byte offsets of the refused tuples, by index of their batch. */
+/** Ascending byte offsets of the refused tuples of each batch, by index of the batch. */
 export type RefusedTuples = ReadonlyMap<number, readonly number[]>;
 
 /**

@@ -78,7 +78,7 @@ async function makeChunks(transaction: Transaction, table: PointTable, missing: 
   return true;
 }
 
-/** Runs `work` on a new connection to the database of a transaction, so that `work` can commit before that transaction. */
+/** Runs `work` on a new connection to the database of `transaction`, so that `work` can commit before `transaction`. */
 export async function withSideConnection(
   transaction: Transaction,
   work: (client: pg.Client) => Promise<void>,

@@ -22,9 +22,9 @@ interface Paths {
 const API_ONLY: Paths = { isPage: () => false, isIssuerPath: () => false };
 
 /**
- * Creates the handler of every error of the app (R-A5). A `DomainError` is answered by its code, a transient error such
- * as an unavailable dependency with 503, a violated foreign key with 409. Any other error is logged and answered with
- * 500.
+ * Creates the handler of every error of the app (R-A5). The code of a `DomainError` determines the status. A transient
+ * error, such as an unavailable dependency, is answered with 503, a violated foreign key with 409. Any other error is
+ * logged and answered with 500.
  */
 export function errorHandler(log: Log, { isPage, isIssuerPath }: Paths = API_ONLY): ErrorHandler<RequestIdEnv> {
   return (error, c) => {

@@ -30,7 +30,9 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   },
 };
 
-/** Installs the answers on a server; Node alone would answer with an empty body (R-A5). */
+/**
+ * Makes a server answer malformed, too large and too slow requests with an error body (R-A5); Node alone sends no body.
+ */
 export function refuseMalformed(server: Server): void {
   const answering = new WeakSet<Duplex>();
   server.on('request', ({ socket }, outgoing) => {

@@ -1,6 +1,6 @@
 /**
  * How features write audit entries without importing `accounts`: `accounts/audit` implements `WriteAuditEntry`, and
- * `roles` passes it to them.
+ * `roles` passes it to the features.
  */
 import type { Transaction } from '../platform/database/database.ts';
 import type { Caller } from './caller/caller.ts';

@@ -72,7 +72,7 @@ interface AccessRow {
 
 /**
  * Creates the cache (R-B5). Concurrent calls for the same user and account share one query. Refusals are not cached.
- * @returns the cache, itself a function that throws as `FindCaller`.
+ * @returns the cache, which is itself a `FindCaller`.
  */
 export function createCallerCache(options: CallerCacheOptions): CallerCache {
   const { cacheSec, clock = systemClock } = options;
@@ -113,7 +113,8 @@ export function createCallerCache(options: CallerCacheOptions): CallerCache {
 
 /**
  * @returns true when the user has another password than the one the claims were made from, or when the token was issued
- * before the user's tokens were revoked. A token issued in the same second counts as valid: it may be a new one.
+ * before the user's tokens were revoked. A token issued in the second of the revocation counts as valid: it may be a
+ * new one.
  */
 function isRevoked({ issuedSec, passwordFingerprint }: VerifiedToken, validity: TokenValidity): boolean {
   if (passwordFingerprint !== undefined && passwordFingerprint !== validity.passwordFingerprint) return true;
@@ -193,7 +194,8 @@ async function findActor(
   return { actor, tokensValidFromSec };
 }
 
-// The account of the token, else the user's active account. Membership is required, except for an ADMIN.
+// Reads what the user may do in the account of the token, or in the active account when the token names none.
+// Membership is required, except for an ADMIN.
 const ACCESS_SQL = `
   select u.id, u.user_name, u.role, u.is_locked and coalesce(u.locked_until > $3, true) as is_locked,
          a.id as account_id, ${tokensValidFromSql('u')} as tokens_valid_from_sec, ${passwordFingerprintSql('u')} as password_fingerprint,

@@ -1,4 +1,6 @@
-/** Grants of authorizations by browser: all scopes that the client may have, in one account (R-B2, R-B4). */
+/**
+ * The grant of an authorization in a browser covers all scopes that the client may have, in one account (R-B2, R-B4).
+ */
 import { errors, type Grant, type KoaContextWithOIDC } from 'oidc-provider';
 import { findTokenUser } from '../authentication/find-token-user.ts';
 import type { GrantContext } from './grants/issuer-grants.ts';
@@ -34,9 +36,9 @@ export async function makeGrant(context: GrantContext, ctx: KoaContextWithOIDC):
 }
 
 /**
- * The grant of the session's last authorization of this client, when it is for the same account. oidc-provider refuses
- * codes and refresh tokens of any grant but the session's last: without reuse, a sign-in in a second tab would
- * invalidate the tokens of the first tab.
+ * Finds the grant of the session's last authorization of this client; undefined when that grant is for another account.
+ * oidc-provider refuses codes and refresh tokens of any grant but the session's last: without reuse, a sign-in in a
+ * second tab would invalidate the tokens of the first tab.
  */
 async function findSessionGrant(
   { database }: GrantContext,

@@ -251,7 +251,7 @@ export async function issueAccessToken(
   const { client, provider } = ctx.oidc;
   const grant = new provider.Grant({ clientId: client.clientId, accountId: holder.userId });
   grant.addResourceScope(API_RESOURCE, scope);
-  // A refresh of a sign-in with `openid` answers with an ID token too.
+  // After a sign-in with `openid`, a refresh answers with an ID token too.
   if (isOpenid) grant.addOIDCScope(OPENID);
   const grantId = await grant.save();
   const accessToken = new provider.AccessToken({ client, accountId: holder.userId, grantId, gty: 'password', scope });

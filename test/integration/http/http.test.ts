@@ -190,7 +190,7 @@ describe('http: responses', () => {
   });
 
   it.each([
-    ['given', 'req-1.2:3_4'],
+    ['given by the client', 'req-1.2:3_4'],
     ['generated when absent', undefined],
     ['replaced when it could break a log line', 'a b"c'],
   ])('carry a request id that is %s, in header and error body (R-A10)', async (_what, given) => {

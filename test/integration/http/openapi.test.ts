@@ -169,7 +169,7 @@ describe('openapi: documented access', () => {
   const askAll = async (client: TestClient, among: (operation: Operation) => boolean) => {
     const asked = operations
       .filter((operation) => !ISSUER_PATH.test(operation.path) && among(operation))
-      // This operation ends the client's session, so it is called last.
+      // `signOutEverywhere` ends the client's session, so it is called last.
       .toSorted(
         (a, b) => Number(a.operationId === 'signOutEverywhere') - Number(b.operationId === 'signOutEverywhere'),
       );

@@ -1,4 +1,4 @@
-/** The document can be read by the validators and generators of other languages (R-A9). */
+/** The OpenAPI document can be read by the validators and generators of other languages (R-A9). */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
@@ -83,7 +83,7 @@ describe('openapi: portability', () => {
     expect([...types].filter(([, found]) => found.size > 1).map(([name]) => name)).toEqual([]);
   });
 
-  test('when two paths match the same URL and neither is more specific, the contract requires both, and a parameter of one excludes the fixed segment of the other (§4.2, §4.4)', () => {
+  test('two paths overlap with neither more specific only if the contract requires both, and then a parameter of one path excludes the fixed segment of the other (§4.2, §4.4)', () => {
     const paths = Object.keys(document.paths);
     const matches = (one: readonly string[], other: readonly string[]) =>
       one.length === other.length &&

@@ -27,7 +27,9 @@ export interface Series {
   readonly lastVersionTagId: number;
   /** No date has more tagged versions, or more untagged versions, than this number. */
   readonly versionBound: number;
-  /** True when an earlier write or purge deleted versions, so that some past states are incomplete (R-F9). */
+  /**
+   * True when a past write, version purge or rollup removed versions, so that some past states are incomplete (R-F9).
+   */
   readonly isHistoryCut: boolean;
   /**
    * Dates before this instant may be rolled up: `refuseRolledUp` refuses or notes the points at such dates. Absent or

@@ -1,4 +1,4 @@
-/** The settings page, for managers only: tabs for the account, forms, catalogues and retention. */
+/** The settings page, for managers and administrators: tabs for the account, forms, catalogues and retention. */
 import { getRouteApi } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { Forbidden } from '../parts/forbidden.tsx';

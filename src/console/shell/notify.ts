@@ -3,7 +3,7 @@ import { notifications } from '@mantine/notifications';
 import i18next from 'i18next';
 import { ApiError } from '../api/client.ts';
 
-/** Shows what the API said about a failed action, with its request id. */
+/** Shows the error of a failed action, with the id of the request if the API gave one. */
 export function notifyProblem(error: unknown): void {
   const message = error instanceof Error ? error.message : String(error);
   const requestId = error instanceof ApiError ? error.requestId : undefined;

@@ -13,7 +13,7 @@ interface ChildrenProps {
   readonly id: number;
 }
 
-/** Lists the sources or variables. Managers also see a link to the page that adds one. */
+/** Lists the sources or variables. Managers and administrators also see a link to the page that adds one. */
 export function Children({ kind, id }: ChildrenProps) {
   const { t } = useTranslation('structure');
   const { mayManage } = useSession();

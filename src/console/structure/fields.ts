@@ -1,8 +1,8 @@
-/** The fields of sites, sources and variables as a form shows them, and their texts as members of a request. Pure. */
+/** The fields of sites, sources and variables in the console. Converts members to texts of inputs, and back. Pure. */
 
 export type Kind = 'Site' | 'Source' | 'Variable';
 
-/** How a form asks for a field; for `entry` the user chooses an entry of the catalogue. */
+/** How the user gives the value of a field; for `entry`, the user chooses an entry of the catalogue. */
 type Input =
   | { readonly input: 'text' | 'number' | 'tags' | 'flag' | 'zone' }
   | { readonly input: 'choice'; readonly choices: readonly string[] }
@@ -19,7 +19,7 @@ const text = (name: string): Field => ({ name, input: 'text' });
 const entry = (name: string, catalogue: CatalogueName): Field => ({ name, input: 'entry', catalogue });
 const name: Field = { name: 'name', input: 'text', isRequired: true };
 
-/** The fields in the order of the form. */
+/** The fields in the order in which the console shows them. */
 export const FIELDS: Readonly<Record<Kind, readonly Field[]>> = {
   Site: [
     name,

@@ -43,7 +43,7 @@ export function currentLocale(): string {
   return navigator.languages.find((tag) => tag.startsWith(`${language}-`)) ?? (language === 'en' ? 'en-GB' : language);
 }
 
-/** @returns a number in the person's language and region. */
+/** Formats a number for the person's language and region. */
 export function formatNumber(value: number, options?: Intl.NumberFormatOptions): string {
   return value.toLocaleString(currentLocale(), options);
 }

@@ -21,7 +21,7 @@ const MAX_POINTS_FOR_STOPS = 12_000;
 /** The step is estimated from the distances between this many last points. */
 const MAX_LAST = 100;
 
-/** @returns the query of the bounds of a variable's points; its result is null without points. */
+/** @returns the query of the bounds of a variable's points; the bounds are null when the variable has no points. */
 export function boundsQuery(variableId: number) {
   return queryOptions({
     queryKey: ['bounds', variableId],

@@ -84,7 +84,7 @@ export function planResolution({ from, to }: Range, stepSec: number): Resolution
 
 /**
  * @param dates starts of the shown buckets, ascending. @param start one of them. @returns the period of that bucket; the last
- * one ends with the range.
+ * bucket ends with the range.
  */
 export function bucketAt(dates: ArrayLike<number>, start: number, range: Range): Range {
   const next = Array.from(dates).find((date) => date > start) ?? range.to;

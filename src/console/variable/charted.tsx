@@ -245,7 +245,7 @@ function useSame<Item>(list: readonly Item[]): readonly Item[] {
   return kept.current;
 }
 
-/** Adds the points that arrived after the read to raw points of the latest versions. Other points stay as they are. */
+/** @returns the points; raw points of the latest versions include the points that arrived after the read. */
 function withLive({ variableId, side, points }: ChartPoints, live: Live, range: Range, resolution: Resolution) {
   if (side !== 'latest' || resolution !== 'Raw') return points;
   return live.points.over(variableId, points, range.from, range.to);

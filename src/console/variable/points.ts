@@ -32,7 +32,7 @@ async function loadTable(query: PointQuery, signal: AbortSignal | undefined) {
   return tableFromIPC(new Uint8Array(await response.arrayBuffer()));
 }
 
-/** Converts microseconds to seconds. Reads pairs of 32-bit words, which is ten times faster than with BigInt. */
+/** Converts microseconds to seconds. Reads pairs of 32-bit words, which is ten times faster than reading BigInts. */
 function secondsOf(chunks: readonly Data[]): Float64Array {
   const seconds = new Float64Array(chunks.reduce((sum, { length }) => sum + length, 0));
   let at = 0;

@@ -1,4 +1,4 @@
-/** Shows a request to a receiver and its response, side by side. */
+/** Shows a request to a receiver and the receiver's response, side by side. */
 import { useTranslation } from 'react-i18next';
 import type { components } from '../api/openapi.d.ts';
 import { Frame } from '../parts/frame.tsx';

@@ -1,4 +1,4 @@
-/** Chooses the sites, sources or variables whose events a webhook receives, by searching. */
+/** Lets the user search for and choose the sites, sources or variables whose events a webhook receives. */
 import { MultiSelect } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';

@@ -9,7 +9,7 @@ export type Origin = components['schemas']['Origin'];
 
 /** Maximum VersionTimestamps that one call may name. */
 const MAX_VERSIONS = 100;
-/** Maximum characters of a label shown: the first characters identify the UUIDs that the service uses as labels. */
+/** Maximum shown characters of a label: the first characters identify the UUIDs that the service uses as labels. */
 const SHORT_LABEL = 24;
 
 /** @returns the query of the origins by VersionTimestamp, for the first 100 VersionTimestamps. */

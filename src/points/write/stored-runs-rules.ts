@@ -34,8 +34,8 @@ export interface ChunkRuns {
   /** Runs of a variable that is no longer versioned: the stored history of the dates is deleted too. */
   readonly forgotten: Runs;
   /**
-   * Runs of a versioned variable whose history was cut (R-F9): when the first version that was kept after the cut has
-   * the VersionTag of the run, the write replaces this version. Past states are then complete only from the write on.
+   * Runs of a versioned variable whose history was cut (R-F9). When the write replaces a version not later than
+   * `history_from`, past states are complete only from the write on.
    */
   readonly exposed: Runs;
   /** Runs of a versioned variable: the stored row becomes history, unless it has the VersionTag of the run. */

@@ -66,7 +66,7 @@ export interface Survey {
  * versioned (R-F4).
  *
  * @param batches COPY tuples.
- * @param now VersionTimestamp of the write, in microseconds since 1970.
+ * @param now lowest VersionTimestamp that the write may give, in microseconds since 1970.
  */
 export function surveyRows(batches: readonly Buffer[], series: ReadonlyMap<number, Series>, now: Micros): Survey {
   const variables = new Map<number, VariableSurvey>();

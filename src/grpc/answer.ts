@@ -20,7 +20,7 @@ import { toStatus } from './status.ts';
 
 export interface AnswerServices {
   readonly authentication: Authentication;
-  /** The budget of requests of each user (R-B15); `count` returns milliseconds to wait. */
+  /** Request budget of each user (R-B15). `count` counts a call, and returns the milliseconds to wait; 0 for no wait. */
   readonly users: { count(userId: string): Promise<number> };
   readonly log: Log;
 }
@@ -129,7 +129,7 @@ type Sink<Message> = Pick<ServerWritableStream<unknown, Message>, 'write' | 'onc
 /** Resolves when the stream accepts the next message, or the signal is aborted. */
 async function writeMessage<Message>(sink: Sink<Message>, message: Message, signal: AbortSignal): Promise<void> {
   if (sink.write(message) || signal.aborted) return;
-  // Not `events.once`, because it rejects on the event `error`, which a call emits to send a status.
+  // `events.once` would reject on the event `error`, which a call emits to send a status.
   await new Promise<void>((resolve) => {
     const go = (): void => {
       sink.off('drain', go);
@@ -157,7 +157,7 @@ export async function authenticateCall({ authentication, users }: AnswerServices
   return caller;
 }
 
-/** @returns a controller aborted when the caller leaves or its deadline passes. */
+/** @returns a controller aborted when the caller leaves or the deadline of the call passes. */
 export function abortOnCancel(call: AnyCall & { once(name: 'cancelled', listener: () => void): unknown }) {
   const leaving = new AbortController();
   call.once('cancelled', () => leaving.abort());

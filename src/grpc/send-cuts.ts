@@ -6,7 +6,7 @@ import type { NoteCuts } from '../points/read/history-cuts.ts';
 import { noticeHeaders } from '../selection/history-notice.ts';
 import type { SendMetadata } from './answer.ts';
 
-/** @returns a receiver of cuts that sends them; it sends nothing when there are none. */
+/** @returns a function that sends the given cuts and rolled-up dates; it sends nothing when a read has none. */
 export function sendCuts(send: SendMetadata): NoteCuts {
   return (cuts, rolledUp) => {
     for (const [name, value] of noticeHeaders({ cuts, rolledUp })) send(name.toLowerCase(), value);

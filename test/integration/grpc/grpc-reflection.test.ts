@@ -31,7 +31,7 @@ async function curl(path: string, ...options: readonly string[]): Promise<string
   return (await run(process.execPath, [BUF, ...fixed, ...options, url], { timeout: 20_000 })).stdout;
 }
 
-/** @returns the messages of the answer, from JSON. */
+/** @returns the messages of the answer, parsed from JSON. */
 async function call(method: string, request: object): Promise<readonly unknown[]> {
   const headers = ['-H', `authorization: Bearer ${api.manager.token}`];
   const text = await curl(`/${method}`, ...headers, '-d', JSON.stringify(request));

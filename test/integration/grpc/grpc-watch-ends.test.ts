@@ -176,7 +176,7 @@ describe('watch: a watch ends', () => {
     });
   });
 
-  it('when its variable is deleted, and when its source moves to a site that the user may not see (R-B9, R-C7)', async () => {
+  it('when its variable is deleted, and when the source of its variable moves to a site that the user may not see (R-B9, R-C7)', async () => {
     const siteId = await createSite(api.manager);
     const sourceId = await createSource(api.manager, siteId);
     const [moved, deleted] = [await createVariable(api.manager, sourceId), await createVariable(api.manager, sourceId)];
@@ -295,7 +295,6 @@ describe('watch: an open watch', () => {
     await running;
     expect(dates).toEqual([...new Set(dates)].sort((a, b) => a - b));
     expect(dates.length).toBe(MANY / 2);
-    // Several snapshots, but fewer snapshots than messages.
     expect(snapshots()).toBeGreaterThan(4);
     expect(snapshots()).toBeLessThan(cursorCount);
   });

@@ -88,7 +88,7 @@ async function write(entries: readonly PointEntry[], random: (below: number) => 
   await withTransaction(api.database, async (transaction) => {
     const { ranges } = await writePoints(transaction, [encodeTuples(entries)]);
     await announcePoints(transaction, api.accountId, ranges);
-    // A transaction with a later VersionTimestamp may commit first.
+    // During this pause, a transaction with a later VersionTimestamp may commit.
     if (random(3) === 0) await transaction.query('select pg_sleep(0.05)');
   });
   await api.parts.outbox.relay();

@@ -175,7 +175,7 @@ describe('watch: a watch', () => {
     expect(valuesOf(await fromNow.until(2))).toEqual([1, 3]);
   });
 
-  it('continues after a removal, which is not reported (R-G5, R-J1)', async () => {
+  it('continues after points are removed, and does not report the removal (R-G5, R-J1)', async () => {
     const variableId = await addVariable();
     const watcher = watch({ variableIds: [variableId] });
     await watcher.begun();

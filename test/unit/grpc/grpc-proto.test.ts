@@ -1,4 +1,4 @@
-/** The public proto against its frozen copy, and the descriptors that reflection serves against the proto. */
+/** Compares the public proto with its frozen copy, and the descriptors that reflection serves with the proto. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -64,9 +64,9 @@ describe('grpc proto: wire compatibility with the frozen v1', () => {
   });
 
   it.each([
-    ['a new number', 'int32 variable_id = 1;', 'int32 variable_id = 91;', '.tidemark.v1.PointChunk.variable_id'],
-    ['a new type', 'int64 point_count = 4;', 'int32 point_count = 4;', '.tidemark.v1.Version.point_count'],
-    ['a new name', 'string alias = 2;', 'string name = 2;', '.tidemark.v1.RunInput.alias'],
+    ['a new field number', 'int32 variable_id = 1;', 'int32 variable_id = 91;', '.tidemark.v1.PointChunk.variable_id'],
+    ['a new field type', 'int64 point_count = 4;', 'int32 point_count = 4;', '.tidemark.v1.Version.point_count'],
+    ['a new field name', 'string alias = 2;', 'string name = 2;', '.tidemark.v1.RunInput.alias'],
     ['a lost `optional`', 'optional int32 line = 6;', 'int32 line = 6;', '.tidemark.v1.RunNotes.line'],
     ['a new label', 'repeated int32 ancestors = 16;', 'int32 ancestors = 16;', '.tidemark.v1.Run.ancestors'],
     ['other map keys', 'map<string, int64> counts', 'map<int32, int64> counts', '.tidemark.v1.Run.counts'],

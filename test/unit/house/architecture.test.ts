@@ -130,7 +130,7 @@ test('architecture: the console uses no innerHTML, eval or similar way to run te
   expect(CONSOLE.filter((file) => risky.test(read(file)))).toEqual([]);
 });
 
-test('architecture: only push-service.ts opens the fast paths of push; other files import only their interface', () => {
+test('architecture: only push-service.ts opens the fast paths of push; other files import only the interface of the fast paths', () => {
   const folder = 'src/push/fast-paths/';
   const used = imports.filter(({ from, to }) => !from.startsWith(folder) && to.startsWith(folder));
   expect(used.length).toBeGreaterThan(3);
@@ -199,9 +199,9 @@ test('architecture: a file of src has at most 400 lines, unless it is generated;
 
 test('architecture: a file with only one importer has more than 30 lines, with three listed exceptions', () => {
   const exempt = [
-    // Has a rule of §9, and is a separate file like every `*-rules.ts`.
+    // A rule of §9 in a file of its own, like every `*-rules.ts`.
     'src/push/body/label-table-rules.ts',
-    // Every role has a file, so that main.ts reads as a list.
+    // Every role has a file of its own, so that main.ts reads as a list of roles.
     'src/roles/grpc-role.ts',
     // The only code of the fast paths that push-service.ts may import; fast-paths.ts holds the interface only.
     'src/push/fast-paths/open-fast-paths.ts',

@@ -1,6 +1,6 @@
 /**
- * The types of the console's calls follow the API description (R-A9). `npm test -- test/unit/house/console-types -u`
- * renews the file.
+ * Compares the generated types of the console's API calls with the OpenAPI document (R-A9).
+ * `npm test -- test/unit/house/console-types -u` renews src/console/api/openapi.d.ts.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

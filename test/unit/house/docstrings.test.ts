@@ -17,7 +17,7 @@ interface SyntaxNode {
 }
 
 interface ExportedFunction {
-  /** `src/file.ts#name`. */
+  /** File and name of the function, as in `src/file.ts#name`. */
   readonly name: string;
   readonly docstring: string;
   /** True when the body has a `throw` statement that is not in a nested function. */

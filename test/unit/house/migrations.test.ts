@@ -1,4 +1,4 @@
-/** The numbers of the files in sql/migrations. Two branches can take the same number, and neither sees the other's file. */
+/** Checks the numbers of the files in sql/migrations, because two branches may each add a file with the same number. */
 import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 

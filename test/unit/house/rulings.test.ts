@@ -1,6 +1,6 @@
 /**
- * Which tests cite which ruling. The table in test/rulings.md is generated here (`npm test -- -u rulings` renews it),
- * and every ruling must be cited by a test.
+ * Requires that a test cites every ruling, and generates test/rulings.md, the table of the tests that cite each ruling
+ * (`npm test -- -u rulings` renews it).
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

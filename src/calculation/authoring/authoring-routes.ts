@@ -212,7 +212,7 @@ async function settleDates(
   const { instants, dateZone } = await settleMoments(database, c.var.caller, { variableIds: [id] }, given);
   const { from, to, triggerDate } = instants;
   if (from !== undefined && to !== undefined && from > to) {
-    const message = `must not be later than to, which is ${formatInstant(to)}; got ${formatInstant(from)}`;
+    const message = `must not be later than "to" (${formatInstant(to)}), got ${formatInstant(from)}`;
     throw invalidInput([{ path: '$.from', message }]);
   }
   setDateZone(c, dateZone);

@@ -133,7 +133,7 @@ function forceUpdateHandler({ database, queue, log }: UpdateRouteServices, resou
     );
     const { from, to } = instants;
     if (from !== undefined && to !== undefined && from > to) {
-      const message = `must not be later than to, which is ${formatInstant(to)}; got ${formatInstant(from)}`;
+      const message = `must not be later than "to" (${formatInstant(to)}), got ${formatInstant(from)}`;
       throw invalidInput([{ path: '$.from', message }]);
     }
     setDateZone(c, dateZone);

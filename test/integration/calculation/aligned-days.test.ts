@@ -1,4 +1,4 @@
-/** Sums of days over windows that contain only part of a day: `alignTo` keeps stored days right (R-H6). */
+/** Daily sums over windows that begin or end within a day: with `alignTo`, only sums of whole days are stored (R-H6). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { SandboxJob, SandboxOutcome } from '../../../src/calculation/sandbox/sandbox-types.ts';
 import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';

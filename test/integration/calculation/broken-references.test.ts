@@ -50,7 +50,7 @@ async function withDeletedInput(members: object = {}) {
   return { id, gone, kept, declaration };
 }
 
-/** Runs the variable by force. @returns the record of the run. */
+/** Forces an update of the variable and runs it. @returns the record of the run. */
 async function run(id: number, jobs: SandboxJob[] = []) {
   const range = { from: '2026-03-01T00:00:00Z', to: '2026-03-02T00:00:00Z' };
   expect((await api.manager.post(`/variables/${id}/forceUpdate`, range)).status).toBe(200);

@@ -117,7 +117,7 @@ describe('calculation: LastNPoints (R-H6)', () => {
     ]);
   });
 
-  test('counts points of the pinned versions, not of the current ones (R-H6)', async () => {
+  test('counts only points of the declared version (R-H6)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await store.write(
       variableId,
@@ -143,7 +143,7 @@ describe('calculation: versions of an input, selected as in a read (R-G2)', () =
     [{ relativeVersion: 'last 3 days' }, 'no value', []],
     [{ horizon: 'P1D' }, 'no value', []],
     [{ tags: 'quality:estimated' }, 'no value', []],
-  ])('%j selects %s (R-G2)', async (members, _what, values) => {
+  ])('%j selects %s when a date has the values 1 (V1) and then 2 (V2) (R-G2)', async (members, _what, values) => {
     const rows = await rowsFor(input(await both(), members), [START]);
     expect(rows?.map((row) => row[1])).toEqual(values);
   });
@@ -180,7 +180,7 @@ describe('calculation: unit of an input (R-C8)', () => {
     ]);
   });
 
-  test('a unit of another family is refused with its path (R-C8)', async () => {
+  test('a unit of another family is refused with the path of unitId (R-C8)', async () => {
     const variableId = await addHourly(1, { unit_id: KWH });
     const refused = calculations.addCalculated(formula(input(variableId, { unitId: CELSIUS })));
     await expect(refused).rejects.toMatchObject({
@@ -213,7 +213,7 @@ describe('calculation: form values (R-H1, R-H2)', () => {
     ]);
   });
 
-  test('a form of a site that does not exist is refused with its path (R-H1)', async () => {
+  test('a form of a site that does not exist is refused with the path of siteId (R-H1)', async () => {
     const entities = [{ alias: 'x', entityType: 'Site', siteId: 999_999, path: 'a' }];
     await expect(calculations.addCalculated(formula({ entities }))).rejects.toMatchObject({
       details: [{ path: '$.calculated.calculatedVariableFormulas[0].entities[0].siteId' }],
@@ -388,7 +388,7 @@ describe('calculation: a chain of calculations (R-H11)', () => {
     await calculations.change(source);
     await calculations.runWith(first, () => ok([START / 1e6]));
     await calculations.relay();
-    // Reverses the edge: now the first reads the second.
+    // Reverses the edge: the first variable now reads the second.
     await calculations.save(second, passOn(source));
     await calculations.save(first, passOn(second));
     await calculations.runWith(second, () => ok([START / 1e6]));

@@ -30,7 +30,7 @@ const inputsOf = (...variableIds: readonly number[]) =>
   }));
 const reading = (...variableIds: readonly number[]) => formula({ variables: inputsOf(...variableIds) });
 
-/** Stores variables in layers of ten; each reads all of the layer below. @returns the layers, raw variables first. */
+/** Stores layers of ten variables that each read every variable of the layer below. @returns the layers, lowest first. */
 async function addLayers(count: number): Promise<readonly (readonly number[])[]> {
   const ids = await addStoredVariables(store.database, store, { count: count * LAYER });
   await store.database.query(
@@ -67,7 +67,7 @@ describe('calculations: the search for cycles (R-H1)', () => {
     expect(performance.now() - withoutCycle).toBeLessThan(MAX_MS);
   });
 
-  test('names the whole path of a short cycle, and the beginning and end of a long path', async () => {
+  test('names the whole path of a short cycle, and the beginning and end of the path of a long cycle', async () => {
     const chain = await addStoredVariables(store.database, store, { count: 30 });
     for (const [index, id] of chain.slice(1).entries()) await calculations.save(id, reading(chain[index] ?? 0));
     const [first = 0, second = 0, third = 0] = chain;
@@ -139,7 +139,7 @@ describe('calculations: saves of one account are serialised (R-H1)', () => {
     expect(saved).toEqual(variables);
   });
 
-  test('a save that waits too long is refused with dependency_unavailable; the next one succeeds', async () => {
+  test('a save that waits too long is refused with dependency_unavailable; a save after the lock is released succeeds', async () => {
     const turns = openGraphTurns(store.database, 300);
     const variableId = await addVariable();
     const declaration = parseInput(DECLARATION_SCHEMA, reading(await addVariable()));

@@ -59,7 +59,7 @@ function gate() {
 }
 
 describe('calculation: merging of triggers', () => {
-  test('triggers of a waiting run are merged into one run over all their dates (R-H5)', async () => {
+  test('triggers of a waiting run are merged into one run over the whole range of their dates (R-H5)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
     await calculations.change(source, [START + 5 * HOUR]);
@@ -74,7 +74,7 @@ describe('calculation: merging of triggers', () => {
     );
   });
 
-  test('triggers during a run request one more run, which reads the written points (R-H5)', async () => {
+  test('triggers during a run request one more run, which reads the points written during the first run (R-H5)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
     await calculations.change(source);
@@ -113,7 +113,7 @@ describe('calculation: a chain of five variables', () => {
 });
 
 describe('calculation: repeated runs', () => {
-  test('a worker that tries to run a variable during its run gets the result busy (R-H5)', async () => {
+  test('a worker gets the result busy for a variable that another worker is running (R-H5)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
     await calculations.change(source);

@@ -75,7 +75,7 @@ describe('dates without a zone', () => {
       const path =
         action === 'forceUpdate' ? `/variables/${calculatedId}` : `/sources/${sourceId}/variables/${calculatedId}`;
       const { status, body } = await api.manager.send('POST', `${path}/${action}`, { from: MILLIS, to: MIDNIGHT });
-      const message = `$.from must not be later than to, which is ${IN_BRUSSELS}; got 2026-07-02T00:00:00Z`;
+      const message = `$.from must not be later than "to" (${IN_BRUSSELS}), got 2026-07-02T00:00:00Z`;
       expect({ status, body }).toMatchObject({ status: 400, body: { code: 'invalid_input', message } });
     },
   );

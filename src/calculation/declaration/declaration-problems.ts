@@ -27,7 +27,7 @@ export async function presentVariables(
 }
 
 /**
- * @param declared declarations of variables of the account, by variable id.
+ * @param declared the declarations of variables of the account, by variable id.
  * @returns the problems of the variables that have some.
  */
 async function findProblems(

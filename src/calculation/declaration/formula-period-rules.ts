@@ -26,7 +26,7 @@ export interface DateRange {
   readonly toMicros: Micros;
 }
 
-/** @returns disjoint periods, ascending, neighbours of one formula merged; an unbounded end is infinite (R-H1). */
+/** @returns disjoint periods, ascending; adjacent periods of a formula are merged; an unbounded end is infinite (R-H1). */
 export function planPeriods(validities: readonly Validity[]): readonly FormulaPeriod[] {
   const begins = validities.map(({ fromMicros }) => fromMicros ?? Number.NEGATIVE_INFINITY);
   const ends = validities.map(({ untilMicros }) => untilMicros ?? Number.POSITIVE_INFINITY);

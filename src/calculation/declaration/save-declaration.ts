@@ -120,7 +120,7 @@ function assertNoOwnTrigger(inputs: readonly InputDeclaration[], variableId: num
 
 /**
  * Replaces the edges of a variable in the graph. An input that no longer exists gets no edge; the declaration may keep
- * its reference.
+ * the reference.
  */
 async function replaceEdges(
   transaction: Transaction,

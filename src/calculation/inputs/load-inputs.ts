@@ -42,9 +42,9 @@ export interface InputRecord {
   readonly horizon?: string;
   readonly tags?: readonly string[];
   /**
-   * Greatest VersionTimestamp of the variable at the time of the run; null when the variable had no points. When the record
-   * has no `asOf`, a read of the window with this timestamp as `asOf` returns the same points while their versions are
-   * stored.
+   * Greatest VersionTimestamp of the variable at the time of the run; null when the variable had no points. When the
+   * record has no `asOf`, a read of the window with this timestamp as `asOf` returns the same points while their versions
+   * are stored.
    */
   readonly lastVersionTimestamp: string | null;
   /**
@@ -81,8 +81,8 @@ export interface InputsWanted {
 /**
  * Reads every input of a formula over its window (R-H2, R-H6).
  * @param transaction read-only, repeatable read, begun after the run was claimed.
- * @throws {DomainError} not_found when an input does not exist; invalid_input when the unit of an input cannot be converted, or
- *   when the inputs have more than `remainingPoints` points.
+ * @throws {DomainError} not_found when an input does not exist; invalid_input when the unit of an input cannot be
+ *   converted, or when the inputs have more than `remainingPoints` points.
  */
 export async function loadInputs(
   transaction: Transaction,

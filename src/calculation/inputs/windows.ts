@@ -1,8 +1,8 @@
 /**
  * The window of an input that a run reads (R-H6). With [a, b] the changed dates: RelativeDate reads (a − period, b + period],
  * where the period is civil in the zone of the input's source; LastNPoints reads the last N points up to a, and all
- * points from a to b; AbsoluteDate reads the declared dates, both inclusive. When an input is read by buckets, its window is widened
- * to whole buckets, except an absolute window. `alignTo` widens any window to whole civil periods.
+ * points from a to b; AbsoluteDate reads the declared dates, both inclusive. When an input is read by buckets, its window
+ * is widened to whole buckets, except an absolute window. `alignTo` widens any window to whole civil periods.
  */
 import { Temporal } from 'temporal-polyfill';
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';
@@ -122,7 +122,7 @@ function toWholeBuckets(range: DateRange, timeZoneId: string, bucket: Bucket | u
 }
 
 /**
- * Moves an instant by the declared period, clamped to the range of dates. With a period of 0, the window is the changed
+ * Moves an instant by the declared period, clamped to the storable dates. With a period of 0, the window is the changed
  * dates: its exclusive start is one microsecond before the first of them.
  */
 function shift(micros: Micros, { period, periodTimeBase }: InputDeclaration, sign: 1 | -1, timeZoneId: string): Micros {

@@ -57,7 +57,7 @@ export interface OutputSettings {
   readonly isVersioned: boolean;
   /** The Version that rows without a Version get; the same for the whole run (§9.4). */
   readonly defaultVersion: string;
-  /** The dates for which the formula is valid; rows at other dates are not stored. */
+  /** The dates whose rows are stored. Default: all dates. */
   readonly period?: Pick<FormulaPeriod, 'fromMicros' | 'untilMicros'>;
 }
 

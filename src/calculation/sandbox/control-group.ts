@@ -1,6 +1,6 @@
 /**
  * A control group around a bwrap container, where this process may create one: the kernel then bounds all runs together.
- * Best effort: rlimits and supervisors bound each run anyway, and the host decides who may create groups (root on version 1;
+ * Best effort: rlimits and supervisors bound each run anyway, and the host decides who may create groups (root on cgroup version 1;
  * on version 2 only below a delegated group without processes).
  */
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
@@ -56,7 +56,7 @@ export async function makeControlGroup(limits: SharedLimits): Promise<ControlGro
   };
 }
 
-/** Directories below this process's own groups: version 1 has one for each controller, version 2 one for all. */
+/** Directories below this process's own groups: cgroup version 1 has one for each controller, version 2 one for all. */
 async function findDirectories({ memoryBytes, maxProcesses }: SharedLimits, name: string): Promise<readonly Wanted[]> {
   const lines = await readFile('/proc/self/cgroup', 'utf8').catch(() => '');
   const pathOf = (controller: string) =>

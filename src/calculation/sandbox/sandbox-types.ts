@@ -108,7 +108,7 @@ export interface Notes {
 export interface RunTiming {
   /** Milliseconds outside the run itself: waiting for a zygote, transfer of bytes. */
   readonly waitMs: number;
-  /** Wall time of the run in milliseconds, from the arrival of its header to its end. */
+  /** Wall time in milliseconds, from the arrival of the run header to the end of the run. */
   readonly runMs: number;
   readonly cpuMs: number;
   readonly maxRssBytes: number;
@@ -141,7 +141,7 @@ export type SandboxOutcome =
       readonly message: string;
       /** The R call that failed; empty when R reports none. */
       readonly call: string;
-      /** Line of the script at which it failed, counted from 1; null when unknown. */
+      /** Line at which the script failed, counted from 1; null when unknown. */
       readonly line: number | null;
       /** Texts of `Errors` that the script returned without a series. */
       readonly errors?: readonly string[];

@@ -12,7 +12,7 @@ const HEADER_BYTES = 64;
 const TRAILER_BYTES = 64;
 const CHUNK = { result: 1, text: 2, trailer: 3 } as const;
 
-/** Bytes of a row of an answer without its texts, and the allowance for the texts of all rows. */
+/** Bytes of a result row without its texts, and the allowance for the texts of all rows. */
 const BYTES_PER_POINT = 24;
 const TEXT_ALLOWANCE_BYTES = 64 << 20;
 
@@ -59,9 +59,9 @@ export const INLINE_BYTES = 1 << 20;
 /** Larger results are collected in blocks, so that their buffers can be transferred. */
 const BLOCK_BYTES = 4 << 20;
 
-/** Everything received on one connection. `trailer` is null when none arrived, as after the death of the supervisor. */
+/** Everything received on one connection. `trailer` is null when no trailer arrived, as after the death of the supervisor. */
 export interface Answer {
-  /** Parts of the result. Above INLINE_BYTES in total, each part owns its buffer. */
+  /** Parts of the result. In a result larger than INLINE_BYTES, each part owns its buffer. */
   readonly result: readonly Buffer[];
   readonly output: string;
   readonly trailer: Trailer | null;
@@ -98,7 +98,7 @@ export class AnswerReader {
   #output = '';
   #trailer: Trailer | null = null;
 
-  /** @returns true after the trailer, which is the last chunk. */
+  /** @returns true once the trailer, which is the last chunk, has arrived. */
   take(bytes: Buffer): boolean {
     this.#pending = this.#pending.length > 0 ? Buffer.concat([this.#pending, bytes]) : bytes;
     for (;;) {

@@ -191,7 +191,7 @@ export class Zygote {
     this.#serving.catch(() => undefined);
   }
 
-  /** Takes the standby that is starting, which is faster than a new start; starts a container when no standby becomes ready. */
+  /** Takes the standby that is starting, which is faster than a new start; starts a container when there is no standby. */
   async #awaitStandby(): Promise<Container> {
     await this.#starting?.catch(() => undefined);
     const standby = this.#standby;

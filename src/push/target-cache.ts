@@ -25,7 +25,7 @@ export interface TargetCache {
 
 const MAX_ACCOUNTS = 10_000;
 const MAX_TARGETS = 200_000;
-// Maximum elements of a body whose targets are cached: one body must not evict the targets of all other bodies.
+// The targets of a body with more elements are not cached: one body must not evict the targets of all other bodies.
 const MAX_REMEMBERED = 20_000;
 
 const FIND_VERSION = 'select coalesce((select version from structure_version where account_id = $1), 0) as version';
@@ -72,8 +72,8 @@ export function openTargetCache(database: Database): TargetCache {
 }
 
 /**
- * Returns the prefix of keys, which distinguishes account, version and write access. An empty list of sites must
- * differ from access to all sites.
+ * Returns the prefix of the cache keys. It differs by account, structure version and write access. An empty list of
+ * sites must differ from access to all sites.
  */
 function scopeOf(caller: Caller, version: number): string {
   const { siteIds, sourceIds } = writeReach(caller);

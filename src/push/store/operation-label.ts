@@ -1,6 +1,7 @@
 /**
  * Generates labels for pushes without a label: UUIDs of version 7 (RFC 9562). They ascend in time, so consecutive
- * labels are neighbours in the index. The labels of a shared row differ only in the last four digits (migration 0018).
+ * labels are neighbours in the index. Several small pushes can share one row of `push_operation`; their labels differ
+ * only in the last four digits (migration 0018).
  */
 import { randomBytes } from 'node:crypto';
 
@@ -25,6 +26,7 @@ export function makeSharedLabel(nowMillis: number): string {
 }
 
 /**
+ * @param shared label of the first push in the shared row.
  * @param position position of the push in the shared row, from 0.
  * @returns the label of the push; the database computes the same label with `push_member_label`.
  */

@@ -21,7 +21,8 @@ export async function announceLateOperations(database: Database): Promise<boolea
 const ORIGINS_PER_PASS = 10_000;
 
 /**
- * Deletes records of writes older than `days` (of pushes) or `fileDays` (of files), a limited number per call.
+ * Deletes the records of pushes older than `days` days and of files older than `fileDays` days, a limited number per
+ * call.
  * @returns the number of deleted records; 0 when none remains.
  */
 export async function purgeOldOrigins(database: Database, days: number, fileDays: number): Promise<number> {

@@ -18,7 +18,7 @@ export async function findQueuedBytes(queryable: Queryable): Promise<ReadonlyMap
   return new Map(rows.map(({ accountId, bytes }) => [accountId, bytes]));
 }
 
-// A batch without `variables`, accepted before migration 0042, may have any variable.
+// A batch without `variables`, accepted before migration 0042, may have readings of any variable.
 const hasWaiting = (variables: string) => `
   exists (select from push_batch
           where account_id = $1 and set_aside_date is null and (variables is null or variables && ${variables}::int4multirange))`;
@@ -33,8 +33,8 @@ const MUST_QUEUE = `
 
 /**
  * @param firstDates first date of each variable of a push, in microseconds.
- * @returns true when the push must be queued, because a batch that may have one of its variables waits (R-D6), or
- * because a variable has, or had before a deletion, a stored date at or after its first date in the push.
+ * @returns true when the push must be queued, because a waiting batch may have readings of a variable of the push
+ * (R-D6), or because a variable has, or had before a deletion, a stored date at or after its first date in the push.
  */
 export async function mustQueue(
   queryable: Queryable,
@@ -54,9 +54,9 @@ const TAKE_TURN = `select ${lockTurnSql('$1')}`;
 const HAS_WAITING = `select ${hasWaiting('$2')} as "hasWaiting"`;
 
 /**
- * Acquires the lock of a user (turn-lock.ts) until the end of the transaction, so that no further push of the
- * user can be queued (R-D6).
- * @returns true when a batch that may have one of the variables waits.
+ * Acquires the lock of a user (turn-lock.ts). The transaction holds the lock to its end, so no further push of the
+ * user can be queued until then (R-D6).
+ * @returns true when a waiting batch may have readings of one of the variables.
  */
 export async function takeTurn(
   queryable: Queryable,

@@ -16,7 +16,7 @@ declare module '../../platform/database/outbox.ts' {
   }
 }
 
-// The statement assigns each batch its position in the queue, `place`, while it holds the locks of the users
+// The statement assigns each batch its position in the queue, `place`, while it holds the locks of the pushing users
 // (turn-lock.ts, R-D6). It acquires the locks in the order of their keys, so concurrent groups cannot deadlock.
 const STORE = `
   with batch as materialized (
@@ -172,8 +172,9 @@ function rejectionColumns(operations: readonly NewOperation[]): readonly string[
 }
 
 /**
- * Returns the columns of the first and the last index of each operation's members (from 1; both 0 for an operation of
- * one push), and then the columns of all members.
+ * Members are the pushes that share one operation row. Returns, per operation, the column of the index of its first
+ * member and the column of the index of its last member (from 1; both 0 for an operation of one push), and then the
+ * columns of all members.
  */
 function memberColumns(operations: readonly NewOperation[]): readonly string[] {
   const shared = operations.flatMap(({ members }) => members ?? []);

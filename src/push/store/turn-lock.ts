@@ -4,7 +4,7 @@
  * order of their answers (R-D6).
  */
 
-/** @returns the key of a user's lock (R-D6), which `turnKeySql` computes in SQL. */
+/** @returns the key of a user's lock (R-D6); `turnKeySql` computes the same key in SQL. */
 export function turnKey(accountId: number, userId: string): string {
   return `${accountId} ${userId}`;
 }

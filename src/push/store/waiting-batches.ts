@@ -42,7 +42,7 @@ export interface TakenBatches {
 }
 
 /**
- * Locks the next batches of an account until the end of the transaction, in the order of acceptance. Skips batches that
+ * Locks the next batches of an account, in the order of acceptance, until the end of the transaction. Skips batches that
  * must wait for an earlier batch with one of their variables (R-D6; sql/functions/take_push_batches.sql). Takes either
  * small batches, of at most 20,000 readings, or large batches.
  * @param maxRows maximum number of readings; one batch is returned even if it is larger.
@@ -119,7 +119,7 @@ export async function markProcessing(
 }
 
 /**
- * Ends an operation without a batch, whose points the same transaction writes, and appends the
+ * Ends an operation that has no batch because the same transaction writes its points, and appends the
  * event DataPushCompleted (R-D7).
  * @param variableIds variables of the operation, for webhooks with a filter.
  */

@@ -37,7 +37,11 @@ export interface BatchOperations {
   readonly readingCounts: readonly number[];
 }
 
-/** Adds the warnings of the operations of one batch. @param offsets byte offsets of refused tuples. */
+/**
+ * Adds warnings to those operations of a batch that have refused tuples.
+ * @param tuples all tuples of the batch.
+ * @param offsets byte offsets of the refused tuples in `tuples`.
+ */
 export async function warnOperations(
   transaction: Transaction,
   { operationIds, readingCounts }: BatchOperations,
@@ -53,7 +57,7 @@ export async function warnOperations(
   }
 }
 
-/** Adds the warnings of one operation. @param offsets byte offsets of its refused tuples. */
+/** Adds warnings to one operation. @param offsets byte offsets of the operation's refused tuples in `tuples`. */
 export async function warnOperation(
   transaction: Transaction,
   operationId: number,

@@ -52,7 +52,8 @@ async function pushMany(variableId: number): Promise<void> {
 }
 
 describe('push: an api killed while it writes a large push itself', () => {
-  // A trigger makes the commit wait for a lock of the test; the check for disconnected clients is off meanwhile.
+  // The trigger makes the commit wait for a lock of the test. It switches off the check for disconnected clients, which
+  // would end the waiting commit after the kill.
   beforeAll(async () => {
     await world.database.query(`
       create function wait_for_test() returns trigger language plpgsql as $$
@@ -66,7 +67,7 @@ describe('push: an api killed while it writes a large push itself', () => {
   });
   afterAll(() => world.database.query('drop trigger wait_for_test on push_operation'));
 
-  test('before its commit: nothing is stored, and the re-sent push is stored once (R-D1, R-D7)', async () => {
+  test('before the commit: nothing is stored, and the re-sent push is stored once (R-D1, R-D7)', async () => {
     const push = await preparePush('before');
     const { rows } = await world.database.query<{ turn: string }>(
       `select account_id || ' ' || user_id as turn from account_member`,
@@ -137,7 +138,7 @@ async function preparePush(label: string): Promise<LargePush> {
   };
 }
 
-/** Holds an advisory lock until the push waits for it in a statement like `statement`; then kills the api. */
+/** Holds an advisory lock until a statement LIKE `statement` waits for the lock; then kills the api that pushes. */
 async function killWhileWaiting(push: LargePush, [key, value]: readonly unknown[], statement: string): Promise<void> {
   const victim = await start('api');
   const client = await signIn(victim.http);
@@ -166,15 +167,15 @@ async function killWhileWaiting(push: LargePush, [key, value]: readonly unknown[
 }
 
 describe('push: an ingester killed inside a transaction', () => {
-  test('loses no accepted reading and writes none twice (R-D1, R-K3)', async () => {
+  test('loses no accepted reading and writes no batch twice (R-D1, R-K3)', async () => {
     const variableId = await createVariable(api, sourceId, { isVersioned: true });
-    // No ingester runs yet, so everything accepted waits.
+    // No ingester runs yet, so all accepted batches wait.
     await pushMany(variableId);
     const waiting = await count('select count(*) as count from push_batch');
     expect(waiting).toBe(BATCHES * 1.5);
     const stored = () => count('select count(*) as count from point where variable_id = $1', variableId);
     const victim = await start('ingester');
-    // Small transactions are too short to be hit: block the write, then kill the process inside it.
+    // The transaction is too short to be hit by chance: block it, then kill the ingester inside it.
     await killInsideWrite(victim);
     expect(await count('select count(*) as count from push_batch')).toBeGreaterThan(0);
     await start('ingester');

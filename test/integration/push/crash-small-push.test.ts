@@ -53,7 +53,7 @@ test('push: an api killed while it receives many small pushes has stored every a
   expect(shared.length, 'pushes were stored together').toBeGreaterThan(0);
 }, 60_000);
 
-/** Pushes until the process is killed during the load. @returns the answered pushes. */
+/** Pushes from `CLIENTS` clients and kills the process under this load. @returns the answered pushes. */
 async function pushUntilKilled(
   victim: RoleProcess,
   client: ApiClient,

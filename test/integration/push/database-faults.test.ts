@@ -50,7 +50,7 @@ afterAll(async () => {
   await disk?.stop();
 });
 
-/** What the service has answered with 200. */
+/** What the service has answered with 200, and the number of refused requests. */
 interface Ledger {
   /** Number of accepted readings by variable; their values count from 0 and their dates ascend by a minute. */
   readonly readings: Map<number, number>;
@@ -204,12 +204,13 @@ const limitStatements = (value: string) =>
 
 async function timeOutFor(durationMs: number): Promise<void> {
   await world.database.query(limitStatements('30'));
-  // Locks several tables under load, so a deadlock may end this statement; it has then changed nothing and is repeated.
+  // The statement locks several tables under load, so a deadlock may end it. It has then changed nothing, and
+  // `eventually` repeats it.
   await eventually('the triggers', () => world.database.query(SLOW));
   await world.database.query(KILL);
   await pause(durationMs);
   await world.database.query(limitStatements('0'));
-  // Locks the same tables, so a deadlock may end this statement too; it is then repeated.
+  // This statement locks the same tables. `eventually` repeats it after a deadlock, too.
   await eventually('the end of the triggers', () => world.database.query('drop function if exists slow() cascade'));
   await world.database.query(KILL);
 }
@@ -220,8 +221,8 @@ const FILL_ATTEMPTS = 5;
 const FILL_MS = 8_000;
 
 /**
- * Fills the disk until a statement of the service has failed. After half of the duration, starts a new segment of the
- * write-ahead log and fills the disk again, so that the server crashes.
+ * Fills the disk until a statement of the service has failed and half of the duration is over. Then starts a new segment
+ * of the write-ahead log and fills the disk again, so that the server crashes. Frees the disk at the end.
  */
 async function fillFor(full: SmallDisk, durationMs: number): Promise<void> {
   await Promise.all([pause(durationMs / 2), fillUntilStatementFails(full)]);
@@ -243,7 +244,7 @@ async function fillUntilStatementFails({ fill, free, restarts }: SmallDisk): Pro
     if (attempt > FILL_ATTEMPTS) throw new Error(`no statement found the disk full in ${FILL_ATTEMPTS} attempts`);
     await eventually('a new segment of the log', async () => {
       await database.query('select pg_switch_wal()');
-      // The segment is created by the next write.
+      // The next write creates the segment.
       return database.query(`select pg_logical_emit_message(true, 'test', '')`);
     });
     const before = restarts();

@@ -15,7 +15,7 @@ let variableId: number;
 beforeAll(async () => {
   api = await startTestApi();
   ({ variableId } = await createStructure(api.manager, { isVersioned: true, versionLimit: 100 }));
-  // The first write adds the row of the variable in `series`, which the tests lock.
+  // The first write adds the variable's row in `series`. The tests lock this row.
   await push();
   await api.ingest();
 });
@@ -53,7 +53,7 @@ async function mergeBatches(): Promise<void> {
   await api.database.query('delete from push_batch where id > (select min(id) from push_batch)');
 }
 
-/** Waits until a statement waits for a lock. @param lock kind of the lock. */
+/** Waits until a query that contains `statement` waits for a lock. @param lock `wait_event` of the lock. */
 const waiter = (lock: string, statement: string) =>
   eventually(`${statement} at a lock`, async () => {
     const { rowCount } = await api.database.query(
@@ -82,7 +82,7 @@ describe('push: a batch that failed at one ingester', () => {
       await blocker.query(BEGIN_HOLDING);
       await blocker.query('select from series where variable_id = $1 for update', [variableId]);
       const next = api.ingest();
-      // The ingester has locked the batch and waits for the variable.
+      // The ingester has locked the batch and waits for the lock of the variable.
       await waiter('transactionid', 'from series');
       const noting = noteFailedBatch(api.database, api.accountId, batchId, new Error('no room'));
       await waiter('transactionid', 'from push_batch');
@@ -96,7 +96,7 @@ describe('push: a batch that failed at one ingester', () => {
     },
   );
 
-  it('counts no failed attempt when the reported failure names another batch or no batch (R-K3)', async () => {
+  it('keeps its number of attempts when the reported failure names another batch or no batch (R-K3)', async () => {
     await api.ingest();
     await push();
     const batchId = await firstBatchOf(api.database, api.accountId);

@@ -46,9 +46,13 @@ describe('mapper: isolation of accounts', () => {
 
 describe('mapper: the answer of a mapper', () => {
   test.each([
-    ['of 1000 bytes is returned', '$pad("",996,"x")', undefined],
-    ['of 1001 bytes is refused with an error that names the limit', '$pad("",997,"x")', 1001],
-    ['of 503 characters and 1002 bytes is refused with an error that names the limit', '$pad("",499,"é")', 1002],
+    ['of 1000 bytes is returned when the limit is 1000 bytes', '$pad("",996,"x")', undefined],
+    ['of 1001 bytes is refused with an error that names the limit of 1000 bytes', '$pad("",997,"x")', 1001],
+    [
+      'of 503 characters and 1002 bytes is refused with an error that names the limit of 1000 bytes',
+      '$pad("",499,"é")',
+      1002,
+    ],
   ])('%s (R-D9)', async (_what, expression, bytes) => {
     const run = open().run({ accountId: 1 }, { expression, body: BODY, maxBytes: 1000 });
     if (bytes === undefined) expect((await run).kind).toBe('mapped');

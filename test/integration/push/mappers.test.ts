@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Starts an API that limits mappers to 128 MiB and to `timeoutMs`, and whose manager may push through them. */
+/** Starts an API that limits mappers to 128 MiB and `timeoutMs`. Its manager may push through mappers. */
 async function startMapperApi(timeoutMs: number): Promise<TestApi> {
   const started = await startTestApi({ MAPPER_TIMEOUT_MS: String(timeoutMs), MAPPER_MEMORY_MEBIBYTES: '128' });
   const { accountId, database } = started;
@@ -234,7 +234,7 @@ describe('push: /account/mappers', () => {
     }
   });
 
-  it('tests a mapper: the answer has its elements, their problems or the error, and no operation is stored (R-D9)', async () => {
+  it('tests a mapper: the answer has the mapped elements, the problems in them or the error; no operation is stored (R-D9)', async () => {
     const id = await addMapper('{"variableId": n, "data": [{"date": d, "value": 1}]}');
     const sample = async (raw: string) =>
       (await api.manager.send('POST', `/account/mappers/${id}/test`, undefined, { raw })).body;

@@ -38,7 +38,7 @@ const find = (label: string, client: TestClient = api.manager) =>
   client.get<Operation>(`/api/operations/${encodeURIComponent(label)}`);
 const findAll = async (label: string) => (await api.manager.get<Operation[]>(`/api/operations/${label}?all=true`)).body;
 
-/** @returns the operations of a label as the events DataPushCompleted have them, in order. */
+/** @returns the operations of a label in the events DataPushCompleted, in the order of the events. */
 async function announced(label: string): Promise<readonly Record<string, unknown>[]> {
   const { rows } = await api.database.query<{ operation: Record<string, unknown> }>(
     `select told as operation from outbox_event, jsonb_array_elements(payload -> 'operations') told
@@ -137,7 +137,7 @@ describe('push: an operation', () => {
     ['the newest operation of its label', '', 1],
     ['every operation of its label', '?all=true', 2],
   ])(
-    'that is Failed is written by a replay of %s, and then announced as Completed (R-D7, R-D8, R-A15)',
+    'that is Failed: a replay of %s writes the readings and announces the state Completed (R-D7, R-D8, R-A15)',
     async (_which, query, replayedPushes) => {
       await api.ingest();
       const label = newLabel();
@@ -190,7 +190,7 @@ describe('push: an operation', () => {
     expect((await find(label)).body.state).toBe('Completed');
   });
 
-  /** Counts failed attempts at the first batch until it becomes a dead letter. */
+  /** Records failed attempts to write the first batch until the batch becomes a dead letter. */
   async function failFirstBatch(error: Error): Promise<void> {
     const batchId = await firstBatchOf(api.database, api.accountId);
     while (!(await noteFailedBatch(api.database, api.accountId, batchId, error)));
@@ -308,7 +308,7 @@ describe('push: DataPushCompleted', () => {
     ]);
   });
 
-  it('is sent with the state Queued at the time-out of an operation, and again at its end (R-D7)', async () => {
+  it('is sent with the state Queued when an operation times out, and again when the operation ends (R-D7)', async () => {
     await api.ingest();
     const [late, patient] = [newLabel(), newLabel()];
     await push(one(variableId), `?operationId=${late}&operationTimeoutSec=1`);

@@ -84,7 +84,7 @@ const hold = (variableId: number) =>
 
 /**
  * Waits until `count` writes wait for the lock of the test.
- * @param since leaves out writes of connections opened earlier.
+ * @param since leaves out writes of connections opened before this time.
  */
 const areHeld = (count: number, since = '-infinity') =>
   eventually(`${count} writes at the lock`, async () => {
@@ -138,7 +138,7 @@ describe('push: while another push of the account rewrites stored points', () =>
       return open.rowCount === 0;
     });
     const [ofRewritten = [], ofOther = []] = await Promise.all([rewritten, other].map(versionsOf));
-    // Every push to a variable has a different value, which shows that none was written twice.
+    // Every push to a variable has another value, so a value that appears twice would be a push that was written twice.
     for (const versions of [ofRewritten, ofOther]) {
       expect(versions.length).toBeGreaterThan(5);
       expect(new Set(versions).size).toBe(versions.length);
@@ -170,7 +170,7 @@ describe('push: while another push of the account rewrites stored points', () =>
     await ingester.kill();
     const { rows } = await world.database.query<{ killed: string }>('select clock_timestamp()::text as killed');
     ingester = await startRoles(['ingester'], world.environment);
-    // Both large pushes may be in one transaction now.
+    // The new ingester may write both large pushes in one transaction.
     await areHeld(1, rows[0]?.killed);
     await push([other], 4);
     await areReadable([other], 4);

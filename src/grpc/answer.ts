@@ -20,7 +20,7 @@ import { toStatus } from './status.ts';
 
 export interface AnswerServices {
   readonly authentication: Authentication;
-  /** Request budget of each user (R-B15). `count` counts a call, and returns the milliseconds to wait; 0 for no wait. */
+  /** Request budget of each user (R-B15). `count` counts a call, and returns milliseconds to wait; 0 for no wait. */
   readonly users: { count(userId: string): Promise<number> };
   readonly log: Log;
 }
@@ -34,7 +34,7 @@ export interface StreamServices extends AnswerServices {
 export interface Counted<Message> {
   readonly message: Message;
   readonly count: number;
-  /** Bytes of the message that count towards the minimum rate of the client. Default: none. */
+  /** Bytes of the message that count towards the client's minimum reading rate; undefined: none. */
   readonly bytes?: number;
 }
 
@@ -191,7 +191,7 @@ export function track(
   work(known).then(
     (count) => note({ count }),
     (error: unknown) => {
-      // A cancelled call has no caller to answer, and its errors follow from the cancellation.
+      // A cancelled call gets no answer: its errors are caused by the cancellation.
       const refusal = call.cancelled ? undefined : toStatus(error, requestId, log);
       note({ code: refusal?.code === undefined ? undefined : GrpcStatus[refusal.code] });
       if (refusal) fail(refusal);

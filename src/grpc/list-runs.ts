@@ -47,7 +47,7 @@ async function* runsOf(
   }
 }
 
-/** Members of a stored record that have another form in the gRPC message. */
+/** Members of a stored run that have another form in the gRPC message. */
 interface Details {
   readonly from: string;
   readonly to: string;

@@ -61,7 +61,7 @@ export function openBodyRateWatch({ bytesPerSec, graceSec }: BodyRate, intervalM
       }
     }
   };
-  /** Adds the bytes that have arrived since the last check, and subtracts the bytes that the minimum rate requires. */
+  /** Credits the bytes that have arrived since the last check, and debits the bytes that the minimum rate requires. */
   const settle = (incoming: IncomingMessage, body: Watched): void => {
     const { bytesRead } = incoming.socket;
     const arrived = bytesRead - (body.bytesRead ?? bytesRead);

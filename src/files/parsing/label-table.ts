@@ -32,7 +32,7 @@ export class LabelTable {
     this.#decode = decode;
   }
 
-  /** Returns the number of a combination; '' means no version or no tags. */
+  /** Returns the number of a combination, which is added if it is new; '' means no version or no tags. */
   idOf(version: string, tags: string): number {
     const key = version + SEPARATOR + tags;
     return this.#ids.get(key) ?? this.#add(key, version, tags);
@@ -65,7 +65,7 @@ export class LabelTable {
     return found;
   }
 
-  /** Clears the table when it has more than 100,000 entries; earlier numbers become invalid. */
+  /** Clears the table, which invalidates all numbers, when it has more than 100,000 entries. */
   trim(): void {
     if (this.#entries.length <= MAX_ENTRIES) return;
     this.#ids.clear();

@@ -34,7 +34,7 @@ export interface ParseJob {
   readonly emit: EmitRows;
 }
 
-/** Rows that fill a chunk. A chunk is one transaction, whose commit waits for the disk. */
+/** Numbers of rows that fill a chunk. A chunk is written in one transaction, whose commit waits for the disk. */
 export interface ChunkRows {
   /** Rows of the first chunk; small, so that writing starts early. */
   readonly first: number;

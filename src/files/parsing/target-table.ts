@@ -86,7 +86,7 @@ export class TargetTable {
     return resolved;
   }
 
-  /** Clears the table when it has more than 100,000 entries; earlier numbers become invalid. */
+  /** Clears the table, which invalidates all numbers, when it has more than 100,000 entries. */
   trim(): void {
     if (this.#entries.length <= MAX_ENTRIES) return;
     this.#ids.clear();

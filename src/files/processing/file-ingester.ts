@@ -22,7 +22,7 @@ import { ingestFile } from './ingest-file.ts';
 import { findWaitingAccounts } from './take-file.ts';
 
 const PURGE_INTERVAL_MS = 600_000;
-/** Maximum fraction of the time that files of one account may take while files of other accounts are processed too. */
+/** Files of one account take at most this fraction of the time while files of other accounts are processed too. */
 const CHUNK_SHARE = 0.4;
 
 export interface FileIngesterServices {

@@ -27,8 +27,8 @@ export function toDoubleBytes(values: Float64Array): Buffer {
 /**
  * Dictionary-codes the texts of a column.
  * @param ids dictionary id of each point's text; NO_ID for none.
- * @returns a code for each point: 0 without a text, otherwise an index into `texts` starting at 1. Both lists are empty
- * when no point has a text.
+ * @returns the different texts, and one code per point: 0 without a text, otherwise the position in `texts`, from 1.
+ * `codes` and `texts` are empty when no point has a text.
  */
 export function codeTexts(
   ids: Int32Array,

@@ -1,6 +1,6 @@
 /**
  * Serves the console: its page at `/`, at `/console` and below `/console`, for clients that prefer HTML. Other clients
- * of `/` get the answer of a service without a console. No token is needed for the files; the console signs in itself.
+ * of `/` get the answer of a service without a console. No token is needed for the files; the page signs the user in.
  */
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { accepts } from 'hono/accepts';
@@ -21,7 +21,7 @@ export interface ConsoleOptions {
 
 const PAGE = 'index.html';
 const ASSETS = 'assets/';
-/** The names of these files contain a hash of their content, so the content at an address never changes. */
+/** For assets: their names contain a hash of their content, so the content at an address never changes. */
 const IMMUTABLE = 'public, max-age=31536000, immutable';
 /** Element of the built page that is replaced by one with the addresses of the installation. */
 const SETTINGS_PLACE = '<meta name="tidemark-settings" content="" />';

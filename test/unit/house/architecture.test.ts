@@ -48,8 +48,9 @@ function roomOf(file: string): string {
   return top === 'src' && rest !== undefined ? (folder ?? '') : 'root';
 }
 
-/** Allowed imports between the folders of src. Identity provides `Caller` and authentication. */
+/** Folders that most other folders may import; identity provides `Caller` and authentication. */
 const FEATURES = ['platform', 'points', 'structure', 'identity'];
+/** For each folder of src, the other folders that it may import. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   platform: [],
   points: ['platform'],

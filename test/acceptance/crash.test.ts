@@ -73,7 +73,7 @@ describe('calculation: calculators that are killed or down', () => {
     expect(leftoversOf(victim.pid)).toEqual([]);
   }, 60_000);
 
-  test('requests made while all calculators are down are kept and merged into one run (R-H5)', async () => {
+  test('triggers that occur while all calculators are down are kept and merged into one run (R-H5)', async () => {
     await Promise.all(workers.splice(0).map((worker) => worker.kill()));
     // Jobs of the killed calculator would otherwise hold the run back until their locks expire.
     await forgetJobs(world.environment);
@@ -89,7 +89,7 @@ describe('calculation: calculators that are killed or down', () => {
         return operation.state === 'Completed';
       });
     }
-    // This process is scraped for the first time after the writes, so no cached value is older than the writes.
+    // The first scrape of the api process follows the writes, so it finds no value cached before the writes.
     await eventually('the request of a run', async () => {
       const families = parseExposition(await (await fetch(`${front.health}/metrics`)).text());
       return sampleOf(families, 'tidemark_outbox_events') === 0 && sampleOf(families, 'tidemark_calculation_due') === 1;

@@ -51,7 +51,7 @@ function descendantsOf(pid: number): readonly number[] {
     .flatMap((child) => [child, ...descendantsOf(child)]);
 }
 
-/** Returns undefined when the process has ended meanwhile, as R's short-lived processes do. */
+/** @returns undefined when the process that `ask` inspects has ended, as R's short-lived processes do. */
 function ifThere<Result>(ask: () => Result): Result | undefined {
   try {
     return ask();

@@ -1,4 +1,4 @@
-/** `/metrics` of running roles: the counters, the access to them, and their content during outages (R-A9). */
+/** `/metrics` of running roles: its counters, the access to it, and its content during outages (R-A9). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Family, parseExposition, sampleOf } from '../support/answers/exposition.ts';
 import { createGrpcReader } from '../support/clients/grpc-client.ts';
@@ -65,7 +65,7 @@ const isCounted = (name: string, value: number, labels: Readonly<Record<string, 
   });
 
 describe('metrics: counters (R-A9)', () => {
-  test('count pushes by the way they were stored, their elements, readings and bytes, and their ingestion', async () => {
+  test('count pushes by the way they were stored; also count their elements, readings, bytes and ingested readings', async () => {
     const readings = (hour: number, count: number) =>
       Array.from({ length: count }, (_, minute) => ({ date: new Date(Date.UTC(2026, 2, 1, hour, minute)), value: 1 }));
     const bodies = [
@@ -108,7 +108,7 @@ describe('metrics: counters (R-A9)', () => {
     expect(lag / transactions).toBeLessThan(10);
   });
 
-  test('count runs by outcome, the durations of their phases, and zygotes', async () => {
+  test('count zygotes, runs by outcome, and timings of each phase of a run', async () => {
     const script = (text: string) => calculated(text, [{ alias: 'a', variableId: input, periodType: 'RelativeDate' }]);
     const good = 'list(TimeSeries = data.frame(Dates = c(0L, 60L), Values = c(1, 2)))';
     for (const text of [good, 'stop("no")']) {

@@ -30,8 +30,9 @@ interface LogLine {
 }
 
 /**
- * @returns exit code and last log line. A process that does not stop within SHUTDOWN_TIMEOUT_MS logs that and exits
- * with 1. The duration comes from the process's own log lines, which a busy machine delays less than the test.
+ * Sends SIGTERM and checks the duration of the stop, from the times in the process's log: a busy machine delays the test
+ * more than the log lines. A process that does not stop within SHUTDOWN_TIMEOUT_MS logs an error and exits with 1.
+ * @returns exit code and last log line.
  */
 async function stop(roles: RoleProcess) {
   const code = await roles.kill('SIGTERM');

@@ -1,6 +1,6 @@
 /**
  * A change of the structure through one process applies to pushes, files, calculations and reads of another process (R-D2,
- * R-B5) as soon as the change is answered. Access is cached, so a change of access applies when the process is notified.
+ * R-B5) as soon as the change is answered. Access is cached, so a change of access applies when that process is notified.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createGrpcReader } from '../support/clients/grpc-client.ts';
@@ -11,19 +11,22 @@ import { createWorld, type World } from '../support/fixtures/world.ts';
 import { type RoleProcess, startRoles } from '../support/services/role-process.ts';
 import { testRRoot } from '../support/services/stack.ts';
 
-/** The required limit is 1 s; the margin is for a machine that runs many tests. Cached access expires after 30 s. */
+/**
+ * Limit for a process to apply a change of access made in another. The requirement is 1 s; the rest is margin for a
+ * machine that runs many tests. Cached access expires after 30 s.
+ */
 const NOTIFIED_MS = 5000;
 
 let world: World;
 let processes: readonly RoleProcess[];
-/** Managers at two processes: one changes the structure, the other must see the change. */
+/** Managers at two processes: `near` changes the structure, `far` must see the change. */
 let near: ApiClient;
 let far: ApiClient;
 let grpcAddress: string;
 let siteId: number;
 beforeAll(async () => {
   world = await createWorld();
-  // One issuer for both, so that each accepts the other's tokens.
+  // One issuer for both processes, so that each accepts the other's tokens.
   const addresses = {
     AUTH_URL: 'https://id.example.test',
     API_URL: 'https://api.example.test',
@@ -51,7 +54,7 @@ interface Pushed {
 }
 
 let serial = 0;
-/** Creates a source with a variable `old`. */
+/** Creates a source with a variable whose mapping config is `old`. */
 async function createMapped() {
   serial += 1;
   const sourceSerialNumber = `S-${serial}`;

@@ -1,7 +1,8 @@
 /**
  * Compares the writer of points (in process, with encoded batches, commit included) with raw COPY BINARY of the same
- * rows. The COPY table is a hypertable with the same columns and chunks; its primary key has the default fill factor. The
- * two sides alternate. In the primary key of both tables, other variables lie before and after each measured variable.
+ * rows. The COPY table is a hypertable with the same columns and chunk interval; its primary key has the default fill
+ * factor. The two sides alternate. In the primary key of both tables, other variables lie before and after each measured
+ * variable.
  */
 import { type Database, withConnection, withTransaction } from '../../../src/platform/database/database.ts';
 import { encodeTuples, patchVersionTimestamps } from '../../../src/points/copy-codec.ts';

@@ -1,5 +1,5 @@
 /**
- * Compares compressed points with the same points in rows: bytes, reads and revisions. The data are 40 variables
+ * Compares compressed points with as many points in rows: bytes, reads and revisions. The data are 40 variables
  * with two years of 15-minute points and two superseded versions of each. One year is compressed, the other stays in rows,
  * and measurements of both alternate. BENCH_STORAGE_VARIABLES=4 or 400 makes the bench ten times smaller or larger; the
  * 84 million rows of 400 variables take 20 GB of disk.
@@ -84,8 +84,8 @@ async function timed(name: string, work: () => Promise<unknown>): Promise<void> 
 const LOAD = { variables: 10, statements: 2 };
 
 /**
- * Writes the first variable through the writer, and copies it to the other variables by SQL. Each version of a copy is the
- * same random walk at another level, and the VersionTimestamps of its versions lie an hour apart.
+ * Writes the first variable through the writer, and copies it to the other variables by SQL. All versions of all copies
+ * are one random walk, each at a level of its own. The VersionTimestamps of a copy's versions lie an hour apart.
  */
 async function load(database: Database, [first = 0, ...others]: readonly number[]): Promise<void> {
   for (let version = 0; version < VERSIONS; version += 1) {
@@ -212,7 +212,10 @@ async function compressYear(database: Database, { fromMicros, toMicros }: Year):
   });
 }
 
-/** Compresses the uncompressed rows of compressed chunks; the statistics of the last writes arrive within a second. */
+/**
+ * Compresses the uncompressed rows of compressed chunks. Ends after three attempts without work, because the statistics
+ * of the last writes may arrive up to a second late.
+ */
 async function compressRest(database: Database): Promise<void> {
   const settings = { quietSec: Number.MAX_SAFE_INTEGER, settleSec: 0 };
   for (let idle = 0; idle < 3; ) {

@@ -5,7 +5,7 @@
 import type { Database } from '../../../src/platform/database/database.ts';
 import type { ApiClient } from '../../support/fixtures/sign-in.ts';
 
-/** An account of its own with one MANAGER, who may push. */
+/** A new account with one MANAGER, who may push. */
 export interface FairnessAccount {
   readonly accountId: number;
   readonly userName: string;
@@ -28,7 +28,7 @@ export interface FairnessService {
 export interface FairnessRun<Load> {
   /** Input of the load's process; JSON. */
   readonly load: Load;
-  /** One operation of account B, until its result is available. Rejects when B is refused. */
+  /** Runs one operation of account B. Resolves when its result is available; rejects when B is refused. */
   operation(): Promise<void>;
   /** Resolves when the service holds nothing of an ended load any more. Default: at once. */
   settle?(): Promise<void>;
@@ -38,7 +38,7 @@ export interface FairnessRun<Load> {
 export type StopLoad = () => Promise<void>;
 
 export interface FairnessCase<Load = unknown> {
-  /** The shared resource, as the table names it; also chosen by `--case RESOURCE,…`. */
+  /** Name of the shared resource, in the report and for `--case RESOURCE,…`. */
   readonly resource: string;
   readonly roles: readonly ('api' | 'ingester' | 'calculator' | 'deliverer' | 'grpc')[];
   /** Settings that differ from the defaults. Leave every limit that the case measures at its default. */

@@ -112,7 +112,7 @@ async function openFirst(
     if (request.url().includes('/console/assets/') || request.isNavigationRequest())
       void request.sizes().then(({ responseBodySize }) => (bytes += responseBodySize));
   });
-  // The sign-in has loaded the first page; with an empty cache, the next load costs what a first visit costs.
+  // The steps above have filled the cache. With an empty cache, the first view costs what it costs on a first visit.
   const session = await page.context().newCDPSession(page);
   await session.send('Network.clearBrowserCache');
   await page.getByRole('button').click();
@@ -121,7 +121,7 @@ async function openFirst(
   return { page, firstViewKb: bytes / 1000 };
 }
 
-/** @returns milliseconds from the request of the home page until its menu is shown, with the sign-in by the browser's session. */
+/** @returns milliseconds from the request of the home page until its menu is shown, including the sign-in by the browser's session. */
 async function reopen(page: Page, http: string): Promise<number> {
   const startMs = performance.now();
   await page.goto(http, { waitUntil: 'commit' });

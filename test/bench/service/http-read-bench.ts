@@ -47,7 +47,7 @@ export async function benchHttpReads(database: Database, { api, http }: Measured
   }
 }
 
-/** The SQL of a limit; with `copyFormat`, its rows are read by COPY. */
+/** A statement that a read is compared with; with `copyFormat`, COPY reads its rows. */
 interface Limit {
   readonly sql: string;
   readonly copyFormat?: 'csv' | 'binary';

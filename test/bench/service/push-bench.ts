@@ -1,7 +1,7 @@
 /**
- * Measures pushes of new points over HTTP until the last one is readable, in points per second, against raw COPY BINARY
- * of the same rows into a hypertable with the same columns and chunks. A COPY uses one core and parallel pushes use all, so
- * the ratio can exceed 1. Also measures the delays of the event loop during the largest push.
+ * Measures pushes of new points over HTTP until the last point is readable, in points per second, against raw COPY
+ * BINARY of the same rows into a hypertable with the columns and chunk interval of `point`. A COPY uses one core and
+ * parallel pushes use all, so the ratio can exceed 1. Also measures the delays of the event loop during the largest push.
  */
 import { once } from 'node:events';
 import { from as copyFrom } from 'pg-copy-streams';

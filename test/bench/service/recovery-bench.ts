@@ -153,7 +153,7 @@ function pushedValue(data: unknown): number {
   return Number(/^recovery-(\d+)$/.exec(operationId)?.[1] ?? 0);
 }
 
-/** Pushes to other variables until stopped. */
+/** Pushes to variables of its own, which the probe does not use, until stopped. */
 function startLoad(api: ApiClient, sourceId: number) {
   let isStopped = false;
   const run = async (): Promise<void> => {

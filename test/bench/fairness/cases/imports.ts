@@ -1,6 +1,6 @@
 /**
  * Imports of a structure: account A imports documents of 50,000 variables under new names, three at a time.
- * Account B imports a small document, waits for its end and pushes a reading to a variable that it created.
+ * Account B imports a small document, waits until the import ends and pushes a reading to a variable of the document.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { createTestClient, type TestClient } from '../../../support/clients/test-client.ts';

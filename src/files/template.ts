@@ -1,6 +1,6 @@
 /**
- * Template of a Standard File: the header with the columns of §2, without rows, so that an unchanged template ingests
- * nothing. The workbook formats dates, checks dates and values, and offers the variable types in a drop-down.
+ * Template of a Standard File: the header with the columns of §2, without rows, so that uploading it unchanged
+ * ingests nothing. The workbook formats dates, checks dates and values, and offers the variable types in a drop-down.
  */
 import type Excel from 'exceljs';
 import { VARIABLE_TYPES } from '../structure/catalogue/types.ts';

@@ -67,9 +67,9 @@ const EXPOSED_HEADERS = [
   ],
   ...['Content-Disposition', 'WWW-Authenticate', 'File-Kind', 'File-Advice'],
 ];
-/** Paths besides the issuer's where errors are pages for clients that prefer HTML. */
+/** Paths, besides those of the issuer, on which clients that prefer HTML get errors as pages. */
 const PAGES: ReadonlySet<string> = new Set(['/account/invitation']);
-/** Paths besides the issuer's that accept a secret without a bearer token. */
+/** Paths, besides those of the issuer, that accept a secret without a bearer token. */
 const SECRET_PATHS: ReadonlySet<string> = new Set(['/account/user/register', '/account/invitation']);
 
 /** @returns the app; every route of the service is mounted (R-B6). */
@@ -155,8 +155,9 @@ export function routingPath(address: string): string {
 type LogEnv = RequestIdEnv & { Variables: { caller?: Caller } };
 
 /**
- * Creates middleware that logs one line per request (R-K4), without query, body and headers. Health checks and scrapes
- * are not logged. It runs after `requestId`, and logs the caller when a later middleware has set one.
+ * Creates middleware that logs one line per request (R-K4), without query, body and headers. Health checks and
+ * requests of `/metrics` are not logged. The middleware runs after `requestId`, and logs the caller when a later
+ * middleware has set one.
  */
 export function requestLog(log: Log): MiddlewareHandler<LogEnv> {
   return async (c, next) => {

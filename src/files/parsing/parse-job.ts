@@ -28,7 +28,7 @@ export interface HeaderNote {
 export interface ParseJob {
   readonly source: FileSource;
   readonly limits: FileLimits;
-  /** Position at which an earlier attempt stopped; `START` for the first attempt. */
+  /** Position at which the previous attempt stopped; `START` for the first attempt. */
   readonly from: FilePosition;
   readonly onHeader: (note: HeaderNote) => void;
   readonly emit: EmitRows;

@@ -37,7 +37,7 @@ export interface FileIngesterServices {
     readonly concurrency: number;
     readonly limits: FileLimits;
     readonly retentionDays: number;
-    /** Days after which attachments are deleted. */
+    /** Days after their upload at which attachments are deleted. */
     readonly attachmentRetentionDays: number;
     readonly sweepIntervalMs: number;
   };

@@ -57,7 +57,7 @@ afterAll(async () => {
 
 interface OpenRead {
   readonly pid: number;
-  /** True when the statement waits for a lock on a table. */
+  /** True when the session waits for a lock on a table. */
   readonly waitsForTable: boolean;
 }
 

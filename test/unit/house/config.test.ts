@@ -67,7 +67,7 @@ describe('config: settings from the environment (R-K1)', () => {
   });
 
   test.each(['CALC_CONCURRENCY', 'FILE_CONCURRENCY', 'MAPPER_PROCESSES', 'READ_POOL_SIZE', 'WEBHOOK_CONCURRENCY'])(
-    '%s=1 is refused: the minimum is 2, so that one account cannot take all (R-A14)',
+    '%s=1 is refused: the minimum is 2, so that one account cannot block the others (R-A14)',
     (name) => {
       expect(problemsOf({ ...NEEDED, [name]: '1' })).toEqual([
         expect.stringMatching(`^${name} must be an integer from 2 to`),

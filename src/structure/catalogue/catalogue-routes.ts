@@ -42,8 +42,8 @@ export const UNIT_LIST = declareQuery(
 );
 
 /**
- * Routes of the catalogues (R-C8). Mount before the variable routes, which would read `/variables/types` and
- * `/variables/periodTypes` as ids.
+ * Routes of the catalogues (R-C8). Mount before the variable routes, because `/variables/{id}` also matches
+ * `/variables/types` and `/variables/periodTypes`.
  */
 export function catalogueRoutes(database: Queryable): Hono<CallerEnv> {
   const listTimeZones = timeZoneLister(database);

@@ -28,7 +28,7 @@ export interface EntryMember {
   readonly schema: z.ZodType;
   /** Value of the member when a new entry omits it; absent: the member is required. */
   readonly fallback?: unknown;
-  /** Stored number of each name of an enumeration. */
+  /** For a member that takes the names of an enumeration: the number stored for each name. */
   readonly stored?: Readonly<Record<string, number>>;
   /** The member cannot change after the entry was created. */
   readonly isFixed?: true;
@@ -43,7 +43,7 @@ export interface OwnCatalogue {
   /** Value of the column `catalogue` in a table that several catalogues share. */
   readonly catalogue?: EntryCatalogue;
   readonly members: Readonly<Record<string, EntryMember>>;
-  /** Built-in entries; absent: rows of the table with a null `account_id`. */
+  /** Built-in entries; when absent, the built-in entries are the rows of the table with a null `account_id`. */
   readonly builtIn?: readonly { readonly id: number; readonly name: string }[];
   /** SQL that selects `kind` and `id` of everything in the account $1 that uses the entry $2. */
   readonly uses: string;

@@ -1,5 +1,5 @@
 /**
- * Background job of retention: rolls up points that are older than the active retention policies keep. A lease lets
+ * Background job of retention: rolls up the points that active retention policies no longer keep. A lease lets
  * only one process work at a time. Accounts take turns; a turn is one transaction of at most 100,000 points. After each
  * turn the job pauses three times as long as the turn took, at most 30 s. After a crash, the next process continues where
  * the last transaction ended.
@@ -34,15 +34,15 @@ export interface RetentionJob {
   readonly audit: (queryable: Queryable, accountId: number, counts: RetentionCounts) => Promise<void>;
   readonly log: Log;
   readonly isStopped: () => boolean;
-  /** Points that were written within this many seconds are not rolled up yet. Default: a day. */
+  /** Points that were written less than this many seconds ago are not rolled up yet. Default: a day. */
   readonly settleSec?: number;
   /** Resolves after the given number of milliseconds. */
   readonly pause?: (ms: number) => Promise<void>;
 }
 
-/** Lock class of the lease, so that only one process rolls up at a time. */
+/** Class of the advisory lock that serves as the lease; only one process at a time can hold it. */
 const LOCK_CLASS = 0x7265_7465;
-/** Length of a pause, as a multiple of the work before it. */
+/** Length of the pause after a turn, as a multiple of the turn's duration. */
 const REST = 3;
 const MAX_REST_MS = 30_000;
 const STEP_TIMEOUT_MS = 300_000;
@@ -118,8 +118,8 @@ async function takeTurns(connection: Connection, job: RetentionJob): Promise<voi
 }
 
 /**
- * Runs one step of the next variable of the account that is due.
- * @returns false when no further variable of the account is due.
+ * Runs one step for the next due variable of the account.
+ * @returns false when the account has no further due variable.
  */
 async function takeTurn(connection: Connection, job: RetentionJob, turn: Turn): Promise<boolean> {
   const { rows } = await connection.query<Due>(NEXT_DUE, [turn.accountId, turn.cursor]);

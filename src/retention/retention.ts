@@ -127,7 +127,7 @@ const STATE = `
   where account_id = $1 and ($2::int is null or variable.id = $2)`;
 
 /**
- * @returns the policy of an owner, and the rollups and refused points so far. @throws {Error} when
+ * @returns the policy of an owner, and the counts of rollups and refused points so far. @throws {Error} when
  * the database returns no row.
  */
 export async function readRetentionState(queryable: Queryable, owner: RetentionOwner): Promise<RetentionState> {

@@ -97,7 +97,10 @@ export function startAccounts(parts: Parts): AccountRole {
   };
 }
 
-/** Writes to the audit trail of the account in which the caller acts, so that its managers see the entry. */
+/**
+ * Writes the start of an impersonation to the audit trail of the account to which it gives access, so that the managers
+ * of this account see the entry.
+ */
 function auditImpersonation(
   database: Parts['database'],
   { actor, user, accountId, requestId }: Impersonation,

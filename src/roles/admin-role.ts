@@ -85,7 +85,7 @@ function passwordSetter({ USER_DIRECTORY, PASSWORD_MIN_LENGTH: minLength }: Conf
 }
 
 /**
- * Returns the name of the operating system's user, or its id: in a container, the user of the process may have no name.
+ * Returns the name of the operating system's user; `user 1000` when the user 1000 has no name, as in some containers.
  */
 function nameOnMachine(): string {
   try {

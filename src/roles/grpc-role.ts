@@ -10,7 +10,7 @@ export interface GrpcRole extends Role {
 
 /**
  * Starts the gRPC server on its port.
- * @throws the error of `toListenError`, when it cannot listen on GRPC_HOST and GRPC_PORT.
+ * @throws the error of `toListenError`, when the server cannot listen on GRPC_HOST and GRPC_PORT.
  */
 export async function startGrpcRole(parts: Parts): Promise<GrpcRole> {
   const { GRPC_HOST: host, GRPC_PORT: port, SHUTDOWN_TIMEOUT_MS } = parts.config;

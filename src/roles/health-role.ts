@@ -15,7 +15,7 @@ export interface HealthRole extends Role {
 
 /**
  * Starts `/health/*` and `/metrics` on a separate port (R-A9).
- * @throws the error of `toListenError`, when it cannot listen on HEALTH_HOST and `port`.
+ * @throws the error of `toListenError`, when the server cannot listen on HEALTH_HOST and `port`.
  */
 export async function startHealth(
   parts: Parts,

@@ -23,8 +23,8 @@ export interface HttpListener {
 
 const starting: Fetch = () => new Response('starting', { status: 503, headers: { 'Retry-After': '1' } });
 
-// Maximum time that a connection may be without traffic, because an answer whose client does not read occupies a
-// database connection. It is longer than MAX_STATEMENT_MS, so that a deletion can still answer.
+// A connection without traffic for this time is closed, because an answer whose client does not read occupies a
+// database connection. The time is longer than MAX_STATEMENT_MS, so that a deletion can still answer.
 const STALLED_MS = MAX_STATEMENT_MS + 20_000;
 const BODY_GRACE_SEC = 20;
 // Maximum time to receive a request: enough for a file of 200 MiB at 1 Mbit/s.

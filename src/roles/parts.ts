@@ -47,7 +47,7 @@ export interface Parts {
   readonly trialQueue: WakeQueue;
   readonly outbox: OutboxRelay;
   readonly authentication: Authentication;
-  /** What the watches of this process share, over gRPC and HTTP: connections, limits and reads. */
+  /** Watches points over gRPC and HTTP. All watches of this process share connections, limits and reads. */
   readonly watching: Watching;
   readonly findCachedCaller: FindCachedCaller;
   readonly limiter: RateLimiter;

@@ -10,7 +10,7 @@ import { findUnits, type UnitOfFamily } from '../structure/catalogue/units.ts';
 /**
  * Finds the conversion of each variable into the requested unit (R-C8).
  * @param unitId id of the requested unit.
- * @returns the conversion by variable id, for variables whose unit differs.
+ * @returns the conversion by variable id, for variables whose unit is not the requested one.
  * @throws {DomainError} invalid_input when the requested unit does not exist, or when variables have no unit, a unit
  * outside the catalogue or a unit of another family, with a detail for each of the first 100 such variables.
  */

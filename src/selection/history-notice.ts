@@ -7,7 +7,7 @@ import { formatInstant } from '../platform/dates/instant-rules.ts';
 import type { HistoryCut, NoteCuts } from '../points/read/history-cuts.ts';
 import type { RawBoundary } from '../points/rollups/find-rolled-up.ts';
 
-/** Header of REST answers, and metadata of gRPC answers in lower case. */
+/** Headers of REST answers. The metadata of gRPC answers have the same names in lower case. */
 export const HISTORY_HEADER = 'History-From';
 export const RAW_HEADER = 'Raw-From';
 
@@ -25,7 +25,7 @@ export const HISTORY_RULE = `Sent with a read of past states when old versions w
 
 export const RAW_RULE = `Sent with a read of dates at which retention has replaced points with rollups: for each variable, the date from which all points are stored, as a list in the form of \`${HISTORY_HEADER}\`. Earlier points are missing from the answer; aggregates include their rollups, except aggregates by VersionTag or tags, or of every version.`;
 
-/** The history cuts and rollups that concern one answer, latest first. They are known before its first row. */
+/** The history cuts and rollups that concern one answer, latest first. They are known before the first row of the answer. */
 export interface HistoryNotice {
   readonly cuts: readonly HistoryCut[];
   readonly rolledUp: readonly RawBoundary[];

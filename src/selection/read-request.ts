@@ -17,8 +17,8 @@ import type { VersionRequest } from './resolve-version.ts';
 import type { LocationOf, ReadName, ReadRequest } from './selection.ts';
 
 /**
- * Decides the members of rows. `Columns` has the members of `Normal`, but in JSON an object holds arrays with many rows
- * of one variable.
+ * Decides the members of rows. `Columns` has the members of `Normal`, but in JSON one object holds many rows of a
+ * variable: ids as single values, other members as arrays.
  */
 export type RowLevel = 'Normal' | 'ValueVariableDate' | 'Columns';
 
@@ -161,7 +161,7 @@ export function toPeriod(
 /**
  * Converts a moment to an instant (R-A11, R-G1). A moment without a zone is local time of `zone`, or UTC when `zone` is
  * undefined; a date without a time of day is the first instant of that day.
- * @throws {RangeError} when `moment` has no zone and `zone` is unknown.
+ * @throws {RangeError} when `moment` has no zone and `zone` is not a known time zone.
  */
 export function toMicros(moment: ParsedMoment | undefined, zone: string | undefined): Micros | undefined {
   if (!moment?.isLocal || zone === undefined) return moment?.micros;

@@ -42,7 +42,10 @@ export async function resolveVersion(
   };
 }
 
-/** Subtracts months and days on the zone's calendar and the rest on the clock from the current time of the database. */
+/**
+ * @returns the current time of the database minus the duration: `months` and `days` in civil time of the zone, `micros`
+ * in elapsed time.
+ */
 async function findInstantBefore(
   queryable: Queryable,
   { months, days, micros }: CivilDuration,

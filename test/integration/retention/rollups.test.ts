@@ -63,7 +63,7 @@ async function aggregate(variableId: number, { bucket = 'day', timeZoneId = 'UTC
 /** @returns the values of the points that were not deleted. */
 const valuesOf = async (variableId: number) => (await store.read(variableId)).map(({ value }) => value);
 
-/** Writes hourly points of four days; the value is the number of the hour. */
+/** Writes hourly points of the four days from START; the value is the number of hours since START. */
 async function addHours(isVersioned = true): Promise<number> {
   const variableId = await store.addVariable({ isVersioned });
   await store.write(variableId, hours(0, 96));
@@ -140,7 +140,7 @@ describe('rollups: aggregates', () => {
     ]);
   });
 
-  test('an as-of read includes a rollup when all its points were known at the instant, and names the instant from which states are complete (R-F5, R-F9)', async () => {
+  test('an as-of read includes a rollup when all points of the rollup were known at `asOf`, and names the instant from which states are complete (R-F5, R-F9)', async () => {
     const variableId = await addHours();
     const { versionTimestamp } = await store.write(variableId, hours(0, 24, 100));
     await rollUp(variableId, at(48));

@@ -45,7 +45,7 @@ describe('reading: the summary of two versions (R-G6)', () => {
     });
   });
 
-  test('has no mean difference without a common date, and 0 for equal versions', () => {
+  test('the mean difference is null when the versions have no common date, and 0 when they are equal', () => {
     expect(summaryOf()).toEqual({ points: 0, changed: 0, added: 0, removed: 0, meanAbsoluteDifference: null });
     expect(
       summaryOf([

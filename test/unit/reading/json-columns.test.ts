@@ -33,7 +33,7 @@ const batch: fc.Arbitrary<Batch> = fc
   .map(({ variableId, unitId, rows, labels: texts }) => {
     const ids = Int32Array.from(rows, ([, , id]) => id);
     const values = { kind: 'numbers', values: Float64Array.from(rows, ([, value]) => value) } as const;
-    // The aggregate of a variable fills one of the columns.
+    // The aggregates of a variable are in one of two columns: sumValue or avgValue.
     const [sum, avg] = variableId === 1 ? [values, { kind: 'absent' } as const] : [{ kind: 'absent' } as const, values];
     const textOf = (id: number) => texts[id] ?? null;
     return {

@@ -123,7 +123,7 @@ describe('reading: Arrow rows (R-G4)', () => {
     ]);
   });
 
-  // Batches with 1,000 repetitions share record batches; batches with 5,000 have one each.
+  // With 1 and 1,000 repetitions, several batches share a record batch; with 5,000, each has a record batch of its own.
   test.each([1, 1000, 5000])(
     'keep the ids and texts of every batch when each batch repeats its rows %i times',
     async (times) => {
@@ -211,7 +211,7 @@ describe('reading: Parquet rows (R-A13)', () => {
 });
 
 describe('reading: number writer (R-G3)', () => {
-  // One writer for all numbers, because it remembers the decimals of its last number.
+  // All tests share one writer, because a writer remembers how many decimals the last number had.
   const writeNumber = numberWriter();
   const textOf = (value: number): string => {
     const bytes = Buffer.alloc(NUMBER_BYTES + 1, '?');
@@ -315,7 +315,7 @@ describe('reading: content negotiation (R-G4)', () => {
     ['application/json;q=0, */*', CSV],
     ['text/html, application/xml;q=0.9', JSON_TYPE],
     ['nonsense', JSON_TYPE],
-    // A refused default is still the answer when nothing else is accepted (R-A3).
+    // JSON is the default; it is the answer even when Accept refuses it and accepts nothing else (R-A3).
     ['application/json;q=0', JSON_TYPE],
     ['text/json, text/csv;q=0.5', CSV],
     ['*/xml, text/csv;q=0.5', CSV],

@@ -30,7 +30,7 @@ describe('buckets of a read (R-G1)', () => {
     expect(functionsOf('MAX')).toEqual(['max', 'max', 'max']);
   });
 
-  test('days begin in the zone of the request, by default UTC', () => {
+  test('days begin at midnight in the zone of the request, by default UTC', () => {
     const midnight = micros('2026-07-01T00:00:00Z');
     const utc = findBuckets(DAYS, VARIABLES);
     expect(utc).toMatchObject({ bucket: 'day', timeZoneId: 'UTC', fill: 'none' });

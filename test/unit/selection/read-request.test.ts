@@ -159,7 +159,7 @@ describe('read request: a date without a time is the start of its day (R-A8, R-G
     ['Europe/Brussels', '2026-03-29', '2026-03-28T23:00:00Z'],
     // Havana skips midnight on this date, so the day begins at 01:00.
     ['America/Havana', '2026-03-08', '2026-03-08T05:00:00Z'],
-    // The Azores repeat midnight on this date; the day begins at the first one.
+    // The Azores repeat midnight on this date; the day begins at the first midnight.
     ['Atlantic/Azores', '2026-10-25', '2026-10-25T00:00:00Z'],
     ['Africa/Cairo', '2026-04-24', '2026-04-23T22:00:00Z'],
     ['Pacific/Apia', '2011-12-30', '2011-12-30T10:00:00Z'],
@@ -174,7 +174,7 @@ describe('read request: a date without a time is the start of its day (R-A8, R-G
   });
 
   test.each(['2026-02-30', '2026-3-1', '20260301', '2026-03', '0001-02-29', '9999-13-01', '12026-01-01'])(
-    '%s is not a date without a time',
+    '%s is refused',
     (text) => {
       expect(refusalOf(() => fromQuery(`from=${text}`)).message).toContain(
         'such as 2026-03-01 or 2026-03-01T00:15:00Z',

@@ -48,11 +48,11 @@ interface ListQuery<Level extends string, Filter extends string> {
 export interface ListOptions<Level extends string, Filter extends string> {
   readonly query: ListQuery<Level, NoInfer<Filter>>;
   readonly levels: Levels<Level>;
-  /** Query parameter of ids → SQL condition, given the placeholder of an `int[]`. */
+  /** By query parameter with ids: builds the SQL condition from the placeholder of the ids, an `int[]`. */
   readonly filters: Readonly<Record<Filter, (parameter: string) => string>>;
   /** Resource that `Site{…}` of a customFilter refers to; the listing must join its table. */
   readonly site?: Resource;
-  /** Path parameter that also filters; its resource must exist and be visible, else 404. */
+  /** Path parameter that also filters; the resource with that id must exist and be visible, else 404. */
   readonly pathFilter?: {
     readonly name: string;
     readonly resource: Resource;
@@ -63,7 +63,7 @@ export interface ListOptions<Level extends string, Filter extends string> {
   readonly hasProblems?: string;
 }
 
-/** Turns stored resources of an account into the form clients read. */
+/** Turns stored resources of an account into what clients read. */
 export type Present = (
   queryable: Queryable,
   accountId: number,

@@ -33,7 +33,7 @@ export interface Resource {
   readonly from: string;
   /** SQL expression of the site id of a row, for site access. */
   readonly siteId: string;
-  /** Parents that events of a row name besides `id` and `name`: member → SQL expression. */
+  /** Parents of a row, which its events give besides `id` and `name`: member → SQL expression of the parent's id. */
   readonly parents: Readonly<Record<string, string>>;
   /** Members that clients write, by name. */
   readonly fields: Readonly<Record<string, Field>>;
@@ -48,7 +48,7 @@ export type ResourceObject = Readonly<Record<string, unknown>> & {
   readonly id: number;
 };
 
-/** Restricts a listing to ids: a condition, given the placeholder of an `int[]`, and the ids. */
+/** Restricts a listing to `ids`; `condition` builds the SQL condition from the placeholder of the ids, an `int[]`. */
 export interface Filter {
   readonly condition: (parameter: string) => string;
   readonly ids: readonly number[];
@@ -100,7 +100,7 @@ export function hasLargeMembers(resource: Resource, members: readonly string[]):
   return members.some((name) => resource.fields[name]?.isJson);
 }
 
-/** Reads one page of the selected resources with these members and their ids, in id order. */
+/** Reads one page of the selected resources with their ids and these members, in id order. */
 export async function readResources(
   queryable: Queryable,
   { resource, where, values }: ResourceSelection,
@@ -232,8 +232,8 @@ export async function insertResource(
 }
 
 /**
- * Changes the given members and announces the change as an event. The caller has checked that the resource exists and is
- * visible. Undefined members keep their value; null clears.
+ * Changes the given members and announces the change as an event. Before the call, check that the resource exists and is
+ * visible. Undefined members keep their value; null clears a member.
  */
 export async function updateResource(
   transaction: Transaction,

@@ -47,8 +47,8 @@ export const SITE: Resource = {
 const OWN = ['id', ...Object.keys(SITE.fields)];
 
 /**
- * Members shown at each displayLevel; the site's own members are complete at every level (R-C12). `VerboseSite` adds
- * the values that violate a form. The levels are in the order of R-C4, from which their numbers follow.
+ * Members shown at each displayLevel. Every level shows all fields of the site (R-C12); `VerboseSite` adds `formProblems`.
+ * The levels are in the order of R-C4, from which their numbers follow.
  */
 export const SITE_LEVELS = { Site: OWN, VerboseSite: [...OWN, 'formProblems'], Normal: OWN } as const;
 

@@ -45,8 +45,8 @@ export const SOURCE: Resource = {
 const OWN = ['id', 'siteName', ...Object.keys(SOURCE.fields)];
 
 /**
- * Members shown at each displayLevel; the source's own members are complete from `Site` on, because clients copy from this
- * level (R-C12). `Verbose` adds the values that violate a form.
+ * Members shown at each displayLevel. Every level except `Light` shows all fields of the source, because clients copy
+ * sources that they read at level `Site` (R-C12). `Verbose` adds `formProblems`.
  */
 export const SOURCE_LEVELS = {
   Light: ['id', 'siteId', 'name', 'sourceTypeId', 'serialNumber', 'timeZoneId'],

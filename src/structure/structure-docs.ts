@@ -60,7 +60,7 @@ const variable = z
 
 /**
  * Describes the routes of sites, sources, variables and deletions (R-A9).
- * @param calculated schema of a declaration, from `calculation`; `structure` cannot import it.
+ * @param calculated schema of the declaration of a calculation; `structure` cannot import it from `calculation`.
  */
 export function structureOperations(calculated: z.ZodType): readonly Operation[] {
   const declaration = { calculated: calculated.nullish() };

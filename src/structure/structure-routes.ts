@@ -30,12 +30,12 @@ import { assertUniqueInSource, repeatAfterConflict } from './variable-conflicts.
 import { HAS_PROBLEMS } from './variable-problems.ts';
 
 /**
- * Saves the declaration of a calculated variable; `calculation` implements it, because `structure` cannot import
+ * Operations on the declarations of calculated variables; `calculation` implements them, because `structure` cannot import
  * `calculation`.
  */
 export interface Declarations {
   /**
-   * Runs `work` in a transaction in which it may call `save`. Calls of one account run one at a time, within a process in
+   * Runs `work` in a transaction in which it may call `save`. Calls of one account run one at a time; within a process, in
    * FIFO order. `work` may be repeated in a new transaction. A waiting call holds no connection.
    * @throws {DomainError} dependency_unavailable when earlier calls take longer than the maximum wait.
    */
@@ -45,7 +45,7 @@ export interface Declarations {
    * the variable. Call it within `inTurn`, unless `calculated` is null or undefined.
    * @param calculated declaration as received; undefined keeps the stored one.
    * @throws {DomainError} invalid_input; calculation_cycle when the variable would trigger itself or close a cycle;
-   * dependency_unavailable as `lockGraph`.
+   * dependency_unavailable when `lockGraph` throws it.
    */
   save(transaction: Transaction, caller: Caller, variableId: number, calculated: unknown): Promise<void>;
   /**
@@ -72,8 +72,8 @@ export interface Declarations {
    */
   lockGraph(transaction: Transaction, accountId: number): Promise<void>;
   /**
-   * Saves the declarations that have no problems; their variables are stored already. Call `lockGraph` before, and `findCycle`
-   * after the last call.
+   * Saves the declarations that have no problems; their variables are stored already. Call `lockGraph` before the first call
+   * of `saveAll`, and `findCycle` after the last.
    * @returns problems with paths that begin with `$.calculated`, and the variables whose declaration changed.
    */
   saveAll(
@@ -290,7 +290,7 @@ function mayDeclare(body: unknown): boolean {
   return Object.entries(body).some(([name, value]) => name.toLowerCase() === 'calculated' && value != null);
 }
 
-/** Replaces `sourceId` of a body, in any case, by the source id of the path. */
+/** Replaces the member `sourceId` of a body, ignoring case in its name, by the source id of the path. */
 function withSource(body: unknown, sourceId: number): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   const others = Object.entries(body).filter(([name]) => name.toLowerCase() !== 'sourceid');

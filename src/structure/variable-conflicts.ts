@@ -74,8 +74,8 @@ function describe({ id, name, sourceId, mappingConfig }: OtherVariable): string 
 }
 
 /**
- * Runs `work`, which calls `assertUniqueInSource`, and once more when a concurrent write was first: the check then
- * finds the other variable.
+ * Runs `work`, which calls `assertUniqueInSource`; runs `work` once more when a concurrent write was first, because the
+ * check then finds the other variable.
  * @throws {DomainError} conflict when a concurrent write is first again.
  */
 export async function repeatAfterConflict<Result>(work: () => Promise<Result>): Promise<Result> {

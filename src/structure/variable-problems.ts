@@ -1,7 +1,7 @@
 /**
  * Finds calculated variables whose declaration refers to a deleted object, or to an input whose unit cannot be
- * converted any more. Saving keeps such references if they were accepted before, and the runs fail.
- * `calculation/declaration/check-references.ts` reports the same reasons.
+ * converted any more. A declaration can still be saved with such a reference if it was accepted before, but the
+ * calculation fails. `calculation/declaration/check-references.ts` reports the same problems.
  */
 
 import { isOffered } from './catalogue/units.ts';

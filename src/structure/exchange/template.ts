@@ -1,6 +1,6 @@
 /**
  * `GET /structure/template`: an empty document as a workbook, for people. Drop-down lists offer enumerations, catalogues, time
- * zones, and the sites and sources entered on the other sheets. An unchanged template imports nothing.
+ * zones, and the sites and sources entered on the other sheets. An import of the unchanged template changes nothing.
  */
 import { Readable } from 'node:stream';
 import type Excel from 'exceljs';
@@ -17,7 +17,7 @@ import { ENTITY_TYPE } from '../forms/form-definition.ts';
 import { CATALOGUE_NAMES } from './document/entry-rows.ts';
 import { CONTINUED, KIND_NAMES, KINDS, type KindName, type ListName, listMembers } from './document/kinds.ts';
 
-/** Last row with drop-down lists. exceljs expands their ranges cell by cell when it loads a workbook. */
+/** Last row with drop-down lists. It is low, because exceljs loads the range of a drop-down list cell by cell. */
 const LAST_LISTED_ROW = 2000;
 const LISTS = 'lists';
 
@@ -83,7 +83,7 @@ async function writeTemplate(lists: readonly List[]): Promise<Uint8Array> {
 /** Order of the sheets: people fill in the sites first, and rarely define forms or catalogue entries. */
 const IN_ORDER = [...KIND_NAMES, 'forms', 'catalogues'] as const satisfies readonly ListName[];
 
-/** Leaves out the occurrences and `continued`, which people do not fill in. */
+/** Leaves out `continued` and the members named `…occurrence`, which people do not fill in. */
 const columnsOf = (kind: ListName) =>
   listMembers(kind).filter((member) => !/occurrence$/i.test(member) && member !== CONTINUED);
 
@@ -127,11 +127,11 @@ function addDropDowns(sheet: Excel.Worksheet, kind: KindName, ranges: ReadonlyMa
         : (ranges.get(member) ?? entered(kind, member));
     if (formula === undefined) continue;
     const { letter } = sheet.getColumn(index + 1);
-    // Enumerations and booleans allow only the values of their lists; other lists only suggest.
+    // A cell of an enumeration or a boolean accepts only values of its list; the other lists only suggest values.
     const isStrict = names !== undefined || filterType === 'boolean';
     validationsOf(sheet).add(`${letter}2:${letter}${LAST_LISTED_ROW}`, {
       ...{ type: 'list', allowBlank: true, showErrorMessage: isStrict, formulae: [formula] },
-      ...(isStrict && { errorTitle: member, error: `Choose one from the list` }),
+      ...(isStrict && { errorTitle: member, error: `Choose a value from the list` }),
     });
   }
 }
@@ -148,7 +148,7 @@ function addEntryDropDowns(sheet: Excel.Worksheet, ranges: ReadonlyMap<string, s
     const { letter } = sheet.getColumn(index + 1);
     validationsOf(sheet).add(`${letter}2:${letter}${LAST_LISTED_ROW}`, {
       ...{ type: 'list', allowBlank: true, showErrorMessage: member !== 'unitFamily', formulae: [formula] },
-      ...(member !== 'unitFamily' && { errorTitle: member, error: 'Choose one from the list' }),
+      ...(member !== 'unitFamily' && { errorTitle: member, error: 'Choose a value from the list' }),
     });
   }
 }
@@ -167,11 +167,14 @@ function addFormHelp(sheet: Excel.Worksheet): void {
       showErrorMessage: true,
       formulae: [`"${Object.keys(ENTITY_TYPE).join(',')}"`],
     },
-    ...{ errorTitle: 'entityType', error: 'Choose one from the list' },
+    ...{ errorTitle: 'entityType', error: 'Choose a value from the list' },
   });
 }
 
-/** @returns the range of the sites or sources entered on another sheet; undefined for a member that names none. */
+/**
+ * @returns the column of another sheet whose entries the drop-down list of `member` offers, such as the names of the sites;
+ * undefined for a member that does not name a site or a source.
+ */
 function entered(kind: KindName, member: string): string | undefined {
   const from = (sheet: KindName, column: string): string => {
     const letter = String.fromCharCode(65 + columnsOf(sheet).indexOf(column));
@@ -184,7 +187,7 @@ function entered(kind: KindName, member: string): string | undefined {
   return kind === 'variables' && member === 'sourceName' ? from('sources', 'name') : undefined;
 }
 
-/** Validations of whole ranges, which the types of exceljs leave out. */
+/** @returns the validations of the sheet, to which whole ranges can be added; the types of exceljs leave them out. */
 function validationsOf(sheet: Excel.Worksheet) {
   type Validations = { readonly add: (range: string, validation: Excel.DataValidation) => void };
   return (sheet as unknown as { readonly dataValidations: Validations }).dataValidations;

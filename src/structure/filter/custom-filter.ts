@@ -104,8 +104,8 @@ function compareValues(expression: string, operator: FilterOperator, parameter: 
 }
 
 /**
- * Compares JSON: `=` and `<>` as text; `<`, `<=`, `>` and `>=` as numbers when the value is an unquoted number, else as
- * text.
+ * Compares a JSON value of the resource: `=` and `<>` as text; `<`, `<=`, `>` and `>=` as numbers when the filter gives an
+ * unquoted number, else as text.
  */
 function compareJson({ expression }: Operand, operator: FilterOperator, value: FilterValue, values: unknown[]): string {
   const text = `(${expression}) #>> '{}'`;

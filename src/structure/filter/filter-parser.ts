@@ -144,7 +144,7 @@ class TokenReader {
     return true;
   }
 
-  /** Takes the next token if it is this keyword, in any case. */
+  /** Takes the next token if it is this keyword, ignoring case. */
   takesWord(word: string): boolean {
     const { kind, text } = this.peek();
     if (kind !== 'word' || text.toLowerCase() !== word) return false;
@@ -210,7 +210,7 @@ function readOperator(reader: TokenReader): FilterOperator {
   return OPERATORS[token.text.toLowerCase()] ?? '=';
 }
 
-/** Reads a value. Joins words that points separate, because the tokenizer splits a decimal number at its point. */
+/** Reads a value. Joins words separated by `.`, because the tokenizer splits a number such as `1.5` there. */
 function readValue(reader: TokenReader): FilterValue {
   const token = reader.next();
   if (token.kind !== 'word' && token.kind !== 'quoted') {

@@ -35,15 +35,15 @@ export function limitFilterTime(database: Database, maxTimeMs: number = MAX_TIME
 }
 
 /**
- * Cancels the statement of a connection after `maxTimeMs`, through another connection.
- * @returns `end`, which stops the timer and releases the connection.
+ * Cancels the statement of `connection` after `maxTimeMs`, through another connection.
+ * @returns `end`, which stops the timer and releases `connection`.
  */
 function cancelAfter(database: Database, connection: Connection, maxTimeMs: number) {
   let cancelling: Promise<unknown> | undefined;
   let isEnded = false;
   const cancel = (): void => {
     const { processID } = connection as Connection & { readonly processID: number };
-    // `runForAll`: the statement to cancel may occupy all connections that the account may use.
+    // `runForAll`: this connection must not count towards the account's share, which the statement to cancel may use up.
     cancelling = runForAll(() => database.query('select pg_cancel_backend($1)', [processID])).catch(() => {
       if (!isEnded) timer = setTimeout(cancel, RETRY_MS);
     });

@@ -1,6 +1,6 @@
 /**
  * Checks the clientData of a site, source or variable against the forms of the account. Only problems that a write adds are
- * refused; problems of values stored earlier are reported as `formProblems`.
+ * refused; problems of stored values are reported as `formProblems`.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Queryable } from '../../platform/database/database.ts';

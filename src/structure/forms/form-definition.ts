@@ -10,11 +10,11 @@ import { booleanSchema, enumerationSchema, idSchema, lenientObject } from '../..
 import { MAX_NAME, MAX_TEXT } from '../../platform/limits.ts';
 import type { Resource } from '../resource.ts';
 
-/** Kinds of resources that have forms; `entityType` of a declaration has the same numbers (R-H1). */
+/** Kinds of resources that have forms; `entityType` in the declaration of a calculation has the same numbers (R-H1). */
 export const ENTITY_TYPE = { Site: 1, Source: 2, Variable: 3 } as const satisfies Record<Resource['kind'], number>;
 export type EntityType = keyof typeof ENTITY_TYPE;
 
-/** Types of fields. Shipped clients send the numbers of all but Boolean. */
+/** Types of fields. Shipped clients send these numbers, except that of Boolean. */
 export const FIELD_TYPE = { String: 0, Int: 1, Double: 2, Boolean: 3, Date: 5 } as const;
 export type FieldType = keyof typeof FIELD_TYPE;
 
@@ -36,7 +36,7 @@ const itemSchema = lenientObject({
   value: z.union([z.string().max(MAX_TEXT).refine(isStorableText, { error: STORABLE_RULE }), z.number(), z.boolean()]),
 });
 
-/** @param unitId schema of a unit. */
+/** @param unitId schema of the unit of a field. */
 const fieldSchemaOf = <Unit extends z.ZodType>(unitId: Unit) =>
   lenientObject({
     name: nameSchema,
@@ -61,7 +61,7 @@ const groupSchemaOf = <Unit extends z.ZodType>(unitId: Unit) =>
 
 /**
  * @returns the schema of the groups of a form.
- * @param unitId schema of the unit of a field: an id, in documents also the name of an own unit.
+ * @param unitId schema of the unit of a field: an id; in documents to import, also the name of a unit of the account.
  */
 export const groupsSchemaOf = <Unit extends z.ZodType>(unitId: Unit) =>
   z
@@ -182,7 +182,7 @@ export const TYPE_RULES: Readonly<Record<FieldType, string>> = {
   Date: 'must be an ISO 8601 date such as 2026-03-01 or 2026-03-01T00:15:00Z',
 };
 
-/** Whether a value of a list has the type of its field. */
+/** Whether the value of an item has the type of the field. */
 function isOfType(type: FieldType, value: unknown): boolean {
   switch (type) {
     case 'String':

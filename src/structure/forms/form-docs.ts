@@ -26,7 +26,7 @@ const form = z
   })
   .meta({ id: 'Form' });
 
-/** Values of a resource that violate a form. */
+/** Schema of `formProblems`: values of a resource that violate a form. */
 export const formProblemsSchema = z.array(z.object({ path: z.string(), message: z.string() }));
 
 const filledForm = z

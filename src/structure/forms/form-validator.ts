@@ -1,5 +1,5 @@
 /**
- * Checks the values of a form by a JSON Schema made of its definition. A form, a group and a field may be absent; a
+ * Checks the values of a form against a JSON Schema made from its definition. A form, a group and a field may be absent; a
  * required field must have a value where its form is filled in. A group or field that the form does not define is a
  * problem.
  */
@@ -117,7 +117,7 @@ function keysOf({ name }: Definition, { instancePath, keyword, params }: ErrorOb
   return keyword === 'additionalProperties' ? [...keys, String(params.additionalProperty)] : keys;
 }
 
-/** Describes an error of ajv by the field of the form it is about. */
+/** @returns the message for an error of ajv; it gives the names and the limits that the form defines. */
 function describe({ name, groups }: Definition, { instancePath, keyword, params, data }: ErrorObject): string {
   const keys = instanceKeys(instancePath);
   const group = groups.find((one) => one.name === keys[0]);

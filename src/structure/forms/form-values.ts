@@ -1,4 +1,4 @@
-/** Lists the sites, sources or variables that have values of a form, with the values that violate it. */
+/** Lists the sites, sources or variables that have values of a form, with these values and their problems. */
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import type { ErrorDetail } from '../../platform/errors.ts';
@@ -36,7 +36,7 @@ const MEMBERS: Readonly<Record<EntityType, readonly string[]>> = {
   Variable: ['name', 'sourceId'],
 };
 
-/** Selects the resources with values of the form that the caller may see (R-B9). */
+/** Selects the resources that have values of the form and that the caller may see (R-B9). */
 export function selectFilled(caller: Caller, { entityType, name }: Form): ResourceSelection {
   const resource = RESOURCES[entityType];
   const isFilled = (values: unknown[]) =>
@@ -44,7 +44,7 @@ export function selectFilled(caller: Caller, { entityType, name }: Form): Resour
   return selectResources(resource, caller, [], [isFilled]);
 }
 
-/** @param isBroken true: only resources with problems; false: only those without. Default: all. */
+/** @param isBroken true: only resources with problems; false: only resources without problems. Default: all. */
 export function listFilled(
   form: Form,
   selection: ResourceSelection,

@@ -23,9 +23,8 @@ const LIST = `
   order by max(last) desc, version_tag.tag nulls last`;
 
 /**
- * Brings the version summary of the variable up to date and reads it (R-F8). The caller has checked access to the
- * variable.
- * @returns VersionTags, last written first.
+ * Brings the version summary of the variable up to date and reads it (R-F8). Check access to the variable before the call.
+ * @returns VersionTags, the latest VersionTimestamp first.
  */
 export function listVersions(database: Database, variableId: number): Promise<readonly VersionInUse[]> {
   return withTransaction(database, async (transaction) => {

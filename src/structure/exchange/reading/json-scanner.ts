@@ -151,7 +151,7 @@ class ValueReader {
       } else if (byte === QUOTE) state.isText = true;
       else if (byte === OPEN_OBJECT || byte === OPEN_LIST) state.depth += 1;
       else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
-        // At depth 0 this bracket closes the enclosing list or object, and so ends a number or a word.
+        // At depth 0 this bracket closes the enclosing list or object, and so ends a number, `true`, `false` or `null`.
         if (state.depth === 0) return true;
         state.depth -= 1;
         if (state.depth === 0) return this.#take();
@@ -175,7 +175,7 @@ class ValueReader {
   }
 }
 
-/** Whether a byte ends a number or a word. */
+/** Whether a byte ends a number, `true`, `false` or `null`. */
 function isEnd(byte: number): boolean {
   return byte === COMMA || byte === COLON || byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }

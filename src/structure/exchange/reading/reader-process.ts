@@ -9,7 +9,7 @@ import type { FromReader, ReadingOrder, ToReader } from './reading-messages.ts';
 import { RowBatches } from './row-batches.ts';
 import { readWorkbookRows } from './workbook-rows.ts';
 
-/** Number of parts kept in memory, because a workbook is read at several offsets. */
+/** Number of parts of the document kept in memory, because a workbook is read at several offsets. */
 const CACHED_PARTS = 4;
 
 const parts = new Map<number, Promise<Uint8Array>>();

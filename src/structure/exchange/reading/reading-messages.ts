@@ -1,6 +1,6 @@
 /**
- * Messages between the process that reads a document and the importer. The process has no database, so it asks the
- * importer for the parts of the document.
+ * Messages between the importer and the reader process, which reads a document. The reader process has no database, so it
+ * asks the importer for the parts of the document.
  */
 import type { StoredPart } from '../../../platform/database/stored-parts.ts';
 import type { ErrorDetail } from '../../../platform/errors.ts';
@@ -10,7 +10,7 @@ import type { DocumentLimits, RefusalCode } from './document-refusal.ts';
 
 export type DocumentFormat = 'json' | 'xlsx';
 
-/** Order to the reader process: the document to read. */
+/** Format, size and limits of the document that the reader process must read. */
 export interface ReadingOrder {
   readonly format: DocumentFormat;
   readonly sizeBytes: number;

@@ -84,8 +84,8 @@ function parseListed(kind: ListName, place: string, pathOf: (member: string) => 
 }
 
 /**
- * @returns the kind that a list or sheet is named after, in any case; undefined for another name. A sheet may be continued
- * as `variables 2`.
+ * @returns the kind that a list or sheet is named after, ignoring case; undefined for another name. The sheet
+ * `variables 2` continues the sheet `variables`.
  */
 export function kindCalled(name: string): ListName | undefined {
   const plain = name.trim().toLowerCase().replace(/ \d+$/, '');

@@ -24,9 +24,9 @@ const MAX_HEADER_CHARACTERS = 100;
 type Columns = Record<string, Record<string, string>>;
 
 /**
- * Adds every row of the sheets `catalogues`, `forms`, `sites`, `sources` and `variables`. A sheet may be continued by
- * others, such as `variables 2`. Further sheets are ignored.
- * @returns the letters of their columns.
+ * Adds every row of the sheets `catalogues`, `forms`, `sites`, `sources` and `variables`. A sheet such as `variables 2`
+ * continues the sheet `variables`. Sheets with other names are ignored.
+ * @returns the letter of each member's column, by sheet and member.
  * @throws {DocumentRefusal} wrong_format, encrypted, zip_bomb, damaged_file, too_large, empty_document.
  */
 export async function readWorkbookRows(
@@ -110,7 +110,7 @@ async function openReader(archive: ZipArchive) {
     return kind && archive.has(entry) ? [{ name, kind, entry }] : [];
   });
   return {
-    // In the order of a document, whatever the order in the workbook.
+    // Catalogues come first and variables last, whatever the order of the sheets in the workbook.
     sheets: sheets.toSorted((a, b) => LIST_NAMES.indexOf(a.kind) - LIST_NAMES.indexOf(b.kind)),
     rowsOf: async function* (pieces: AsyncIterable<string>): AsyncGenerator<Excel.Row> {
       for (const { value } of reader._parseWorksheet(escaped(pieces), '1')) yield* value;
@@ -118,7 +118,7 @@ async function openReader(archive: ZipArchive) {
   };
 }
 
-/** Decodes an entry; exceljs would cut characters at the ends of pieces. */
+/** Decodes an entry as UTF-8; exceljs would cut characters at the ends of pieces. */
 async function* decoded(
   archive: ZipArchive,
   name: string,

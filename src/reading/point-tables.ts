@@ -12,7 +12,7 @@ export interface RowShape {
   readonly level: RowLevel;
   readonly timeZoneId: string | undefined;
   readonly variables: ReadonlyMap<number, ReadVariable>;
-  /** History cuts and rollups that concern the read, which are known before the first row (R-F9). */
+  /** History cuts and rollups that concern the read (R-F9). The notice is complete before the first row. */
   readonly notice: HistoryNotice;
 }
 

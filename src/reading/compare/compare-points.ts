@@ -11,7 +11,8 @@ import { readPoints } from '../../points/read/read-points.ts';
 import { findRolledUp } from '../../points/rollups/find-rolled-up.ts';
 
 /**
- * Dates that either version has, as columns of equal length. A value is NaN when its version has no value at the date.
+ * Dates at which at least one version has a value, and the values of both versions, as columns of equal length. NaN
+ * stands for a version without a value at the date.
  */
 export interface ComparedChunk {
   readonly dates: Float64Array;
@@ -85,12 +86,12 @@ export async function* streamCompared(
   yield* streamInSnapshot(source, read, signal);
 }
 
-/** Returns the part of a period up to a date, inclusive, in the order of the read. */
+/** Returns the part of a period that a read in the given order covers up to and including a date. */
 function upTo(period: Period, date: Micros, order: PointSelection['order']): Period {
   return order === 'ASC' ? { ...period, toMicros: date, isToIncluded: true } : { ...period, fromMicros: date };
 }
 
-/** Returns the part of a period after a date, exclusive, in the order of the read. */
+/** Returns the part of a period that a read in the given order covers after a date. */
 function beyond(period: Period, date: Micros, order: PointSelection['order']): Period {
   return order === 'ASC' ? { ...period, fromMicros: date + 1 } : { ...period, toMicros: date, isToIncluded: false };
 }

@@ -1,4 +1,4 @@
-/** Route `GET /data/compare` (R-G6): both values of two versions of a variable, their difference, and a summary. */
+/** Route `GET /data/compare` (R-G6): the values of two versions of a variable, their differences, and a summary. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Context, Hono } from 'hono';
 import type { CallerEnv } from '../../identity/authentication/authenticate.ts';

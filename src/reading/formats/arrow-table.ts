@@ -41,7 +41,10 @@ class Pieces extends AsyncByteQueue {
   }
 }
 
-/** Minimum rows of a record batch, except the last, and except when adding a batch of the table would exceed MAX_ROWS. */
+/**
+ * Minimum rows of a record batch. A record batch has fewer rows when it is the last, or when the next batch of the table
+ * would bring it above MAX_ROWS.
+ */
 const MIN_ROWS = 4096;
 /**
  * Maximum rows of a record batch, so that the indexes of its distinct values fit into 16 bits. A batch of the table

@@ -37,7 +37,7 @@ function findRange(ranges: readonly Range[], offered: string): number {
   return ofType >= 0 ? ofType : ranges.findIndex((range) => range.type === '*' && range.subtype === '*');
 }
 
-/** @returns undefined for text that is not a media range, which is ignored. */
+/** @returns undefined for text that is not a media range; the caller ignores such text. */
 function parseRange(text: string): Range | undefined {
   const [, type, subtype, parameters = ''] = RANGE.exec(text.toLowerCase()) ?? [];
   if (type === undefined || subtype === undefined) return undefined;

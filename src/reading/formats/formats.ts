@@ -48,8 +48,8 @@ const TYPES = {
 export type FormatName = keyof typeof TYPES;
 
 /**
- * Chooses the named format. Without a name, chooses the format that the header `Accept` prefers, or JSON when it
- * accepts no format (R-A13, R-G4).
+ * Chooses the named format. Without a name, chooses the format that the header `Accept` prefers, or JSON when the header
+ * accepts none of the formats (R-A13, R-G4).
  * @param isByColumns true to write JSON by columns; other formats do not change.
  */
 export function chooseFormat(name: FormatName | undefined, accept: string | undefined, isByColumns = false): Format {

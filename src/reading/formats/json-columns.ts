@@ -49,7 +49,7 @@ function* closeObject(members: readonly Member[], before: string): Generator<Buf
 
 /**
  * Writes one member of consecutive objects: a constant as a single value, other cells as an array. Writes nothing for
- * absent cells, and for labels that no row has.
+ * absent cells, and for labels when no row of the object has a label.
  */
 interface Member {
   add(cells: Cells, batch: Batch): void;

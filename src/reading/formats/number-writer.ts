@@ -1,5 +1,5 @@
 /**
- * Writes numbers as ASCII bytes, with the text of `String(value)`, except -0.0. Numbers with at most six decimals
+ * Writes numbers as ASCII bytes, with the text of `String(value)`, but -0 as `-0.0`. Numbers with at most six decimals
  * and 15 digits, like most measurements, are written digit by digit, because a string for each of 5 million
  * values would grow the heap.
  */
@@ -15,9 +15,9 @@ const [ZERO, MINUS, DOT] = [0x30, 0x2d, 0x2e];
 export const NUMBER_BYTES = 25;
 
 /**
- * @returns a function that writes a finite number as ASCII text at an offset and returns the offset after
- * it. It first tries the number of decimals of the last number, because the values of a series mostly have
- * the same number of decimals.
+ * @returns a function that writes a finite number as ASCII text at an offset and returns the offset after the text. The
+ * function first tries the number of decimals of the last number, because the values of a series mostly have the same
+ * number of decimals.
  */
 export function numberWriter(): (bytes: Uint8Array, at: number, value: number) => number {
   let last = 0;
@@ -57,7 +57,7 @@ function findDecimals(size: number): number | undefined {
   return undefined;
 }
 
-/** Returns true when the number has exactly this many decimals: its text is exact, and the last decimal is not 0. */
+/** Returns true when the number has exactly this many decimals: the text parses to the number, and its last decimal is not 0. */
 function hasDecimals(size: number, decimals: number): boolean {
   const power = powerOf(decimals);
   const scaled = Math.round(size * power);
@@ -70,7 +70,7 @@ function powerOf(decimals: number): number {
   return POWERS[decimals] as number;
 }
 
-/** Writes `digits` from right to left with a dot before the last `decimals`. */
+/** Writes `digits` from right to left, with a dot before the last `decimals` digits. */
 function writeDecimal(bytes: Uint8Array, at: number, digits: number, decimals: number): number {
   const count = Math.max(countDigits(digits), decimals + 1);
   const end = at + count + (decimals > 0 ? 1 : 0);

@@ -1,5 +1,5 @@
 /**
- * Writes a table as an Apache Parquet file with the columns of Arrow, in row groups that are compressed with Snappy.
+ * Writes a table as an Apache Parquet file with the same columns as the Arrow format. Snappy compresses the row groups.
  * Memory holds one row group. Instants are always UTC, because a Parquet timestamp has no zone.
  */
 import { ByteWriter, type ColumnSource, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
@@ -40,7 +40,7 @@ const TYPES: Readonly<Record<Column['kind'], ColumnType>> = {
 };
 
 /**
- * Sink of the Parquet writer; `take` returns the bytes written since the last call, and offsets in the file continue.
+ * Sink of the Parquet writer. `take` returns the bytes written since the last call, and keeps the offset in the file.
  */
 class Pieces extends ByteWriter {
   take(): Uint8Array {

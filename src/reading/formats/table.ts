@@ -21,7 +21,7 @@ export type Cells =
   | { readonly kind: 'numbers'; readonly values: Float64Array }
   /** Instants in microseconds since 1970-01-01 UTC. */
   | { readonly kind: 'instants'; readonly values: Float64Array }
-  /** Texts by id; a JSON row omits the member when its text is null. */
+  /** Labels (VersionTags or tags): texts by id. A row whose text is null has no label; a JSON row then omits the member. */
   | { readonly kind: 'codes'; readonly ids: Int32Array; readonly textOf: (id: number) => string | null };
 
 export interface Batch {
@@ -35,8 +35,8 @@ export interface Table {
   /** The rows in batches of at least one row. */
   readonly batches: AsyncGenerator<Batch>;
   /**
-   * Returns the metadata of the answer, for formats that have metadata. Call it after the first
-   * batch, or the end, was read.
+   * Returns the metadata of the answer, for formats that have metadata. Call it after the first batch has been read, or
+   * at the end of a table without rows.
    */
   readonly metadata?: () => ReadonlyMap<string, string>;
 }

@@ -1,5 +1,5 @@
 /**
- * Writes a table as an Excel workbook, with the columns of CSV. Instants are ISO 8601 text with their offset, as in
+ * Writes a table as an Excel workbook, with the same columns as CSV. Instants are ISO 8601 text with their offset, as in
  * CSV. A date cell would have no offset (the repeated hour in autumn would be ambiguous), no microseconds, and no dates
  * before 1900. Values and ids are number cells.
  */

@@ -106,7 +106,7 @@ describe('push: HTTP Basic', () => {
     expect((await push(encoded(`fred:${PASSWORD}`))).status).toBe(401);
   });
 
-  it('is refused after too many wrong passwords, even with the right password; a cached exchange stays valid (R-B11)', async () => {
+  it('is refused after too many wrong passwords, even with the right password, unless the right password is cached (R-B11)', async () => {
     await addPusher('ivan');
     expect((await push(encoded(`ivan:${PASSWORD}`))).status).toBe(200);
     const other = await addPusher('olga');
@@ -161,7 +161,7 @@ const VERIFIED: VerifiedToken = {
   ...{ actorSubject: undefined, verifiedEmail: undefined, businessId: undefined },
 };
 
-describe('push: a cached Basic exchange', () => {
+describe('push: a cached exchange of a Basic password for a token', () => {
   it('lasts as long as the token; refusals are not cached (R-B7)', async () => {
     let now = 1_000_000;
     const tried: string[] = [];
@@ -243,7 +243,7 @@ describe('push: Basic with another issuer', () => {
       () => exchangeAt('http://127.0.0.1:1/')({ userName: 'ann', password: 'x' }),
     ],
     [
-      'the answer has no token',
+      'the answer of the issuer has no token',
       'dependency_unavailable',
       () => exchangeAt(`${api.origin}/health/live`)({ userName: 'ann', password: 'x' }),
     ],

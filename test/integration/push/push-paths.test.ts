@@ -71,8 +71,8 @@ describe('push: a large push of new dates', () => {
   });
 
   it.each([
-    ['is queued behind a push to its variable that was accepted during its write', true],
-    ['is not queued behind a push to another variable that was accepted during its write', false],
+    ['is queued behind a push to the same variable that is accepted during the write', true],
+    ['is not queued behind a push to another variable that is accepted during the write', false],
   ])('%s (R-D6)', async (_what, isSame) => {
     await api.ingest();
     const variableId = await newVariable();
@@ -115,7 +115,7 @@ describe('push: a large push of new dates', () => {
     expect(rows.map(({ value }) => value)).toEqual(readings(LARGE, 1).map(({ value }) => value));
   });
 
-  it('is refused with the path of its problem, or as malformed JSON (R-D1)', async () => {
+  it('is refused with the path of an invalid date, or as malformed JSON (R-D1)', async () => {
     const data = [...readings(LARGE, 1), { date: 'no', value: 1 }];
     expect(await push([{ variableId: 1, data }])).toMatchObject({
       status: 400,
@@ -166,7 +166,7 @@ describe('push: a cached target', () => {
     expect(await outcome()).toBe('target_not_found');
   });
 
-  it('follows the time zone of the source (R-D4)', async () => {
+  it('follows a change of the source’s time zone (R-D4)', async () => {
     const siteId = await createSite(api.manager);
     const source = await createSource(api.manager, siteId, { timeZoneId: 'Europe/Brussels' });
     const variableId = await createVariable(api.manager, source);

@@ -91,7 +91,7 @@ describe('push: an accepted push', () => {
     expect(events.rows).toEqual([{ count: 6 }]);
   });
 
-  it('takes effect in the order of the answers, in one transaction or several (R-D6)', async () => {
+  it('takes effect in the order of the answers, whether one transaction or several write the pushes (R-D6)', async () => {
     const variableId = await newVariable();
     for (const value of [5, 3, 4]) await push(one(variableId, { value }));
     expect(await read(variableId)).toMatchObject([{ rawValue: 4 }]);
@@ -182,7 +182,7 @@ describe('push: version and tags', () => {
     expect(row?.tags).toEqual(tags);
   });
 
-  it('a new VersionTag selects its reading right after ingestion, without configuration (§9.2 rule 2)', async () => {
+  it('a reading can be queried by its new VersionTag right after ingestion, without configuration (§9.2 rule 2)', async () => {
     const variableId = await newVariable({ isVersioned: true });
     await push(one(variableId, { value: 1, version: 'Prévision 1/2' }));
     await push(one(variableId, { value: 2 }));
@@ -380,7 +380,7 @@ describe('push: limits of a body', () => {
     ['elements', () => Array.from({ length: 21 }, () => ({ data: [] })), '20 elements'],
     ['readings', () => [{ data: Array.from({ length: 51 }, () => ({ date: DATE, value: 1 })) }], '50 readings'],
     ['bytes', () => [{ data: [], mappingConfig: 'x'.repeat(200_000) }], '200000 bytes'],
-  ])('too many %s are 413 with the limit (R-D10)', async (_what, body, limit) => {
+  ])('a body with too many %s is 413 with the limit (R-D10)', async (_what, body, limit) => {
     const answer = await push(body());
     expect(answer).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
     expect((answer.body as { message: string }).message).toContain(limit);

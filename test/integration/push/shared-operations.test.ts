@@ -44,7 +44,8 @@ const tuplesOf = (count: number): Buffer =>
   );
 
 /**
- * Stores pushes with the given numbers of readings together.
+ * Stores several pushes together.
+ * @param counts number of readings of each push.
  * @param breaks index of the push to corrupt.
  */
 async function storeTogether(counts: readonly number[], breaks?: number): Promise<readonly string[]> {
@@ -72,7 +73,7 @@ const rowsUnder = async (labels: readonly string[]) => {
   return rows;
 };
 
-/** @returns the operations of these labels in DataPushCompleted, as subscribers receive them, in order. */
+/** @returns the operations of these labels in the events DataPushCompleted, as subscribers receive them, in order. */
 async function announced(labels: readonly string[]): Promise<readonly Record<string, unknown>[]> {
   const { rows } = await api.database.query<{ events: Record<string, unknown> }>(
     `select events from outbox_event, expand_push_operations(payload -> 'operations') events
@@ -103,7 +104,7 @@ describe('push: plain pushes that share a row of push_operation', () => {
     expect((await api.manager.get(`/api/operations/${labels[1]}/rejected`)).body).toEqual([]);
   });
 
-  it('are hidden from another USER and another account; a label beyond the last push is not found (R-D7)', async () => {
+  it('are hidden from another USER and another account; a label with a position after the last push is not found (R-D7)', async () => {
     const labels = await storeTogether([1, 1]);
     const user = await api.signIn('uma', 'USER');
     for (const label of labels) {

@@ -1,4 +1,4 @@
-/** The handler of small pushes answers exactly as the app does. */
+/** The handler of small pushes answers exactly as the Hono app does. */
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openPushService } from '../../../src/push/push-service.ts';
@@ -197,7 +197,7 @@ describe('push: the small-push handler', () => {
     await handler.close();
   });
 
-  it('leaves a push to the Hono app when its user exceeds the limit of requests (R-B15)', async () => {
+  it('leaves a push to the Hono app when the user exceeds the limit of requests (R-B15)', async () => {
     const handler = await openHandler(false);
     await handler.remember();
     const body = one();
@@ -215,7 +215,7 @@ describe('push: the cache of small pushes', () => {
     expect(await codes()).toEqual(['target_not_found']);
   });
 
-  it('forgets a user who is locked or loses the permission (R-B5, R-B8)', async () => {
+  it('forgets a user who is locked or loses the permission to push (R-B5, R-B8)', async () => {
     const user = await api.signIn('lea', 'MANAGER');
     expect([(await push(one(), '', user)).status, (await push(one(), '', user)).status]).toEqual([200, 200]);
     const { rows } = await api.database.query<{ id: string }>(`select id from app_user where user_name = 'lea'`);

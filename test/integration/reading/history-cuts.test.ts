@@ -20,11 +20,11 @@ let api: TestApi;
 let manager: TestClient;
 let reader: GrpcReader;
 let sourceId: number;
-/** Four untagged versions with a limit of two: the first two were removed. */
+/** Variable with four untagged versions and a limit of two: the first two versions were removed. */
 let cut: number;
-/** Two versions, both kept. */
+/** Variable with two versions, both kept. */
 let whole: number;
-/** VersionTimestamps of the two versions of `cut`. */
+/** VersionTimestamps of the two versions that `cut` keeps. */
 let kept: readonly string[];
 
 beforeAll(async () => {
@@ -82,7 +82,7 @@ describe('history: the header History-From of GET /data and POST /data', () => {
     },
   );
 
-  test('a read of the latest values has no header, nor has a read with a horizon whose states are all complete (R-F9)', async () => {
+  test('a read of the latest values has no header; a read with a horizon has none when the states that it needs are complete (R-F9)', async () => {
     expect(await read(`variableId=${cut}`)).toEqual({ historyFrom: null, values: [4] });
     expect(await read(`variableId=${cut}&horizon=PT1H&from=2099-01-01`)).toEqual({ historyFrom: null, values: [] });
   });
@@ -130,7 +130,7 @@ describe('history: the header History-From of GET /data and POST /data', () => {
 });
 
 describe('history: a cut', () => {
-  test('by a purge to a lower limit leaves states complete from the first version after the newest removed one (R-F9, R-F7)', async () => {
+  test('by a purge to a lower limit leaves states complete from the first version after the newest removed version (R-F9, R-F7)', async () => {
     const variableId = await createVariable(manager, sourceId, { isVersioned: true });
     for (const value of [1, 2, 3, 4]) await push(variableId, value);
     expect(await read(`variableId=${variableId}&asOf=${BEFORE_ALL}`)).toMatchObject({ historyFrom: null });

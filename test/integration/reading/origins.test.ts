@@ -35,7 +35,7 @@ const push = async (variableIds: readonly number[], value: number, query = '', c
   return (await client.post<{ operationId: string }>(`/api/data${query}`, elements)).body.operationId;
 };
 
-/** @returns the VersionTimestamps of the date's versions, newest first. */
+/** @returns the VersionTimestamps of the versions at DATE, newest first. */
 async function versionsOf(variableId: number): Promise<readonly string[]> {
   const { body } = await manager.get<{ versionTimestamp: string }[]>(
     `/data?variableId=${variableId}&from=${DATE}&to=${DATE}&includeToBoundary=true&versions=all`,
@@ -106,7 +106,7 @@ describe('reading: the origins of versions', () => {
     ]);
   });
 
-  it('show a USER only the kind and the instant of the pushes and files of others (R-B9)', async () => {
+  it('show a USER only the kind and the instant of pushes and files of other users (R-B9)', async () => {
     const variableId = await newVariable();
     await stack.ended(await stack.upload('a.csv', `variable_id,date,value\n${variableId},${DATE},1\n`));
     const user = await stack.api.signIn('uma', 'USER', { sites: [siteId] });
@@ -136,7 +136,7 @@ describe('reading: the origins of versions', () => {
   });
 
   it.each(['', 'variableId=1', `versionTimestamps=${DATE}`, 'variableId=1&versionTimestamps=2026-01-01T00:00:00'])(
-    'refuse the query "%s" (R-A5)',
+    'are refused for the query "%s" (R-A5)',
     async (query) => {
       expect((await manager.get(`/data/origins?${query}`)).status).toBe(400);
     },

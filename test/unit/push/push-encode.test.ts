@@ -76,7 +76,7 @@ function decode(tuples: Buffer): Row[] {
   return rows;
 }
 
-/** @returns the readings with a target, in body order, without readings that a later one repeats. */
+/** @returns the readings with a target, in body order; of readings with an equal key, only the last. */
 function expectedRows(elements: readonly Element[]): Row[] {
   const rows = elements.flatMap(({ variableId, readings, divider }) =>
     readings.map(({ date, value, label }) => {
@@ -91,7 +91,7 @@ function expectedRows(elements: readonly Element[]): Row[] {
 }
 
 describe('push: encoded readings', () => {
-  it('take a date alone as the first instant of its day, where midnight occurs twice or never (R-A11, R-D4)', () => {
+  it('take a date alone as the first instant of its day, also when midnight occurs twice or never (R-A11, R-D4)', () => {
     const dates = ['2026-03-08', '2026-11-01', '2026-11-01T00:00:00'];
     const data = dates.map((date, value) => ({ date, value }));
     const parsed = parsePush([{ variableId: 1, data }], { maxElements: 1, maxReadings: 3 });

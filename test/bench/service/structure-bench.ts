@@ -156,7 +156,7 @@ async function benchTargets(database: Database, accountId: number, limitMs: numb
   );
 }
 
-/** @param work must return PAGE: the number of rows read, or of targets found divided by PAGE. */
+/** @param work must return PAGE: the number of rows read, or the number of targets found divided by PAGE. */
 async function timeOf(work: () => Promise<number>): Promise<number> {
   const startMs = performance.now();
   const count = await work();

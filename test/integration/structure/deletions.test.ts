@@ -114,7 +114,7 @@ describe('deletion with hardDelete (R-C7)', () => {
     }
   }, 30_000);
 
-  it('does not wait for the deletion of another account: accounts take turns, step by step (R-A14)', async () => {
+  it('does not wait for deletions by another account: accounts take turns, step by step (R-A14)', async () => {
     const { database } = world;
     await Promise.all(workers.splice(0).map((worker) => worker.kill()));
     const greedy = [await createLargeSite(), await createLargeSite(), await createLargeSite()];
@@ -136,7 +136,7 @@ describe('deletion with hardDelete (R-C7)', () => {
     let steps = 0;
     const isGone = async () => (await database.query('select from site where id = $1', [moved])).rowCount === 0;
     for (; !(await isGone()); steps += 1) expect(await continueDeletion(database)).toBe(true);
-    // The other account takes every second step and needs four: two for its variables, one for its sources, one for its
+    // The other account takes every second step and needs four steps: two for its variables, one for its sources, one for its
     // site.
     expect(steps).toBeLessThanOrEqual(9);
     while (await continueDeletion(database));
@@ -157,7 +157,7 @@ describe('deletion with hardDelete (R-C7)', () => {
     expect(rows).toEqual([]);
   });
 
-  it('of a variable or of a source is also done at once; Location names its job', async () => {
+  it('of a variable or of a source is done at once with 204; Location names the job of the deletion', async () => {
     const { sourceId, variableId } = await createStructure(api);
     for (const [path, kind] of [
       [`/sources/${sourceId}/variables/${variableId}`, 'Variable'],

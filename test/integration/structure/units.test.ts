@@ -90,7 +90,7 @@ describe('structure: catalogues (R-C8)', () => {
   });
 
   test.each(['/sitetypes', '/sourceTypes', '/energyTypes', '/energyUsages', '/variables/types'])(
-    '%s has each number and name once (R-C8)',
+    '%s has each id and each name once (R-C8)',
     async (path) => {
       const { body } = await get<{ id: number; name: string }[]>(path);
       expect(new Set(body.map(({ id }) => id)).size).toBe(body.length);
@@ -289,7 +289,7 @@ describe('catalogues: entries of an account (R-C8)', () => {
     for (const [path = ''] of uses.toReversed()) expect((await api.manager.delete(path)).status, path).toBe(204);
   });
 
-  test('named by a form or by an input of a formula cannot be deleted', async () => {
+  test('that are units cannot be deleted while a form or an input of a formula names them', async () => {
     const unit = await create('/units', { unitFamilyId: ENERGY });
     const fields = [{ name: 'Yield', type: 'Double', unitId: unit.id }];
     const form = (await api.manager.post<Entry>('/form', { name: 'Yields', groups: [{ name: 'G', fields }] })).body;
@@ -304,7 +304,7 @@ describe('catalogues: entries of an account (R-C8)', () => {
     expect(await refusal('DELETE', `/units/${unit.id}`)).toEqual([409, declared]);
   });
 
-  test('that are units convert exactly to units of their family, built-in or own; other accounts cannot use them', async () => {
+  test('that are units convert exactly to units of their family, built-in or of the account; other accounts cannot use them', async () => {
     const crate = await create('/units', { name: 'crate', unitFamilyId: ENERGY, divisor: 0.04 });
     const variableId = await withValues(crate.id, [1, 2.5]);
     const read = async (unitId: number) =>
@@ -344,7 +344,7 @@ describe('catalogues: entries of an account (R-C8)', () => {
     }
   });
 
-  test('that are features cannot be deleted while a user has a level of them other than None (R-C3)', async () => {
+  test('that are features cannot be deleted while a user has them at a level other than None (R-C3)', async () => {
     const feature = await create('/account/features');
     const me = (await get<{ id: string }[]>('/account/usermapping')).body[0]?.id;
     const written = [{ id: feature.id, level: 'Read' }];

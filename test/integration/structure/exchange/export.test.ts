@@ -1,4 +1,4 @@
-/** `GET /structure/export`: what the caller may read, as rows by business key, in both formats. */
+/** `GET /structure/export`: what the caller may read, as rows by business key, as JSON and as xlsx. */
 import excel from 'exceljs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TestClient } from '../../../support/clients/test-client.ts';

@@ -1,7 +1,7 @@
 /**
  * Structure imports: random structures move unchanged between accounts, a killed process leaves the structure unchanged,
- * other accounts read, push and import meanwhile, the queue of an account is limited, and memory does not grow with the
- * document. Greater values of `EXCHANGE_RUNS` and `IMPORT_MEBIBYTES` make the tests longer and more thorough.
+ * other accounts read, push and import during a long import, the queue of an account is limited, and memory does not grow
+ * with the document. Greater values of `EXCHANGE_RUNS` and `IMPORT_MEBIBYTES` make the tests longer and more thorough.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -107,7 +107,7 @@ describe('structure exchange: a random structure', () => {
         await importWhole(second, text);
         expect(await stack.text(second)).toBe(text);
         expect(await inputsOf(second)).toEqual(inputs);
-        // One workbook is enough, because each takes a process of its own; test/unit/structure tries many kinds of texts.
+        // Only the first run also imports a workbook, because the importer starts a process for every workbook.
         if (isWorkbookTried) return;
         isWorkbookTried = true;
         const workbook = await stack.workbook(first);
@@ -180,7 +180,7 @@ describe('structure import: beside a long import of one account, another account
 });
 
 describe('structure exchange: ten accounts that import and export at once', () => {
-  test('let another account read and export; its document is imported before at least two of the five second documents that they sent earlier (R-A14)', async () => {
+  test('let another account read and export; its document, sent last, is imported before at least two of their five second documents (R-A14)', async () => {
     const importer = stack.startImporter();
     const many = await Promise.all(Array.from({ length: 10 }, () => stack.newAccount()));
     const small = await stack.newAccount();

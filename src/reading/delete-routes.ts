@@ -1,4 +1,4 @@
-/** Route `DELETE /data` (R-G5): deletes all versions of the points in a period; with `whatIf`, only counts the points. */
+/** Route `DELETE /data` (R-G5): deletes all versions of the points in a period, or with `whatIf` counts the points. */
 import { Hono } from 'hono';
 import { z } from 'zod';
 import type { WriteAuditEntry } from '../identity/audit-writer.ts';

@@ -57,7 +57,7 @@ function findDecimals(size: number): number | undefined {
   return undefined;
 }
 
-/** Returns true when the number has exactly this many decimals: the text parses to the number, and its last decimal is not 0. */
+/** Returns true when the text with this many decimals parses to the number and does not end with a decimal 0. */
 function hasDecimals(size: number, decimals: number): boolean {
   const power = powerOf(decimals);
   const scaled = Math.round(size * power);

@@ -77,7 +77,7 @@ describe('read shares: connections', () => {
     ['REST', () => readUnread(many)],
     ['gRPC', callUnread],
   ])(
-    'an account whose clients read nothing over %s does not keep another account from reading (R-A14)',
+    'an account whose clients do not read their answers over %s does not keep another account from reading (R-A14)',
     async (_, open) => {
       await times(4 * PER_ACCOUNT, open);
       await eventually('the share of the account to be used up', async () => (await openReads()) === PER_ACCOUNT);
@@ -108,7 +108,7 @@ describe('read shares: connections', () => {
     expect({ status, points: body.length }).toEqual({ status: 200, points: FEW });
   });
 
-  test('a stalled read loses its connection while another account waits for one (R-A14)', async () => {
+  test('a stalled read loses its connection while another account waits for a connection (R-A14)', async () => {
     await times(PER_ACCOUNT, () => readUnread(many));
     await times(PER_ACCOUNT - 1, () => readUnread(others, api.stranger.token));
     await eventually('every connection to be used', async () => (await openReads()) === 2 * PER_ACCOUNT - 1);

@@ -86,7 +86,7 @@ describe('read streams: an HTTP reader', () => {
   test('that disconnects before the answer begins releases its connection (R-G4)', async () => {
     for (let reader = 0; reader <= 4 * POOL_SIZE; reader += 1) {
       const read = startRead();
-      // Disconnects after 0 ms up to about the time of the first piece.
+      // The readers disconnect between 0 ms and about the time of their first chunk.
       await once(read, 'socket');
       const until = performance.now() + reader * 3;
       await eventually(
@@ -215,7 +215,7 @@ describe('read streams: a gRPC reader', () => {
   test.each([
     ['9223372036854775807', '-9223372036854775808'],
     ['253402300799999999', '-62135596800000000'],
-  ])('may read everything by bounds beyond all dates: %s (R-J1)', async (last, first) => {
+  ])('may read everything with bounds beyond all dates: %s (R-J1)', async (last, first) => {
     const read = async (bounds: object): Promise<number> => {
       let points = 0;
       const call = client.ReadPoints({ variableIds: [variableId], ...bounds }, metadata);

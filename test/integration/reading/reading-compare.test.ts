@@ -114,7 +114,7 @@ describe('reading: comparison', () => {
     const compared = await compare(
       'leftVersion=V1&rightVersion=V2&from=2026-01-02&to=2026-01-04&timeZoneId=America/New_York',
     );
-    // In UTC the same period would contain the dates of the 2nd and 3rd, but not of the 4th.
+    // In this zone the period contains 00:00 UTC of the 3rd and 4th; in UTC it would contain the 2nd and 3rd.
     expect(compared.rows.map(({ date }) => date)).toEqual([2, 3].map((it) => `2026-01-0${it}T19:00:00-05:00`));
   });
 
@@ -171,7 +171,7 @@ describe('comparison: an invalid request', () => {
   });
 });
 
-test('comparison: two random versions are merged by date in either order, in pages of three points (R-G6)', async () => {
+test('comparison: two random versions are merged by date, ascending or descending, in pages of three points (R-G6)', async () => {
   const id = await createVariable(api.manager, (await createStructure(api.manager)).sourceId);
   const { rows } = await api.database.query<{ id: number }>(
     `insert into version_tag (account_id, tag) values ($1, 'L'), ($1, 'R') returning id`,

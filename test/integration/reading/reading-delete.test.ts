@@ -1,4 +1,4 @@
-/** `DELETE /data`: deletes points of a period with all their versions (R-G5). */
+/** `DELETE /data`: deletes all versions of the points in a period (R-G5). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSource, createStructure, createVariable } from '../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
@@ -14,7 +14,7 @@ let sourceId: number;
 beforeAll(async () => {
   api = await startTestApi();
   siteId = (await createStructure(api.manager)).siteId;
-  // The zone of the source is not UTC, so that the tests show which of the two zones is applied.
+  // The zone of the source is not UTC, so that the tests show that dates are read in UTC, not in that zone.
   sourceId = await createSource(api.manager, siteId, { timeZoneId: 'America/New_York' });
 });
 afterAll(() => api?.close());
@@ -52,7 +52,7 @@ describe('points: deletion', () => {
     expect(await valuesOf(variableId, '&version=V1')).toEqual([1, 4]);
   });
 
-  test('is audited with user, variables, period and count, but not with whatIf or when nothing was deleted (R-B14, R-G5)', async () => {
+  test('is audited with user, variables, period and count; a call with whatIf or without effect is not audited (R-B14, R-G5)', async () => {
     const variableId = await withDays(1, 2, 3);
     const period = { fromDateUtc: day(2), toDateUtc: day(4) };
     await remove({ variableIds: [variableId], ...period, whatIf: true });

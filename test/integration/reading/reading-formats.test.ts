@@ -14,7 +14,7 @@ import { type GatedTestApi, startGatedTestApi } from '../../support/services/sta
 const ARROW = 'application/vnd.apache.arrow.stream';
 const PARQUET = 'application/vnd.apache.parquet';
 const POINTS = 300_000;
-/** More bytes than the first piece has in any format, and far fewer than all POINTS. */
+/** More database bytes than the first chunk of an answer needs in any format, and far fewer than POINTS points need. */
 const HELD_BYTES = 4_000_000;
 
 let api: GatedTestApi;
@@ -91,7 +91,7 @@ describe('read formats: rows', () => {
     ]);
   });
 
-  test('with the value -0.0 keep its sign in JSON and CSV (R-G3, §2)', async () => {
+  test('with the value -0.0 keep the sign in JSON and CSV (R-G3, §2)', async () => {
     const { variableId } = await createStructure(api.manager);
     const raw = `[{"variableId":${variableId},"data":[{"date":1774742400000,"value":-0.0}]}]`;
     await api.manager.send('POST', '/api/data', undefined, { raw });
@@ -162,7 +162,7 @@ describe('read formats: rows', () => {
     expect(csv.body).toContain('variableId,date,rawValue,unitId,version,versionTimestamp,tags');
   });
 
-  test('of one read have the same number in JSON, CSV, Arrow and Parquet, and sampled rows have the same values (R-G4)', async () => {
+  test('of one read are equally many in JSON, CSV, Arrow and Parquet, and sampled rows have the same values (R-G4)', async () => {
     const path = `/data?variableIds=${long},${versioned}&from=2020-01-01T00:00:00Z`;
     const formats = ['application/json', 'text/csv', ARROW, PARQUET];
     const answers: RawAnswer[] = [];

@@ -10,13 +10,13 @@ const day = (number: number) => `2026-01-0${number}T00:00:00Z`;
 
 let api: TestApi;
 let reader: GrpcReader;
-/** Three dates: V1 of each was written 10 days ago, V2 of two of them 2 days ago. */
+/** Variable with three dates: V1 was written 10 days ago for all dates, V2 2 days ago for two dates. */
 let revised: number;
-/** The point 2026-01-10: V1 was known 36 hours before this date, V2 18 hours before. */
+/** Variable with one date, 2026-01-10: V1 was known 36 hours before this date, V2 18 hours before. */
 let forecast: number;
 /**
- * A value at midnight in Brussels that ends a day of 23 hours. It was known 23.5 hours before, which is 30 minutes
- * before that day began.
+ * Variable with one value, at the midnight that ends a day of 23 hours in Brussels. The value was known 23.5 hours before
+ * this midnight, which is 30 minutes before the day began.
  */
 let spring: number;
 

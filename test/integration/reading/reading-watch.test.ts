@@ -20,7 +20,7 @@ const MAX_SEC = 6;
 let api: TestApi;
 let structure: Awaited<ReturnType<typeof createStructure>>;
 let theirRequest: string;
-/** A watch that is opened first, so that the last test waits less for its end. */
+/** A watch that is opened first, so that the last test waits less for the end of this watch. */
 let oldest: EventStream;
 const open: { close(): void }[] = [];
 
@@ -230,7 +230,7 @@ describe('watch (server-sent events): a stream ends', () => {
     });
   });
 
-  it('after READ_MAX_SEC, and another watch can resume with its last cursor (R-A14)', async () => {
+  it('after READ_MAX_SEC, and another watch can resume with the last cursor of the stream (R-A14)', async () => {
     expect((await oldest.ended()).data).toMatchObject({
       ...{
         code: 'dependency_unavailable',

@@ -47,7 +47,7 @@ async function sheetOf(path: string, init: RequestInit = {}): Promise<readonly (
   return rows;
 }
 
-/** @returns the same rows, read as CSV; cells that are numbers in a workbook are numbers here. */
+/** @returns the rows of the CSV answer, header first; cells that are numbers in a workbook are numbers here. */
 async function csvOf(path: string, init: RequestInit = {}): Promise<readonly (readonly unknown[])[]> {
   const { bytes } = await fetchRaw(api, path, 'text/csv', init);
   const [header = [], ...rows] = parseCsv(bytes.toString());
@@ -81,7 +81,7 @@ describe('reading: workbooks', () => {
     expect(rows).toEqual(await csvOf(path));
   });
 
-  test('POST /data returns a workbook with the same rows as its CSV (R-G1, R-G4)', async () => {
+  test('POST /data returns a workbook with the same rows as CSV for the same body (R-G1, R-G4)', async () => {
     const body = JSON.stringify({ variableIds: [versioned], versions: 'all', displayLevel: 'ValueVariableDate' });
     const rows = await sheetOf('/data', { method: 'POST', body });
     expect(rows).toEqual(await csvOf('/data', { method: 'POST', body }));

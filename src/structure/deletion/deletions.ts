@@ -125,15 +125,15 @@ const TAKE = `
 
 const NOTE_STEP = 'update deletion set next_attempt_date = clock_timestamp() where id = $1';
 
-// Delay of a retry: a second after the first failure, at most an hour.
+// Delay before a retry: a second after the first failure, doubled after each further failure, at most an hour.
 const POSTPONE = `
   update deletion set attempt_count = attempt_count + 1,
     next_attempt_date = clock_timestamp() + least(interval '1 second' * 2 ^ least(attempt_count, 20), interval '1 hour')
   where id = $1`;
 
 /**
- * Takes the next step of a large deletion: deletes some of the remaining variables; when none remain, some of the sources;
- * when none remain, the target.
+ * Takes the next step of a large deletion: deletes some of the variables; when no variable remains, some of the sources;
+ * when no source remains, the target.
  * @returns false when no step was due; call again while it returns true.
  * @throws the error of the step, which is retried later.
  */

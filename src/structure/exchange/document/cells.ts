@@ -1,8 +1,8 @@
 /**
  * Converts values of a document to cells of a sheet, and back. An empty cell means null; for a member that cannot be
- * cleared, it means that the row leaves the member out. A cell has an object or a list as JSON; a list may also be texts
- * separated by `|`. A text that is empty, in quotes, or begins or ends with white space is written as a JSON string. A text
- * longer than a cell continues in further rows, which have `true` in the column `continued`.
+ * cleared, it means that the row leaves the member out. A cell contains an object or a list as JSON; a list may also be
+ * texts separated by `|`. A text that is empty, in quotes, or begins or ends with white space is written as a JSON string.
+ * A text that is too long for a cell continues in further rows, which have `true` in the column `continued`.
  */
 import type { WorkbookCell, WorkbookRow } from '../../../platform/http/workbook-writer.ts';
 import { KINDS, type KindName, type ListName } from './kinds.ts';
@@ -10,7 +10,10 @@ import { KINDS, type KindName, type ListName } from './kinds.ts';
 /** Maximum characters that are written to a cell; the format allows 32,767. */
 const MAX_CELL_CHARACTERS = 32_000;
 
-/** Converts a row to one row of cells, or to several when a text is longer than a cell. The last column is `continued`. */
+/**
+ * Converts a row of a document to one row of cells, or to several when a text is too long for a cell. The last column is
+ * `continued`.
+ */
 export function toCells(values: readonly unknown[]): readonly WorkbookRow[] {
   const columns = values.map((value) => split(toCell(value)));
   const height = Math.max(1, ...columns.map(({ length }) => length));
@@ -41,9 +44,7 @@ function toCell(value: unknown): WorkbookCell {
   return isPlain(text) ? text : JSON.stringify(text);
 }
 
-/**
- * @returns false when the text is empty, quoted, or begins or ends with white space: a cell then has it as a JSON string.
- */
+/** @returns false for a text that is empty, in quotes, or begins or ends with white space; cells contain it as JSON. */
 function isPlain(text: string): boolean {
   return text !== '' && text.trim() === text && !/^"[\s\S]*"$/.test(text);
 }
@@ -88,7 +89,7 @@ export function readCell(kind: ListName, member: string, cell: unknown): unknown
   return cellKind === 'list' ? cell.split('|').map((item) => item.trim()) : cell;
 }
 
-/** Reads a cell of the sheets `catalogues` and `forms`. An empty cell changes nothing: their members cannot be cleared. */
+/** Reads a cell of the sheets `catalogues` and `forms`. An empty cell keeps the stored value: no member can be cleared. */
 function readDefinitionCell(member: string, cell: unknown): unknown {
   if (cell === null || cell === '') return undefined;
   if (typeof cell === 'string') return member === 'groups' || /^"[\s\S]*"$/.test(cell) ? parseJson(cell) : cell;
@@ -96,8 +97,8 @@ function readDefinitionCell(member: string, cell: unknown): unknown {
 }
 
 /**
- * @returns true when an empty cell keeps the member: the member is a key, a reference or an occurrence, or cannot be
- * cleared.
+ * @returns true when an empty cell keeps the value of the member: the member belongs to the key of the resource or of a
+ * parent, or cannot be cleared.
  */
 function isKept(kind: KindName, member: string): boolean {
   const { self, parents, keyField } = KINDS[kind];

@@ -1,7 +1,8 @@
 /**
- * The rows of an exchange document: members of a site, source or variable, with business keys instead of ids. A row names
- * itself by its key (`externalId`, `serialNumber` or `mappingConfig`; without one, its name) within its parent, and its
- * parent in the same way. Rows that share a key also have an `occurrence`, counted in id order.
+ * The rows of an exchange document: members of a site, source or variable, with business keys instead of ids. The key of a
+ * resource is its identifier (`externalId`, `serialNumber` or `mappingConfig`), or its name when it has no identifier. A
+ * row names its resource and the parents of the resource by their keys. Resources that share a key within their parent
+ * also have an `occurrence`: 1 for the resource with the lowest id, 2 for the next.
  */
 import type { Resource } from '../../resource.ts';
 import { SITE } from '../../site.ts';
@@ -17,7 +18,7 @@ export const CONTINUED = 'continued';
 /** Names of the lists of resources, parents first. */
 export const KIND_NAMES = ['sites', 'sources', 'variables'] as const;
 export type KindName = (typeof KIND_NAMES)[number];
-/** Lists of a document and sheets of a workbook, in the order of both: first own catalogue entries (entry-rows.ts) and forms (form-rows.ts). */
+/** Lists of a document, or sheets of a workbook, in order. `catalogues`: see entry-rows.ts; `forms`: see form-rows.ts. */
 export const LIST_NAMES = ['catalogues', 'forms', ...KIND_NAMES] as const;
 export type ListName = (typeof LIST_NAMES)[number];
 
@@ -27,7 +28,7 @@ export const ENTRY_MEMBERS = ['catalogue', 'name', 'symbol', 'unitFamily', 'divi
 /** Members of a row of the list `forms`. */
 export const FORM_MEMBERS = ['entityType', 'name', 'groups'] as const;
 
-/** Members that refer to a resource by its key. */
+/** Names of the members by which a row refers to a resource. */
 export interface KeyMembers {
   /** Member with the resource's identifier, if it has one. */
   readonly own: string;
@@ -48,7 +49,7 @@ export interface Kind {
   readonly fields: readonly string[];
 }
 
-/** How a row refers to the site, source and variable it belongs to or reads. */
+/** Members by which a row refers to the sites, sources and variables that it belongs to or reads. */
 export const REFERENCE: Readonly<Record<KindName, KeyMembers>> = {
   sites: { own: 'siteExternalId', name: 'siteName', occurrence: 'siteOccurrence' },
   sources: { own: 'sourceSerialNumber', name: 'sourceName', occurrence: 'sourceOccurrence' },

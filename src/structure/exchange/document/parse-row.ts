@@ -30,7 +30,7 @@ export interface KeyReference {
 type Members = Readonly<Record<string, unknown>>;
 type PathOf = (member: string) => string;
 
-/** Values that null gives to columns that cannot be null: their defaults in the database. */
+/** Values of columns that cannot be null, for members that a row sets to null: the defaults of the database. */
 const RESET: Readonly<Record<KindName, Members>> = {
   sites: { client_data: {} },
   sources: { tags: [], client_data: {} },
@@ -82,7 +82,7 @@ function textOf(value: unknown): string | undefined {
 /** Identifiers that are stored without white space around them. */
 const TRIMMED: ReadonlySet<string> = new Set(['externalId', 'siteExternalId', 'mappingConfig']);
 
-/** Reads the key by which a row, an input or a form names a resource. @returns undefined when there is none. */
+/** Reads the key by which a row, an input or a form names a resource. @returns undefined when `row` has neither the identifier nor the name. */
 export function readReference(row: Members, members: KeyMembers): KeyReference | undefined {
   const [own, name, occurrence] = [textOf(row[members.own]), row[members.name], row[members.occurrence]];
   const key =

@@ -35,7 +35,7 @@ export interface RowBatch {
   readonly rows: readonly DocumentRow[];
 }
 
-/** SQL condition that limits each kind to some sites, given the placeholder of their ids. */
+/** SQL condition that limits each kind to some sites. @param parameter SQL parameter with the ids of the sites, such as `$3`. */
 const OF_SITES: Readonly<Record<KindName, (parameter: string) => string>> = {
   sites: (parameter) => `site.id = any(${parameter})`,
   sources: (parameter) => `source.site_id = any(${parameter})`,
@@ -67,7 +67,7 @@ export async function* readRows(
   }
 }
 
-/** What the rows of an export depend on besides the resources themselves. */
+/** Data that the rows of an export depend on, besides the resources themselves. */
 export interface View {
   readonly caller: Caller;
   /** Occurrences of the resources that the caller may read. */
@@ -76,7 +76,7 @@ export interface View {
   readonly names: OwnNames;
 }
 
-/** Converts stored resources to rows, in their order. */
+/** Converts stored resources to rows, in the same order. */
 export async function toRows(
   { present }: RowServices,
   queryable: Queryable,
@@ -114,7 +114,7 @@ export async function toRows(
   });
 }
 
-/** @returns true for a blank identifier, which is left out: an import cannot distinguish it from an empty cell. */
+/** @returns true for an absent or blank identifier. Rows omit it: an import could not distinguish it from an empty cell. */
 function isBlank(identifier: unknown): boolean {
   return typeof identifier !== 'string' || identifier.trim() === '';
 }

@@ -1,21 +1,21 @@
-/** Finds the keys by which a document names stored resources, among those that the caller may read (R-B9). */
+/** Finds the keys by which a document names the stored resources that the caller may read (R-B9). */
 import type { Caller } from '../../../identity/caller/caller.ts';
 import type { Queryable } from '../../../platform/database/database.ts';
 import { selectResources } from '../../resource.ts';
 import type { ReferenceKeys } from '../document/declaration-references.ts';
 import { type Key, KIND_NAMES, KINDS, type Kind, type KindName, keyExpression } from '../document/kinds.ts';
 
-/** Occurrences of the resources that share a key with another resource, by id. */
+/** For each kind, the occurrence (kinds.ts) by resource id. A resource that shares its key with no other resource is absent. */
 export type Occurrences = Readonly<Record<KindName, ReadonlyMap<number, number>>>;
 
-/** Column of the parent within which keys are counted. */
+/** Column with the id of the parent; occurrences are counted separately within each parent. */
 const PARENT: Readonly<Record<KindName, string>> = {
   sites: 'site.account_id',
   sources: 'source.site_id',
   variables: 'variable.source_id',
 };
 
-/** Numbers the resources that share a key within their parent, in id order. */
+/** Numbers, in id order, the resources that share a key within their parent. Counts only what the caller may read. */
 export async function readOccurrences(queryable: Queryable, caller: Caller): Promise<Occurrences> {
   const found: [KindName, ReadonlyMap<number, number>][] = [];
   for (const name of KIND_NAMES) found.push([name, await readShared(queryable, caller, KINDS[name])]);

@@ -5,7 +5,7 @@ import { CONTINUED, FORMAT, LIST_NAMES, type ListName, listMembers } from '../do
 import type { RowBatch } from './read-rows.ts';
 
 /**
- * Rows of one kind as text: JSON rows, or the cells of a sheet. A buffer, so that its length is the memory it takes.
+ * Rows of one list as text: JSON rows, or the cells of a sheet. `text` is a buffer, so that its length is its memory use.
  */
 export interface EncodedBatch {
   readonly kind: ListName;
@@ -64,7 +64,7 @@ export function headerOf(kind: ListName): readonly string[] {
   return [...listMembers(kind), CONTINUED];
 }
 
-/** Splits batches, ordered by kind, into one sequence for each kind. The sequences must be read in the same order. */
+/** Splits batches, ordered by kind, into one sequence for each kind. The sequences must be read in the order of the kinds. */
 function splitKinds(batches: AsyncIterable<EncodedBatch>): (kind: ListName) => AsyncGenerator<readonly WorkbookRow[]> {
   const source = batches[Symbol.asyncIterator]();
   let next: Awaited<ReturnType<typeof source.next>> | undefined;
@@ -80,7 +80,7 @@ function splitKinds(batches: AsyncIterable<EncodedBatch>): (kind: ListName) => A
         yield JSON.parse(text.toString()) as readonly WorkbookRow[];
       }
     } finally {
-      // A consumer that leaves in the middle of a sequence reads no later sequence.
+      // A consumer that stops in the middle of a sequence reads no further sequence, so the source is closed.
       if (!isRead) await source.return?.();
     }
   };

@@ -16,8 +16,8 @@ export interface ApplyRef {
 }
 
 /**
- * A row whose declaration changes, with the former and the new declaration by business keys; null: the variable is not
- * calculated.
+ * A row that changes a declaration. `from` and `to` are the former and the new declaration, with business keys instead of
+ * ids; null means that the variable is not calculated.
  */
 export interface ChangedDeclaration {
   readonly ordinal: number;

@@ -26,8 +26,8 @@ const IDS_PER_EVENT = 10_000;
 
 /**
  * Writes the planned rows.
- * @returns at most 1,000 problems of form values; without any, the problems of declarations. When the list is not
- * empty, the caller must roll the transaction back.
+ * @returns at most 1,000 problems of form values; when form values have no problem, the problems of declarations. When
+ * the list is not empty, the caller must roll the transaction back.
  * @throws {StalePlan} when a resource or form that the import changes was deleted after the plan.
  */
 export async function applyImport(
@@ -37,7 +37,7 @@ export async function applyImport(
 ): Promise<readonly ErrorDetail[]> {
   const { accountId } = applied.caller;
   await writeEntries(transaction, applied.id, accountId);
-  // Forms first: the document's values are checked against the document's own forms.
+  // Forms are written before form values are checked, because a document may have values of its own forms.
   const deleted = await writeForms(transaction, applied.id, accountId);
   if (deleted > 0) throw new StalePlan(`forms deleted during the import: ${deleted}`);
   const broken = await checkRowValues(transaction, applied);
@@ -67,7 +67,8 @@ async function writeRows(transaction: Transaction, kind: Kind, { id, caller }: A
   const planned = await countPlanned(transaction, id, name);
   const changed = `structure_import_row r join ${table} t on t.id = r.target_id and t.account_id = $2
     where r.import_id = $1 and r.kind = '${name}' and r.action = 'Changed' and r.changes - 'calculated' <> '{}'`;
-  // Locks the rows first: the update writes every column of a document, so a concurrent change would be lost.
+  // Locks the rows before the update. The update also writes the columns that the import does not change, and would undo
+  // concurrent changes of these columns.
   const locked = await counted(`select from ${changed} order by t.id for no key update of t`, [id, caller.accountId]);
   if (locked !== planned.changed) throw new StalePlan(`${name} deleted during the import: ${planned.changed - locked}`);
   // Changes precede insertions: a new default variable may replace a default variable that the import changes.

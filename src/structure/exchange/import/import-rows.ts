@@ -7,13 +7,13 @@ import { KINDS, LIST_NAMES, type ListName } from '../document/kinds.ts';
 export const ACTIONS = ['Created', 'Changed', 'Left'] as const;
 export type RowAction = (typeof ACTIONS)[number];
 
-/** A row of an import with what the import does to it. */
+/** A row of an import, with what the import does to the row's resource. */
 export type ImportedRow = {
   readonly kind: ListName;
   /** Where the row is: JSON path, or sheet and row number. */
   readonly place: string;
   readonly action: RowAction;
-  /** The resource; null where the import has not created it. */
+  /** Id of the resource; null when the import has not created the resource. */
   readonly id: number | null;
   /** Member → former and new value, of a row with the action Changed. */
   readonly changes?: Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>;

@@ -127,7 +127,7 @@ const QUEUE_LOCK_CLASS = 0x7371;
  * Creates an import before its document is received.
  * @param maxWaiting maximum number of imports of the account that wait or are being processed. Imports whose document
  * is still being received are not counted; `queueImport` counts again.
- * @throws {DomainError} queue_full when that many wait or are being processed already.
+ * @throws {DomainError} queue_full when that many imports already wait or are being processed.
  */
 export async function insertImport(
   queryable: Queryable,
@@ -284,7 +284,7 @@ export async function countImportFailures(queryable: Queryable, id: string, fail
   return rows[0]?.attempts ?? 0;
 }
 
-/** Deletes one import beyond its retention, or the rest of an interrupted upload. @returns whether there was one. */
+/** Deletes one import beyond its retention, or the rest of an interrupted upload. @returns whether it deleted one. */
 export async function purgeImport(queryable: Queryable, retentionDays: number): Promise<boolean> {
   const { rowCount } = await queryable.query(
     `delete from structure_import where id in (

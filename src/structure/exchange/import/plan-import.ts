@@ -164,7 +164,7 @@ async function createRows(run: Run, { name, resource }: Kind, mine: string, pare
          select r.ordinal from structure_import_row r where ${isNew} order by r.ordinal) ordered) given
      where ${mine} and r.ordinal = given.ordinal`,
   );
-  // The entries of new rows serve to find parents, and a variable is not a parent.
+  // New resources are added to import_entry only so that rows find them as parents; a variable is not a parent.
   if (name === 'variables') return;
   await run(
     `insert into import_entry
@@ -197,10 +197,10 @@ async function compareRows(run: Run, { name, resource: { table } }: Kind): Promi
   );
 }
 
-/** SQL of the problems of rows that make a variable the default of a source which then has several defaults. */
+/** SQL of the problems of rows that would give a source several default variables. */
 const SEVERAL_DEFAULTS = problem(`
   select $1, given.place, 'isDefault must be true for at most one variable of a source; '
-    || case when others.total > 0 then 'the source already has a default variable' else 'another row is the default variable of the source' end
+    || case when others.total > 0 then 'the source already has a default variable' else 'another row also sets isDefault for this source' end
   from (
     select r.place, r.ordinal, r.source_id, r.target_id, count(*) over (partition by r.source_id) as rows
     from structure_import_row r

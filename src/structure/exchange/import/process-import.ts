@@ -48,13 +48,13 @@ const IMPORT_LOCK_CLASS = 0x7369;
 const TRANSACTION = { statementTimeoutMs: 1_800_000 } as const;
 const UNIQUE_VIOLATION = '23505';
 const MAX_FAILURES = 5;
-/** Below this number of rows, statistics of the staged rows take longer than they save. */
+/** Below this number of rows, collecting statistics of the staged rows takes longer than the statistics save. */
 const ANALYZED_ROWS = 1000;
 const DEATH_FAILURES = 3;
 
 /**
  * Processes the oldest waiting import of an account.
- * @returns false when none waits, or another process works on an import of the account.
+ * @returns false when no import waits, or another process works on an import of the account.
  */
 export async function processImport(
   services: ProcessServices,
@@ -140,8 +140,8 @@ async function finish(
   ]);
   await noteProgress(database, id, { phase: 'Comparing' });
   const rowCount = Object.values(note.counts).reduce((sum, count) => sum + count, 0);
-  // ANALYZE runs outside the transaction of the plan: imports of other accounts would wait for its lock until the end of
-  // that transaction.
+  // ANALYZE runs before the transaction of the plan. Within this transaction, it would make imports of other accounts wait
+  // for the lock of ANALYZE until the plan is complete.
   if (rowCount >= ANALYZED_ROWS) await connection.query('analyze structure_import_row');
   const pathOf = pathsOf(note);
   const plan = async (transaction: Transaction): Promise<number> =>
@@ -166,7 +166,7 @@ async function finish(
 
 class RolledBack extends Error {}
 
-/** Writes the plan and ends the import in one transaction; a what-if import, and one with problems, is rolled back. */
+/** Writes the plan and ends the import in one transaction. Problems or `whatIf` roll the transaction back. */
 async function write(
   { database, declarations }: ProcessServices,
   connection: Connection,

@@ -69,7 +69,7 @@ function resolveInput(input: Members, own: Own, found: Found, report: Report): M
   return { ...members, variableId: id };
 }
 
-/** Replaces the name of a unit by its id. Names of units and of members ignore case. */
+/** Replaces the name of a unit by its id. Unit names and member names match in any case. */
 function resolveUnit(input: Members, units: ReadonlyMap<string, number>, report: Report): Members {
   const [member, unitName] = Object.entries(input).find(([name]) => name.toLowerCase() === 'unitid') ?? [];
   if (member === undefined || !isEntryName(unitName)) return input;
@@ -141,7 +141,7 @@ function split(members: Members): { readonly rest: Members; readonly named: Name
   return { rest, named };
 }
 
-/** Looks up everything that the formulas of some rows name, level by level. */
+/** Looks up the resources that the formulas of some rows name: first the sites, then the sources, then the variables. */
 async function findNamed(queryable: Queryable, accountId: number, rows: readonly DeclarationRow[]): Promise<Found> {
   const uses = rows.flatMap(({ siteId, sourceId, calculated }) =>
     namesOf(calculated).map((named) => ({ named, siteId, sourceId })),
@@ -195,7 +195,7 @@ function namesOf(calculated: unknown): readonly Named[] {
 
 const KIND_WORDS: Readonly<Record<KindName, string>> = { sites: 'site', sources: 'source', variables: 'variable' };
 
-/** @returns the id of the resource that a reference names, or why it names none or several. */
+/** @returns the id of the resource that a reference names, or why the reference names no resource or several. */
 function choose(kind: KindName, { key, occurrence }: KeyReference, ids: readonly number[]): number | string {
   const word = KIND_WORDS[kind];
   const shown = `${key.startsWith('=') ? 'the identifier' : 'the name'} ${JSON.stringify(key.slice(1))}`;
@@ -213,7 +213,7 @@ const PARENT_COLUMN: Readonly<Record<KindName, string | undefined>> = {
 
 /**
  * @returns for each reference the ids of the resources with its key, ascending. When no resource has the key, a name
- * without an occurrence finds the resource with this name and an identifier, if there is exactly one.
+ * without an occurrence finds the resource that has this name and an identifier, if there is exactly one such resource.
  */
 async function findIds(
   queryable: Queryable,

@@ -31,7 +31,7 @@ interface KnownForm {
   /** Absent: the import creates the form. */
   readonly id?: number;
   readonly groups?: readonly DocumentGroup[];
-  /** Path of the row that names the form; undefined: none yet. */
+  /** Path of the row that names the form; undefined until a row names it. */
   readonly place?: string;
 }
 

@@ -189,8 +189,8 @@ memory_pattern <- paste(
 processes_pattern <- "unable to fork|cannot fork|Resource temporarily unavailable"
 
 describe_error <- function(condition, notes) {
-  # An error about the script's value gets the line of the last expression: `notes$line` is then from an earlier error,
-  # which the script caught.
+  # An error about the script's value gets the line of the last expression, because `notes$line` may be the line of an
+  # earlier error that the script caught.
   is_of_output <- inherits(condition, c("tidemark_output_error", "tidemark_too_many_points"))
   line <- if (is_of_output || is.na(notes$line)) notes$top_line else notes$line
   message <- clean_text(conditionMessage(condition))

@@ -53,8 +53,8 @@ prepare_session <- function() {
   invisible()
 }
 
-#' Returns the toolbox functions and replacements of quit() and q(), which would lose the notes. They are attached
-#' behind the global environment, so that a script's own definition wins (R-H4).
+#' Returns the toolbox functions, and `refuse_quit` as quit() and q(), because R's own functions would lose the notes.
+#' `zygote_main` attaches them behind the global environment, so that a script's own definition wins (R-H4).
 #' @noRd
 toolbox <- function() c(mget(toolbox_names, envir = environment(toolbox)), quit = refuse_quit, q = refuse_quit)
 

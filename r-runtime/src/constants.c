@@ -24,7 +24,7 @@ R_FUNCTION ptrdiff_t Rf_xlength(SEXP);
 R_FUNCTION void MARK_NOT_MUTABLE(SEXP);
 R_FUNCTION SEXP R_NilValue;
 
-/* Maximum constant pools of compiled code that are gathered; freeze.c notes them. Further pools are left as they are. */
+/* Maximum number of constant pools that note_constants keeps; the constants of further pools stay in place. */
 #define MAX_POOLS (1u << 17)
 static SEXP *pools;
 static size_t pool_count;

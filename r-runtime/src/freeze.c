@@ -113,7 +113,7 @@ SEXP tm_freeze(SEXP roots) {
   while (w.pending_count > 0) {
     SEXP object = w.pending[--w.pending_count];
     int type = TYPEOF(object);
-    /* A CHARSXP has no attributes: the field links the objects of R's table of strings. */
+    /* A CHARSXP has no attributes: its attribute field links the objects of R's table of strings. */
     if (type != CHARSXP) visit(&w, ATTRIB(object));
     if (type != WEAKREFSXP) visit_parts(&w, object);
     if (type == BCODESXP) note_constants(CDR(object));

@@ -1,7 +1,7 @@
 /*
- * Shared by the files of the C helper: framing of the connection, limits of a run, and its end. Byte layouts: ../FRAMES.md;
- * the other end is src/calculation/sandbox/wire.ts. R loads the helper by dyn.load; no file needs R's
- * headers.
+ * Shared by the C files of sandbox.so and of the supervisor: framing of the connection, limits of a run, and how a run
+ * ends. Byte layouts: ../FRAMES.md; the other end of the connection is src/calculation/sandbox/wire.ts. R loads
+ * sandbox.so by dyn.load; no file needs R's headers.
  */
 #ifndef TIDEMARK_SANDBOX_H
 #define TIDEMARK_SANDBOX_H

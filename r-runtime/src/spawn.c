@@ -63,7 +63,7 @@ static int open_channels(struct channels *c) {
   return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, c->pairs[CONTROL]);
 }
 
-/* Restores the default handlers, except R's handler of SIGINT, with which a supervisor interrupts its runner. */
+/* Restores the default handlers. Leaves R's handler of SIGINT, because a supervisor interrupts its runner by SIGINT. */
 static void restore_signals(void) {
   const int numbers[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) signal(numbers[i], SIG_DFL);

@@ -139,7 +139,7 @@ static void kill_silent_spares(struct spares *s) {
   }
 }
 
-/* Sends the heartbeat to the calculator, which replaces a silent zygote. Sends none while it has no supervisor. */
+/* Sends the heartbeat to the calculator, which replaces a silent zygote. Sends none while no supervisor exists. */
 static void send_heartbeat(const struct spares *s, uint64_t *next_us) {
   uint64_t now = monotonic_us();
   int can_serve = s->serving > 0;

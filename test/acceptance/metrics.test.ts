@@ -186,7 +186,7 @@ describe('metrics: names and labels (R-A9)', () => {
 });
 
 describe('metrics: access (R-A9)', () => {
-  test('on the API port, the scraper and an ADMIN may read; a caller without a valid token and a manager may not', async () => {
+  test('on the API port, the scraper and an ADMIN may read; a manager and a caller without a valid token may not', async () => {
     await world.addUser('root@example.test', { role: 'ADMIN' });
     const adminToken = await requestToken(roles.http, passwordGrant('root@example.test', { scopes: ['datahub-api'] }));
     expect((await ask(roles.http)).status).toBe(401);
@@ -198,7 +198,7 @@ describe('metrics: access (R-A9)', () => {
     expect((await ask(roles.http, TOKEN)).status).toBe(200);
   });
 
-  test('on the health port with METRICS_TOKEN, the scraper may read; a caller without a token and a manager may not', async () => {
+  test('on the health port with METRICS_TOKEN, the scraper may read; a manager and a caller without a token may not', async () => {
     expect((await ask(roles.health)).status).toBe(401);
     expect((await ask(roles.health, api.token)).status).toBe(401);
     expect(sampleOf(await scrape(roles.health), 'tidemark_push_readings_total')).toBe(7);

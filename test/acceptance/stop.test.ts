@@ -46,7 +46,7 @@ async function stop(roles: RoleProcess) {
 const STOPPED = { code: 0, last: { msg: 'stopped' } };
 
 describe.concurrent('stop: SIGTERM (R-K2)', () => {
-  test('ends an API while a client follows the progress of a file', async () => {
+  test('ends an api process while a client follows the progress of a file', async () => {
     const api = await start(['api']);
     const client: ApiClient = await signIn(api.http);
     const { sourceId } = await createSiteAndSource(client);

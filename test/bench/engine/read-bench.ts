@@ -1,6 +1,6 @@
 /**
- * Compares reads: a year of 15-minute points with seven versions against a year with a single version, and past states
- * against the latest.
+ * Compares reads: a year of 15-minute points with seven versions each against a year of points with one version each,
+ * and past states against the latest state.
  */
 import { type Database, withTransaction } from '../../../src/platform/database/database.ts';
 import { encodeTuples } from '../../../src/points/copy-codec.ts';

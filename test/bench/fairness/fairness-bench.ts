@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- --only fairness [--case RESOURCE,…]`: p95 of account B alone and beside the worst load of account
- * A, per shared resource, in the same run (R-A14). The limit: beside A, B's p95 stays within 3 times its quiet p95.
+ * `npm run bench -- --only fairness [--case RESOURCE,…]`: p95 of an operation of account B, alone and beside the worst
+ * load of account A, per shared resource, in the same run (R-A14). The limit: beside A, B's p95 stays within 3 times its
+ * quiet p95.
  */
 import type { Database } from '../../../src/platform/database/database.ts';
 import { addAccount, addUser } from '../../support/fixtures/accounts.ts';

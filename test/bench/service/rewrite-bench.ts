@@ -1,7 +1,7 @@
 /**
  * Measures two writes over HTTP until their points are readable (R-D6): a rewrite of 1.4 million points of 40 variables,
- * compared with the writer alone; and a push of a day by the same user to another variable during the rewrite, compared
- * with such a push on an idle service.
+ * compared with the writer alone; and a push of a day of points by the same user to another variable during the rewrite,
+ * compared with such a push on an idle service.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Database, withTransaction } from '../../../src/platform/database/database.ts';

@@ -32,7 +32,7 @@ export type EventType = keyof typeof IS_FILTERABLE;
 /** All event types, in the order of R-I2. */
 export const EVENT_TYPES = Object.keys(IS_FILTERABLE) as readonly EventType[];
 
-/** Whether a webhook for these events may have a filter (R-I1). */
+/** Whether a webhook for events of this type may have a filter (R-I1). */
 export function isFilterable(eventType: EventType): boolean {
   return IS_FILTERABLE[eventType];
 }

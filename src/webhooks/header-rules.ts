@@ -1,4 +1,4 @@
-/** Which headers a webhook may add to deliveries (R-I1): no headers of the connection, the framing or the service. */
+/** Decides which headers a webhook may add to deliveries (R-I1). It refuses headers of the connection, framing and service. */
 
 const MAX_HEADERS = 32;
 const MAX_CHARACTERS = 8192;
@@ -24,7 +24,7 @@ export interface HeaderProblem {
 /**
  * Validates the headers of a webhook (R-I1).
  * @param headers as given by a client.
- * @returns the problems, at most one per header; empty when the headers may be sent.
+ * @returns at most one problem per header, then problems of all headers together; empty when the headers may be sent.
  */
 export function findHeaderProblems(headers: Readonly<Record<string, unknown>>): readonly HeaderProblem[] {
   const entries = Object.entries(headers);

@@ -9,7 +9,7 @@ export type StoredHeaders = Readonly<Record<string, string>> | string;
 /** A row with TARGET_COLUMNS, as the database returns it. */
 export type TargetRow = Omit<WebhookTarget, 'headers'> & { readonly headers: StoredHeaders };
 
-/** @returns JSON for the column `headers`: sealed, but plain without headers or without a key. */
+/** @returns JSON for the column `headers`: sealed when there are headers and the vault has a key, otherwise plain. */
 export function sealHeaders(vault: SecretVault, headers: WebhookTarget['headers'], accountId: number): string {
   const json = JSON.stringify(headers);
   const isPlain = vault.keyId === undefined || Object.keys(headers).length === 0;
@@ -57,7 +57,7 @@ const RENEW = `
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Seals secrets and headers of webhooks with the first key, unless this key has sealed them already.
+ * Seals secrets and headers of webhooks with the first key of the vault, unless this key has sealed them already.
  * @returns the numbers of webhooks examined and changed.
  */
 export async function renewSecrets(

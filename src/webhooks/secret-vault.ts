@@ -31,7 +31,7 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** @param keys the first one seals; the others open texts sealed earlier. */
+/** @param keys the first key seals and opens texts; the others only open texts that they sealed earlier. */
 export function openSecretVault(keys: readonly VaultKey[]): SecretVault {
   const [current] = keys;
   const byId = new Map(keys.map(({ id, key }) => [id, key]));
@@ -80,7 +80,7 @@ function encrypt(key: Buffer, bytes: Buffer, context: string): string {
   return Buffer.concat([nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]).toString('base64url');
 }
 
-/** @throws {Error} unless `encrypt` made these bytes with this key and context. */
+/** @throws {Error} unless `text` is a result of `encrypt` with this key and context. */
 function decrypt(key: Buffer, text: string, context: string): Buffer {
   const bytes = Buffer.from(text, 'base64url');
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });

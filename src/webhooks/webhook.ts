@@ -16,7 +16,7 @@ export interface WebhookTarget {
   readonly httpMethod: (typeof HTTP_METHODS)[number];
   readonly headers: Readonly<Record<string, string>>;
   readonly bodyTemplate: string | null;
-  /** `whsec_…`: one, or two during the overlap after a change (R-I3). */
+  /** One `whsec_…`, or two after a change while the former secret is still valid (R-I3). */
   readonly secrets: readonly string[];
 }
 

@@ -146,8 +146,8 @@ export async function updateWebhook(
 
 /**
  * Deletes a webhook: hides it and erases its credentials (R-I1). The row stays as a tombstone until
- * delivery/purge-history.ts has deleted its history: deleting millions of attempts here would block the fan-out of its
- * events meanwhile.
+ * delivery/purge-history.ts has deleted its history: deleting millions of attempts here would meanwhile block the
+ * fan-out of the webhook's events.
  * @returns the name of the webhook.
  * @throws {DomainError} not_found when the account has no such webhook.
  */

@@ -27,7 +27,7 @@ export const LEASED_ATTEMPTS: LeasedTable = {
   ...{ table: 'webhook_attempt', idType: 'int8', column: 'claimed_until', state: 'Pending' },
 };
 
-/** What delivery reads of a webhook. */
+/** Fields of a webhook that delivery uses. */
 export interface Receiver {
   readonly accountId: number;
   readonly isEnabled: boolean;
@@ -103,7 +103,7 @@ export async function findReceiver(
   return { accountId, isEnabled, isFailing, target: openTarget(vault, target, accountId) };
 }
 
-/** Claims up to `limit` due attempts of a webhook, oldest first, for `leaseMs`. */
+/** Claims up to `limit` due attempts of a webhook for `leaseMs`, in the order of their due dates. */
 export async function claimAttempts(
   queryable: Queryable,
   webhookId: string,
@@ -134,8 +134,8 @@ export async function findDueWebhooks(queryable: Queryable): Promise<readonly st
 }
 
 /**
- * @returns milliseconds until the first unclaimed attempt of an enabled webhook is due and the pause of the webhook is over;
- *   Infinity when there is no such attempt.
+ * @returns milliseconds until the first unclaimed attempt of the webhook is due and the pause of the webhook is over;
+ *   Infinity when there is no such attempt or the webhook is disabled.
  */
 export async function findNextDue(queryable: Queryable, webhookId: string): Promise<number> {
   const { rows } = await queryable.query<{ delayMs: number }>({

@@ -1,6 +1,6 @@
 /**
- * One time slice of a webhook: sends due attempts, oldest first, over a few concurrent lanes. A slice is short, so a long
- * backlog or a slow receiver does not starve other webhooks.
+ * One time slice of a webhook: sends due attempts, in the order of their due dates, over a few concurrent lanes. A slice is
+ * short, so a long backlog or a slow receiver does not starve other webhooks.
  */
 import type { Database } from '../../platform/database/database.ts';
 import type { RowLeases } from '../../platform/database/row-leases.ts';
@@ -155,7 +155,7 @@ export interface Circuit {
   isOpen(): boolean;
 }
 
-/** Opens the breaker of a slice. @param isFailing the last attempt before the slice failed; it counts as the first failure. */
+/** Opens the breaker of a slice. @param isFailing whether the previous attempt failed, which counts as the first failure. */
 export function openCircuit(isFailing: boolean): Circuit {
   let failures = isFailing ? FAILURES_TO_OPEN - 1 : 0;
   return {

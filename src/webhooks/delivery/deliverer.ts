@@ -18,7 +18,7 @@ import { purgeHistory } from './purge-history.ts';
 import { writeOutcomes } from './write-outcomes.ts';
 
 const PURGE_INTERVAL_MS = 600_000;
-/** Fraction of the concurrency that one account may use, rounded up. */
+/** Fraction of `concurrency` that the webhooks of one account may use together. The product is rounded up. */
 const ACCOUNT_SHARE = 0.25;
 /**
  * Milliseconds during which the write of an outcome is retried. The claim may end meanwhile: another process may then claim
@@ -48,7 +48,10 @@ export interface DelivererServices extends Pick<DeliveryServices, 'database' | '
 }
 
 export interface Deliverer {
-  /** Starts no more attempts, waits up to `graceMs` for attempts in flight, then releases their claims (R-K2). */
+  /**
+   * Starts no more attempts and waits up to `graceMs` for the attempts in flight; then abandons the rest and releases their
+   * claims (R-K2).
+   */
   stop(graceMs: number): Promise<void>;
 }
 

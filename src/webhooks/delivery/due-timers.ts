@@ -3,7 +3,7 @@
  * a minute have a timer; the sweeper finds later attempts, and attempts whose process died.
  */
 export interface DueTimers {
-  /** Sets the timer of a webhook, in place of its previous one. */
+  /** Replaces the timer of a webhook; sets none when `delayMs` exceeds a minute. */
   set(webhookId: string, delayMs: number): void;
   stop(): void;
 }

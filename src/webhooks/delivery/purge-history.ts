@@ -1,4 +1,7 @@
-/** Deletes old messages (R-I5), old trial sends (R-I7) and the messages of deleted webhooks in batches, then these webhooks. */
+/**
+ * Deletes in batches old messages (R-I5), old trial sends (R-I7) and the messages of webhooks that are marked as deleted;
+ * then deletes the rows of these webhooks.
+ */
 import type { Queryable } from '../../platform/database/database.ts';
 
 const ROWS_PER_STATEMENT = 2000;
@@ -29,7 +32,7 @@ const PURGE_DELETED = `
   where deleted_date is not null and not exists (select from webhook_event where webhook_id = webhook.id)`;
 
 /**
- * Deletes old messages, old trial sends and deleted webhooks (R-I5, R-I7).
+ * Deletes old messages, old trial sends and the webhooks that are marked as deleted (R-I5, R-I7).
  * @param days age after which messages are deleted.
  * @param isStopped checked between batches.
  */

@@ -19,7 +19,7 @@ export interface RetryPolicy {
 }
 
 export type NextStep =
-  /** The message was delivered, or has no retries left. */
+  /** The message was delivered, or is not retried. */
   | { readonly kind: 'end' }
   | { readonly kind: 'retry'; readonly delayMs: number }
   /** The receiver answered 410 Gone. */

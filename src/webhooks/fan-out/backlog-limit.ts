@@ -1,7 +1,7 @@
 /**
  * Limits the backlog of each webhook, so that a receiver that is down does not fill the disk. Counting a long backlog
  * for every event would slow the relay, so each process caches its counts: together, processes may exceed the limit by
- * the messages that they store meanwhile.
+ * the messages that they store between two counts.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 

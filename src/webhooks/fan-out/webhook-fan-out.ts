@@ -35,7 +35,7 @@ export function webhookFanOut({ queue, maxPending }: FanOutOptions): EventConsum
   };
 }
 
-/** Stores the messages of events. @returns the webhooks with new messages. */
+/** Stores the messages of events. @returns ids of the webhooks with new messages. */
 async function fanOut(
   transaction: Transaction,
   events: readonly OutboxEvent[],

@@ -68,7 +68,10 @@ export async function listHistory(
   return rows.map(toHistory);
 }
 
-/** @returns the statement and its second parameter. The statement for one state can use the index of failed attempts (R-I5). */
+/**
+ * @returns the statement and its second parameter. The statement for a single state can use the partial index of
+ *   Failed or Pending attempts (R-I5).
+ */
 export function planPage(states: readonly AttemptState[]): { readonly statement: string; readonly state: unknown } {
   const [state] = states;
   return states.length === 1 ? { statement: PAGE_OF_STATE, state } : { statement: PAGE, state: states };

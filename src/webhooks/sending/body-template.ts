@@ -1,6 +1,6 @@
 /**
  * Body templates (R-I1): text with placeholders such as `{{data.variableId}}`, `{{data.variables[0].from}}`, `{{type}}`
- * and `{{json data}}`. Templates have no code and no loops, and read own members of the message only. In a JSON
+ * and `{{json data}}`. Templates have no code and no loops, and do not read inherited members of the message. In a JSON
  * template a placeholder is a whole value or part of a string, so no data can change the structure of the JSON.
  *
  * The package `mustache` 4.2 does not fit: it has sections, partials and lambdas, and cannot tell whether a placeholder
@@ -49,7 +49,7 @@ const CLOSE = '}}';
 /**
  * Parses a body template (R-I1).
  * @param isJson whether the body is JSON, which decides how values are escaped.
- * @returns its parts, and every error of its placeholders. It does not check the JSON.
+ * @returns the parts of the template and every problem of its placeholders. The JSON of the template is not checked.
  */
 export function parseTemplate(text: string, isJson: boolean): Template {
   const parts: Part[] = [];
@@ -143,7 +143,7 @@ function readJson(before: JsonState, text: string): JsonState {
   return { isInString, escapeLeft };
 }
 
-/** Follows own members only. @returns undefined when the path does not exist. */
+/** Does not follow inherited members. @returns undefined when the path does not exist. */
 function findValue(values: unknown, path: readonly (string | number)[]): unknown {
   let value = values;
   for (const step of path) {

@@ -1,4 +1,4 @@
-/** Composes the body of a message and its headers, signed by Standard Webhooks (R-I3). */
+/** Composes the body and the headers of a message, with the signature that Standard Webhooks specifies (R-I3). */
 import { Webhook as Signer } from 'standardwebhooks';
 import { isJsonType } from '../../platform/http/http-body.ts';
 import type { Message } from '../attempt.ts';
@@ -44,7 +44,7 @@ export function composeRequest(target: WebhookTarget, id: string, body: string, 
   return { headers, ours, body };
 }
 
-/** Signs with each secret, so that receivers can switch secrets at any time while both are valid. */
+/** Signs with each secret, so that receivers can switch to the new secret at any time while the former one is valid. */
 function sign(secrets: readonly string[], id: string, body: string, nowMillis: number): string {
   const date = new Date(nowMillis);
   return secrets.map((secret) => new Signer(secret).sign(id, date, body)).join(' ');

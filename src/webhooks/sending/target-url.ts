@@ -1,4 +1,4 @@
-/** Which URLs of receivers are accepted (R-I4). The addresses behind a name are checked by connect-guarded.ts. */
+/** Decides which URLs receivers may have (R-I4). connect-guarded.ts checks the addresses behind a host name. */
 import { isIP } from 'node:net';
 import { type AddressRange, isAllowedAddress } from '../../platform/address-ranges.ts';
 

@@ -1,4 +1,7 @@
-/** Runs trial sends, as a part of the deliverer: no other role may connect to receivers (R-I7). */
+/**
+ * Runs trial sends, the test messages of `POST /account/webhooks/test` (R-I7), as a part of the deliverer: no other role
+ * may connect to receivers.
+ */
 import type { Database } from '../../platform/database/database.ts';
 import { LEASE_MS, openRowLeases, type RowLeases } from '../../platform/database/row-leases.ts';
 import type { Log } from '../../platform/log.ts';
@@ -35,12 +38,15 @@ export interface TrialSenderServices {
 }
 
 export interface TrialSender {
-  /** Starts no more trial sends, waits up to `graceMs` for trial sends in flight, then releases their claims (R-K2). */
+  /**
+   * Starts no more trial sends and waits up to `graceMs` for the trial sends in flight; then abandons the rest and releases
+   * their claims (R-K2).
+   */
   stop(graceMs: number): Promise<void>;
 }
 
 const CONCURRENCY = 16;
-/** Maximum concurrent trial sends of one account, so that its hanging receivers leave capacity to other accounts. */
+/** Maximum concurrent trial sends of one account, so that its receivers leave capacity to other accounts when they hang. */
 const ACCOUNT_CONCURRENCY = 4;
 
 /** @returns the queue key; it contains the account, so that the semaphore needs no query. */

@@ -14,7 +14,7 @@ export interface TrialTarget extends WebhookTarget {
   readonly eventType: EventType;
 }
 
-/** A trial send as clients read it; `request` is null while it is Pending and after an internal error. */
+/** A trial send as clients read it; `request` is null while the trial send is Pending and after an internal error. */
 export interface Trial {
   readonly id: string;
   readonly state: 'Pending' | 'Succeeded' | 'Failed';
@@ -62,7 +62,7 @@ export async function insertTrial(
 
 /**
  * Reads a trial send of the account (R-I7).
- * @throws {DomainError} not_found, also for another account and after 24 h.
+ * @throws {DomainError} not_found, also for a trial send of another account and after 24 h.
  */
 export async function getTrial(queryable: Queryable, accountId: number, id: string): Promise<Trial> {
   const { rows } = isGuid(id)
@@ -77,7 +77,7 @@ export async function getTrial(queryable: Queryable, accountId: number, id: stri
   return { ...test, ...(response && { response }), ...(error !== null && { error }) };
 }
 
-/** @returns the secrets of the webhook of the account; undefined unless its URL is `url` (R-I7). */
+/** @returns the secrets of the webhook `id`; undefined unless the account has this webhook and its URL is `url` (R-I7). */
 export async function findReusableSecrets(
   queryable: Queryable,
   vault: SecretVault,

@@ -62,7 +62,7 @@ const runs = (variableId: number) => api.call<Run[]>('GET', `/variables/${variab
 
 /**
  * Waits until all earlier pushes are written and their runs are requested. To this end, pushes to a new input and waits
- * for its run, which is requested after the runs of all earlier writes.
+ * for the run that this push triggers, because that run is requested after the runs of all earlier writes.
  */
 async function settled(): Promise<void> {
   const input = await createVariable(api, sourceId);
@@ -71,7 +71,7 @@ async function settled(): Promise<void> {
   await lastRun(follower);
 }
 
-/** Waits until the newest run of a variable has ended. @param isWanted whether it is the run to wait for. */
+/** Waits until the newest run of a variable has ended. @param isWanted whether the newest run is the one to wait for. */
 async function lastRun(variableId: number, isWanted: (run: Run) => boolean = () => true): Promise<Run> {
   return eventually(`a run of variable ${variableId}`, async () => {
     const [run] = await runs(variableId);
@@ -370,7 +370,7 @@ describe('calculation: members of a declaration (R-H1)', () => {
 });
 
 describe('calculation: saving a declaration (R-H1)', () => {
-  test('a cycle is refused with 409 and its path, and the variable keeps its declaration', async () => {
+  test('a cycle is refused with 409 and the variables that form it, and the variable keeps its declaration', async () => {
     const input = await createVariable(api, sourceId);
     const first = await createVariable(api, sourceId, { calculated: calculated(IDENTITY, [hourly(input)]) });
     const second = await createVariable(api, sourceId, { calculated: calculated(IDENTITY, [hourly(first)]) });

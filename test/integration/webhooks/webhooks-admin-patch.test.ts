@@ -53,7 +53,7 @@ it.each(['application/json', 'application/json-patch+json', 'application/merge-p
   },
 );
 
-it('webhooks: PATCH remove resets headers, filter, bodyTemplate and httpMethod (R-I6)', async () => {
+it('webhooks: the PATCH operation `remove` resets headers, filter, bodyTemplate and httpMethod (R-I6)', async () => {
   const webhook = await create();
   const operations = ['headers', 'filter', 'bodyTemplate', 'httpMethod'].map((name) => ({
     op: 'remove',
@@ -75,17 +75,13 @@ describe('webhooks: PATCH is atomic', () => {
     ['a failing test', 409, { op: 'test', path: '/name', value: 'other' }],
     ['a test of a missing value', 409, { op: 'test', path: '/headers/X-Z', value: 'z' }],
     ['a path to an unknown field', 400, { op: 'add', path: '/colour', value: 'red' }],
-    ['a list that filters do not have', 400, { op: 'add', path: '/filter/userIds', value: [1] }],
-    [
-      'a copy from a list that filters do not have',
-      400,
-      { op: 'copy', from: '/filter/userIds', path: '/bodyTemplate' },
-    ],
+    ['an unknown list in the filter', 400, { op: 'add', path: '/filter/userIds', value: [1] }],
+    ['a copy from an unknown list in the filter', 400, { op: 'copy', from: '/filter/userIds', path: '/bodyTemplate' }],
     ['a test of an unknown field', 400, { op: 'test', path: '/accountId', value: 1 }],
-    ['the whole document', 400, { op: 'replace', path: '', value: {} }],
+    ['a replacement of the whole document', 400, { op: 'replace', path: '', value: {} }],
     ['a test of the whole document', 400, { op: 'test', path: '', value: {} }],
-    ['a read-only field', 400, { op: 'replace', path: '/id', value: 'x' }],
-    ['another read-only field', 400, { op: 'add', path: '/disabledReason', value: 'x' }],
+    ['a replacement of the read-only field id', 400, { op: 'replace', path: '/id', value: 'x' }],
+    ['an addition of the read-only field disabledReason', 400, { op: 'add', path: '/disabledReason', value: 'x' }],
     ['a move from a read-only field', 400, { op: 'move', from: '/createdDate', path: '/name' }],
     ['a path into a text', 400, { op: 'add', path: '/name/x', value: 1 }],
     ['a path through __proto__', 400, { op: 'add', path: '/__proto__/polluted', value: 1 }],
@@ -96,8 +92,12 @@ describe('webhooks: PATCH is atomic', () => {
     ['a refused value', 400, { op: 'replace', path: '/url', value: 'ftp://a' }],
     ['a refused header', 400, { op: 'add', path: '/headers/webhook-id', value: 'x' }],
     ['a filter without any id left', 400, { op: 'remove', path: '/filter/siteIds/0' }],
-    ['an id that does not exist', 400, { op: 'add', path: '/filter/siteIds/-', value: 987_654 }],
-    ['an event type that takes no filter', 400, { op: 'replace', path: '/eventType', value: 'UserLocked' }],
+    ['a filter with a site id that does not exist', 400, { op: 'add', path: '/filter/siteIds/-', value: 987_654 }],
+    [
+      'an event type that takes no filter, for a webhook with a filter',
+      400,
+      { op: 'replace', path: '/eventType', value: 'UserLocked' },
+    ],
     ['an unknown operation', 400, { op: 'explode', path: '/name' }],
     ['a secret of the wrong form', 400, { op: 'replace', path: '/secret', value: 'x' }],
     ['a test of the secret', 400, { op: 'test', path: '/secret', value: secretOf(24) }],
@@ -124,7 +124,7 @@ describe('webhooks: PATCH is atomic', () => {
     }
   });
 
-  it('names the index of the refused operation and the problems of the result (R-I6, R-A5)', async () => {
+  it('names the index of the refused operation, or the members that would be invalid after the patch (R-I6, R-A5)', async () => {
     const webhook = await create();
     const refused = async (...operations: readonly object[]) =>
       (await api.manager.patch(path(webhook), operations)).body as { details: readonly { path: string }[] };
@@ -135,7 +135,7 @@ describe('webhooks: PATCH is atomic', () => {
   });
 });
 
-it('webhooks: PATCH changes the secret by add or replace, and the former one stays valid (R-I6, R-I3)', async () => {
+it('webhooks: PATCH changes the secret by add or replace, and the former secret stays valid (R-I6, R-I3)', async () => {
   const webhook = await createWebhook(api.manager, { secret: secretOf(24, 1) });
   const secrets = async () => (await findReceiver(api.database, openSecretVault([]), webhook.id))?.target.secrets;
   expect((await api.manager.patch(path(webhook), [{ op: 'add', path: '/name', value: 'x' }])).status).toBe(200);

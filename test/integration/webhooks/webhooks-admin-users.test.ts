@@ -1,4 +1,4 @@
-/** Which webhooks a USER sees, and which of their members (R-B9). */
+/** A USER sees webhooks without a filter and webhooks within their site access, but not all members of them (R-B9). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestClient } from '../../support/clients/test-client.ts';
 import { userIdOf } from '../../support/fixtures/people.ts';
@@ -11,10 +11,10 @@ type SiteStructure = Awaited<ReturnType<typeof createSiteStructure>>;
 
 let api: TestApi;
 let granted: SiteStructure;
-/** A site of which only the first source is granted. */
+/** A site of which `user` has access to the first source only. */
 let partial: SiteStructure;
 let hidden: SiteStructure;
-/** A USER with access to `granted` and to a source of `partial`. */
+/** A USER with access to `granted` and to the first source of `partial`. */
 let user: TestClient;
 beforeAll(async () => {
   api = await startTestApi();
@@ -37,7 +37,10 @@ async function createSiteStructure() {
   return { siteId, sources, variables: [first, second] as const };
 }
 
-/** Creates a webhook with delivery statistics and reads it as the user, alone and in the list. */
+/**
+ * Creates a webhook with delivery statistics and reads it as `user`, alone and in the list.
+ * @returns undefined when `user` does not see the webhook.
+ */
 async function see(members: object): Promise<Seen | undefined> {
   const { id } = await createWebhook(api.manager, members);
   await api.database.query(
@@ -72,7 +75,7 @@ describe('webhooks: a USER', () => {
     }
   });
 
-  it('sees only accessible ids of a filter, without statistics (R-B9)', async () => {
+  it('sees only the accessible ids in the filter of a webhook, and then no statistics of the webhook (R-B9)', async () => {
     const filter = {
       siteIds: [hidden.siteId, granted.siteId],
       sourceIds: [hidden.sources[0]],
@@ -83,13 +86,13 @@ describe('webhooks: a USER', () => {
     expect(seen).not.toHaveProperty('successCount');
   });
 
-  it('sees a webhook for a partly accessible site without statistics, which cover the whole site (R-B9)', async () => {
+  it('sees a webhook for a partly accessible site, but not its statistics, because they cover the whole site (R-B9)', async () => {
     const seen = await see({ filter: { siteIds: [partial.siteId] } });
     expect(seen?.filter).toEqual({ siteIds: [partial.siteId] });
     expect(seen).not.toHaveProperty('successCount');
   });
 
-  it('gets 404 for a webhook of inaccessible entities (R-B9)', async () => {
+  it('gets 404 for a webhook whose filter names inaccessible entities only (R-B9)', async () => {
     for (const filter of [
       { siteIds: [hidden.siteId] },
       { sourceIds: [hidden.sources[0], partial.sources[1]] },
@@ -103,7 +106,7 @@ describe('webhooks: a USER', () => {
     expect({ status, body }).toEqual({ status: 404, body: words });
   });
 
-  it('gets 404 for a webhook of a deleted site, which a MANAGER still reads (R-B9)', async () => {
+  it('gets 404 for a webhook whose filter names a deleted site only; a MANAGER still reads the webhook (R-B9)', async () => {
     const { siteId } = await createSiteStructure();
     const { id } = await createWebhook(api.manager, { filter: { siteIds: [siteId] } });
     await api.manager.delete(`/sites/${siteId}?hardDelete=true`);
@@ -112,7 +115,7 @@ describe('webhooks: a USER', () => {
   });
 });
 
-it('webhooks: totals and pages count only what a USER sees (R-A7, R-B9)', async () => {
+it('webhooks: the total and the pages of a USER cover only the webhooks that the USER sees (R-A7, R-B9)', async () => {
   const eventType = 'CalculationFailed';
   for (const { siteId } of [hidden, granted, hidden, granted]) {
     await createWebhook(api.manager, { eventType, filter: { siteIds: [siteId] } });

@@ -49,7 +49,7 @@ describe('webhooks: POST /account/webhooks', () => {
     expect(await read(body as SeenWebhook)).toEqual(body);
   });
 
-  it('requires name, url and eventType; others default when absent or null (R-I1)', async () => {
+  it('requires name, url and eventType; the other members have defaults when absent or null (R-I1)', async () => {
     const { status, body } = await api.manager.post('/account/webhooks', {});
     expect([status, pathsOf(body)]).toEqual([400, ['$.name', '$.url', '$.eventType']]);
     const defaults = { isEnabled: true, httpMethod: 'POST', headers: {}, filter: {}, bodyTemplate: null };
@@ -202,7 +202,7 @@ describe('webhooks: GET /account/webhooks', () => {
   const named = (client: TestClient, query: string) =>
     client.get<SeenWebhook[]>(`/account/webhooks?${query}`, { 'x-total-count': 'true' });
 
-  it('returns the members of the display level, given by name in any case or by number; Normal by default (§4.4, R-I1, R-A3)', async () => {
+  it('returns the members of the display level, which is given by name in any case or by number and is Normal by default (§4.4, R-I1, R-A3)', async () => {
     const webhook = await createWebhook(api.manager, { name: 'levels', eventType: 'UserLocked' });
     await setByService(
       webhook.id,
@@ -386,7 +386,7 @@ describe('webhooks: DELETE /account/webhooks/{id}', () => {
   });
 });
 
-it('webhooks: an id of another account, an unknown id and a malformed id get the same answer (R-A5)', async () => {
+it('webhooks: the id of a webhook of another account, an unknown id and a malformed id get the same 404 answer (R-A5)', async () => {
   const { id } = await createWebhook(api.stranger);
   for (const client of [api.manager, await api.signIn('adam', 'ADMIN')]) {
     for (const [method, body] of [['GET'], ['PUT', { name: 'x' }], ['PATCH', []], ['DELETE']] as const) {
@@ -443,7 +443,7 @@ describe('webhooks: filter', () => {
   );
 
   it.each(['DataPushCompleted', 'FileIngested'])(
-    'of %s accepts sites, sources and variables of the account and refuses those of another account (R-I1, R-A5)',
+    'of event type %s accepts sites, sources and variables of the account and refuses those of another account (R-I1, R-A5)',
     async (eventType) => {
       const filterOf = ({ siteId, sourceId, variableId }: typeof own) => ({
         ...{ siteIds: [siteId], sourceIds: [sourceId], variableIds: [variableId] },
@@ -457,7 +457,7 @@ describe('webhooks: filter', () => {
     },
   );
 
-  it('stays valid in PUT and POST after a named entity was deleted (R-I1, rulings part C)', async () => {
+  it('stays valid in PUT and POST after a site that it names was deleted (R-I1, rulings part C)', async () => {
     const { siteId } = await createStructure(api.manager);
     const webhook = await createWebhook(api.manager, { filter: { siteIds: [siteId, own.siteId] } });
     expect((await api.manager.delete(`/sites/${siteId}?hardDelete=true`)).status).toBe(204);

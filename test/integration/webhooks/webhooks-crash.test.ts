@@ -61,7 +61,7 @@ async function createSites(count: number): Promise<readonly number[]> {
   return ids;
 }
 
-/** @returns the ids of the sites in the stored messages, ascending; a message stored twice gives its id twice. */
+/** @returns the ids of the sites in the stored messages, ascending; a message stored twice gives its site twice. */
 async function storedSites(): Promise<readonly number[]> {
   const { rows } = await world.database.query<{ id: number }>(
     `select (data ->> 'id')::int as id from webhook_event where webhook_id = $1 order by 1`,
@@ -80,7 +80,7 @@ async function attemptsOf(): Promise<readonly { readonly attempt: number; readon
 
 const siteOf = ({ body }: WebhookReceiver['received'][number]) => (body.data as { id: number }).id;
 
-/** Expects a message of every site; repeated messages have the same id. */
+/** Expects that a message about every site is stored once and arrives, and that repeated messages have the same id. */
 async function expectAllDelivered(sites: readonly number[]): Promise<void> {
   await eventually(
     'an event of every site',
@@ -98,7 +98,7 @@ const allEnded = () =>
     return attempts.length > 0 && attempts.every(({ state }) => state !== 'Pending') && attempts;
   });
 
-/** Locks the row of the webhook, as a concurrent change does, until `work` is done. */
+/** Locks the row of the webhook until `work` is done. */
 async function whileLocked(work: () => Promise<void>): Promise<void> {
   const blocker = await world.database.connect();
   try {
@@ -147,10 +147,10 @@ describe('webhook delivery: a deliverer killed', () => {
     expect(await allEnded()).toEqual([{ attempt: 1, state: 'Succeeded' }]);
   }, 60_000);
 
-  test('between the response and the commit of its outcome: the message is sent again under the same id (R-I3, R-K3)', async () => {
+  test('between the response and the commit of the outcome: the message is sent again under the same id (R-I3, R-K3)', async () => {
     await subscribe();
-    // Fails the attempt, because its outcome is then written by several statements in a transaction: PostgreSQL may finish
-    // a single statement although its client is dead.
+    // The attempts fail, because the outcome of a failure is written by several statements in one transaction. PostgreSQL may
+    // finish a single statement although its client is dead.
     receiver.answer(500, 500, 200);
     const victim = await start('deliverer', { WEBHOOK_RETRY_SEC: '60,60,60' });
     const sites = await createSites(1);

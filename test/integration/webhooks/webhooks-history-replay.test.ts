@@ -29,7 +29,7 @@ const pathOf = (webhookId: string) => `/account/webhooks/${webhookId}/history`;
 const read = async (webhookId: string) => (await delivery.api.manager.get<readonly Entry[]>(pathOf(webhookId))).body;
 
 /**
- * Waits for `count` entries, none of them Pending.
+ * Waits until there are at least `count` entries and none is Pending.
  * @returns the history.
  */
 const ended = (webhookId: string, count: number) =>

@@ -1,4 +1,4 @@
-/** Secrets and headers of webhooks are encrypted at rest (R-I1, R-I3), used by deliveries and trial sends, and sealed with a new key. */
+/** Secrets and headers of webhooks are encrypted at rest (R-I1, R-I3), used by deliveries and trial sends, and sealed again with a new key. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runAdmin } from '../../../src/roles/admin-role.ts';
@@ -45,7 +45,7 @@ const fields = () => ({
 });
 const site = () => api.manager.post('/sites', { name: 'Mill', timeZoneId: 'UTC' });
 
-/** Causes an event. @returns the headers of its message; the receiver verifies its signature. */
+/** Causes an event. @returns the headers of the message about it; the receiver verifies the signature. */
 async function deliver(): Promise<Readonly<Record<string, string>>> {
   const before = receiver.received.length;
   expect((await site()).status).toBe(200);
@@ -82,7 +82,7 @@ test('webhook secrets and headers are stored encrypted and used in deliveries, a
   for (const plain of ['whsec_', 'of-the-receiver']) expect(texts).not.toContain(plain);
   expect(await deliver()).toMatchObject({ authorization: HEADERS.Authorization });
 
-  // A row stored before WEBHOOK_KEYS was set: its webhook works, and the command seals it.
+  // A row stored before WEBHOOK_KEYS was set is in clear text: deliveries use it, and the command seals it.
   await api.database.query(`update webhook set secret = $1, headers = $2`, [SECRET, JSON.stringify(HEADERS)]);
   expect(await deliver()).toMatchObject({ authorization: HEADERS.Authorization });
   await rotate(`${NEW},${OLD}`);
@@ -91,7 +91,7 @@ test('webhook secrets and headers are stored encrypted and used in deliveries, a
   for (const plain of ['whsec_', 'of-the-receiver', 'sealed:1:old:']) expect(renewed).not.toContain(plain);
 
   await deliverer.stop();
-  // A tombstone that kept its credentials; no deliverer runs that would purge it.
+  // A deleted webhook whose row still has credentials. No deliverer runs, so the row is not purged.
   const { id } = await createWebhook(api.manager, fields());
   expect(await stored()).toContain('sealed:1:old:');
   await api.database.query('update webhook set deleted_date = now(), is_enabled = false where id = $1', [id]);

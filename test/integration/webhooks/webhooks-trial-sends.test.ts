@@ -85,7 +85,7 @@ describe('webhook trial send: POST /account/webhooks/test', () => {
     expect((await ended(body.id)).state).toBe('Succeeded');
   });
 
-  test('sends and shows a request with the given method, headers and data, signed with the given secret (R-I3, R-I7)', async () => {
+  test('sends a request with the given method, headers and data, signed with the given secret, and shows the request in the result (R-I3, R-I7)', async () => {
     await deliver();
     const id = await start(fields({ httpMethod: 'PUT', headers: { 'X-Mine': '1' }, data: { siteId: 'any' } }));
     const shown = await ended(id);

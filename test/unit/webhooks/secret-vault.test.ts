@@ -8,7 +8,7 @@ const [OLD, NEW] = [newKey('2026-10'), newKey('2026-11')];
 const SECRET = 'whsec_c2VjcmV0 ü';
 
 describe('webhook secrets at rest', () => {
-  test('a sealed text opens with its key and for its account only; sealing again gives another text (R-I1)', () => {
+  test('a sealed text opens with its key and for its account only; sealing the same text again gives another sealed text (R-I1)', () => {
     const vault = openSecretVault([OLD]);
     const sealed = vault.seal(SECRET, 1);
     expect(sealed).not.toContain('whsec_');

@@ -1,4 +1,4 @@
-/** Body templates: rendering, validation, and that data cannot change the structure of JSON (R-I1). */
+/** Rendering and validation of body templates; data cannot change the structure of a JSON body (R-I1). */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseTemplate, renderTemplate } from '../../../src/webhooks/sending/body-template.ts';
@@ -39,7 +39,7 @@ describe('webhook body template: rendering', () => {
     expect(JSON.parse(render(template) ?? '')).toEqual(expected);
   });
 
-  test('outside JSON a string is inserted with the escapes of JSON, but without its quotes (R-I1)', () => {
+  test('outside JSON, {{path}} inserts a string with the escapes of JSON but without quotes, and {{json path}} with quotes (R-I1)', () => {
     const template =
       'Variable {{data.variableId}} is {{data.name}}, {{json data.name}}: {{data.variables}}{{data.unknown}}';
     expect(validateTemplate(template, 'text/plain')).toEqual([]);
@@ -49,7 +49,7 @@ describe('webhook body template: rendering', () => {
   });
 
   test.each(['__proto__', 'constructor', 'data.toString', 'data.constructor.name', 'data.name.length', 'type[0]'])(
-    '%s renders null: only own members of the message are readable (R-I1)',
+    '%s renders null, because inherited members of the message are not readable (R-I1)',
     (path) => expect(render(`[{{${path}}}]`)).toBe('[null]'),
   );
 
@@ -149,7 +149,7 @@ describe('webhook body template: data cannot change the structure of JSON (R-I1)
 
 const MARK = 'mark';
 
-/** @returns types and nesting of a value, without its texts. */
+/** @returns the nesting of a value, with the type of each scalar in place of the scalar, and without names of members. */
 function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shapeOf);
   if (typeof value === 'object' && value !== null) return Object.values(value).map(shapeOf);

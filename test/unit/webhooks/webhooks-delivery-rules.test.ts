@@ -1,4 +1,4 @@
-/** The pure rules of fan-out and delivery: which events match a filter, and the next step after an attempt. */
+/** Rules of fan-out and delivery that need no service: filters, retries, the circuit breaker and the account semaphore. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
@@ -21,7 +21,7 @@ describe('webhook delivery: next step after an attempt', () => {
     expect(delays).toEqual([...wanted.map((delayMs) => ({ kind: 'retry', delayMs })), { kind: 'end' }]);
   });
 
-  test('jitter delays a retry by at most 5 %, and the first retry not at all (R-I3)', () => {
+  test('jitter adds at most 5 % to the delay of a retry, and nothing to the delay of the first retry (R-I3)', () => {
     expect(next(failed, 1, false, 0.99)).toEqual({ kind: 'retry', delayMs: 5000 });
     expect(next(failed, 2, false, 0.5)).toEqual({ kind: 'retry', delayMs: 307_500 });
     const longest = next(failed, 2, false, 1 - Number.EPSILON);
@@ -90,7 +90,7 @@ describe('webhook delivery: circuit of a receiver', () => {
     expect(circuit.isOpen()).toBe(true);
   });
 
-  test('probes follow the back-off of the attempt, at most a minute apart (R-I3)', () => {
+  test('the pause before a probe is the back-off of the failed attempt, but not above the maximum of a minute (R-I3)', () => {
     const policy = { delaysSec: WEBHOOK_RETRY_SEC, maxProbePauseMs: 60_000 };
     const pauses = [1, 2, 7, 8, 20].map((attempt) => planProbePause(attempt, policy));
     expect(pauses).toEqual([5000, 60_000, 60_000, 60_000, 60_000]);

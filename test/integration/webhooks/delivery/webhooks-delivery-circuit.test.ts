@@ -19,7 +19,7 @@ afterAll(async () => {
   await receiver?.close();
 });
 
-test('webhook delivery: a receiver that is down gets one probe at a time; once it answers, every message is delivered once, under its id (R-I3, R-I5)', async () => {
+test('webhook delivery: a receiver that is down gets one probe at a time; when it answers again, every message is delivered exactly once, under its own id (R-I3, R-I5)', async () => {
   receiver.answer(500);
   const webhookId = await delivery.addWebhook(receiver.url);
   await delivery.createSites(EVENTS);

@@ -127,7 +127,7 @@ test('webhook fan-out: a push to several variables gives a webhook one message, 
   expect(await messagesOf(none)).toEqual([]);
 });
 
-test('webhook fan-out: concurrent pushes get one message each (R-I2, R-D7)', async () => {
+test('webhook fan-out: twelve concurrent pushes give a webhook one message each (R-I2, R-D7)', async () => {
   const { variableId } = await createStructure(api.manager);
   const webhookId = await addWebhook('DataPushCompleted');
   const labels = Array.from({ length: 12 }, (_, index) => `fan-out-${index}`);
@@ -139,7 +139,7 @@ test('webhook fan-out: concurrent pushes get one message each (R-I2, R-D7)', asy
   for (const message of messages) expect(message).toMatchObject({ state: 'Completed', accepted: { readings: 1 } });
 });
 
-test('webhook fan-out: small, large and mixed pushes match a filter by the variables of their accepted points (R-I1, R-D7)', async () => {
+test('webhook fan-out: a push, small or large, matches a filter by the variables of its accepted points (R-I1, R-D7)', async () => {
   const [one, two] = [await createStructure(api.manager), await createStructure(api.manager)];
   const webhooks = [
     await addWebhook('DataPushCompleted', { siteIds: [one.siteId] }),
@@ -155,8 +155,8 @@ test('webhook fan-out: small, large and mixed pushes match a filter by the varia
         data: Array.from({ length: count }, (_, index) => ({ date: Date.UTC(2026, 0, 1) + index * 60_000, value: 1 })),
       })),
     );
-  // Small pushes may share a batch and an operation, a large push of new dates is written directly, and a push without a
-  // target is rejected.
+  // Small pushes may share a batch and an operation, a large push of new dates is written directly, and a push to an
+  // unknown variable is rejected.
   await send('large-one', [{ variableId: one.variableId, count: 1500 }]);
   const small = Array.from({ length: 8 }, (_, index) => (index % 2 === 0 ? one : two));
   await Promise.all(small.map(({ variableId }, index) => send(`small-${index}`, [{ variableId, count: 1 }])));
@@ -177,7 +177,7 @@ test('webhook fan-out: small, large and mixed pushes match a filter by the varia
   expect(await labelsOf(other)).toEqual(['both', 'small-1', 'small-3', 'small-5', 'small-7']);
 });
 
-test('webhook fan-out: the events of a push at its time-out and at its failure match a filter by its variables (R-I1, R-D7)', async () => {
+test('webhook fan-out: both events of a push that times out and later fails match a filter by the variables of the push (R-I1, R-D7)', async () => {
   const [one, two] = [await createStructure(api.manager), await createStructure(api.manager)];
   const webhookId = await addWebhook('DataPushCompleted', { siteIds: [one.siteId] });
   const data = [{ date: '2026-03-01T00:00:00Z', value: 1 }];

@@ -57,7 +57,7 @@ const isDisabled = (webhookId: string) =>
     return webhook.is_enabled === false && webhook;
   });
 
-test('webhook delivery: while a receiver hangs, other webhooks of this and another account get their messages (R-I3)', async () => {
+test('webhook delivery: while the receiver of one webhook hangs, other webhooks of the same account and of another account get their messages (R-I3)', async () => {
   const { api } = delivery;
   const [dead, alive, foreign] = [await receiver(), await receiver(), await receiver()];
   dead.answer('hang');
@@ -65,7 +65,7 @@ test('webhook delivery: while a receiver hangs, other webhooks of this and anoth
   await delivery.addWebhook(alive.url);
   await delivery.addWebhook(foreign.url, {}, api.stranger);
   await delivery.createSites(5);
-  // The receiver gets a second message while the first one is unanswered.
+  // The hanging receiver gets a second message while the first one is unanswered.
   await dead.waitFor(2, 8000);
   await delivery.createSites(1);
   await delivery.createSites(1, api.stranger);
@@ -159,7 +159,7 @@ test('webhook delivery: a full backlog drops messages, and one history entry cou
   // The backlog has capacity again once the receiver is back.
   answer(200);
   await eventually('the backlog to be sent', async () => {
-    // Repeated, because an attempt that ends after the statement postpones its message again.
+    // The statement is repeated, because an attempt that ends after it postpones the message again.
     await delivery.api.database.query(
       `update webhook_attempt set due_date = now() where webhook_id = $1 and state = 'Pending' and due_date > now()`,
       [webhookId],

@@ -61,7 +61,7 @@ test.each(['Succeeded', 'Failed'] as const)(
     const request = { method: 'POST', url: 'https://receiver.example', headers: {}, body: '' };
     const outcome = { state, request, durationMs: 1 };
     const ended = { claimed, outcome, next: { kind: 'end' }, pauseMs: 0, endedMs: performance.now() } as const;
-    // A fan-out stores a message, a change is about to commit, and the write of the outcome is slow.
+    // The locks of a fan-out that stores a message, of a change that is about to commit, and of a slow write of the outcome.
     const fanOut = await hold('select from webhook where id = $1 for key share', id);
     const change = await hold(`update webhook set modified_date = now() where id = $1`, id);
     const slow = await hold('select from webhook_attempt where webhook_id = $1 for update', id);
@@ -99,7 +99,7 @@ async function addOld(webhookId: string, days: number): Promise<{ readonly event
   return row;
 }
 
-test('webhook history: the purge skips locked messages until its next run (R-I5)', async () => {
+test('webhook history: the purge skips a locked message; a later run deletes the message when it is no longer locked (R-I5)', async () => {
   const { id } = await createWebhook(api.manager);
   const [held, other] = [await addOld(id, 31), await addOld(id, 31)];
   const holder = await hold('select from webhook_event where id = $1 for update', held.eventId);

@@ -22,7 +22,7 @@ async function sendTo(onRequest: (socket: Socket, count: number) => void, option
   return sender.send(targetAt(server.url), MESSAGE);
 }
 
-/** Sends small pieces while the connection is open. */
+/** Sends `bit` every 20 ms while the connection is open. */
 function drip(socket: Socket, bit: string): void {
   const timer = setInterval(() => socket.write(bit), 20);
   socket.on('close', () => clearInterval(timer));

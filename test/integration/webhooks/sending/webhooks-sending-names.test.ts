@@ -36,7 +36,7 @@ async function sendTo(...given: readonly NameAnswer[]): Promise<string> {
   return error ?? state;
 }
 
-test('webhook sending: a connection resolves its name once (R-I4)', async () => {
+test('webhook sending: a connection resolves the host name once (R-I4)', async () => {
   expect(await sendTo(['127.0.0.1'])).toBe('Succeeded');
   expect(names.asked).toEqual(['receiver.test']);
 });
@@ -57,7 +57,7 @@ test('webhook sending: a name server that changes its answer cannot redirect a c
 test.each([
   ['an internal address', ['127.0.0.2']],
   ['a public and an internal address', ['127.0.0.1', '10.0.0.1']],
-  ['an internal address of the other family', ['127.0.0.1', 'fd00:0:0:0:0:0:0:1']],
+  ['a public IPv4 address and an internal IPv6 address', ['127.0.0.1', 'fd00:0:0:0:0:0:0:1']],
   ['an internal IPv4 address written as IPv6', ['0:0:0:0:0:ffff:0a00:0001']],
   ['nothing', []],
   ['a name that does not exist', 'no such name'],

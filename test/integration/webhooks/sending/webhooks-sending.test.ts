@@ -148,7 +148,7 @@ describe('webhook sending: the outcome of an attempt', () => {
     expect(receiver.messages.map(({ path }) => path)).toEqual(['/hook?a=1']);
   });
 
-  test('includes Retry-After of a 429 in seconds and of a 503 as a date (R-I3)', async () => {
+  test('includes the delay of Retry-After, which a 429 gives in seconds and a 503 as a date (R-I3)', async () => {
     receiver.answerWith((_request, response) => {
       response.writeHead(429, { 'retry-after': '7' }).end();
     });

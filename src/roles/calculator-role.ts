@@ -7,8 +7,8 @@ import type { Parts, Role } from './parts.ts';
 
 /**
  * Delay before the first standby R process is started. Starting R takes 1.5 s of CPU time. Other roles of this process
- * need this time when they start, and a process that ends early saves it. Before the delay is over, an R process that
- * ends is replaced by a cold start.
+ * need this time when they start, and a process that ends within the delay never spends it. Until the delay is over, an
+ * R process that ends is replaced by a cold start.
  */
 const FIRST_STANDBY_DELAY_MS = 30_000;
 

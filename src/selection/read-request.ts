@@ -135,7 +135,7 @@ function toBuckets(
 }
 
 /**
- * Refuses `fill` and `minCount` without a granularity, because raw points have no buckets (R-G1).
+ * Refuses `fill` and `minCount` for a read of raw points, which have no buckets (R-G1).
  * @throws {DomainError} invalid_input.
  */
 export function assertBuckets(

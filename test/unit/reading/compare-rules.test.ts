@@ -25,7 +25,7 @@ describe('reading: the summary of two versions (R-G6)', () => {
     });
   });
 
-  test('sums the counts and differences of all batches', () => {
+  test('the counts and the mean difference cover all batches', () => {
     expect(
       summaryOf(
         [

@@ -225,11 +225,11 @@ describe('reading: number writer (R-G3)', () => {
     ...[999_999_999_999_999, 1e15, -1e15, 2 ** 53, 1e21, 1e20, 0.1 + 0.2, 1 / 3, 5e-324, 1.7976931348623157e308],
     ...[-0.0000010067770038988751, -2.2250738585072014e-308, -123456789012345680000],
     ...[100_000_000.5, 999_999_999.999999, 99_999_999.9999999, 0.999999, 0.9999999, 1.005, 1000000000.000001],
-  ])('writes %d as String does, and -0 with its sign', (value) => {
+  ])('writes %d as String does, but -0 as -0.0', (value) => {
     expect(textOf(value)).toBe(Object.is(value, -0) ? '-0.0' : String(value));
   });
 
-  test('writes any finite number as String does, and -0 with its sign', () => {
+  test('writes any finite number as String does, but -0 as -0.0', () => {
     const decimal = fc
       .tuple(fc.integer({ min: -(10 ** 9), max: 10 ** 9 }), fc.integer({ min: 0, max: 9 }))
       .map(([digits, decimals]) => digits / 10 ** decimals);

@@ -17,7 +17,7 @@ export interface StagedRow {
   readonly self: KeyReference;
   /** JSON object: the stored values by column, or the members of a row of `catalogues` or `forms`. */
   readonly members: string;
-  /** JSON of the declaration; `null` clears it; undefined: the row has none. */
+  /** JSON text of the declaration; the text `null` clears the stored declaration; undefined when the row omits it. */
   readonly calculated: string | undefined;
 }
 
@@ -82,7 +82,10 @@ function textOf(value: unknown): string | undefined {
 /** Identifiers that are stored without white space around them. */
 const TRIMMED: ReadonlySet<string> = new Set(['externalId', 'siteExternalId', 'mappingConfig']);
 
-/** Reads the key by which a row, an input or a form names a resource. @returns undefined when `row` has neither the identifier nor the name. */
+/**
+ * Reads the key by which a row, an input or a form names a resource.
+ * @returns undefined when `row` has neither the identifier nor the name.
+ */
 export function readReference(row: Members, members: KeyMembers): KeyReference | undefined {
   const [own, name, occurrence] = [textOf(row[members.own]), row[members.name], row[members.occurrence]];
   const key =

@@ -64,7 +64,7 @@ export function headerOf(kind: ListName): readonly string[] {
   return [...listMembers(kind), CONTINUED];
 }
 
-/** Splits batches, ordered by kind, into one sequence for each kind. The sequences must be read in the order of the kinds. */
+/** Splits batches, ordered by kind, into one sequence for each kind. The sequences must be read in the order of kinds. */
 function splitKinds(batches: AsyncIterable<EncodedBatch>): (kind: ListName) => AsyncGenerator<readonly WorkbookRow[]> {
   const source = batches[Symbol.asyncIterator]();
   let next: Awaited<ReturnType<typeof source.next>> | undefined;

@@ -172,9 +172,8 @@ function rejectionColumns(operations: readonly NewOperation[]): readonly string[
 }
 
 /**
- * Members are the pushes that share one operation row. Returns, per operation, the column of the index of its first
- * member and the column of the index of its last member (from 1; both 0 for an operation of one push), and then the
- * columns of all members.
+ * Members are the pushes that share one operation row. Returns two columns with the index of the first and of the last
+ * member of each operation (from 1; both 0 for an operation of one push), and then the columns of all members.
  */
 function memberColumns(operations: readonly NewOperation[]): readonly string[] {
   const shared = operations.flatMap(({ members }) => members ?? []);

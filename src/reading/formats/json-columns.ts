@@ -59,7 +59,7 @@ interface Member {
 
 function openMember(column: Column, writeInstant: InstantWriter | undefined): Member {
   const name = `,${JSON.stringify(column.name)}:`;
-  // Reused for all objects: its next buffer gets about the size of the last, and objects are of similar size.
+  // Serves all objects: each new buffer gets about the size of the last buffer, and objects are of similar size.
   const array = new RowBytes();
   let constant: number | null | undefined;
   let hasValue = false;

@@ -51,7 +51,7 @@ async function pushMany(variableId: number): Promise<void> {
   }
 }
 
-describe('push: an api killed while it writes a large push itself', () => {
+describe('push: an api killed during its direct write of a large push', () => {
   // The trigger makes the commit wait for a lock of the test. It switches off the check for disconnected clients, which
   // would end the waiting commit after the kill.
   beforeAll(async () => {

@@ -58,7 +58,7 @@ async function push(variableIds: readonly number[], value: number, readings = 1)
   );
 }
 
-/** @returns the values of the first date, in the order of the variables. */
+/** @returns the value of each variable at START, in the order of the variables. */
 async function read(variableIds: readonly number[]): Promise<readonly number[]> {
   const query = `variableIds=${variableIds.join()}&to=${new Date(START + 1).toISOString()}`;
   type Row = { readonly variableId: number; readonly rawValue: number };
@@ -69,7 +69,7 @@ async function read(variableIds: readonly number[]): Promise<readonly number[]> 
 const areReadable = (ids: readonly number[], value: number) =>
   eventually(`value ${value} of ${ids}`, async () => (await read(ids)).every((one) => one === value));
 
-/** @returns all values of the first date, oldest version first. */
+/** @returns the values of all versions at START, oldest version first. */
 async function versionsOf(variableId: number): Promise<readonly number[]> {
   const { rows } = await world.database.query<{ value: number }>(
     `select value from (select * from point union all select * from point_version) stored

@@ -12,13 +12,13 @@ import { startTestApi, type TestApi } from '../../support/services/start-api.ts'
 
 const PER_ACCOUNT = 2;
 const WAITERS = 100;
-/** More points than fit into the read-ahead memory and the socket buffers together. */
+/** Number of points whose data exceed the memory for reading ahead and the socket buffers together. */
 const MANY = 400_000;
-/** Points whose data exceed the buffers of a socket, but not the memory for reading ahead. */
+/** Number of points whose data exceed the buffers of a socket, but not the memory for reading ahead. */
 const FEW = 60_000;
 
 let api: TestApi;
-/** Two variables of the account, with MANY and with FEW points, and one of the other account with MANY points. */
+/** Variables: `many` (MANY points) and `few` (FEW points) of one account, `others` (MANY points) of another account. */
 let many: number;
 let few: number;
 let others: number;

@@ -10,7 +10,7 @@ const day = (number: number) => `2026-01-0${number}T00:00:00Z`;
 
 let api: TestApi;
 let reader: GrpcReader;
-/** Variable with three dates: V1 was written 10 days ago for all dates, V2 2 days ago for two dates. */
+/** Variable with three dates: V1 was written 10 days ago for all dates, and V2 was written 2 days ago for two dates. */
 let revised: number;
 /** Variable with one date, 2026-01-10: V1 was known 36 hours before this date, V2 18 hours before. */
 let forecast: number;

@@ -198,7 +198,7 @@ describe('reading: rows', () => {
     expect(await rows(`variableId=${variableId}&from=2026-07-01T02:00:00&timeZoneId=Europe/Brussels`)).toHaveLength(3);
   });
 
-  it('are selected by dates that, without a zone, are read in the zone of the source, or in UTC for two sources; the answer names the applied zone (R-A11)', async () => {
+  it('are selected by from and to; without a zone, these dates are in the zone of the source, or in UTC for two sources; the answer names the zone (R-A11)', async () => {
     const siteId = await createSite(api.manager, { timeZoneId: 'Europe/Brussels' });
     const inLisbon = await createSource(api.manager, siteId, { timeZoneId: 'Europe/Lisbon' });
     const inBrussels = await createSource(api.manager, siteId);

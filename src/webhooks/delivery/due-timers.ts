@@ -1,6 +1,6 @@
 /**
  * Timers that wake webhooks when their next attempt is due, without the delay of the sweeper. Only attempts due within
- * a minute have a timer; the sweeper finds later attempts, and attempts whose process died.
+ * a minute have a timer; the sweeper finds later attempts, and attempts whose timer ended with its process.
  */
 export interface DueTimers {
   /** Replaces the timer of a webhook; sets none when `delayMs` exceeds a minute. */

@@ -26,8 +26,7 @@ const FIND_PARENTS = `
 
 /**
  * Runs the queries the events need.
- * @returns a function from one of the events to its occurrences, in order. It builds the occurrences on demand, as they may
- *   be large.
+ * @returns a function that builds the occurrences of one of the events, in order, when it is called, as they may be large.
  */
 export async function expandEvents(
   transaction: Transaction,

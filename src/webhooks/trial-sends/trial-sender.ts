@@ -46,7 +46,7 @@ export interface TrialSender {
 }
 
 const CONCURRENCY = 16;
-/** Maximum concurrent trial sends of one account, so that its receivers leave capacity to other accounts when they hang. */
+/** Maximum concurrent trial sends of one account, so that receivers of this account that hang leave capacity to others. */
 const ACCOUNT_CONCURRENCY = 4;
 
 /** @returns the queue key; it contains the account, so that the semaphore needs no query. */

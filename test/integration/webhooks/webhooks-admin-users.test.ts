@@ -75,7 +75,7 @@ describe('webhooks: a USER', () => {
     }
   });
 
-  it('sees only the accessible ids in the filter of a webhook, and then no statistics of the webhook (R-B9)', async () => {
+  it('sees a webhook with a partly accessible filter, but neither the inaccessible ids nor the statistics (R-B9)', async () => {
     const filter = {
       siteIds: [hidden.siteId, granted.siteId],
       sourceIds: [hidden.sources[0]],

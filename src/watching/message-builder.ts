@@ -58,7 +58,7 @@ export class MessageBuilder {
     this.#positions.set(variableId, position);
   }
 
-  /** @returns the last message; undefined when no position has advanced after the previous message. */
+  /** @returns the last message; undefined when no position has advanced since the previous message. */
   async finish(): Promise<BuiltMessage | undefined> {
     return this.#positions.size === 0 ? undefined : this.#build();
   }

@@ -59,7 +59,7 @@ export interface WatchServer {
   /**
    * Runs a watch until its end.
    * @returns the number of points sent; resolves when the client has disconnected.
-   * @throws {DomainError} as `resolveWatch` and `WatchGroup.run`.
+   * @throws {DomainError} the errors of `resolveWatch` and `WatchGroup.run`.
    */
   run(open: OpenWatch): Promise<number>;
   /** Ends all watches of this server (R-K2). */
@@ -139,7 +139,7 @@ function openReading({ config, log, dictionary }: WatchingServices) {
   return { reading, pool };
 }
 
-/** Opens permits. One account may hold all permits but one; a single permit may be held by any account (R-A14). */
+/** Opens permits. One account may hold all permits but one; a permit that is the only one may go to any account (R-A14). */
 function openPermits(resource: string, permits: number): Pick<FairSemaphore, 'enter'> {
   return openFairSemaphore({
     ...{ resource, permits, permitsPerAccount: Math.max(1, permits - 1) },

@@ -19,7 +19,7 @@ export type Change =
  * Streams the points after the positions, variable by variable, from one snapshot (R-J1).
  * @param positions positions of the reader in the variables that may have changed.
  * @param scales unit conversion by variable id.
- * @throws as `readChanges`; the reason of the signal; the error of a cut connection (`streamInSnapshot`).
+ * @throws the errors of `readChanges`; the reason of the signal; the error of a cut connection (`streamInSnapshot`).
  */
 export function streamChanges(
   database: Database,

@@ -21,7 +21,7 @@ export interface WatchHubOptions {
   readonly notifications: PointNotificationOptions;
   /** Pause between polls, which find changes whose notification was lost. */
   readonly pollMs: number;
-  /** Time without a message after which a watch sends its cursor. */
+  /** A watch that has sent no message for this time sends its cursor. */
   readonly heartbeatMs: number;
   readonly limits: WatchLimits;
   readonly log: Log;
@@ -56,7 +56,7 @@ export interface WatchGroup {
 }
 
 const CHECK_MS = 1000;
-/** Time without a successful access check after which a watch ends (R-B5). */
+/** A watch ends when no access check has succeeded for this time (R-B5). */
 const MAX_UNCHECKED_MS = 30_000;
 /** Maximum variables that one poll query names. */
 const MAX_IDS = 10_000;

@@ -15,8 +15,8 @@ export interface WatchRequest extends Pick<ReadRequest, 'variableIds' | 'sourceI
   /** Cursor of the last message that the reader received; empty when there is none. */
   readonly cursor: Uint8Array;
   /**
-   * Position in a variable that is not in the cursor: before its first point when true, after
-   * its last write when false.
+   * Where the reader starts in a variable that the cursor does not contain: before its first point when true, after its
+   * last write when false.
    */
   readonly fromBeginning: boolean;
   readonly locationOf: (name: ReadName | 'cursor') => InputLocation;

@@ -1,6 +1,6 @@
 /**
  * One reader that follows variables (R-J1, R-J2): waits until a variable is marked as changed, reads the new
- * points from the database and writes them. Between two reads it keeps no points, only the reader's positions.
+ * points from the database and sends them. Between two reads it keeps no points, only the reader's positions.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Caller } from '../identity/caller/caller.ts';
@@ -70,7 +70,7 @@ const MAX_COLLECT_MS = 2000;
 // Reads of more variables are never shared, because comparing their keys would cost more than it saves.
 const MAX_COALESCED_VARIABLES = 100;
 
-/** One watch. The hub marks its changed variables, calls `heartbeat` and ends the watch. */
+/** One watch. The hub calls `markChanged`, `heartbeat` and `end`. */
 export class Watch {
   readonly options: WatchOptions;
   readonly #reading: WatchReading;
@@ -92,7 +92,7 @@ export class Watch {
     for (const variableId of this.#positions.keys()) this.#changed.add(variableId);
   }
 
-  /** @returns the position that the reader has reached in a variable; undefined when it is not watched. */
+  /** @returns the position that the reader has reached in a variable; undefined when the variable is not watched. */
   positionOf(variableId: number): ChangePosition | undefined {
     return this.#positions.get(variableId);
   }

@@ -1,4 +1,4 @@
-/** The semaphore in front of the database connections of watches (R-J2, R-A14). */
+/** The semaphore that limits the database connections of watches (R-J2, R-A14). */
 import { describe, expect, it } from 'vitest';
 import { openFairSemaphore } from '../../../src/platform/shares/fair-semaphore.ts';
 import { coalesceRuns } from '../../../src/watching/semaphore.ts';

@@ -44,7 +44,7 @@ export async function assertFields(
   if (problems.length > 0) throw invalidInput(problems);
 }
 
-/** Checks the template. The content type among the webhook's headers decides whether it must be JSON. */
+/** Checks the template. The content type among the webhook's headers decides whether the template must be JSON. */
 function findTemplateProblems(fields: WebhookFields, stored: WebhookFields | undefined): readonly ErrorDetail[] {
   const { bodyTemplate } = fields;
   const contentType = contentTypeOf(fields.headers);

@@ -29,7 +29,7 @@ export interface Requester {
 
 /**
  * @returns the webhook, and the secret when the service generated one; it is never returned again.
- * @throws {DomainError} invalid_input as `assertFields`; conflict when the account already has 100 webhooks.
+ * @throws {DomainError} the errors of `assertFields`; conflict when the account already has 100 webhooks.
  */
 export async function createWebhook(
   { audit, vault }: SaveServices,
@@ -49,7 +49,7 @@ export async function createWebhook(
 /**
  * Changes a webhook; writes nothing when no field differs from the stored one.
  * @param plan computes the change from the stored webhook, which is locked.
- * @throws {DomainError} not_found; invalid_input as `assertFields`; the errors of `plan`.
+ * @throws {DomainError} not_found; the errors of `assertFields` and `plan`.
  */
 export async function changeWebhook(
   { audit, vault, secretOverlapHours }: SaveServices,

@@ -1,10 +1,11 @@
 /**
- * Visibility of a webhook to a USER (R-B9, R-I1): a webhook exists for them when it has no filter or its filter names an entity
- * they have access to. Other ids of the filter and possible credentials of the receiver are hidden.
+ * Visibility of a webhook to a USER (R-B9, R-I1): a webhook exists for a USER when it has no filter, or when its filter
+ * names an entity that the USER has access to. Other ids of the filter and possible credentials of the receiver are
+ * hidden.
  */
 import type { StoredWebhook, WebhookFilter } from '../webhook.ts';
 
-/** The ids in webhook filters to which the user has access. */
+/** The ids in webhook filters that name entities the user has access to. */
 export interface ReachedEntities {
   /** Sites that the user sees, in whole or in part. */
   readonly shownSites: ReadonlySet<number>;
@@ -21,7 +22,7 @@ type Outcome = Pick<StoredWebhook, 'lastExecution' | 'successCount' | 'failureCo
 /** Text shown in place of a hidden text. */
 const HIDDEN = '…';
 
-/** @returns the webhook as the user sees it; undefined when it does not exist for them (R-B9). */
+/** @returns the webhook as the user sees it; undefined when it does not exist for the user (R-B9). */
 export function planVisible(webhook: StoredWebhook, reached: ReachedEntities): VisibleWebhook | undefined {
   const filter = narrow(webhook.filter, reached, reached.shownSites);
   if (isEmpty(filter) && !isEmpty(webhook.filter)) return undefined;
@@ -39,7 +40,7 @@ export function planVisible(webhook: StoredWebhook, reached: ReachedEntities): V
 
 /**
  * @returns true when there is a filter and the user sees everything it names. Only then are results of deliveries shown:
- * they reveal the activity of what the webhook covers.
+ * they reveal the activity of the entities that the filter names.
  */
 function isReachedEntirely(filter: WebhookFilter, reached: ReachedEntities): boolean {
   return !isEmpty(filter) && countIds(narrow(filter, reached, reached.wholeSites)) === countIds(filter);

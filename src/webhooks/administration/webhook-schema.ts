@@ -1,7 +1,7 @@
 /**
- * Schemas of webhooks as clients write them (R-I1), field by field; check-fields.ts checks fields against each other. Member
- * names match in any case, unknown members are ignored. In a new webhook null equals absent. In a change an absent member
- * keeps its value, and null resets `httpMethod`, `headers`, `filter` and `bodyTemplate`.
+ * Schemas of webhooks as clients write them (R-I1), field by field; check-fields.ts checks fields against each other.
+ * Unknown members, and case in member names, are ignored. In a new webhook null equals absent. In a change an absent
+ * member keeps its value, and null resets `httpMethod`, `headers`, `filter` and `bodyTemplate`.
  */
 import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';

@@ -1,12 +1,13 @@
 /**
  * Semaphore for each account: limits the webhooks or trial sends (keys) of one account that a process works on at the same
- * time, so that an account with many hanging receivers leaves capacity to others. `leave` returns the key that was refused
- * first and reserves a permit for it: otherwise other keys might take every permit, and the refused key would wait forever.
+ * time, so that an account with many hanging receivers leaves capacity to other accounts. `leave` returns the key that was
+ * refused first and reserves a permit for it: otherwise other keys might take every permit, and the refused key would wait
+ * forever.
  */
 export interface AccountSemaphore {
   /** @returns false when the account has no permit that is free or reserved for `key`; a later `leave` returns this key. */
   tryEnter(accountId: number, key: string): boolean;
-  /** Frees a permit. @returns the key refused first, if any, which the caller must wake within a second. */
+  /** Frees a permit. @returns the key refused first, if any; wake it within a second. */
   leave(accountId: number): string | undefined;
 }
 
@@ -17,7 +18,7 @@ interface Account {
   readonly reserved: Map<string, number>;
 }
 
-/** Milliseconds of a reservation. It ends because the wake-up of the key may be lost or reach another process. */
+/** A reservation ends after this time, because the wake-up of the key may be lost or reach another process. */
 const RESERVED_MS = 1000;
 
 /**

@@ -72,8 +72,8 @@ export interface Declarations {
    */
   lockGraph(transaction: Transaction, accountId: number): Promise<void>;
   /**
-   * Saves the declarations that have no problems; their variables are stored already. Call `lockGraph` before the first call
-   * of `saveAll`, and `findCycle` after the last.
+   * Saves the declarations that have no problems; their variables are stored already. Call `lockGraph` before the first
+   * call of `saveAll`, and `findCycle` after the last.
    * @returns problems with paths that begin with `$.calculated`, and the variables whose declaration changed.
    */
   saveAll(

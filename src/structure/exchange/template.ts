@@ -17,7 +17,7 @@ import { ENTITY_TYPE } from '../forms/form-definition.ts';
 import { CATALOGUE_NAMES } from './document/entry-rows.ts';
 import { CONTINUED, KIND_NAMES, KINDS, type KindName, type ListName, listMembers } from './document/kinds.ts';
 
-/** Last row with drop-down lists. It is low, because exceljs loads the range of a drop-down list cell by cell. */
+/** Last row with drop-down lists. exceljs loads the range of a drop-down list cell by cell, so the range must be short. */
 const LAST_LISTED_ROW = 2000;
 const LISTS = 'lists';
 

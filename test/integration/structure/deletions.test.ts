@@ -136,8 +136,8 @@ describe('deletion with hardDelete (R-C7)', () => {
     let steps = 0;
     const isGone = async () => (await database.query('select from site where id = $1', [moved])).rowCount === 0;
     for (; !(await isGone()); steps += 1) expect(await continueDeletion(database)).toBe(true);
-    // The other account takes every second step and needs four steps: two for its variables, one for its sources, one for its
-    // site.
+    // The other account takes every second step and needs four steps: two for its variables, one for its sources, one for
+    // its site.
     expect(steps).toBeLessThanOrEqual(9);
     while (await continueDeletion(database));
     expect((await database.query('select from site where id = any($1)', [greedy])).rowCount).toBe(0);

@@ -26,7 +26,7 @@ describe('forms: a value', () => {
     ['Boolean', false, 'false', 'must be true or false, got "false"'],
     ['Date', '2026-03-01', '01/03/2026', 'must be an ISO 8601 date such as 2026-03-01'],
     ['Date', '2026-03-01T10:00:00.1234567Z', '1767225600000', 'must be an ISO 8601 date'],
-  ])('of type %s accepts %o and null, and refuses %o (R-C11)', (type, good, bad, message) => {
+  ])('of a field of type %s may be %o or null, but not %o (R-C11)', (type, good, bad, message) => {
     const fields = [{ name: 'Value', type }];
     expect(problemsOf(fields, { Value: good })).toEqual([]);
     expect(problemsOf(fields, { Value: null })).toEqual([]);
@@ -57,7 +57,7 @@ describe('forms: a value', () => {
     expect(problems({ Boiler: { Main: { Serial: null } } })).toHaveLength(1);
   });
 
-  test('that the form does not define is a problem that lists the defined names', () => {
+  test('that the form does not define is a problem; its message lists the defined names', () => {
     expect(problemsOf([FUEL], { Feul: 1 })).toEqual([
       { path: '$.clientData.Boiler.Main.Feul', message: 'is not a field of the group Main, which has Fuel' },
     ]);
@@ -138,7 +138,7 @@ describe('forms: a definition', () => {
     expectRefusal(many, 'must have at most 300 fields in total, got 301');
   });
 
-  test('accepts what shipped clients write: member names in any case, types by number, and no entityType for a form of sites', () => {
+  test('accepts what shipped clients write: member names with capital letters, types by number, and no entityType for a form of sites', () => {
     const Groups = [{ Name: 'G', Fields: [{ Name: 'D', Type: 5, IsList: false, Items: null }] }];
     expect(parseInput(NEW_FORM, { Name: 'F', Groups })).toMatchObject({
       entityType: 'Site',

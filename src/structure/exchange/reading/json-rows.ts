@@ -6,7 +6,7 @@ import { DocumentRefusal } from './document-refusal.ts';
 import { scanJson } from './json-scanner.ts';
 import { kindCalled, type RowBatches } from './row-batches.ts';
 
-/** Maximum bytes of a row. A declaration may have several scripts of up to 1,000,000 characters. */
+/** Maximum bytes of a row. A calculated variable may have several scripts of up to 1,000,000 characters. */
 const MAX_ROW_BYTES = 16 << 20;
 
 /**

@@ -1,4 +1,7 @@
-/** `POST /structure/import` of workbooks: the same rows as JSON, cells in messages, and hostile archives; form definitions as JSON and as xlsx. */
+/**
+ * `POST /structure/import` of workbooks: the same rows as JSON, cells in messages, and hostile archives; form definitions
+ * as JSON and as xlsx.
+ */
 import excel from 'exceljs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeZip } from '../../../fixtures/files/make-workbook.ts';
@@ -77,7 +80,8 @@ describe('structure import: a workbook', () => {
     const column = variables.getColumn((variables.getRow(1).values as string[]).indexOf('granularity')).letter;
     expect(refused.problems).toEqual([{ path: `variables!${column}2`, message: expect.any(String) }]);
     fill('variables', 2, { granularity: 15, granularityTimeBase: 'Minute' });
-    // Leaves out the drop-down lists, because exceljs takes a second to write their 2,000 rows; the file refused above had them.
+    // Leaves out the drop-down lists, because exceljs takes a second to write their 2,000 rows; the file refused above had
+    // them.
     for (const { dataValidations } of workbook.worksheets as unknown as readonly Listed[]) dataValidations.model = {};
     expect(await stack.run(manager, await bytes())).toMatchObject({ state: 'Completed', problems: [] });
     expect(JSON.parse(await stack.text(manager)).sources).toMatchObject([{ serialNumber: '7', name: 'Oven' }]);

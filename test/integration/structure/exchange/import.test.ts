@@ -70,7 +70,7 @@ describe('structure import: a document', () => {
     });
   });
 
-  test('exported, imported into an empty account and exported again is the same text', async () => {
+  test('exported, imported into an empty account and exported again gives the same text', async () => {
     const [from, to] = [await stack.newAccount(), await stack.newAccount()];
     await stack.run(from, BAKERY);
     const text = await stack.text(from);

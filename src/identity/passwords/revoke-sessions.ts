@@ -17,7 +17,7 @@ export async function revokeSessions(database: Queryable, userId: string, kept?:
     `delete from oidc_payload where payload ->> 'accountId' = $1 and not coalesce(${isKept}, false)`,
     [userId, kept?.interactionUid ?? null, kept?.sessionUid ?? null],
   );
-  // Deletes interactions in which the user has signed in, but which have not continued yet.
+  // Deletes unfinished interactions in which the user has signed in.
   await database.query(
     `delete from oidc_payload where model = 'Interaction' and payload #>> '{result,login,accountId}' = $1
        and id is distinct from $2`,
@@ -26,7 +26,7 @@ export async function revokeSessions(database: Queryable, userId: string, kept?:
   await database.query('delete from token_grant where user_id = $1', [userId]);
 }
 
-/** Makes find-caller.ts refuse the access tokens that were issued to the user in an earlier second (R-B5). */
+/** Makes find-caller.ts refuse the access tokens that were issued to the user before the current second (R-B5). */
 export async function revokeAccessTokens(database: Queryable, userId: string): Promise<void> {
   await database.query('update app_user set tokens_valid_from = clock_timestamp() where id = $1', [userId]);
 }

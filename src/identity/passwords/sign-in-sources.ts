@@ -7,8 +7,8 @@
  *   different wrong passwords, so that a guesser behind the same address does not stop the device. A device that
  *   repeats one of the last 16 wrong passwords of its network is not counted again.
  * - Against distributed guessing, the wrong passwords of all strangers are added up. A stranger is a network without a
- *   right password in the last 30 days; it counts until `lockSec` after its last wrong password. When the sum reaches
- *   20 times `maxFailures`, all strangers are blocked.
+ *   right password in the last 30 days; its wrong passwords count until `lockSec` after the last of them. When the sum
+ *   reaches 20 times `maxFailures`, all strangers are blocked.
  */
 import { createHash } from 'node:crypto';
 import type { Queryable } from '../../platform/database/database.ts';
@@ -57,7 +57,7 @@ const FIND = `
   from app_user u left join sign_in_source source on source.user_id = u.id and source.network = $3
   where lower(u.user_name) = lower($1)`;
 
-/** @returns the failures of a user from a network; undefined for an unknown user. */
+/** @returns the user, with the wrong passwords counted from the network; undefined for an unknown user. */
 export async function findSource(
   database: Queryable,
   userName: string,
@@ -106,8 +106,8 @@ const NEW_COUNT = `case when source.locked_until <= $4 then 1 else source.wrong_
 const REASON = 'too many wrong passwords';
 const UNTIL = `to_char(until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-// A lock is announced in the statement that counts: as an event and in the audit trail. The commit is asynchronous, so
-// that counting takes no longer than for an unknown user; a crash may lose the last counts.
+// Counts a wrong password. The same statement announces a lock as an event and in the audit trail. The commit is
+// asynchronous, so that the statement takes as long as for an unknown user; a crash may lose the last counts.
 const FAIL = `
   with soon as materialized (select set_config('synchronous_commit', 'off', true)
   ), strangers as (
@@ -168,7 +168,10 @@ function markOf(salt: string, password: string): number {
     .readUInt16BE(0);
 }
 
-/** Ends the locks of a user at all networks and forgets the wrong passwords, after a new password or an unlock by a manager. */
+/**
+ * After a new password or an unlock by a manager, forgets the user's wrong passwords and ends the locks of single
+ * networks. The caller ends the lock of all strangers.
+ */
 export async function clearFailures(database: Queryable, userId: string): Promise<void> {
   await database.query(
     `update sign_in_source set wrong_count = 0, wrong_marks = '{}', locked_until = null where user_id = $1`,

@@ -27,11 +27,12 @@ interface SignIn {
   readonly password: string;
   /** Network of the client's address (`clientNetwork`). */
   readonly network: string;
-  /** Whether a device signs in (HTTP Basic): it repeats its password, and no user is present to correct it. */
+  /** Whether a device signs in (HTTP Basic). A device repeats a wrong password: no user is present to correct it. */
   readonly isDevice?: boolean;
 }
 
-// Maximum lock checks of one sign-in: it checks again when another wrong password was counted in the meantime.
+// Maximum lock checks of a sign-in. The check is repeated when a wrong password of another attempt was counted in the
+// meantime.
 const MAX_ROUNDS = 5;
 
 /**

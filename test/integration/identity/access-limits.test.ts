@@ -36,7 +36,7 @@ describe('identity: access invalidation', () => {
   });
   afterAll(() => api.close());
 
-  it('locking and unlocking take effect at once in the process that made the change, despite the cache (R-B5)', async () => {
+  it('locking and unlocking a user take effect at once in the process that made the change, despite the cache (R-B5)', async () => {
     const user = await api.signIn('una', 'USER');
     const id = await userIdOf(api, 'una');
     expect((await user.get('/account')).status).toBe(200);
@@ -197,7 +197,7 @@ describe('identity: rate limits', () => {
     }
   });
 
-  it('of users are exact within a process; another process accepts at most half a budget more (R-B15)', async () => {
+  it('of users are exact within a process; a second process accepts at most another half of the budget (R-B15)', async () => {
     const options = { redisUrl: testRedisUrl(), prefix: createTestQueuePrefix(), log: LOG };
     const limiters = [openRateLimiter(options), openRateLimiter(options)] as const;
     const [one, two] = limiters.map((limiter) => openUserBudget(paceRefusals(limiter), 20));
@@ -240,7 +240,7 @@ describe('identity: rate limits', () => {
     expect(refused.headers.get('retry-after')).toMatch(/^[1-8]$/);
   });
 
-  it('also apply to realm aliases, repeated slashes, and invitations (R-B15)', async () => {
+  it('on tokens also count requests to realm aliases, with repeated slashes, and for invitations (R-B15)', async () => {
     const alias = await statusesOf('//realms/opinum//protocol/openid-connect/token/', () => '192.0.2.3');
     expect(alias[8]).toBe(429);
     const invitations = await statusesOf('/account/user/register?invitationToken=x', () => '192.0.2.4');

@@ -158,7 +158,7 @@ describe('caller: permissions', () => {
     expect(await statusOf('uma')).toBe(403);
   });
 
-  it('the caller of a request by a USER has access to the granted sites only (R-B9)', async () => {
+  it('a USER has access to the granted sites only (R-B9)', async () => {
     const userId = await newUser('sited');
     const [siteId] = [await newSite('East'), await newSite('West')];
     await grantSiteAccess(identity.database, { userId, siteId, level: 'Read' });

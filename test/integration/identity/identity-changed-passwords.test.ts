@@ -1,6 +1,6 @@
 /**
- * What a changed password revokes: cached credentials of HTTP Basic on push, refresh tokens and other sessions; after a
- * reset also access tokens.
+ * A password change revokes the cached credentials of HTTP Basic on push, the refresh tokens, and all sessions except the
+ * session that makes the change. A reset by the link in a mail also revokes the access tokens.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addClaim } from '../../../src/accounts/members/claims.ts';
@@ -67,7 +67,7 @@ async function signInBrowser(name: string): Promise<Browser> {
   return browser;
 }
 
-/** Changes the password on its page, in a browser with a session. */
+/** Changes the password on the password page, in a browser with a session. */
 async function change(browser: Browser, name: string): Promise<void> {
   const client = await signInPerson(api, name);
   await choose(browser, (await client.get<{ link: string }>('/user/updatePasswordLink')).body.link);
@@ -136,7 +136,7 @@ describe('identity: sessions and tokens of a changed password', () => {
     expect((await own.get('/account')).status).toBe(200);
   });
 
-  it('a change on the password page ends refresh tokens and other browser sessions, not the session of the page (R-B13)', async () => {
+  it('a change on the password page ends refresh tokens and other browser sessions, but not the session that makes the change (R-B13)', async () => {
     await addPusher('olga');
     const [here, elsewhere] = [await signInBrowser('olga'), await signInBrowser('olga')];
     const { refresh_token: refreshToken } = await tokensOf('olga');

@@ -74,7 +74,7 @@ afterAll(async () => {
   await new Promise<void>((resolve) => (app ? app.close(() => resolve()) : resolve()));
 });
 
-/** A page focuses a field when it is first drawn, which may be after its title can be read. */
+/** Waits for the focus: the title of a page may be readable before the page focuses a field. */
 const untilFocused = (name: string) => eventually(`the focus on "${name}"`, async () => (await tab.focused()) === name);
 
 const realm = (path: string) => `${api.origin}/realms/tidemark${path}`;
@@ -141,7 +141,7 @@ describe.skipIf(program === undefined)(
         await shot('signed-in');
       });
 
-      it('changing a password requires the current one from five minutes after sign-in (§5, R-B13)', async () => {
+      it('a password change more than five minutes after the sign-in requires the current password (§5, R-B13)', async () => {
         await openChange(FIRST);
         await tab.untilTitle(texts.changeTitle);
         await shot('change-password');

@@ -66,7 +66,7 @@ describe('identity: impersonation', () => {
     expect((await client.get('/account')).status).toBe(200);
   });
 
-  it('records the ADMIN beside the user in the audit trail, from its start, and in the history of a calculation (R-B14, R-H12)', async () => {
+  it('records the ADMIN beside the user in the audit entries of its start and of a change, and in the history of a calculation (R-B14, R-H12)', async () => {
     const client = await impersonate();
     await client.put('/account', { currency: 'EUR' });
     const { body } = await api.manager.get<readonly object[]>('/account/audit?itemsPerPage=2');
@@ -100,7 +100,7 @@ describe('identity: impersonation', () => {
     }
   });
 
-  it('is refused while the ADMIN is locked or has another role (R-B14, R-B5)', async () => {
+  it('gives a token that is refused while the ADMIN is locked or has another role (R-B14, R-B5)', async () => {
     const client = await impersonate();
     for (const [change, undo] of [
       ['is_locked = true', 'is_locked = false'],
@@ -143,7 +143,7 @@ describe('identity: impersonation is refused', () => {
       'unauthorized_client',
     ],
     [
-      'the subject token has no scope of the client',
+      'the subject token has none of the scopes of the client',
       async () => ({ subject_token: (await signInPerson(api, 'ada', undefined, 'push-data')).token ?? '' }),
       'invalid_scope',
     ],

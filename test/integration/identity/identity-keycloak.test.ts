@@ -71,7 +71,7 @@ describe('Keycloak: a created user', () => {
     expect(rows).toEqual([]);
   });
 
-  it('left at Keycloak by a failed attempt is taken over by the next attempt (R-B2)', async () => {
+  it('left at Keycloak by a failed creation is taken over by the next creation (R-B2)', async () => {
     await create('halfway');
     await api.database.query(`delete from app_user where user_name = 'halfway'`);
     const id = inKeycloak('halfway')?.id;
@@ -154,7 +154,7 @@ describe('Keycloak: changes by a manager', () => {
     expect((await client.get('/account')).status).toBe(200);
   });
 
-  it('a lock with an end leaves the user enabled at Keycloak and ends the sessions (R-B5, R-B11)', async () => {
+  it('a lock until a given date leaves the user enabled at Keycloak and ends the sessions (R-B5, R-B11)', async () => {
     await create('briefly');
     const id = await userIdOf(api, 'briefly');
     const client = await signInAt('briefly');
@@ -243,7 +243,7 @@ describe('Keycloak: a user who leaves the active account', () => {
   });
 });
 
-describe('Keycloak: an invitation of a user of another account', () => {
+describe('Keycloak: inviting a user of another account', () => {
   const accept = async (email: string) => {
     await api.manager.post('/account/invitations', { email });
     const token = new URL(linkIn(await mailbox.next(email))).searchParams.get('token');

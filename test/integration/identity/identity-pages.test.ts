@@ -234,7 +234,7 @@ describe('identity: an authorization by code', () => {
     expect(verifier).toHaveLength(43);
   });
 
-  it('asks a user locked since the sign-in to sign in again (R-B5)', async () => {
+  it('shows the sign-in page to a user who was locked after signing in (R-B5)', async () => {
     const id = await addPerson(api, 'soon');
     const { browser } = await signIn('soon');
     await api.database.query('update app_user set is_locked = true where id = $1', [id]);

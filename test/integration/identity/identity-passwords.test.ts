@@ -112,7 +112,7 @@ describe('identity: POST /account/user/create', () => {
     expect(passwordIn(await mailbox.next('patient@north.example'))).not.toBe('');
   });
 
-  it('requires a mail address, a free name and a role the caller may grant (§4.2, R-B8)', async () => {
+  it('requires a mail address, an unused name and a role the caller may grant (§4.2, R-B8)', async () => {
     expect(await create({ userName: 'x' })).toMatchObject({ status: 400, body: { details: [{ path: '$.email' }] } });
     expect((await create({ userName: 'MAX', email: 'x@north.example' })).status).toBe(409);
     expect((await create({ email: 'x@north.example', roles: ['ADMIN'] })).status).toBe(403);
@@ -232,7 +232,7 @@ describe('identity: resetpassword', () => {
     };
     const answers = await Promise.all(['forgetful@north.example', 'nobody', '', 'null\0'].map(ask));
     expect(new Set(answers.map(({ html }) => html)).size).toBe(1);
-    // The minimum of every answer hides that queuing the mail takes longer; a timer may fire a millisecond early.
+    // Every answer waits 300 ms, to hide the time that queuing a mail takes; a timer may fire a little early.
     expect(Math.min(...answers.map(({ ms }) => ms))).toBeGreaterThan(295);
     const link = linkIn(await mailbox.next('forgetful@north.example'));
     expect((await browser.open(link)).title).toBe('Choose a new password');
@@ -271,7 +271,7 @@ describe('identity: GET /user/updatePasswordLink', () => {
     expect(still.title).toBe('You are signed in');
   });
 
-  it('a sign-in older than five minutes requires the current password (§5, R-B13)', async () => {
+  it('the page requires the current password if the sign-in is older than five minutes (§5, R-B13)', async () => {
     await newPerson('petra');
     const browser = appBrowser();
     await signInAs(browser, 'petra');

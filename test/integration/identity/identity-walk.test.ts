@@ -33,7 +33,7 @@ let foreign: Ids;
 let hidden: Ids;
 let before: unknown;
 beforeAll(async () => {
-  // The default of the setting: with cached callers, requests need one query less.
+  // 30 is the default of ACCESS_CACHE_SEC. Caching the caller saves a query per request.
   api = await startTestApi({ ACCESS_CACHE_SEC: '30' });
   role = await startApi(api.parts, await listenHttp('127.0.0.1', 0));
   await startIdsHigh(api.database);
@@ -115,7 +115,10 @@ const QUERIES: readonly (readonly [name: string, kind: Kind])[] = [
 /** Maximum number of concurrent requests. */
 const GROUP = 14;
 
-/** @returns the paths of GET without an id, except the list of R packages, which takes no query and waits for a calculator. */
+/**
+ * @returns the paths of GET routes without an id, except the list of R packages, which takes no query and waits for a
+ * calculator.
+ */
 const listPaths = () =>
   allRoutes()
     .filter(({ method, path }) => method === 'GET' && !path.includes('/:') && path !== '/calculated/packages')
@@ -204,7 +207,7 @@ describe.each(WALKERS)('identity: %s', (_who, client, ids) => {
     'finds no foreign object by the query parameter %s with a foreign %s id, neither in lists nor in totals (R-A5, R-A7, R-B9)',
     async (name, kind) => {
       const paths = listPaths();
-      // In groups, so that no request exceeds the limit of concurrent reads.
+      // Sends GROUP requests at a time, so that none exceeds the limit of concurrent reads.
       for (let first = 0; first < paths.length; first += GROUP) {
         const asked = paths.slice(first, first + GROUP).map((path) => {
           const more = path.startsWith('/data') ? '&from=2025-01-01T00:00:00Z&to=2027-01-01T00:00:00Z' : '';
@@ -280,7 +283,7 @@ describe.each(WALKERS)('identity: %s', (_who, client, ids) => {
   });
 });
 
-it('identity: counts, lists and totals of a USER include the granted site only (R-A7, R-B9)', async () => {
+it('identity: counts, lists and totals of a USER include only the granted site and its objects (R-A7, R-B9)', async () => {
   for (const path of ['/sites', '/sources', '/variables']) {
     const { body, headers } = await user.get<readonly unknown[]>(path, { 'x-total-count': 'true' });
     expect([path, body.length, headers.get('x-total-count')]).toEqual([path, 1, '1']);

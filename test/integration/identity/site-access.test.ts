@@ -38,7 +38,7 @@ const grant = (...sites: readonly Body[]) => api.manager.post(`/account/user/${u
 const idsOf = async (path: string) => (await user.get<Listed>(path)).body.map(({ id }) => id);
 /**
  * Inserts a run of the granted variable, whose inputs are the granted variable, the other variable and a form.
- * @returns its id.
+ * @returns the id of the run.
  */
 async function addRun(): Promise<number> {
   const [granted, hidden] = variables;
@@ -146,7 +146,7 @@ describe('identity: access to some sources of a site', () => {
     }
   });
 
-  it('ends for a source that moves to another site; the empty list that remains gives access to no source (R-B9)', async () => {
+  it('ends for a source that moves to another site; an empty sourceIds gives access to no source (R-B9)', async () => {
     const other = await createSite(api.manager);
     const moving = await createSource(api.manager, siteId);
     await grant({ siteId, level: 'Read', sourceIds: [moving] });
@@ -160,7 +160,7 @@ describe('identity: access to some sources of a site', () => {
     expect(await idsOf('/sites')).toEqual([siteId]);
   });
 
-  it('becomes access to all sources when the list is absent (R-C3)', async () => {
+  it('becomes access to all sources of the site when sourceIds is absent (R-C3)', async () => {
     await grant({ siteId, level: 'Read' });
     expect(await idsOf('/sources')).toEqual([...sources]);
   });

@@ -1,4 +1,4 @@
-/** HTTP Basic as browsers send it, and its cache of exchanged passwords, without an issuer. */
+/** HTTP Basic from browsers and programs, and its cache of exchanged passwords. Functions stand in for the issuer. */
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
 import { openBasicAuthentication } from '../../../src/identity/authentication/authenticate-push.ts';

@@ -36,7 +36,7 @@ async function createIssuer(issuer: string, audience: string): Promise<ForeignIs
   };
 }
 
-/** Creates a verifier of tokens whose issuers serve their key sets from memory; counts the requests. */
+/** Creates a verifier of tokens whose issuers serve their key sets from memory. `state` counts the key set requests. */
 function createVerifier(issuers: readonly ForeignIssuer[]) {
   const state = { nowMs: NOW_MS, requests: 0, isUp: true, addresses: [] as string[] };
   const fetchKeys: typeof fetch = async (input) => {

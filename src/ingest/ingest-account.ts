@@ -19,15 +19,16 @@ import { warnOfRefused, warnOperations } from '../push/store/warn-of-refused.ts'
 
 const MARK_AFTER_MS = 200;
 
+/** What one transaction wrote. */
 export interface Portion {
-  /** Request id of the push that was accepted first (R-A10); undefined when no whole batch was written. */
+  /** Request id of the written push that was accepted first (R-A10); undefined when no whole batch was written. */
   readonly requestId: string | undefined;
   readonly readings: number;
-  /** Seconds from the acceptance of the oldest batch until it was taken; 0 when no whole batch was written. */
+  /** Seconds from the acceptance of the oldest written batch until it was taken; 0 when no whole batch was written. */
   readonly waitedSec: number;
   /**
-   * Number of batches written; pushes that were taken out of a waiting batch count as one batch. 0 when no batch was
-   * found that may be written now.
+   * Number of batches written; pushes that were taken out of a waiting batch count as one batch. 0 when no batch may be
+   * written now.
    */
   readonly batches: number;
   /**

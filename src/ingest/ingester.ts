@@ -116,7 +116,7 @@ export function startIngester(services: IngesterServices): Ingester {
     while (await announceLateOperations(database));
     await outbox.relay();
   };
-  // Uses a sweeper of its own, because removing millions of points must not delay the sweep for batches.
+  // The purge has a sweeper of its own, because removing millions of points must not delay the sweep for batches.
   let isStopped = false;
   const purge = async (): Promise<void> => {
     while (!isStopped && (await continueDeletion(database)));

@@ -16,7 +16,7 @@ const VITE = join(CHECKOUT, 'node_modules/vite/bin/vite.js');
 /** Number of earlier builds that are kept, because a running stack may still serve them. */
 const KEPT_BUILDS = 2;
 
-/** @returns the directory of the built console: CONSOLE_DIRECTORY. @throws {SetupError} when the build fails. */
+/** @returns the directory of the built console, for CONSOLE_DIRECTORY. @throws {SetupError} when the build fails. */
 export async function prepareConsole(progress: Progress): Promise<string> {
   const name = hashSources();
   const directory = join(BUILDS, name);

@@ -1,6 +1,7 @@
 /**
  * `npm run admin -- <command> …`: the operator's commands (src/accounts/operator/admin-commands.ts), on the running local stack, or
- * on the services of DATABASE_URL and REDIS_URL. Commands on backups use PostgreSQL's programs of the database root file system.
+ * on the services of DATABASE_URL and REDIS_URL. Commands on backups use the PostgreSQL programs in the database root
+ * file system.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

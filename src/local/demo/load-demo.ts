@@ -36,7 +36,7 @@ interface Reading {
 
 /**
  * Loads the demo, unless it is complete; after an interrupted load it adds the missing parts.
- * @returns the closing lines of the start: computed points read over gRPC, or that the demo needs R.
+ * @returns the closing lines of `npm start`: computed points read over gRPC, or that the demo is not loaded.
  * @throws {SetupError} when a request is refused or the points are not computed in time.
  */
 export async function loadDemo(stack: Stack, { progress, taylorCsv }: DemoOptions): Promise<readonly string[]> {
@@ -97,7 +97,10 @@ async function ensureStructure(api: DemoApi): Promise<{ readonly peakId: number;
   return { peakId, isNew };
 }
 
-/** Pushes the forecast and then the measurement. Their operation ids make pushes repeated within 24 h idempotent (R-D7). */
+/**
+ * Pushes the forecast and then the measurement. Fixed operation ids make a repetition of a push within 24 h idempotent
+ * (R-D7).
+ */
 async function pushReadings(api: DemoApi, peakId: number, taylorCsv: string): Promise<void> {
   const measured = parseDemand(await readFile(taylorCsv, 'utf8'));
   await push(api, FORECAST, weekAhead(measured));

@@ -6,7 +6,7 @@
  */
 import type { ComposeFile, ComposeService } from './compose.ts';
 
-/** A network of one run: its podman name and the address of every service on it. */
+/** A network of one run of image:check: its podman name and the address of every service on it. */
 export interface CheckNetwork {
   readonly podmanName: string;
   readonly addresses: Readonly<Record<string, string>>;

@@ -78,7 +78,7 @@ async function takeRoutes(
   }
 }
 
-/** Finds the addresses of the demo's elements by the links that lead to them. */
+/** Finds the addresses of the demo's objects, such as a source or a webhook, by the links that lead to them. */
 async function listRoutes(page: Page): Promise<readonly Route[]> {
   const origin = new URL(page.url()).origin;
   await page.goto(`${origin}/console/find?q=Daily`);
@@ -102,7 +102,7 @@ async function listRoutes(page: Page): Promise<readonly Route[]> {
     await page.locator('main h1').waitFor();
     await page.waitForTimeout(SETTLE_MS);
     const link = page.locator(`main section a[href*="${parameter}="]`).first();
-    // Without an element of this kind there is no route to it.
+    // The demo may have no object of this kind, and then no such route.
     if ((await link.count()) > 0) first[name] = (await link.getAttribute('href')) ?? '/';
   }
   return Object.entries({

@@ -120,7 +120,10 @@ function mmdebstrapArguments(recipe: RootRecipe): readonly string[] {
   ];
 }
 
-/** Stops a process group: mmdebstrap leaves signals to its children, so the whole group gets the signal. */
+/**
+ * Stops a process group. The whole group gets the signal, because mmdebstrap leaves the handling of signals to its
+ * children.
+ */
 function endGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGTERM');

@@ -38,7 +38,7 @@ const ADD_SERVICE_USER = [
   `echo 'tidemark:x:${SERVICE_ID}:' >> "$1/etc/group"`,
 ];
 
-/** Maps each directory of a TimescaleDB build to the directory from which PostgreSQL loads these files. */
+/** Maps each directory of a TimescaleDB build to the directory from which PostgreSQL loads its files. */
 const TIMESCALE_DIRECTORIES = {
   lib: 'usr/lib/postgresql/17/lib',
   extension: 'usr/share/postgresql/17/extension',

@@ -111,7 +111,8 @@ async function readRedisInfo(url: string): Promise<string> {
 }
 
 /**
- * @returns true when the first two numbers of `version` ("7.0.15") are lower than `oldest`, or `version` has no number.
+ * @returns true when the first two numbers of `version` ("7.0.15") are lower than `oldest`, or `version` does not begin
+ * with a number.
  */
 export function isOlder(version: string, oldest: readonly [number, number]): boolean {
   const [major = Number.NaN, minor = 0] = version.split('.').map((part) => Number.parseInt(part, 10));

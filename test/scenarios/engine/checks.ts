@@ -1,4 +1,7 @@
-/** Checks beyond the grammar: a scenario must be meaningful and able to fail. */
+/**
+ * Checks rules that the grammar cannot express: a scenario cites a rule and expects something; its variables and moments
+ * are declared once, before their use.
+ */
 import type { Command, ExpectedRow, KnownAt, Moment, Scenario, SourcePosition } from './syntax.ts';
 import { ScenarioSyntaxError } from './tokens.ts';
 

@@ -1,4 +1,4 @@
-/** Resolves the version clauses of a read: named moments become instants. */
+/** Resolves the version clauses of a read: a named moment or a relative version becomes an instant. */
 import { Temporal } from 'temporal-polyfill';
 import { before } from './instants.ts';
 import type { Choice, KnownAt } from './syntax.ts';

@@ -1,4 +1,4 @@
-/** Instants and durations of scenario files: ISO 8601 from days to microseconds, UTC without a zone. */
+/** ISO 8601 instants, to the microsecond, and durations in scenario files. An instant without an offset is in UTC. */
 import { Temporal } from 'temporal-polyfill';
 
 const MICROS_PER_MILLI = 1000;
@@ -17,7 +17,7 @@ export function parseInstant(text: string): number | undefined {
   }
 }
 
-/** Formats an instant as `2026-03-01T00:15Z`, with seconds and their fraction only when they are not zero. */
+/** Formats an instant as `2026-03-01T00:15Z`. Seconds are shown only when they or their fraction are not zero. */
 export function formatInstant(micros: number): string {
   const text = toInstant(micros).toString();
   return text.replace(/:00Z$/, 'Z');
@@ -45,8 +45,8 @@ export function toMicros(instant: Temporal.Instant): number {
 
 /**
  * Subtracts a duration. Years, months, weeks and days are subtracted on the calendar of the zone, where a repeated
- * local time is the later instant and a skipped one moves forward by the gap (R-D4). Hours and less are subtracted on
- * the clock.
+ * local time means the later instant and a skipped local time moves forward by the gap (R-D4). Hours and smaller units
+ * are subtracted as elapsed time.
  */
 export function before(micros: number, duration: Temporal.Duration, timeZoneId: string): number {
   const { years, months, weeks, days, hours, minutes, seconds, milliseconds, microseconds } = duration;

@@ -49,8 +49,9 @@ export function openModelWorld(nowMicros: () => number = () => Date.now() * 1000
   const limitOf = ({ limit }: ModelVariable) => limit ?? accountLimit;
 
   /**
-   * Assigns the time of the clock, or the microsecond after the variable's last VersionTimestamp if that is later
-   * (R-F1). The k-th row of a date gets k - 1 µs more, not counting rows that the write itself replaces.
+   * Writes bodies. The VersionTimestamp of a row is the time of the clock, or the microsecond after the variable's last
+   * VersionTimestamp if that is later (R-F1). The k-th row of a date gets k - 1 µs more; rows that the write itself
+   * replaces do not count.
    */
   const write = (bodies: readonly (readonly VariableEntry[])[], moment: Moment | undefined): void => {
     const entries = bodies.flat();

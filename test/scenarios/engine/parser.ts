@@ -35,7 +35,7 @@ export function parseScenarios(file: string, source: string): readonly Scenario[
 interface Section {
   readonly title: string;
   readonly position: SourcePosition;
-  /** Lines after the title, preceded by empty lines so that line numbers match. */
+  /** Lines after the title, preceded by empty lines, so that the line numbers of errors are those of the file. */
   readonly body: string;
 }
 

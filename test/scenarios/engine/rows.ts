@@ -130,8 +130,8 @@ export function readings(cursor: Cursor): readonly Reading[] {
 }
 
 /**
- * Parses the output that a scenario gives a script: rows, and optional whole columns (version, tags) that override the rows'
- * own labels.
+ * Parses the output that a scenario states for a script: rows, and optionally a whole column of versions or tags, which
+ * overrides the versions or tags of the rows.
  */
 export function scriptOutput(cursor: Cursor): ScriptOutput {
   if (cursor.next().text !== '{') cursor.fail(`{ and the rows of the script were expected, got ${show(cursor.next())}`);

@@ -175,7 +175,10 @@ interface LabelledEntry {
   readonly labels: Labels;
 }
 
-/** Gives each reading its labels: the tags of a reading add to the tags of the element (R-D3). */
+/**
+ * Gives each reading its labels: version and tags. A reading's version takes precedence over its element's version; the
+ * element's tags take precedence over the reading's tags (R-D3).
+ */
 function labelled(store: Store, body: PushBody): readonly LabelledEntry[] {
   return body.flatMap(({ variable, readings, ...element }) =>
     readings.map(({ dateMicros, value, ...reading }) => {
@@ -220,7 +223,8 @@ function toColumn<Item>(
 }
 
 /**
- * Writes, then moves the assigned VersionTimestamps to the given instant, but never before the variable's earlier ones.
+ * Writes the batches. When `moment` is an instant, shifts the VersionTimestamps of the write so that they begin at that
+ * instant, or a microsecond after the variable's last VersionTimestamp before the write if that is later.
  */
 async function writeAt(
   { database, ids, spans }: Store,
@@ -275,7 +279,7 @@ async function stampsAfter(
   return rows.map(({ stamp }) => stamp);
 }
 
-/** @param first first VersionTimestamp of the write; earlier ones are not changed. */
+/** @param first first VersionTimestamp of the write; VersionTimestamps before it are not changed. */
 async function moveStamps(transaction: Transaction, variableId: number, first: number, shift: number): Promise<void> {
   const values = [variableId, first, shift];
   const moved = (column: string) => `${column} + $3::int8 * interval '1 microsecond'`;

@@ -14,7 +14,7 @@ export interface Scenario {
 
 export type Tags = Readonly<Record<string, string>>;
 
-/** Moment of a write: a label to refer to, or the instant that its VersionTimestamps get. */
+/** Moment of a write: a label by which later lines refer to the write, or the instant of its first VersionTimestamp. */
 export type Moment =
   | { readonly kind: 'label'; readonly label: string }
   | { readonly kind: 'instant'; readonly micros: number };
@@ -33,7 +33,7 @@ export interface PushElement {
   readonly readings: readonly Reading[];
 }
 
-/** The elements of one body; repeats are removed before the write (R-D5). */
+/** The elements of one body. Repeated readings are removed before the write; the last of them stays (R-D5). */
 export type PushBody = readonly PushElement[];
 
 /** A row that a script returns. An absent member is an empty cell; a Tags cell is text as the script wrote it. */
@@ -63,7 +63,7 @@ export interface Horizon {
   readonly timeZoneId: string;
 }
 
-/** Selected versions (R-G2). */
+/** Which versions a read selects (R-G2). */
 export interface Choice {
   readonly knownAt?: KnownAt;
   readonly horizon?: Horizon;
@@ -155,6 +155,6 @@ export type Look =
 
 export type Command = (Action | Look) & {
   readonly position: SourcePosition;
-  /** Words of the expected error. */
+  /** Text that the message of the expected error must contain. */
   readonly expectedError?: string;
 };

@@ -2,7 +2,7 @@
 import type { SourcePosition } from './syntax.ts';
 
 export interface Token {
-  /** `text` was quoted, a `mark` is one of `{ } ; , = ->` or the end of a line or of the file. */
+  /** A `text` was quoted; a `mark` is one of `{ } ; , = ->`, a line end or the file end; all else is a `word`. */
   readonly kind: 'word' | 'text' | 'mark';
   readonly text: string;
   readonly line: number;

@@ -1,4 +1,4 @@
-/** World of a scenario: the model of the rules, or the store. Both return the same rows. */
+/** World in which a scenario is played: the model of the rules, or the store. Both must return the same rows. */
 import type { Action, Moment, Period, Query, Tags } from './syntax.ts';
 
 export interface Row {

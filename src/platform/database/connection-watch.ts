@@ -11,13 +11,13 @@
 import pg from 'pg';
 import type { Log } from '../log.ts';
 
-/** Time without a byte after which a query in flight is checked. */
+/** A connection with a query in flight is suspected when it has sent and received no byte for this time. */
 const SUSPECT_MS = 3000;
 const LOOK_INTERVAL_MS = 1000;
 const PROBE_TIMEOUT_MS = 2000;
 /** A COPY into the database sends bytes continuously; a session that waits for bytes this long has lost its client. */
 const CLIENT_READ_MS = 15_000;
-/** Time without an answer to probes after which silent connections are closed. */
+/** When no probe has been answered for this time, all silent and idle connections are closed. */
 const UNREACHABLE_MS = 8000;
 const REPORTS_NEEDED = 2;
 const TOO_MANY_CONNECTIONS = '53300';
@@ -50,7 +50,7 @@ export interface ConnectionWatch {
   stop(): void;
 }
 
-/** Starts watching the connections of a pool. Its timer does not keep the process alive. */
+/** Starts watching the connections of a pool. The watch does not keep the process alive. */
 export function watchConnections(pool: pg.Pool, connectionString: string, log: Log): ConnectionWatch {
   const connections = new Map<pg.PoolClient, Watched>();
   pool.on('connect', (client) => connections.set(client, { bytes: 0, sinceMs: performance.now(), reports: 0 }));

@@ -16,8 +16,8 @@ const WARN_INTERVAL_MS = 600_000;
 export interface DatabaseClock extends Clock, Sweeper {}
 
 /**
- * Reads the clock once, then every 30 s. @returns the clock, which shows the machine's time before the
- * first answer of the database.
+ * Reads the database's clock once, then every 30 s. @returns a clock that shows the machine's time until the database
+ * has answered once.
  */
 export async function openDatabaseClock(database: Queryable, log: Log): Promise<DatabaseClock> {
   let offsetMs: number | undefined;

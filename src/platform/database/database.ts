@@ -49,7 +49,7 @@ const CONNECTION_TIMEOUT_MS = 5000;
 const CLOSE_TIMEOUT_MS = 2000;
 /** Default maximum time a transaction may idle. The server then ends the session, which releases its locks. */
 const IDLE_IN_TRANSACTION_MS = 6000;
-/** Client and server send keepalives after this time without a byte. */
+/** Client and server send a keepalive when a connection has been silent for this time. */
 const KEEPALIVE_IDLE_SEC = 4;
 const DEFAULT_READ_LIMITS: ReadLimits = { silenceMs: DEFAULT_STATEMENT_TIMEOUT_MS, stallMs: 60_000 };
 // A client that has crashed, is suspended or has disconnected must not keep its locks. A statement whose client has
@@ -179,7 +179,8 @@ export type OpenedRows = readonly (readonly unknown[])[];
  * Streams the items of `read`, which runs in its own read-only snapshot until its last item. The connection is freed at
  * once when the consumer stops. It is destroyed when `signal` aborts, when the consumer takes nothing for too long, or
  * when the database sends nothing for too long (`readLimits`). No statement has a time limit. With `source.ahead`,
- * the connection is returned when the remaining items fit into that memory, even when the consumer is slow.
+ * the connection is returned when the remaining items fit into the memory for reading ahead, even when the consumer is
+ * slow.
  * @param read receives the rows of each statement of `opening`.
  * @param opening statements without parameters that run in the round trip that begins the snapshot.
  * @throws the reason of the signal; {Error} of a terminated connection after one of the two time limits of

@@ -5,8 +5,9 @@ const NETWORK_CODES: ReadonlySet<string> = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'],
   ...['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN'],
 ]);
-// PostgreSQL classes 08 (connection), 53 (resources, such as a full disk), 57 (operator intervention: restart, time-outs), 58
-// (I/O), and 25P03: the server ended a session that left a transaction idle, for example while its process was suspended.
+// PostgreSQL classes 08 (connection), 53 (resources, such as a full disk), 57 (operator intervention: restart,
+// time-outs), 58 (I/O), and 25P03: the server ended a session that left a transaction idle, for example while the
+// client process was suspended.
 const POSTGRES_CLASSES = /^(08...|53...|57...|58...|25P03)$/;
 // Work may also succeed when repeated after class 40 (the transaction was rolled back, such as by a
 // deadlock) and 55P03 (lock timeout).

@@ -1,11 +1,11 @@
 /**
- * Ends database sessions whose process was suspended or crashed while it sent rows (COPY FROM STDIN). Such a session
- * counts as active, so `idle_in_transaction_session_timeout` does not end it, and its locks would block other sessions
- * until its statement times out. The transaction is rolled back; the poll for lost work then repeats its work.
+ * Ends database sessions whose client process was suspended or crashed while it sent rows (COPY FROM STDIN). Such a
+ * session counts as active, so `idle_in_transaction_session_timeout` does not end it, and its locks would block other
+ * sessions until its statement times out. The transaction is rolled back; the poll for lost work then repeats its work.
  */
 import type { Queryable } from './database.ts';
 
-/** Time without a byte after which the session is ended. */
+/** A session that waits for rows is ended when it has received no byte for this time. */
 const SILENCE_MS = 5000;
 
 const FIND_WAITING = `

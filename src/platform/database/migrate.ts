@@ -1,7 +1,7 @@
 /**
  * Migrates the schema: each `sql/migrations/NNNN_name.sql` runs once, in order, in its own transaction, and is frozen
  * by its hash; all `sql/functions/*.sql` run again whenever one of them or the version of TimescaleDB changes. Several
- * processes may call it at once: an advisory lock lets one migrate while the others wait.
+ * processes may call `migrate` at once: an advisory lock lets one migrate while the others wait.
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -23,7 +23,7 @@ export interface LockPatience {
   readonly tries: number;
 }
 
-/** Default: the attempts last about ten minutes together. */
+/** Default patience: all attempts together last about ten minutes. */
 const LOCK_PATIENCE: LockPatience = { lockTimeoutMs: 2000, pauseMs: 4000, tries: 100 };
 /** SQLSTATEs lock_not_available and deadlock_detected. */
 const LOCK_FAILURES: ReadonlySet<string> = new Set(['55P03', '40P01']);

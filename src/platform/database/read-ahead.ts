@@ -80,7 +80,7 @@ export async function* readAhead<Item>(
       const next = queue.shift();
       if (next) {
         pay(next);
-        // The producer waits after an item beyond the budget, which is therefore the last item of the queue.
+        // A producer whose memory is used up waits after its last item. It continues when the consumer takes that item.
         if (queue.length === 0) wakeProducer();
         yield next.item;
       } else if (outcome) {

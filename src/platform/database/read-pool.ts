@@ -46,7 +46,7 @@ export function openReadPool(options: ReadPoolOptions): ReadPool {
   const budgetOf = openBudgets(aheadBytes);
   return {
     of: (accountId) => ({
-      // Sets the account here, because gRPC calls do not run in an asynchronous context with their account.
+      // Sets the account here, because gRPC calls run without the asynchronous context that holds the account.
       query: ((...statement: Parameters<Database['query']>) =>
         runForAccount(accountId, () => database.query(...statement))) as Database['query'],
       borrow: (signal) => borrow(readDatabase, semaphore, accountId, signal),

@@ -23,7 +23,7 @@ export interface LeasedTable {
   readonly idType: 'int8' | 'uuid';
   /** Column that holds the end of the lease. */
   readonly column: 'claimed_until' | 'not_before_date';
-  /** State of the rows that still have work to do. */
+  /** State of the rows whose work is not done. */
   readonly state: 'Pending' | 'Waiting';
 }
 
@@ -75,8 +75,8 @@ export function openRowLeases<Row extends LeasedRow>(database: Database, table: 
 }
 
 /**
- * Renews leases for `leaseMs` from now and sets `claimedUntil` of the rows. A row whose lease
- * was lost keeps its old value.
+ * Renews leases for `leaseMs` from now and sets `claimedUntil` of the renewed rows. Skips a row whose lease was lost, or
+ * that another transaction has locked.
  * @returns the rows whose lease was renewed.
  */
 export async function renewLeases<Row extends LeasedRow>(

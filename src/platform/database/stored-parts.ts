@@ -31,7 +31,7 @@ export const UPLOAD_SHARE = 0.4;
 
 const compress = promisify(zstdCompress);
 const inflate = promisify(zstdDecompress);
-// Compresses into buffers of 256 KiB instead of 16 KiB.
+// Compresses into buffers of 256 KiB instead of the default of 16 KiB.
 const COMPRESS_OPTIONS = { chunkSize: 1 << 18 };
 const INFLATE_OPTIONS = { chunkSize: PART_BYTES, maxOutputLength: PART_BYTES };
 
@@ -160,7 +160,7 @@ export async function readPart(
   return { isCompressed: found[0] === 1, bytes: found.subarray(1) };
 }
 
-/** Returns the bytes of a part. Blocks for about 2 ms; `readContent` does not block. */
+/** Returns the bytes of a part. Blocks the event loop for about 2 ms; `readContent` does not block it. */
 export function inflatePart({ isCompressed, bytes }: StoredPart): Uint8Array {
   return isCompressed ? zstdDecompressSync(bytes, INFLATE_OPTIONS) : bytes;
 }

@@ -5,8 +5,8 @@ import { MAX_DETAILS } from './lenient.ts';
 
 const ENDS_AS_ID = /ids?$/;
 /**
- * Maximum letters by which a misspelt name may differ from a known name. For a short name, the maximum is half its
- * length, because every word of two letters differs from `to` by at most two.
+ * Maximum letters by which a misspelt name may differ from a known name. For a short known name, the maximum is half the
+ * length of the known name, because every word of two letters differs from `to` by at most two.
  */
 const MAX_LETTERS = 2;
 const LETTERS_PER_TYPO = 2;

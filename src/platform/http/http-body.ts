@@ -46,7 +46,7 @@ export function isJsonType(contentType: string | undefined): boolean {
   return contentType !== undefined && JSON_TYPE.test(contentType);
 }
 
-/** Requires a JSON body (R-A4). @throws {DomainError} unsupported_media_type when `Content-Type` is not JSON. */
+/** Checks `Content-Type` (R-A4). @throws {DomainError} unsupported_media_type when it is not a JSON type. */
 export function assertJsonType(request: Request): void {
   const contentType = request.headers.get('content-type') ?? '';
   if (isJsonType(contentType)) return;
@@ -165,8 +165,8 @@ export async function readBytes(
     return await readPlain(request, maxBytes, onBytes, incoming);
   } catch (error) {
     if (error instanceof DomainError) throw error;
-    // Handled here, because a client that disconnects causes the same error code as an
-    // unavailable dependency (ECONNRESET).
+    // Replaces the error, because a client that disconnects causes the same error code as an unavailable dependency
+    // (ECONNRESET).
     const isGunzipError = error instanceof Error && 'code' in error && String(error.code).startsWith('Z_');
     throw new DomainError(
       'invalid_input',
@@ -190,7 +190,7 @@ async function readPlain(
       onBytes(bytes.length);
       return bytes;
     }
-    // Node's own iterator would close the connection when the loop ends early, before an error is answered.
+    // The default iterator would close the connection when the loop ends early, before an error is answered.
     return gather(limited(incoming.iterator({ destroyOnReturn: false }), maxBytes, onBytes), length);
   }
   if (request.body === null) return new Uint8Array();

@@ -159,8 +159,8 @@ function find(document: unknown, pointer: string): { readonly value: unknown } |
 }
 
 /**
- * Returns true when a value may be inserted at the pointer: the parent is an object, or an array and the index is `-`
- * or at most its length.
+ * Returns true when a value may be inserted at the pointer: the parent is an object, or an array whose length is at
+ * least the index; the index `-` is the end of the array.
  */
 function isInsertable(document: unknown, pointer: string): boolean {
   const end = pointer.lastIndexOf('/');

@@ -63,7 +63,7 @@ export function optionalFlagParameter(description: string): QueryParameter<boole
   };
 }
 
-/** Declares a parameter that is one of the names, in any case; the parsed value has the spelling of `names`. */
+/** Declares a parameter whose value is one of `names`, in any case; the parsed value has the spelling of `names`. */
 export function choiceParameter<const Name extends string>(
   description: string,
   names: readonly Name[],
@@ -85,7 +85,7 @@ export function choiceParameter<const Name extends string>(
   };
 }
 
-/** Declares a parameter with any number of the names, each in any case; an empty list when it is absent. */
+/** Declares a parameter whose value lists some of `names`, each in any case; an empty list when it is absent. */
 export function choicesParameter<const Name extends string>(
   description: string,
   names: readonly Name[],
@@ -247,7 +247,7 @@ function mapLast<Value>(values: readonly GivenValue[], parse: (text: string) => 
   return text ? parse(text) : undefined;
 }
 
-/** Parses the parts of each value, which commas separate; `index` is the index of the value that contains the part. */
+/** Parses the comma-separated parts of each value; `index` is the index of the value that contains the part. */
 function mapEach<Value>(
   values: readonly GivenValue[],
   parse: (text: string, index: number) => Value,

@@ -38,7 +38,7 @@ const NEEDS_ESCAPE = /(?![\t\n])\p{Cc}|_(?=x[\dA-Fa-f]{4}_)/gu;
 /**
  * Yields the bytes of a workbook with these sheets. Reading begins when the first bytes are requested. The first batch
  * of rows is read before the first bytes are yielded, so an error of that batch comes before any byte. The rows of a
- * sheet are read after the previous sheet is written. Ending the iteration ends the sources.
+ * sheet are read after the previous sheet is written. Ending this iteration ends the iteration of every `rows`.
  * @throws the errors of `rows`; the bytes yielded until then are not a complete workbook.
  */
 export async function* writeWorkbook(

@@ -1,7 +1,7 @@
 /**
  * Description of a route (R-A9): plain data in a file `*-docs.ts` beside the route, with the schemas that the route
- * validates with. Requests of the route do not use the description; http/openapi builds the OpenAPI document from all
- * descriptions at the first request for the document.
+ * validates with. Only http/openapi uses the description: it builds the OpenAPI document from all descriptions at the
+ * first request for the document.
  */
 import { z } from 'zod';
 import type { ErrorCode } from '../errors.ts';

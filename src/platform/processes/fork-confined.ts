@@ -1,7 +1,7 @@
 /**
- * Starts Node programs of this checkout that read hostile input (mappers, files, documents to import). They have no
- * environment variables, cannot generate code from strings, and can read only their program and its packages. V8 and
- * the kernel limit their memory.
+ * Starts Node programs of this checkout that read hostile input (mappers, files, documents to import). The
+ * programs have no environment variables, cannot generate code from strings, and can read only their own code and
+ * packages. V8 and the kernel limit their memory.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { readFileSync, realpathSync } from 'node:fs';

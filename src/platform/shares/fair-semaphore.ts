@@ -16,7 +16,7 @@ export interface FairSemaphoreOptions {
   readonly maxWaitMs: number;
 }
 
-/** Accounts are numbers; other holders, such as networks, may have other keys. */
+/** `Key` identifies a holder: an account by its number; another holder, such as a network, also by a text. */
 export interface FairSemaphore<Key extends number | string = number> {
   /**
    * Waits for a permit.
@@ -26,7 +26,7 @@ export interface FairSemaphore<Key extends number | string = number> {
    * @throws the reason of the signal when it is aborted before a permit is free.
    */
   enter(accountId: Key, signal?: AbortSignal): Promise<() => void>;
-  /** Returns true when another account waits although it holds fewer than `permitsPerAccount`. */
+  /** Returns true when another account waits and holds fewer than `permitsPerAccount` permits. */
   isWantedByOthers(accountId: Key): boolean;
   /** Number of waiters of all accounts. */
   waiting(): number;

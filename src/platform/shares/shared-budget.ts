@@ -3,8 +3,8 @@
  * account may hold at most as much as remains free, so the holdings of an account that is alone take at most half of
  * the total. As holdings end and begin, n greedy accounts converge to equal shares of 1 / (n + 1), and the same share
  * remains free for another account; four accounts that release nothing leave a sixteenth. A user may hold three
- * quarters of the amount that remains free. Only the total limits a holding while it is the only one, so that the
- * largest request fits.
+ * quarters of the amount that remains free. Exception: while there is only one holding, only the total limits it, so
+ * that the largest request fits.
  */
 
 export interface SharedBudget {
@@ -76,7 +76,7 @@ export function openSharedBudget(total: number): SharedBudget {
   };
 }
 
-/** Adds to a key's holding; removes the key when its holding becomes 0. */
+/** Adds to the amount of a key; removes the key when its amount becomes 0. */
 function addTo<Key>(amounts: Map<Key, number>, key: Key, amount: number): void {
   const sum = (amounts.get(key) ?? 0) + amount;
   if (sum > 0) amounts.set(key, sum);

@@ -1,10 +1,10 @@
 /**
- * Enforces limits on the client of a streamed answer (R-A14): maximum time without progress, minimum rate, maximum
- * lifetime. Only time spent waiting for the client counts towards the first two. REST and gRPC answers use it.
+ * Enforces limits on the client of a streamed REST or gRPC answer (R-A14): maximum time without progress, minimum rate,
+ * maximum lifetime of the answer. Time in which no bytes wait for the client counts only towards the lifetime.
  */
 
 export interface PaceLimits {
-  /** Maximum time in which the client takes nothing; the rate is measured over the same time. */
+  /** Maximum time in which the client takes nothing. The rate is measured over periods of at least this length. */
   readonly stallMs: number;
   readonly minBytesPerSec: number;
   /** Maximum lifetime of an answer, in milliseconds. */

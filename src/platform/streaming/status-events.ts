@@ -8,7 +8,7 @@ import { markStreamed } from '../http/streamed-answer.ts';
 import type { BudgetOwner } from '../shares/shared-budget.ts';
 import type { StatusListener, StatusWatch } from './status-watch.ts';
 
-// Time without a change after which a comment is sent, because proxies and our own listener close idle connections.
+// An SSE comment is sent after this time without a change, because proxies and our HTTP server close idle connections.
 const KEEP_ALIVE_MS = 15_000;
 
 export interface Followed<Status> {

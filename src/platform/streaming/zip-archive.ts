@@ -133,7 +133,7 @@ async function refusing<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** Wraps an error of reading a stored part; the file is not its cause. */
+/** Wraps an error of reading a stored part: such an error does not mean that the file is damaged. */
 class ReadFailure extends Error {}
 
 function toRefusal(error: unknown): Error {

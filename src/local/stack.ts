@@ -25,7 +25,7 @@ export interface Stack {
   readonly users: readonly DemoUser[];
 }
 
-/** Writes the file atomically: readers see the whole file or none. */
+/** Writes the file atomically: a reader never sees an incomplete file. */
 export function writeStackFile(stack: Stack, path: string = STACK_FILE): void {
   writeFileSync(`${path}.new`, `${JSON.stringify(stack, null, 2)}\n`, { mode: 0o600 });
   renameSync(`${path}.new`, path);

@@ -1,4 +1,7 @@
-/** Chooses the database and Redis of the local stack: the services of DATABASE_URL and REDIS_URL, else its own. */
+/**
+ * Chooses the database and Redis of the local stack: external services when DATABASE_URL and REDIS_URL are set, else
+ * services that the stack starts itself (its own services).
+ */
 import { LOG_DIRECTORY, STACK_DIRECTORY } from '../paths.ts';
 import type { Progress } from '../progress.ts';
 import type { Secrets } from '../secrets.ts';
@@ -12,7 +15,10 @@ const DATABASE = 'tidemark';
 export interface StackServices {
   readonly databaseUrl: string;
   readonly redisUrl: string;
-  /** Resolves with the name of the first own service that ends, by itself or by `stop`. */
+  /**
+   * Resolves to the name of the first of the stack's own services that ends, by itself or by `stop`. Never resolves when
+   * the services are external.
+   */
   readonly firstEnded: Promise<string>;
   /** Stops the stack's own services; external services keep running. */
   stop(): Promise<void>;

@@ -17,8 +17,8 @@ const REALM = 'tidemark';
 const SILENT: Progress = { phase: (_label, work) => work(() => {}), say: () => {} };
 
 /**
- * Forwards requests to `target`. From the `count`th POST on, forwards the POST too, but closes the connection instead of
- * answering it.
+ * Forwards requests to `target` and passes the answers on. From the `count`th POST on, closes the connection of each
+ * POST after `target` has answered, so that the client gets no answer.
  */
 async function openInterruption(target: string, count: number) {
   let posts = 0;
@@ -59,9 +59,9 @@ it('npm start: a demo load that broke off after any of its POST requests is comp
   const options = { progress: SILENT, taylorCsv: join(testRRoot(), 'opt/tidemark/demo/taylor.csv') };
   const load = (url: string) => loadDemo({ ...stack, database: '', redis: '', api: url, push: url }, options);
   try {
-    // Each load finds the objects of earlier loads, so its first POST creates the next one: site, source, three
-    // variables, forecast. The seventh load first repeats the push of the forecast, which changes nothing; its second
-    // POST pushes the measured values.
+    // Each load skips the objects that earlier loads created. The first POSTs of the first six loads create the
+    // site, the source and the three variables, and push the forecast. The first POST of the seventh load repeats the
+    // push of the forecast, which changes nothing; its second POST pushes the measured values.
     for (const count of [1, 1, 1, 1, 1, 1, 2]) {
       const interruption = await openInterruption(roles.http, count);
       await expect(load(interruption.url)).rejects.toThrow('fetch failed');

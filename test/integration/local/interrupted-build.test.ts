@@ -1,5 +1,5 @@
 /**
- * Builds of a root file system that a signal interrupts. The tests run the real mmdebstrap, with its mounts, on an empty
+ * Signals that interrupt the build of a root file system. The tests run the real mmdebstrap, with its mounts, on an empty
  * package repository, so a build takes 2 s instead of a minute. `ROOT_BUILD=full npm test -- interrupted-build` builds
  * from Debian's packages.
  */
@@ -31,7 +31,10 @@ afterAll(() => {
   for (const directory of directories) rmSync(directory, { recursive: true, force: true });
 });
 
-/** Makes the folders of builds, and a program `mmdebstrap` that runs the real one, by default on an empty repository. */
+/**
+ * Makes the folders of builds, and a program `mmdebstrap` that runs the real mmdebstrap: on an empty package repository,
+ * unless ROOT_BUILD is `full`.
+ */
 function makeWorkplace(): string {
   const directory = mkdtempSync(join(tmpdir(), 'tidemark-test-build-'));
   directories.push(directory);
@@ -39,7 +42,7 @@ function makeWorkplace(): string {
   spawnSync('chmod', ['-R', 'a+rX', directory]);
   writeFileSync(join(directory, 'repository', 'Packages'), '');
   const empty = `--variant=custom "deb [trusted=yes] file://${directory}/repository ./"`;
-  // mmdebstrap refuses an empty list of packages, so the program drops that option.
+  // mmdebstrap refuses an empty list of packages, so the program drops an empty option `--include=`.
   const dropEmpty = 'for it do shift; [ "$it" = --include= ] || set -- "$@" "$it"; done';
   const program = `#!/bin/sh\n${dropEmpty}\nexec ${MMDEBSTRAP} "$@" ${IS_FULL ? '' : empty}\n`;
   writeFileSync(join(directory, 'bin', 'mmdebstrap'), program, { mode: 0o755 });

@@ -22,7 +22,7 @@ let roles: RoleProcess;
 let api: ApiClient;
 let directory: string;
 
-/** State that `npm start` leaves for the blocks: addresses and credentials of the stack, and the demo's variable. */
+/** Creates what `npm start` leaves for the blocks: addresses and credentials of the stack, and the demo's variable. */
 beforeAll(async () => {
   world = await createStoredWorld();
   await registerClient(world.database, {

@@ -94,7 +94,7 @@ describe('local: compose.yaml', () => {
     }
   });
 
-  test('the environment of roles has only known settings (R-K1)', () => {
+  test('the environment of roles has only settings that .env.example lists (R-K1)', () => {
     const known = new Set([...envExample().matchAll(/^(?:# )?([A-Z_]+)=/gm)].map(([, name]) => name));
     const given = ROLES.flatMap((role) => Object.keys(get(role).environment));
     expect(given).toContain('DATABASE_URL');

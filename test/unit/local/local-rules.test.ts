@@ -137,7 +137,7 @@ describe('npm start: recipes of the root file systems', () => {
 });
 
 describe('npm start: the closing text', () => {
-  it('lists the addresses of the API and gRPC, the secret, the passwords and three commands, and ends with "Tidemark is ready"', () => {
+  it('lists the addresses of the API and gRPC, the client secret, the password of the user and three curl commands, and ends with "Tidemark is ready"', () => {
     const text = announce(STACK);
     for (const part of [STACK.api, STACK.grpc, STACK.clientSecret, 'max-password']) expect(text).toContain(part);
     expect(text.match(/curl/g)).toHaveLength(3);

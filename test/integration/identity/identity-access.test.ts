@@ -170,8 +170,8 @@ describe('caller: permissions', () => {
 
 describe('identity: a live token', () => {
   it.each([
-    ['locking', 'update app_user set is_locked = true where id = $1', 401],
-    ['deleting', 'delete from app_user where id = $1', 401],
+    ['locking the user', 'update app_user set is_locked = true where id = $1', 401],
+    ['deleting the user', 'delete from app_user where id = $1', 401],
     ['removal from the account', 'delete from account_member where user_id = $1', 403],
     ['a change of the role', `update app_user set role = 'USER' where id = $1`, 403],
   ])('%s takes effect within 30 seconds (R-B5)', async (change, sql, status) => {

@@ -256,7 +256,7 @@ describe.skipIf(program === undefined)(
         expect(status).toBe(200);
       });
 
-      it('an error is an alert and the description of the fields it concerns (R-B2)', async () => {
+      it('an error is an alert, and also the accessible description of the fields that it concerns (R-B2)', async () => {
         await tab.open(authorization({ prompt: 'login' }).address);
         await tab.untilTitle(texts.signInTitle);
         expect(await tab.accessible('alert')).toEqual([]);

@@ -119,7 +119,7 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, us
     await api.database.query('update app_user set is_locked = false where id = $1', [uma]);
   });
 
-  it('a token of another issuer with an act claim is refused (R-B14)', async () => {
+  it('a token of the foreign issuer with an act claim is refused (R-B14)', async () => {
     const ada = await addPerson(api, `ada ${how}`, { role: 'ADMIN' });
     for (const act of [{ sub: ada }, {}, null, 'x']) expect(await call({ sub: uma, act })).toBe(401);
   });

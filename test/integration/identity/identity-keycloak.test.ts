@@ -47,7 +47,7 @@ async function signInAt(name: string): Promise<TestClient> {
 }
 
 describe('Keycloak: a created user', () => {
-  it('exists at Keycloak with a temporary password, and its tokens identify the user (R-B2, R-B5)', async () => {
+  it('exists at Keycloak with a temporary password, and Keycloak’s tokens identify the user (R-B2, R-B5)', async () => {
     expect((await create('Nora', { firstName: 'Nora', language: 'fr' })).status).toBe(200);
     expect(inKeycloak('nora')).toMatchObject({
       ...{ username: 'nora', email: 'Nora@north.example', firstName: 'Nora', enabled: true },

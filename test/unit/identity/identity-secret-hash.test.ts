@@ -27,7 +27,7 @@ describe('identity: stored secrets', () => {
     await expect(verifySecret('wrong horse', phc)).resolves.toBe(false);
   });
 
-  it('do not match when the hash is absent (R-B11)', async () => {
+  it('an absent hash matches no secret (R-B11)', async () => {
     await expect(verifySecret('', undefined)).resolves.toBe(false);
     await expect(verifySecret('x', null)).resolves.toBe(false);
   });

@@ -9,7 +9,7 @@ export const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url)).replace
 /** Directory of this checkout's state; Git ignores it. */
 export const LOCAL_DIRECTORY = join(CHECKOUT, '.local');
 
-/** Data, lock and ports of the stack that `npm start` runs. */
+/** Directory with the data, lock and ports of the stack that `npm start` runs. */
 export const STACK_DIRECTORY = join(LOCAL_DIRECTORY, 'stack');
 
 export const LOG_DIRECTORY = join(LOCAL_DIRECTORY, 'log');

@@ -49,7 +49,7 @@ export async function runStack(options: RunOptions): Promise<number> {
   const stopSignal = awaitStopSignal();
   const progress = createProgress(process.stdout);
   await using parts = new AsyncDisposableStack();
-  // After a signal during the start, this process exits, and the kernel then kills the remaining processes that it started.
+  // After a signal during the start, this process exits, and the kernel then kills its remaining child processes.
   const running = await Promise.race([bringUp(options, parts, progress), stopSignal.then(() => undefined)]);
   return running ? await awaitEnd(stopSignal, running, progress) : INTERRUPTED;
 }

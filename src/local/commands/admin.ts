@@ -34,8 +34,8 @@ await runCommand(async () => {
 });
 
 /**
- * Restores a backup. Without TARGET it creates the cluster of the local stack, which must be stopped. @returns the exit
- * code.
+ * Restores a backup to the directory TARGET or, without this argument, to the cluster directory of the local stack, which
+ * must be stopped. @returns the exit code.
  */
 async function restore(argv: readonly string[]): Promise<number> {
   const root = await databaseRoot();

@@ -31,7 +31,7 @@ export async function prepare(file: ComposeFile, prefix: string, directory: stri
   return { prefix, file, networks, machineOptions, directory };
 }
 
-/** Starts every service after its dependencies are healthy or have completed. @throws {SetupError} when one fails. */
+/** Starts every service after its dependencies are healthy or have completed. @throws {SetupError} when a service fails. */
 export async function startServices(plan: CheckPlan, progress: Progress): Promise<void> {
   const { services } = plan.file;
   for (const name of startOrder(services)) {

@@ -66,8 +66,8 @@ async function build(recipe: RootRecipe, cache: string, root: string, step: Step
 }
 
 /**
- * Pipes a tar archive from mmdebstrap to `tar`: without root rights, files that mmdebstrap writes belong to subordinate
- * ids.
+ * Pipes a tar archive from mmdebstrap to `tar`, because files that mmdebstrap writes without root rights belong to
+ * subordinate ids.
  */
 async function unpack(
   recipe: RootRecipe,
@@ -100,8 +100,8 @@ async function unpack(
 
 /**
  * As root, mmdebstrap mounts /proc, /sys and /dev into the new root; in a mount namespace of its own, these mounts end
- * with mmdebstrap. In a PID namespace of its own, all its processes end too, even when this process is killed. Without
- * root rights mmdebstrap creates namespaces itself.
+ * with mmdebstrap. A PID namespace of its own also ends all processes of mmdebstrap, even when this process is killed.
+ * Without root rights, mmdebstrap creates namespaces itself.
  */
 function privateNamespaces(): readonly string[] {
   const options = ['--mount', '--propagation', 'private', '--pid', '--fork', '--kill-child', '--mount-proc', '--'];

@@ -100,7 +100,7 @@ function confine(
   });
 }
 
-/** Creates the writable directory of `localPath` if it is missing, owned by the program's user. */
+/** Creates the writable directory (see `locateState`) if it is missing; the program's user owns it. */
 export function prepareState(kind: LauncherKind, root: string, localPath: string): State {
   const state = locateState(kind, root, localPath);
   mkdirSync(state.hostPath, { recursive: true, mode: 0o700 });

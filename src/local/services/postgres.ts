@@ -124,7 +124,7 @@ const VOLATILE = {
   autovacuum_naptime: '10min',
 } as const;
 
-/** Creates `database` on the server of `serverUrl` if it is missing. @returns its URL. */
+/** Creates `database` on the server of `serverUrl` if it is missing. @returns the URL of the database. */
 export async function ensureDatabase(serverUrl: string, database: string): Promise<string> {
   const client = new pg.Client({ connectionString: serverUrl });
   await client.connect();

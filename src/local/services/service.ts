@@ -50,8 +50,8 @@ export interface ServiceOptions {
 
 /**
  * Waits until the service answers.
- * @throws {SetupError} with the end of its log, when it ends first, the probe rejects with a SetupError, or
- * `readyTimeoutMs` passes.
+ * @throws {SetupError} with the end of the service's log, when the service ends first, the probe rejects with a
+ * SetupError, or `readyTimeoutMs` passes.
  */
 export async function awaitService(options: ServiceOptions): Promise<Service> {
   const { child } = options.program;

@@ -171,7 +171,7 @@ function stopOnSignal({ config, log, close }: Parts, roles: readonly Role[], ask
     const stop = async (signal: string): Promise<void> => {
       log.info({ signal }, 'stopping');
       setTimeout(() => {
-        log.error('stopping took too long');
+        log.error('the stop takes longer than SHUTDOWN_TIMEOUT_MS; the process exits with 1');
         void flushLogs().then(() => process.exit(1));
       }, config.SHUTDOWN_TIMEOUT_MS).unref();
       // Stops the servers before the workers that process what the servers accept.

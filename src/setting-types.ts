@@ -63,7 +63,7 @@ export const vaultKeys = list.transform((texts, context) => {
   return keys;
 });
 
-/** Type of a setting with comma-separated CIDR ranges; an address without a prefix is a range of one address. */
+/** Type of a setting with comma-separated CIDR ranges; an address without a prefix length is a range of one address. */
 export const addressRanges = list.transform((texts, context) =>
   texts.flatMap((text) => {
     const range = parseRange(text);

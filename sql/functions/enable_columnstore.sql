@@ -2,9 +2,9 @@
 -- function does nothing and returns false; otherwise it returns true. Called at the end of every migration run.
 -- src/points/columns decides which chunks are compressed, and when.
 --
--- History is ordered by VersionTimestamp before date: the points of one write lie together, so that their
+-- point_version is ordered by VersionTimestamp before date: the versions of one write lie together, so that their
 -- VersionTimestamp and VersionTag take almost no space. Measured with a year of 15-minute points of 40 variables, two
--- superseded versions each (2026-11): 8.8 bytes per version; ordered by date first, 25.1.
+-- superseded versions of each point (2026-11): 8.8 bytes per version; when ordered by date first, 25.1 bytes.
 create or replace function enable_columnstore() returns boolean language plpgsql as $$
 declare
   hypertable text;

@@ -1,5 +1,5 @@
 -- Returns the JSON of an operation in the event DataPushCompleted (R-D7). Instants are ISO 8601 in UTC (R-A8). A shared
--- operation has `members`; expand_push_operations splits it when the event is delivered.
+-- operation, one row for several pushes, has `members`; expand_push_operations splits it when the event is delivered.
 create or replace function push_operation_event(operation push_operation) returns jsonb language sql stable as $$
   select jsonb_strip_nulls(jsonb_build_object(
     'operationId', operation.label,
@@ -14,13 +14,14 @@ create or replace function push_operation_event(operation push_operation) return
     'completedDate', to_char(operation.completed_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')))
 $$;
 
--- The label of a push in a shared row, by its zero-based position (migration 0018).
+-- Returns the label of one push of a shared operation, from the operation's label and the push's zero-based position
+-- (migration 0018).
 create or replace function push_member_label(label text, place int) returns text language sql immutable as $$
   select left(label, -4) || lpad(to_hex(place), 4, '0')
 $$;
 
 -- Expands the `operations` of an event DataPushCompleted to one per push, as subscribers receive them. The member
--- `concerns` of a result, if present, has the variables of its push.
+-- `concerns` of a result, if present, has the ids of the variables of its push.
 create or replace function expand_push_operations(operations jsonb) returns setof jsonb language sql immutable as $$
   select case when member.place is null then operation else operation - 'members' || jsonb_build_object(
     'operationId', push_member_label(operation ->> 'operationId', member.place::int - 1),
@@ -81,7 +82,7 @@ create or replace function multirange_ids(variables int4multirange) returns json
 $$;
 
 -- Returns whether an enabled webhook of one of the accounts receives `type` and has a filter. Only then does an event
--- have the member `concerns`, the ids of its variables, because this list can be as large as the push.
+-- have the member `concerns`, a list of the ids of its variables, because this list can be as large as the push.
 create or replace function has_filtered_webhook(account_ids int[], type text) returns boolean language sql stable as $$
   select exists (
     select from webhook
@@ -168,8 +169,8 @@ begin
 end
 $$;
 
--- Announces the operations whose time-out has passed (R-D7). Skips batches that another transaction has locked. Returns
--- the number of batches examined.
+-- Announces the operations whose time-out has passed and that are not yet announced (R-D7). Skips batches that another
+-- transaction has locked. Returns the number of batches examined.
 create or replace function announce_late_push_operations(max_batches int) returns int language plpgsql as $$
 declare
   announced_at timestamptz := clock_timestamp();

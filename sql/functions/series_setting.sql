@@ -1,4 +1,5 @@
--- Settings of a write per variable: the version limit of the variable, else that of its account (§8).
+-- Settings that a write of points needs, per variable. The version limit is that of the variable, else that of its
+-- account (§8).
 create or replace view series_setting as
   select variable.id as variable_id,
          variable.is_versioned,

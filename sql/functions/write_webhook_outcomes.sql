@@ -1,6 +1,7 @@
 -- Writes the outcomes of delivery attempts in one round trip: the history, the next attempt, and the summary of each webhook.
 -- Ignores an attempt that another process has claimed meanwhile: that process writes the outcome. The arrays have equal
--- length, one element per attempt. is_hopeless: the webhook is enabled and has only failed for `disable_after_days` days.
+-- length, one element per attempt. is_hopeless: the webhook is enabled and all its attempts have failed for at least
+-- `disable_after_days` days.
 create or replace function write_webhook_outcomes(
   ids bigint[], claims timestamptz[], webhook_ids uuid[], states text[], ages_ms bigint[], durations_ms int[],
   requests jsonb[], responses jsonb[], errors text[], retries_ms bigint[], pauses_ms bigint[], disable_after_days int

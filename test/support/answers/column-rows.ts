@@ -1,4 +1,4 @@
-/** Converts JSON by columns to rows. */
+/** Converts the JSON form of points in columns to rows. */
 
 /**
  * @returns the rows of an object. Row i has element i of every array, and the other members unchanged. A null version and

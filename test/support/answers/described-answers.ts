@@ -1,7 +1,7 @@
 /**
  * Validates answers against the OpenAPI document (R-A9): status, content type, the headers
- * Api-Version and X-Request-Id, and JSON bodies. It is strict: a body may have described members only, although clients
- * must accept further members. Answers of operations without a description pass.
+ * Api-Version and X-Request-Id, and JSON bodies. The check is strict: a body may have described members only, although
+ * clients must accept further members. Answers of operations without a description pass.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';

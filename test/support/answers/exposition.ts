@@ -95,7 +95,7 @@ function assertSound({ name, type, samples }: Family): void {
   }
 }
 
-/** @returns the value of the series that has these labels; undefined without one. @throws {Error} for several. */
+/** @returns the value of the series that has these labels; undefined when none has. @throws {Error} when several have. */
 export function sampleOf(
   families: ReadonlyMap<string, Family>,
   sampleName: string,

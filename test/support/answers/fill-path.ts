@@ -1,7 +1,7 @@
 /** Fills ids into paths of routes, for tests that call all routes. */
 import type { Ids, Kind } from '../fixtures/secret-structure.ts';
 
-/** Kind of the ids of a parameter, by the path segment before it. */
+/** Path segment → kind of the id that the parameter after the segment takes. */
 const KINDS: Readonly<Record<string, Kind>> = {
   ...{ sites: 'site', sources: 'source', source: 'source', variables: 'variable', runs: 'run' },
   ...{ user: 'user', claim: 'user', 'active-account': 'account', usersForAccount: 'account' },

@@ -18,9 +18,9 @@ export interface EventStream {
   events(): readonly ReceivedEvent[];
   /** @returns all points so far, in order of arrival. */
   points(): readonly WatchedEventPoint[];
-  /** @returns the id of the last event; undefined before the first event. */
+  /** @returns the id of the last event that has one; undefined before that event. */
   cursor(): string | undefined;
-  /** Waits for the first event. The stream then has every later commit. */
+  /** Waits for the first event; the stream delivers every commit after this event. */
   begun(): Promise<void>;
   until(count: number): Promise<ReturnType<EventStream['points']>>;
   /** Waits for the event `end`. */
@@ -38,7 +38,7 @@ interface Columns {
   readonly version?: readonly (string | null)[];
 }
 
-/** @param path `/data/watch?…`. @param lastEventId sent as a browser does when it connects again. */
+/** @param path `/data/watch?…`. @param lastEventId value of Last-Event-ID, which a browser sends to resume a stream. */
 export async function openEventStream(
   origin: string,
   path: string,

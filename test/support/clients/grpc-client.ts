@@ -19,7 +19,7 @@ const { DataPoints } = (
   }
 ).tidemark.v1;
 
-// google/rpc/status.proto and error_details.proto, as far as used.
+// The parts of google/rpc/status.proto and error_details.proto that the client uses.
 const { root } = protobuf.parse(`syntax = "proto3"; package google.rpc;
   message Any { string type_url = 1; bytes value = 2; }
   message Status { int32 code = 1; string message = 2; repeated Any details = 3; }
@@ -40,7 +40,7 @@ export interface PointChunk {
   readonly unitId?: number;
 }
 
-/** Points of several variables as columns, with codes for texts. */
+/** Points of several variables as columns. A code n stands for the n-th text, from 1; 0 stands for none. */
 export interface PointRows {
   readonly variableIds: readonly number[];
   readonly dateMicros: readonly number[];

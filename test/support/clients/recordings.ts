@@ -84,9 +84,10 @@ function fillIn(text: string, bindings: Bindings, encode = (value: string) => va
 }
 
 /**
- * Objects may have more members than expected; a list has as many items, unless it ends with `{{more}}`. `{{absent}}`:
- * no such member. `{{any}}`: any value. Any other placeholder takes the value at its first use and keeps it, or takes a
- * new value at each use when its name ends with `Token`.
+ * An object may have more members than expected. A list must have exactly the expected items, unless the expected list
+ * ends with `{{more}}`. `{{absent}}`: no such member. `{{any}}`: any value except null. Any other placeholder takes the
+ * actual value at its first use, and every later value must be equal. A placeholder whose name ends with `Token` takes
+ * the actual value at every use.
  */
 function compare(actual: unknown, expected: unknown, bindings: Bindings, what: string): void {
   if (typeof expected === 'string') compareText(actual, expected, bindings, what);

@@ -65,7 +65,7 @@ export function createTestClient(origin: string, token?: string, check: CheckAns
   };
 }
 
-/** Parses a body without a media type as JSON too, so that it fails here unless it is JSON. */
+/** Parses a body without a media type as JSON too, so that parsing fails unless the body is JSON. */
 function parseBody(text: string, headers: Headers): unknown {
   if (text === '') return undefined;
   const type = headers.get('content-type')?.split(';', 1)[0]?.trim() ?? JSON_TYPE;

@@ -23,7 +23,7 @@ export interface Watcher {
   messageCount(): number;
   /** @returns the cursor of the last message. */
   cursor(): Buffer;
-  /** Waits for the first message. The watch then has every later commit. */
+  /** Waits for the first message; the watch delivers every commit after this message. */
   begun(): Promise<void>;
   /** Waits until `count` points were received. */
   until(count: number): Promise<readonly WatchedPoint[]>;

@@ -6,7 +6,7 @@ import { type ApiClient, MANAGER, signIn } from '../fixtures/sign-in.ts';
 import type { World } from '../fixtures/world.ts';
 import { leaseConsoleProcesses } from './console-processes.ts';
 
-/** Generous: the machine may run other tests at the same time. */
+/** Long, because the machine may run other tests at the same time. */
 const TIMEOUT_MS = 15_000;
 
 export const ADMIN = 'admin@example.test';
@@ -22,8 +22,9 @@ export interface ConsoleStack {
   /** The account's manager, who may push. */
   readonly manager: ApiClient;
   /**
-   * Opens a window of its own. The first window of a person signs in with the form of the issuer, later ones by its session.
-   * @param path where to begin. @param options `isFresh`: another browser, which must use the form.
+   * Opens a window of its own. The first window of a user signs in with the form of the issuer; later windows get the
+   * cookies of that sign-in. @param path the page to open.
+   * @param options `isFresh`: the window starts without cookies and signs in with the form.
    */
   open(userName: string, path?: string, options?: WindowOptions): Promise<ConsoleWindow>;
   close(): Promise<void>;

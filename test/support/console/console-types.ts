@@ -79,7 +79,7 @@ function jsonOf(content: unknown): object {
   return JSON_TYPE in types ? { [JSON_TYPE]: types[JSON_TYPE] } : types;
 }
 
-/** Removes descriptions and examples, which the documentation has. */
+/** Removes descriptions and examples, which only readers of the API description need. */
 function dropProse(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(dropProse);
   if (typeof value !== 'object' || value === null) return value;
@@ -90,7 +90,7 @@ function dropProse(value: unknown): unknown {
   );
 }
 
-/** A schema may have a property named `description`, whose value is a schema. */
+/** A member `description` is prose only when it is a text: a schema may have a property of that name. */
 function isProse(name: string, member: unknown): boolean {
   return (name === 'description' && typeof member === 'string' && member !== '') || name === 'examples';
 }

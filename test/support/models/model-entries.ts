@@ -20,7 +20,7 @@ export function pushedEntries(body: PushBody): readonly VariableEntry[] {
   );
 }
 
-/** @throws {Error} with the text of §7 when a column has another length. */
+/** @throws {Error} with the text of §7 when a column has more or fewer items than there are rows. */
 export function storedOutput(output: ScriptOutput, isVersioned: boolean, atMicros: number): readonly ModelEntry[] {
   const { rows, versionColumn, tagsColumn } = output;
   if (versionColumn && versionColumn.length !== rows.length) {
@@ -46,7 +46,7 @@ export function copyOf(input: readonly ModelVersion[]): ScriptOutput {
   return { rows };
 }
 
-/** @returns the Version of rows without one: the UTC hour of the calculation, rounded up (§9.4). */
+/** @returns the Version of rows without one: the time of the calculation, rounded up to the UTC hour (§9.4). */
 function defaultVersion(atMicros: number): string {
   const hour = toInstant(atMicros).round({ smallestUnit: 'hour', roundingMode: 'ceil' });
   return hour.toString().slice(0, 'yyyy-MM-ddTHH:mm:ss'.length);

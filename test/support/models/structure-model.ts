@@ -5,7 +5,7 @@ import { isStorableText } from '../../../src/platform/database/storable-text.ts'
 export type ModelRow = Readonly<Record<string, unknown>>;
 
 export interface ModelStructure {
-  /** The document: rows by business keys, parents before children. */
+  /** The document: its rows refer to each other by business keys; parents come before children. */
   readonly document: {
     readonly catalogues: readonly ModelRow[];
     readonly forms: readonly ModelRow[];
@@ -246,7 +246,7 @@ function toStructure(given: {
   };
 }
 
-/** Makes each mappingConfig unique within its source, and leaves at most one default variable per source. */
+/** Within each source, sets repeats of a mappingConfig to null and leaves at most one default variable. */
 function soleInSource<
   V extends { readonly parent: number; readonly mappingConfig: string | null; readonly isDefault: boolean },
 >(variables: readonly V[]): readonly V[] {
@@ -262,6 +262,7 @@ function soleInSource<
 }
 
 interface NumberedKey extends Keyed {
+  /** Position, from 1, among the resources with the same key and parent; undefined when the key is unique. */
   readonly occurrence: number | undefined;
 }
 

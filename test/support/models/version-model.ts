@@ -7,6 +7,7 @@ import { before } from '../../scenarios/engine/instants.ts';
 import type { Choice, Period, Tags } from '../../scenarios/engine/syntax.ts';
 import type { VersionLine } from '../../scenarios/engine/world.ts';
 
+/** A value that a write stores at a date, with its VersionTag and tags. */
 export interface ModelEntry {
   readonly dateMicros: number;
   readonly value: number;
@@ -21,7 +22,7 @@ export interface ModelVersion extends ModelEntry {
 
 export interface ModelSettings {
   readonly isVersioned: boolean;
-  /** Maximum versions of a date with a VersionTag, and without one (R-F3). */
+  /** Maximum number of tagged versions of a date, and likewise of its untagged versions (R-F3). */
   readonly limit: number;
 }
 
@@ -69,7 +70,7 @@ export function isWithin({ fromMicros, toMicros, isToIncluded }: Period, dateMic
 export type ModelChoice = Omit<Choice, 'knownAt'> & { readonly knownMicros?: number };
 
 /**
- * @returns all matching versions with `isEvery`, else the last one of each date, in the order of date and VersionTimestamp
+ * @returns the matching versions, sorted by date and VersionTimestamp: all if `isEvery`, else the last of each date
  * (R-F5, R-G2).
  */
 export function choose(versions: Versions, choice: ModelChoice): Versions {

@@ -19,7 +19,7 @@ export interface GatedService {
   readonly api: ApiClient;
   readonly databaseGate: TcpGate;
   readonly redisGate: TcpGate;
-  /** Pushes; the nth push sends the value n at hour n. @returns the answer. */
+  /** Pushes one point: the nth push sends the value n at hour n. @returns the answer. */
   push(): ReturnType<ApiClient['post']>;
   /** Repeats a push until it is accepted, and then waits for the computed point. */
   expectPushToBeComputed(withinMs: number): Promise<void>;

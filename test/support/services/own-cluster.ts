@@ -24,8 +24,8 @@ export interface OwnClusters {
   /** PATH with PostgreSQL's client programs. */
   readonly path: string;
   /**
-   * @returns the path of the cluster `name`, which need not exist; its parent directory exists and belongs to the user
-   * of its server.
+   * @returns the path of the cluster `name`, which need not exist. The parent directory exists and belongs to the user
+   * that runs the server.
    */
   locate(name: string): string;
   /** Starts the cluster called `name`; creates it when its directory is absent. */

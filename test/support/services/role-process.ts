@@ -8,7 +8,7 @@ const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 const READY_TIMEOUT_MS = 40_000;
 const DRAIN_TIMEOUT_MS = 5000;
 
-/** Variables of every role. A role gets only PATH from the environment of the suite. */
+/** Environment variables of every role. A role gets only PATH from the environment of the suite. */
 export const OWN_ENVIRONMENT: RoleEnvironment = {
   PATH: process.env.PATH ?? '',
   // The suite starts many roles; the compile cache makes each start faster.
@@ -18,18 +18,18 @@ export const OWN_ENVIRONMENT: RoleEnvironment = {
 };
 
 export interface RoleProcess {
-  /** Address of the HTTP role, when started. */
+  /** Address of the api role; empty when the process does not run it. */
   readonly http: string;
-  /** host:port of the gRPC role, when started. */
+  /** host:port of the grpc role; empty when the process does not run it. */
   readonly grpc: string;
   /** Address of the health server, when HEALTH_PORT is set; the value 0 picks a free port. */
   readonly health: string;
   readonly pid: number;
-  /** @returns its output so far: JSON lines. */
+  /** @returns the output of the process so far: JSON lines. */
   log(): string;
-  /** Closes the reading end of its output, as when a log collector is gone. */
+  /** Closes the reading end of the output, as when a log collector is gone. */
   closeLog(): void;
-  /** Resolves when the process has ended and its log is complete, to its exit code or signal. */
+  /** Resolves to the exit code or signal when the process has ended and its log is complete. */
   readonly ended: Promise<number | string>;
   /** Sends a signal, by default SIGKILL like a crash, and waits for the exit. @returns exit code or signal. */
   kill(signal?: NodeJS.Signals): Promise<number | string>;
@@ -37,7 +37,7 @@ export interface RoleProcess {
 
 export type RoleEnvironment = Readonly<Record<string, string>>;
 
-/** Starts roles and waits until they are ready. @throws {Error} with the log when they refuse to start, end first or take too long. */
+/** Starts roles and waits until they are ready. @throws {Error} with the log when they do not become ready. */
 export async function startRoles(roles: readonly string[], environment: RoleEnvironment): Promise<RoleProcess> {
   const child = fork(MAIN, [...roles], {
     env: { ...OWN_ENVIRONMENT, LOG_LEVEL: 'info', ...environment },

@@ -22,7 +22,7 @@ export interface SmallDisk {
   /** Fills the disk to the last byte. */
   fill(): void;
   free(): void;
-  /** @returns how often a start was tried after the server had ended, as an orchestrator does. */
+  /** @returns how often the server was started again after it had ended, failed starts included. */
   restarts(): number;
   stop(): Promise<void>;
 }
@@ -41,7 +41,7 @@ export async function startSmallDisk(): Promise<SmallDisk | undefined> {
   }
   const common = { launcher, root, directory: join(directory, 'data'), logFile: join(directory, 'postgres.log') };
   const lock = openSync(join(directory, 'lock'), 'a');
-  // A full disk crashes the server, which must have every commit after its restart.
+  // `isDurable`, because a full disk crashes the server, and every commit must survive the restart.
   const start = (wantedPort?: number) =>
     startPostgres({ ...common, password: 'secret', lock, wantedPort, isDurable: true });
   const supervised = supervise(await start(), start);
@@ -71,7 +71,7 @@ function fill(disk: string, filler: string): void {
   }
 }
 
-/** Starts the service again on its port whenever it ends, until stopped. */
+/** Starts the service again on the same port whenever it ends, as an orchestrator does, until `stop` is called. */
 function supervise(first: Service, start: (port: number) => Promise<Service>) {
   const port = Number(new URL(first.url).port);
   let service = first;

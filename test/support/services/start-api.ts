@@ -1,4 +1,4 @@
-/** Runs the api and grpc roles in the test's process, on a database of its own, with two accounts and clients to call as. */
+/** Runs the api and grpc roles in the test's process, on a database of its own with two accounts. */
 import { type Config, readConfig } from '../../../src/config.ts';
 import { startGrpcServer } from '../../../src/grpc/start-grpc-server.ts';
 import { buildDocument } from '../../../src/http/openapi/build-document.ts';
@@ -30,7 +30,7 @@ export interface TestApi {
   readonly manager: TestClient;
   /** MANAGER of the other account, may push. */
   readonly stranger: TestClient;
-  /** Adds a user, who may push by default, to the account and signs in. */
+  /** Adds a user, who may push by default, to the account. @returns a client that is signed in as the user. */
   signIn(userName: string, role: UserRole, options?: SignInOptions): Promise<TestClient>;
   /** Ingests every accepted push of the account, at most `maxRows` readings per transaction. */
   ingest(maxRows?: number): Promise<void>;

@@ -167,9 +167,10 @@ async function startSuspendedRoles() {
   };
   const suspend = async ({ pid }: RoleProcess) => void process.kill(pid, 'SIGSTOP');
   const api = await signIn(apiRole.http);
+  const victim = await start();
+  // Created now, because the time until its run ends has begun: a busy machine needs many seconds to start a process.
   const fixture = await createSlowCalculation(api);
   const receiver = await subscribe(api, 'SiteCreated');
-  const victim = await start();
 
   const fillHands = async (): Promise<void> => {
     receiver.answer('hang', 200);

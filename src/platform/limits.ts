@@ -15,7 +15,7 @@ export const MAX_NAME = 200;
 /** Maximum version limit of an account or variable (R-C1). `sql/migrations` checks the same maximum. */
 export const MAX_VERSION_LIMIT = 1000;
 
-/** Maximum characters of a wrong value that errors about bodies and files show. */
+/** Errors about bodies and files show at most this many characters of a wrong value. */
 export const MAX_SHOWN = 60;
 
 /**

@@ -37,7 +37,7 @@ const FLUSH_TIMEOUT_MS = 1000;
 /**
  * Resolves when all lines are written to stdout, when writing fails, or after FLUSH_TIMEOUT_MS. Call it before
  * `process.exit`: the flush of sonic-boom during the exit repeats a write to a closed pipe for ever, so a process whose
- * log collector had ended did not exit.
+ * log collector has ended would not exit.
  */
 export async function flushLogs(): Promise<void> {
   if (!isPending) return;

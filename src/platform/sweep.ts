@@ -1,6 +1,6 @@
 /**
- * Runs a task at an interval, never twice at the same time, until stopped. A typical task finds work in the database
- * whose wake-up was lost.
+ * Runs a task at an interval, never twice at the same time, until stopped. A typical task looks in the database
+ * for work whose wake-up was lost.
  */
 import type { Log } from './log.ts';
 import type { Progress } from './progress.ts';

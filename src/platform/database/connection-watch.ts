@@ -110,7 +110,10 @@ export function watchConnections(pool: pg.Pool, connectionString: string, log: L
   return { stop: () => clearInterval(timer) };
 }
 
-/** Destroys a connection. The server notices it and ends the running statement: see SESSION_OPTIONS in database.ts. */
+/**
+ * Destroys a connection. The server notices the closed connection and ends the running statement (SESSION_OPTIONS in
+ * database.ts).
+ */
 export function destroyConnection(client: pg.PoolClient): void {
   client.connection.stream.destroy();
 }

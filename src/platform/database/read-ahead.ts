@@ -16,7 +16,7 @@ export interface ReadAhead {
   readonly budget: ReadAheadBudget;
 }
 
-/** Estimated bytes of an item besides its columns: its members and references. */
+/** Estimated bytes of an item besides its typed arrays. */
 const ITEM_BYTES = 512;
 
 /** @returns an estimate of the memory of an item, in bytes: its typed arrays and ITEM_BYTES. */

@@ -39,8 +39,8 @@ export interface ReadWatch {
 
 const CHECKS_PER_LIMIT = 8;
 /**
- * Stall limit while other accounts wait. It is shorter than the time an account waits for a connection, so that a
- * connection becomes free before the account is refused.
+ * Stall limit while other accounts wait for a connection. It is shorter than their maximum wait, so that a connection
+ * becomes free before a waiting account is refused.
  */
 const CONTENDED_STALL_MS = 2000;
 

@@ -33,9 +33,12 @@ export interface RowLeases<Row extends LeasedRow> {
    * @param claimedMs performance.now() before the claim of the rows was sent.
    */
   keep(rows: readonly Row[], claimedMs: number): void;
-  /** Returns true until the lease ends. Until then, no other process can own the row; afterwards, no work may begin. */
+  /**
+   * Returns true until the lease ends or is dropped. Until then, no other process can own the row; afterwards, no work
+   * may begin.
+   */
   isHeld(row: Row): boolean;
-  /** Ends the renewal. Afterwards `claimedUntil` is final and serves as the fencing token of a write. */
+  /** Ends the renewal for these rows. Afterwards `claimedUntil` is final and serves as the fencing token of a write. */
   drop(rows: readonly Row[]): Promise<void>;
   stop(): void;
 }
@@ -75,8 +78,8 @@ export function openRowLeases<Row extends LeasedRow>(database: Database, table: 
 }
 
 /**
- * Renews leases for `leaseMs` from now and sets `claimedUntil` of the renewed rows. Skips a row whose lease was lost, or
- * that another transaction has locked.
+ * Renews leases for `leaseMs` from now and sets `claimedUntil` of the renewed rows. Skips a row whose lease was lost,
+ * or that another transaction has locked.
  * @returns the rows whose lease was renewed.
  */
 export async function renewLeases<Row extends LeasedRow>(

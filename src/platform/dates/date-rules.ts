@@ -1,8 +1,8 @@
 /**
  * Parses dates (R-A11, R-D4): an ISO 8601 date; a date and time, separated by `T` or a space, with the zone `Z`,
  * `+hh:mm`, `+hhmm`, `+hh` or none; or epoch milliseconds. `parseDate` (dates of points), `parseMoment` (dates of
- * requests) and `parseInstant` (such as the end of a lock) accept different years and fractions. `files/cells` first
- * tries to read the usual form from bytes.
+ * requests) and `parseInstant` (such as the end of a user's lock) accept different years and fractions. `files/cells`
+ * first tries to read the usual form from bytes.
  */
 import { MAX_DATE_MICROS, MIN_DATE_MICROS, type Micros } from './instant-rules.ts';
 
@@ -45,8 +45,8 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const MIDNIGHT = 'T00:00:00';
 const EPOCH_MILLIS = /^-?\d{12,13}$/;
 /**
- * A number closer to 0 is refused: it is more likely epoch seconds or `yyyyMMdd` than epoch milliseconds of 1966 to
- * 1973.
+ * A number closer to 0 than this is refused: it is more likely epoch seconds or `yyyyMMdd` than epoch milliseconds of
+ * 1966 to 1973.
  */
 const MIN_EPOCH_MILLIS = 1e11;
 /** Twelve digits that are a civil date and time: `yyyyMMddHHmm`. */
@@ -109,8 +109,8 @@ export function parseMoment(text: string): ParsedMoment | undefined {
 }
 
 /**
- * Parses an instant of the years 1 to 9999, which the database can hold, such as the end of a lock (R-B11); epoch
- * milliseconds must be from 1700 to 2199. A text without a zone is UTC, because it belongs to no source (R-A11).
+ * Parses an instant of the years 1 to 9999, which the database can hold, such as the end of a user's lock (R-B11);
+ * epoch milliseconds must be from 1700 to 2199. A text without a zone is UTC, because it belongs to no source (R-A11).
  *
  * @returns ISO 8601 in UTC, cut to microseconds; undefined for any other form, an instant out of range, or a day or
  * time that does not exist.

@@ -1,6 +1,6 @@
 /**
- * Health routes (R-A9). `live`: the process answers. `ready`: every part that the process needs
- * answers and makes progress.
+ * Health routes (R-A9). `live`: the process answers. `ready`: all required parts answer and make
+ * progress.
  */
 import { Hono } from 'hono';
 

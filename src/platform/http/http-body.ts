@@ -143,7 +143,7 @@ export function incomingOf(env: unknown): HttpBindings['incoming'] | undefined {
  * Reads a body, inflated when it is gzip (R-A4).
  * @param maxBytes limit on the inflated size.
  * @param onBytes receives the inflated size of each piece as it arrives; an error it throws ends the read.
- * @param incoming the same body as a Node stream, from which a body of known length is read in half the time.
+ * @param incoming the same body as a Node stream; it halves the time to read a body of known length.
  * @throws {DomainError} body_too_large; unsupported_media_type; invalid_input when the gzip is not valid or the
  * connection ends within the body.
  */

@@ -223,7 +223,7 @@ export function momentParameter(description: string): QueryParameter<ParsedMomen
   );
 }
 
-/** Gives a parameter further names, which its description lists. The values under all names are combined. */
+/** Gives a parameter further names, and lists them in its description. The values under all names are combined. */
 export function named<Value>(parameter: QueryParameter<Value>, ...aliases: readonly string[]): QueryParameter<Value> {
   const names = aliases.map((name) => `\`${name}\``).join(', ');
   return { ...parameter, aliases, description: `${parameter.description} Other names: ${names}.` };

@@ -18,7 +18,7 @@ export interface AccountPaceOptions {
   readonly pause?: (ms: number) => Promise<void>;
 }
 
-/** Time after its last unit of work during which an account counts as active. */
+/** An account counts as active for this time after its last unit of work. */
 const ACTIVE_MS = 1000;
 /** An account pauses only when its debt exceeds this, so that light work causes no pause. */
 const CREDIT_MS = 100;

@@ -1,4 +1,4 @@
-/** Directories that interrupted builds of a root file system leave in the system's temporary directory. */
+/** The directories left in the system's temporary directory by interrupted builds of a root file system. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,7 @@
 /**
- * Signals that interrupt the build of a root file system. The tests run the real mmdebstrap, with its mounts, on an empty
- * package repository, so a build takes 2 s instead of a minute. `ROOT_BUILD=full npm test -- interrupted-build` builds
- * from Debian's packages.
+ * Signals that interrupt the build of a root file system. The tests run the real mmdebstrap, with its mounts, on an
+ * empty package repository, so a build takes 2 s instead of a minute. `ROOT_BUILD=full npm test -- interrupted-build`
+ * builds from Debian's packages.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -32,8 +32,8 @@ afterAll(() => {
 });
 
 /**
- * Makes the folders of builds, and a program `mmdebstrap` that runs the real mmdebstrap: on an empty package repository,
- * unless ROOT_BUILD is `full`.
+ * Makes the folders of builds, and a program `mmdebstrap` that runs the real mmdebstrap: on an empty package
+ * repository, unless ROOT_BUILD is `full`.
  */
 function makeWorkplace(): string {
   const directory = mkdtempSync(join(tmpdir(), 'tidemark-test-build-'));
@@ -49,7 +49,7 @@ function makeWorkplace(): string {
   return directory;
 }
 
-/** Starts a build whose hook reports that it runs, and then waits `waitSec` seconds. */
+/** Starts a build. The hook of the build writes the file `mark` and then waits `waitSec` seconds. */
 function startBuild(workplace: string, waitSec: number): Build {
   const [cache, temporary, mark] = ['cache', 'temporary', 'mark'].map((name) => join(workplace, name)) as [
     string,

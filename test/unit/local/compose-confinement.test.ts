@@ -46,9 +46,12 @@ describe('image:check: confinement seen from inside a container', () => {
     ['no limit of processes', { pids: 'max' }, 'processes must be 500, got max'],
     ['no processor limit', { cpu: 'max 100000' }, 'processors must be 2, got max 100000'],
     ['a gateway', { gateways: '1' }, 'gateway must be absent, got present'],
-  ])('with %s, the problem names the expected and the actual value (R-H7)', (_, difference, problem) => {
-    expect(problemsWith(difference)).toEqual([problem]);
-  });
+  ])(
+    'for a container with %s, the problem names the expected and the actual value (R-H7)',
+    (_, difference, problem) => {
+      expect(problemsWith(difference)).toEqual([problem]);
+    },
+  );
 });
 
 describe('image:check: resource limits of containers', () => {

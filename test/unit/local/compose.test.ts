@@ -82,7 +82,7 @@ describe('local: compose.yaml', () => {
     expect(met.map(([name]) => name)).toEqual(['deliverer']);
   });
 
-  test('only the calculator has looser security options, with its own list of system calls', () => {
+  test('services other than the calculator have only the security option no-new-privileges; the calculator has its own list of system calls', () => {
     const others = services.filter(([name]) => name !== 'calculator').map(([, { security_opt }]) => security_opt);
     expect(new Set(others.flat())).toEqual(new Set(['no-new-privileges=true']));
     expect(get('calculator').security_opt).toContain('seccomp=src/container/calculator-seccomp.json');

@@ -82,7 +82,7 @@ describe('npm start: state of a checkout', () => {
     second?.[Symbol.dispose]();
   });
 
-  it('a wanted port is used if it is free; a busy one is replaced by another', async () => {
+  it('a wanted port is used if it is free; a busy port is replaced by another port', async () => {
     const port = await findFreePort();
     expect(await findFreePort(port)).toBe(port);
     const taken = createServer();
@@ -104,7 +104,7 @@ describe('npm start: recipes of the root file systems', () => {
     expect(rRecipe().hash).not.toBe(databaseRecipe().hash);
   });
 
-  it('TIMESCALEDB_BUILD must name a build of TimescaleDB, and the hash of the database recipe follows the files of the build', () => {
+  it('TIMESCALEDB_BUILD must name a build of TimescaleDB, and the hash of the database recipe changes with the files of the build', () => {
     const build = mkdtempSync(join(tmpdir(), 'timescaledb-'));
     const recipe = () => databaseRecipe({ TIMESCALEDB_BUILD: build });
     try {

@@ -106,18 +106,20 @@ const NEW_COUNT = `case when source.locked_until <= $4 then 1 else source.wrong_
 const REASON = 'too many wrong passwords';
 const UNTIL = `to_char(until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-// Counts a wrong password. The same statement announces a lock as an event and in the audit trail. The commit is
-// asynchronous, so that the statement takes as long as for an unknown user; a crash may lose the last counts.
+// Counts a wrong password. It is exempt from the limit of all strangers when its network gave the right password within
+// 30 days, or when a device repeats it. The same statement announces a lock as an event and in the audit trail. The
+// commit is asynchronous, so that the statement takes as long as for an unknown user; a crash may lose the last counts.
 const FAIL = `
   with soon as materialized (select set_config('synchronous_commit', 'off', true)
   ), strangers as (
-    select coalesce(sum(wrong_count), 0) + 1 as wrong_count, coalesce(bool_or(network = $2 and ${isKnown('source', '$4')}), false) as is_known
+    select coalesce(sum(wrong_count), 0) + 1 as wrong_count,
+           coalesce(bool_or(network = $2 and (${isKnown('source', '$4')} or ${IS_REPEATED})), false) as is_exempt
     from sign_in_source source
     where user_id = $1 and (network = $2 or changed_date > $7) and (network = $2 or not ${isKnown('source', '$4')})
   ), counted as (
     update app_user
     set failed_password_count = (failed_password_count + 1) % 1000000000,
-        sign_in_locked_until = case when not strangers.is_known and strangers.wrong_count >= ${MANY} * $5::int
+        sign_in_locked_until = case when not strangers.is_exempt and strangers.wrong_count >= ${MANY} * $5::int
                                     then $6::timestamptz else sign_in_locked_until end
     from soon, strangers where id = $1
     returning id
@@ -136,7 +138,7 @@ const FAIL = `
     select u.id, u.user_name, account_member.account_id, $6::timestamptz as until
     from written join strangers on true join app_user u on u.id = user_id join account_member using (user_id)
     where (written.wrong_count = $5 and written.locked_until = $6)
-       or (not strangers.is_known and strangers.wrong_count >= ${MANY} * $5::int)
+       or (not strangers.is_exempt and strangers.wrong_count >= ${MANY} * $5::int)
   ), announced as (
     insert into outbox_event (account_id, type, payload)
     select account_id, ${eventLiteral('UserLocked')},

@@ -96,6 +96,16 @@ describe.concurrent('push: wrong Basic passwords', () => {
     expect(await isAccepted('five', '192.0.2.5')).toBe(true);
   });
 
+  it('do not complete the sum that blocks all strangers when a device repeats the same password (R-B11)', async () => {
+    await addDevice('seven');
+    await push('seven', 'old password', '192.0.2.7');
+    await guess('seven', MANY - 2, (index) => `203.0.113.${index}`);
+    await push('seven', 'old password', '192.0.2.7');
+    expect(await isAccepted('seven', '198.51.100.7')).toBe(true);
+    await push('seven', 'another password', '192.0.2.7');
+    expect(await isAccepted('seven', '198.51.100.8')).toBe(false);
+  }, 30_000);
+
   it('are forgotten when a manager unlocks the user (R-B11)', async () => {
     const userId = await addDevice('six');
     await guess('six', MAX_FAILURES, () => '192.0.2.6');

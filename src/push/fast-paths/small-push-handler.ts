@@ -48,9 +48,9 @@ export function smallPushHandler(services: SmallPushServices, app: RawHandler): 
 }
 
 /**
- * Throws the error with which the small-push handler failed to store the push of this request, if any, so that the app
- * answers with this error.
+ * Passes a failure of the small-push handler on to the app, which answers with its error.
  * @param env the bindings of the app's request.
+ * @throws the error with which the handler failed to store the push of this request, if it did.
  */
 export function throwPushFailure(env: unknown): void {
   const { incoming } = (env ?? {}) as { readonly incoming?: Partial<LeftToApp> };

@@ -1,6 +1,11 @@
-/** The shell blocks of README.md, except those that begin with npm, run in sh and in bash, and remove the site they create. */
+/**
+ * The shell blocks of README.md and of the tour that continues it. Left out are blocks that begin with npm, which act on
+ * the stack of `npm start`.
+ */
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -15,6 +20,10 @@ import { testRRoot } from '../../support/services/stack.ts';
 
 const run = promisify(execFile);
 const README = new URL('../../../README.md', import.meta.url);
+const TOUR = new URL('../../../src/local/TOUR.md', import.meta.url);
+/** The last command of README.md, which the tour leaves out. */
+const CLEAN_UP = /^call -X DELETE .*$/m;
+const TOUR_PORT = '9099';
 const DEMO_USER = 'manager@demo.example';
 
 let world: StoredWorld;
@@ -31,7 +40,9 @@ beforeAll(async () => {
     scopes: ['datahub-api', 'push-data'],
   });
   await world.addUser(DEMO_USER, { role: 'MANAGER', mayPush: true });
-  roles = await startRoles(['api', 'ingester', 'calculator'], { ...world.environment, R_ROOT: testRRoot() });
+  const receivers = { WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8' };
+  const environment = { ...world.environment, ...receivers, R_ROOT: testRRoot() };
+  roles = await startRoles(['api', 'ingester', 'calculator', 'deliverer'], environment);
   api = await signIn(roles.http);
   const { sourceId } = await createSiteAndSource(api);
   const peak = await createVariable(api, sourceId, { name: 'Daily peak' });
@@ -48,16 +59,37 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
+/** @returns the shell commands of a page, without blocks that begin with npm. */
+async function commandsOf(page: URL): Promise<string> {
+  const blocks = [...(await readFile(page, 'utf8')).matchAll(/^```sh\n(.*?)^```/gms)].flatMap(
+    ([, block]) => block ?? [],
+  );
+  return blocks.filter((block) => !block.startsWith('npm ')).join('\n');
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Runs commands until the first that fails. @returns standard output. */
+async function runIn(shell: string, commands: string): Promise<string> {
+  // A bash of shell level 1 whose input is a socket takes itself for a remote shell and reads the machine's bashrc.
+  const env = { ...process.env, SHLVL: '2' };
+  const { stdout, stderr } = await run(shell, ['-eu', '-c', commands], { cwd: directory, env });
+  expect(stderr, shell).toBe('');
+  return stdout;
+}
+
 test('readme: all shell blocks except npm commands run in sh and in bash, and remove the site that they create', async () => {
-  const text = await readFile(README, 'utf8');
-  const blocks = [...text.matchAll(/^```sh\n(.*?)^```/gms)].flatMap(([, block]) => block ?? []);
-  const script = blocks.filter((block) => !block.startsWith('npm ')).join('\n');
+  const script = await commandsOf(README);
   const sites = await api.call<unknown[]>('GET', '/sites');
   for (const shell of ['sh', 'bash']) {
-    // A bash of shell level 1 whose input is a socket takes itself for a remote shell and reads the machine's bashrc.
-    const env = { ...process.env, SHLVL: '2' };
-    const { stdout, stderr } = await run(shell, ['-eu', '-c', script], { cwd: directory, env });
-    expect(stderr, shell).toBe('');
+    const stdout = await runIn(shell, script);
     expect(stdout, shell).toMatch(/^2000-08-14 30000 #{30}$/m);
     expect(stdout).toMatch(/"rawValue":4\.2,.*"version":"measured"/);
     expect(stdout).toMatch(/"rawValue":4,.*"version":"estimated"/);
@@ -65,4 +97,19 @@ test('readme: all shell blocks except npm commands run in sh and in bash, and re
     expect(stdout).not.toContain('nothing_accepted');
     expect(await api.call('GET', '/sites')).toEqual(sites);
   }
+}, 60_000);
+
+test('tour: after the blocks of the readme, every block runs, and the only error is the one that the tour announces', async () => {
+  const readme = await commandsOf(README);
+  expect(readme).toMatch(CLEAN_UP);
+  const tour = (await commandsOf(TOUR))
+    .replaceAll('/tmp/', `${directory}/`)
+    .replaceAll(TOUR_PORT, String(await freePort()));
+  const stdout = await runIn('sh', `${readme.replace(CLEAN_UP, '')}\necho TOUR\n${tour}`);
+  const answers = stdout.slice(stdout.indexOf('TOUR'));
+  expect(answers.match(/^\{"code":.*$/gm)).toEqual([expect.stringContaining('clientData.Boiler.Main.Power')]);
+  expect(answers).toContain('{"elements":[{"sourceSerialNumber":"OVEN-1",');
+  expect(answers).toContain('"outcome":"ok"');
+  expect(answers).toContain('"clientData":{"Boiler":{"Main":{"Power":24}}}');
+  expect((await readFile(join(directory, 'power.rdata'))).length).toBeGreaterThan(100);
 }, 60_000);

@@ -1,4 +1,4 @@
-/** The answer to evaluate (R-H9): the series as it would be stored, notes, timing and plots. */
+/** The answer of `evaluate` (R-H9): the series as it would be stored, notes, timing and plots. */
 import { basename, extname } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';

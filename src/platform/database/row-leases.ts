@@ -13,7 +13,7 @@ export const RENEWAL_MS = 2000;
 
 export interface LeasedRow {
   readonly id: number | string;
-  /** End of the lease and fencing token, ISO 8601 to the microsecond; a renewal changes it. */
+  /** End of the lease, which is also the fencing token: ISO 8601 to the microsecond. A renewal changes it. */
   claimedUntil: string;
 }
 

@@ -47,8 +47,8 @@ class Pieces extends AsyncByteQueue {
  */
 const MIN_ROWS = 4096;
 /**
- * Maximum rows of a record batch, so that the indexes of its distinct values fit into 16 bits. A batch of the table
- * with more rows becomes a record batch of its own.
+ * Batches of the table are joined up to this number of rows, so that the indexes of the distinct values of a record
+ * batch fit into 16 bits. One batch of the table must have fewer rows than this.
  */
 const MAX_ROWS = 2 ** 15 - 1;
 

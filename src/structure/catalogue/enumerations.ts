@@ -71,6 +71,6 @@ export function nameOf<Name extends string>(
 ): Name | null {
   if (number === null) return null;
   const entry = Object.entries(members).find(([, value]) => value === number);
-  if (!entry) throw new Error(`${number} is not a member of the enumeration`);
+  if (!entry) throw new Error(`a stored number must be one of ${JSON.stringify(members)}, got ${number}`);
   return entry[0] as Name;
 }

@@ -234,7 +234,7 @@ describe('admin: the audit trail of commands', () => {
     }
   });
 
-  it('names the user who runs the command when --as is absent; an ADMIN reads the trails of all accounts (R-B14)', async () => {
+  it('without --as, names the operator by the user name on the machine; an ADMIN reads the trails of all accounts (R-B14)', async () => {
     const words = ['--account', String(api.otherAccountId), '--email', 'all@tidemark.example'];
     await admin('create-user', ...words);
     const bert = await api.signIn('bert', 'ADMIN');

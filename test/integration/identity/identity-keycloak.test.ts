@@ -337,7 +337,7 @@ describe('Keycloak: the realm export', () => {
     readonly clients: readonly { readonly clientId: string; readonly optionalClientScopes?: readonly string[] }[];
   };
 
-  it('has the scopes, a mapper that makes the claim account a number, and the clients that the settings name (R-B2, R-B4, R-B6)', () => {
+  it('has the scopes, a mapper that writes the claim `account` as a number, and the clients that the settings name (R-B2, R-B4, R-B6)', () => {
     const scopes = new Map(realm.clientScopes.map((scope) => [scope.name, scope.protocolMappers]));
     for (const name of ['datahub-api', 'push-data']) {
       expect(scopes.get(name)?.[0]?.config['included.custom.audience']).toBe('tidemark');

@@ -140,7 +140,7 @@ describe('rollups: aggregates', () => {
     ]);
   });
 
-  test('an as-of read includes a rollup when all points of the rollup were known at `asOf`, and names the instant from which states are complete (R-F5, R-F9)', async () => {
+  test('an as-of read includes a rollup only if all its points were known at `asOf`; a read that leaves one out names the instant from which the history is complete (R-F5, R-F9)', async () => {
     const variableId = await addHours();
     const { versionTimestamp } = await store.write(variableId, hours(0, 24, 100));
     await rollUp(variableId, at(48));

@@ -160,7 +160,7 @@ export function texts(cursor: Cursor, what: string): readonly string[] {
   return all;
 }
 
-/** Parses the same as `labelsOf`, with `cell "…"` as another form of tags: a Tags cell as the script wrote it. */
+/** Parses what `labelsOf` parses. Instead of tags, `cell "…"` may follow: a Tags cell, exactly as the script wrote it. */
 function cellsOf(cursor: Cursor): { version?: string; tags?: string } {
   const { version, tags } = labelsOf(cursor);
   const cell = !tags && cursor.takes('cell') ? cursor.text('cell') : tags && JSON.stringify(tags);

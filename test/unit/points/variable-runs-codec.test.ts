@@ -7,8 +7,8 @@ const id = fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 2 
 const tuplesOf = (ids: readonly number[]) =>
   encodeTuples(ids.map((variableId) => ({ variableId, dateMicros: 0, value: 1, versionTagId: 0, tagSetId: 0 })));
 
-describe('points: the runs of variables of a write', () => {
-  it('contain the positions of the readings of each included variable, however the readings are split into batches', () => {
+describe('points: the run-length code of the variables of a write', () => {
+  it('holds the positions of the readings of each included variable, however the readings are split into batches', () => {
     fc.assert(
       fc.property(
         fc.array(fc.array(id, { maxLength: 30 }), { maxLength: 4 }),
@@ -31,7 +31,7 @@ describe('points: the runs of variables of a write', () => {
     );
   });
 
-  it('that encodeVariables makes contain exactly the given variables', () => {
+  it('made by encodeVariables holds exactly the given variables', () => {
     fc.assert(
       fc.property(fc.array(id), id, (ids, other) => {
         const runs = encodeVariables(ids);
@@ -40,7 +40,7 @@ describe('points: the runs of variables of a write', () => {
     );
   });
 
-  it('take less than four bytes per reading for 1,000 readings of as many variables', () => {
+  it('takes less than four bytes per reading for 1,000 readings, each of another variable', () => {
     const ids = Array.from({ length: 1000 }, (_, index) => 1000 + ((index * 7919) % 5000));
     expect(encodeRuns([tuplesOf(ids)], () => true).length).toBeLessThan(4 * 1000);
   });

@@ -146,7 +146,7 @@ export const de: TextsOf<typeof en> = {
     from: 'Von ({{zone}})',
     to: 'Bis',
     force: 'Neu berechnen',
-    hint: 'Ohne Zeitraum berechnet das Skript die Zeitpunkte vom ersten Punkt der Eingänge bis jetzt.',
+    hint: 'Ohne Zeitraum wird alles vom ersten Punkt der Eingänge bis jetzt neu berechnet.',
     stop: 'Anhalten',
     running: 'Lauf {{id}} läuft seit {{seconds, number}} s.',
     usual: 'Läufe dauern meist {{seconds, number}} s.',

@@ -138,7 +138,7 @@ export const en = {
     from: 'From ({{zone}})',
     to: 'To',
     force: 'Recalculate',
-    hint: 'Without dates, the script calculates the dates from the first point of the inputs until now.',
+    hint: 'Without dates, everything from the first point of the inputs until now is calculated again.',
     stop: 'Stop',
     running: 'Run {{id}} has been running for {{seconds, number}} s.',
     usual: 'Runs usually take {{seconds, number}} s.',

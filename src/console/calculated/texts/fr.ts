@@ -153,7 +153,7 @@ export const fr: TextsOf<typeof en> = {
     from: 'De ({{zone}})',
     to: 'Jusqu’à',
     force: 'Recalculer',
-    hint: 'Sans dates, le script calcule les dates depuis le premier point des entrées jusqu’à maintenant.',
+    hint: 'Sans dates, tout est recalculé depuis le premier point des entrées jusqu’à maintenant.',
     stop: 'Arrêter',
     running: 'L’exécution {{id}} dure depuis {{seconds, number}} s.',
     usual: 'Une exécution dure d’habitude {{seconds, number}} s.',

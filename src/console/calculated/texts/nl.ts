@@ -152,7 +152,7 @@ export const nl: TextsOf<typeof en> = {
     from: 'Van ({{zone}})',
     to: 'Tot',
     force: 'Herberekenen',
-    hint: 'Zonder periode berekent het script de tijdstippen vanaf het eerste punt van de invoer tot nu.',
+    hint: 'Zonder periode wordt alles vanaf het eerste punt van de invoer tot nu opnieuw berekend.',
     stop: 'Stoppen',
     running: 'Run {{id}} loopt al {{seconds, number}} s.',
     usual: 'Runs duren meestal {{seconds, number}} s.',

@@ -25,7 +25,7 @@ export interface SecretVault {
   renew(stored: string, accountId: number): string | undefined;
 }
 
-/** Start of a sealed text: `sealed:1:<key id>:<wrapped data key>:<text>`. No secret and no JSON starts with it. */
+/** Prefix of a sealed text, which is `sealed:1:<key id>:<wrapped data key>:<text>`. No secret and no JSON has this prefix. */
 const PREFIX = 'sealed:1:';
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;

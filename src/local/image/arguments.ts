@@ -54,7 +54,8 @@ export function containerName(plan: Pick<CheckPlan, 'prefix'>, service: string):
 }
 
 /**
- * @returns host:port of the published port of a service, on its first network that is not internal.
+ * @returns address:port of a service's container on its first network that is not internal. The port is the one in the
+ *   container that compose.yaml publishes.
  * @throws {Error} when the service publishes no port or has no such network.
  */
 export function publicAddress({ file, networks }: CheckPlan, name: string): string {

@@ -17,7 +17,7 @@ export interface LeasedRow {
   claimedUntil: string;
 }
 
-/** SQL identifiers of a table with leases. All are constants of the code, so they need no escaping. */
+/** Parts of the SQL of a table with leases. All are constants of the code, so they need no escaping. */
 export interface LeasedTable {
   readonly table: 'mail' | 'webhook_attempt' | 'webhook_test';
   readonly idType: 'int8' | 'uuid';

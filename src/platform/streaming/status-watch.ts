@@ -73,7 +73,7 @@ export function openStatusWatch<Status>(options: StatusWatchOptions<Status>): St
       if (followers >= maxFollowers)
         throw new DomainError(
           'dependency_unavailable',
-          `a process may have at most ${maxFollowers} event streams of ${subjects}; retry later`,
+          `this server already has its maximum of ${maxFollowers} event streams of ${subjects}; retry later`,
         );
       followers += 1;
       count(ofUser, 1);

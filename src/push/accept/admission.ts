@@ -115,7 +115,7 @@ function watchQueue(database: Database, maxBytes: number, metrics: Refusals): Om
       throw new DomainError(
         'queue_full',
         `the queue holds ${total} of at most ${maxBytes} bytes of readings, ${byAccount.get(accountId) ?? 0} of them from this ` +
-          'account; an account may fill at most as many bytes as are free; try again later',
+          'account; it may add more when it has fewer bytes in the queue than are free; try again later',
       );
     },
     noteQueued: (accountId, bytes) => {

@@ -144,7 +144,7 @@ describe('history: a cut', () => {
     });
   });
 
-  test('by an overwrite of an unversioned variable leaves states complete from that write on; a first write cuts nothing (R-F9, R-F4)', async () => {
+  test('is made by an overwrite of an unversioned variable: only states from that write on are complete; a first write makes no cut (R-F9, R-F4)', async () => {
     const variableId = await createVariable(manager, sourceId, { isVersioned: false });
     await push(variableId, 1);
     expect(await read(`variableId=${variableId}&asOf=${BEFORE_ALL}`)).toMatchObject({ historyFrom: null });

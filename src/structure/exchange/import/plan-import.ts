@@ -125,7 +125,7 @@ async function matchRows(run: Run, kind: Kind, id: string, accountId: number): P
        and not exists (select from structure_import_row o where o.import_id = $1 and o.kind = r.kind and o.target_id = e.id)`,
   );
   await run(
-    problem(`select $1, r.place, format('names itself by %s, which %s ${name} have; add occurrence', ${words('r.key')}, e.total)
+    problem(`select $1, r.place, format('is ambiguous: %s ${name} have %s; set occurrence to choose one', e.total, ${words('r.key')})
        from structure_import_row r join import_entry e on ${same} and e.occurrence = 1 and e.total > 1
        where ${mine} and r.target_id is null and r.occurrence is null order by r.ordinal`),
   );

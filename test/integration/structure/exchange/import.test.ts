@@ -191,7 +191,7 @@ describe('structure import: a document with problems', () => {
     [
       'an ambiguous row',
       { sites: [{ name: 'A', city: 'G' }] },
-      /names itself by the name "A", which 2 sites have; add occurrence/,
+      /is ambiguous: 2 sites have the name "A"; set occurrence to choose one/,
       twins,
     ],
     ['an ambiguous parent', inA, AMBIGUOUS, twins],

@@ -255,6 +255,6 @@ function ownOnly({ role, userId }: Caller): string | null {
 }
 
 function first<Row>([row]: readonly Row[]): Row {
-  if (!row) throw new Error('an aggregate must return a row');
+  if (!row) throw new Error('a query of the account health returned no row');
   return row;
 }

@@ -144,7 +144,7 @@ export function readInstallation(database: Database): Promise<InstallationReport
   const read = async (transaction: Pick<Database, 'query'>): Promise<InstallationReport> => {
     const rowsOf = async <Row extends object>(sql: string) => (await transaction.query<Row>(sql)).rows;
     const [runs] = await rowsOf<RunFigures>(RUNS);
-    if (!runs) throw new Error('an aggregate must return a row');
+    if (!runs) throw new Error('the query of the run figures returned no row');
     return {
       roles: await rowsOf<ConnectedRoles>(ROLES),
       runs,

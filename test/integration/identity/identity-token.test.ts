@@ -167,7 +167,7 @@ describe('identity: the account of a token', () => {
     }
   });
 
-  it('must be a number; other text is invalid_request (R-B3)', async () => {
+  it('that is not a number is refused with invalid_request (R-B3)', async () => {
     expect(await tokenForMax({ account: 'x' })).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
   });
 });

@@ -96,7 +96,7 @@ describe.concurrent('push: wrong Basic passwords', () => {
     expect(await isAccepted('five', '192.0.2.5')).toBe(true);
   });
 
-  it('do not complete the sum that blocks all strangers when a device repeats the same password (R-B11)', async () => {
+  it('that a device repeats do not count again towards the block of addresses that never sent the right password; a new wrong password does (R-B11)', async () => {
     await addDevice('seven');
     await push('seven', 'old password', '192.0.2.7');
     await guess('seven', MANY - 2, (index) => `203.0.113.${index}`);

@@ -180,7 +180,7 @@ describe('webhooks: secret', () => {
     }
   });
 
-  it('stays valid for 24 hours after it is replaced; writing the same secret changes nothing (R-I3)', async () => {
+  it('stays valid for 24 hours after it is replaced; writing the current secret again changes nothing (R-I3)', async () => {
     const [old, fresh] = [secretOf(24, 1), secretOf(24, 2)];
     const webhook = await createWebhook(api.manager, { secret: old });
     expect((await put(webhook, { secret: fresh })).status).toBe(200);

@@ -56,7 +56,7 @@ describe('planUserChange: permission to change a user (R-B8)', () => {
     expect(isAllowed(changer, changed)).toBe(allowed);
   });
 
-  test('a manager may change a user if and only if all the user’s accounts are the manager’s (R-B8)', () => {
+  test('a MANAGER may change a USER if and only if the MANAGER is a member of all accounts of the USER (R-B8)', () => {
     const ids = fc.uniqueArray(fc.integer({ min: 1, max: 6 }));
     fc.assert(
       fc.property(ids, ids, (mine, theirs) => {

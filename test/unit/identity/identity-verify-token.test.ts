@@ -70,7 +70,7 @@ describe('identity: token verification with key sets over HTTP', () => {
     await expect(verify(forged)).rejects.toMatchObject({ code: 'invalid_token' });
   });
 
-  it('caches keys, and reloads them once for an unknown key id (R-B1)', async () => {
+  it('caches keys, and reloads them for an unknown key id, but at most once a second (R-B1)', async () => {
     const issuer = { ...old, published: old.published.slice(0, 1) };
     const { verify, state } = createVerifier([issuer]);
     await verify(await old.sign('k1'));

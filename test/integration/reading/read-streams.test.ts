@@ -1,5 +1,6 @@
 /**
- * Streams of points as seen by the database: a reader that disconnects releases its connection and query (R-G4, R-J2).
+ * Streams of points as seen by the database: a reader that disconnects releases the database connection and ends the
+ * query (R-G4, R-J2).
  */
 import { once } from 'node:events';
 import { type ClientRequest, request } from 'node:http';
@@ -73,17 +74,20 @@ describe('read streams: an HTTP reader', () => {
     ['identity', 'application/json'],
     ['gzip', 'application/json'],
     ['identity', XLSX_TYPE],
-  ])('that disconnects during the answer releases its connection: %s, %s (R-G4)', async (encoding, accept) => {
-    for (let reader = 0; reader <= POOL_SIZE; reader += 1) {
-      const read = startRead('GET', encoding, { accept });
-      const [response] = await once(read, 'response');
-      await once(response, 'data');
-      read.destroy();
-      await noneIsOpen();
-    }
-  });
+  ])(
+    'that disconnects during the answer releases the database connection: encoding %s, type %s (R-G4)',
+    async (encoding, accept) => {
+      for (let reader = 0; reader <= POOL_SIZE; reader += 1) {
+        const read = startRead('GET', encoding, { accept });
+        const [response] = await once(read, 'response');
+        await once(response, 'data');
+        read.destroy();
+        await noneIsOpen();
+      }
+    },
+  );
 
-  test('that disconnects before the answer begins releases its connection (R-G4)', async () => {
+  test('that disconnects before the answer begins releases the database connection (R-G4)', async () => {
     for (let reader = 0; reader <= 4 * POOL_SIZE; reader += 1) {
       const read = startRead();
       // The readers disconnect between 0 ms and about the time of their first chunk.
@@ -139,7 +143,7 @@ describe('read streams: an HTTP reader', () => {
     });
   });
 
-  test('that sends HEAD releases its connection (R-G4)', async () => {
+  test('that sends HEAD releases the database connection (R-G4)', async () => {
     for (let reader = 0; reader <= POOL_SIZE; reader += 1) {
       const [response] = await once(startRead('HEAD'), 'response');
       expect(response.statusCode).toBe(200);
@@ -191,7 +195,7 @@ describe('read streams: a gRPC reader', () => {
   });
   afterAll(() => client.close());
 
-  test('that cancels at once or during the answer releases its connection (R-J2)', async () => {
+  test('that cancels at once or during the answer releases the database connection (R-J2)', async () => {
     for (let reader = 0; reader <= 2 * POOL_SIZE; reader += 1) {
       const call = client.ReadPoints({ variableIds: [variableId] }, metadata);
       call.on('error', () => {});

@@ -29,14 +29,14 @@ const columnsOf = (chunks: readonly PointChunk[]) => {
   return columns;
 };
 
-test('input columns: labels are dictionary-coded; a missing Version is "", missing Tags are {} (§2)', () => {
+test('input columns: Version and Tags are dictionary-coded; a missing Version is "", and missing Tags are {} (§2)', () => {
   const { versions, tags } = columnsOf([chunk([0, 1e6, 2e6, 3e6])]).finish(LABELS);
   expect(textsOf(versions)).toEqual(['', 'v1', 'v2', '']);
   expect(textsOf(tags)).toEqual(['{}', '{"t":"1"}', '{}', '{"t":"1"}']);
   expect([versions.texts.length, tags.texts.length]).toEqual([3, 2]);
 });
 
-test('input columns: an aggregate has no labels (R-H2)', () => {
+test('input columns: a row of an aggregate has Version "" and Tags {} (R-H2)', () => {
   const columns = new InputColumns();
   columns.add({ variableId: 1, aggregate: 'sum', dates: Float64Array.of(0), values: Float64Array.of(Number.NaN) });
   const series = columns.finish(LABELS);

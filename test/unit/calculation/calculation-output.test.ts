@@ -76,7 +76,7 @@ describe('output: labels by the table of §9.4', () => {
     expect(labels(output(given), settings)).toEqual([first, second]);
   });
 
-  test('versioning off: the Versions of the script are not stored, but its tags are (R-F4)', () => {
+  test('versioning off, Version and Tags: only the Tags are stored (R-F4)', () => {
     expect(labels(output({ versions: ['a', 'b'], tags: ['{"q":"e"}', ''] }), OVERWRITTEN)).toEqual([
       [undefined, '{"q":"e"}'],
       [undefined, null],
@@ -199,7 +199,7 @@ test('output: many rows are sliced and keep their tags (R-H3)', () => {
   expect(slices.flat().every(({ value, labels: { tags } }) => tags === texts[value % 7])).toBe(true);
 });
 
-test('output: a Tags cell may have 50 keys, not 51; the warning counts cells and names the first row (§7)', () => {
+test('output: a Tags cell may have 50 keys, not 51; the warning has the number of invalid cells and the row of the first (§7)', () => {
   const tagsOf = (count: number) =>
     JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index + 10}`, 'v'])));
   const series = output({ dates: [1, 2, 3], tags: [tagsOf(50), tagsOf(51), '[]'] });

@@ -43,7 +43,7 @@ beforeAll(async () => {
   for (const language of ['en', ...OTHERS]) texts[language] = await load(language);
 });
 
-describe('console texts: the four languages have the same texts', () => {
+describe('console texts: the texts of the four languages correspond', () => {
   test('at least six folders and more than 400 texts are read', () => {
     expect(FOLDERS.length).toBeGreaterThanOrEqual(6);
     expect(Object.keys(texts.en ?? {}).length).toBeGreaterThan(400);

@@ -173,7 +173,7 @@ describe('write plan', () => {
     );
   });
 
-  it('reports the range written to each variable (R-F1)', () => {
+  it('reports, for each variable, the first and the last date written and the number of rows (R-F1)', () => {
     fc.assert(
       fc.property(batches, states, (given, known) => {
         const made = plan(given, ...known);
@@ -250,7 +250,7 @@ describe('write plan', () => {
     expect(forgotten(false)).toEqual([]);
   });
 
-  it('targetsOf returns the ascending variables and the chunks of all batches', () => {
+  it('targetsOf returns the variable ids of all batches in ascending order, and the chunks of all batches', () => {
     fc.assert(
       fc.property(batches, (given) => {
         const rows = given.flat();

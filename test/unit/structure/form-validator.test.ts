@@ -83,7 +83,7 @@ describe('forms: a value', () => {
     expect(problemsOf([FUEL], { ...stored, New: 1 }, stored)).toMatchObject([{ path: '$.clientData.Boiler.Main.New' }]);
   });
 
-  test('that was stored before is not converted to text; a new invalid value is, for the error message (R-A14)', () => {
+  test('that was stored before is not converted to text; a new invalid value is converted, for the error message (R-A14)', () => {
     let described = 0;
     const value = { toJSON: () => (described += 1) };
     const fields = [{ name: 'Value', type: 'String' }];

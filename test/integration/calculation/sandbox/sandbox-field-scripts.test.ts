@@ -87,7 +87,7 @@ test.each([
   ['sum', [11, 22]],
   ['average', [5.5, 11]],
 ])(
-  'script from practice: computes the %s of two inputs at their common dates; rows returned in descending order come back ascending (R-H3)',
+  'script from practice: computes the %s of two inputs at their common dates; rows that the script returns in descending order are sorted ascending (R-H3)',
   async (kind, values) => {
     const inputs = { a: regular([1, 2, 3], HOUR), b: regular([10, 20], HOUR) };
     expect(await series('sum-and-average', { inputs, constants: { kind } })).toEqual(regular(values, HOUR));

@@ -85,7 +85,7 @@ describe('sandbox: limits', () => {
     }
   });
 
-  test('a time limit reports the line within a function and the messages so far; a script that ignores the interrupt ends too (R-H7, R-H8)', async () => {
+  test('a script stopped by the limit cpu_time reports the line that ran, also inside a function, and its messages; a script that ignores the interrupt is stopped too (R-H7, R-H8)', async () => {
     const script = 'message("before")\nf <- function(x) {\n  repeat x <- x + 1\n}\nf(1)';
     const [ended, ignoring] = await Promise.all([pool.run(jobOf(script)), hostile('ignore-interrupt')]);
     expect(ended).toMatchObject({ kind: 'limit', limit: 'cpu_time', line: 3, notes: { messages: ['before'] } });
@@ -215,7 +215,7 @@ describe('sandbox: answers', () => {
   });
 
   test.each(['Version', 'Tags'])(
-    'a %s column whose length differs from Dates keeps its length (§7)',
+    'a %s column whose length differs from that of Dates keeps its length (§7)',
     async (column) => {
       const outcome = await pool.run(jobOf(`list(TimeSeries = list(Dates = 1:3, Values = 1:3, ${column} = "one"))`));
       const { versions, tags } = outcome.kind === 'ok' ? outcome.series : { versions: null, tags: null };

@@ -131,7 +131,7 @@ async function findWal(
   const end = mtime.toISOString();
   const isCovered = until !== undefined && Date.parse(until) <= mtime.getTime();
   if (!isCovered && firstMissing !== undefined) {
-    throw new DomainError('conflict', `WAL segment ${firstMissing} is missing; --to ${end} or earlier can be restored`);
+    throw new DomainError('conflict', `WAL segment ${firstMissing} is missing; restore with --to ${end} or earlier`);
   }
   if (!isCovered && until !== undefined) {
     throw new DomainError(

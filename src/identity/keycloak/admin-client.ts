@@ -87,7 +87,7 @@ export function createKeycloakAdmin(options: KeycloakAdminOptions): KeycloakAdmi
       if (response.status === 409)
         throw new DomainError(
           'conflict',
-          `userName and email must be unique at the identity provider; ${body.username} or its email address is taken`,
+          `userName and email must be unique at the identity provider; the user name ${body.username} or the email address is taken`,
         );
     },
     deleteUser: async (id) => void (await call('DELETE', user(id), { allowed: [404] })),

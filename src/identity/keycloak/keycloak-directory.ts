@@ -162,7 +162,7 @@ async function findOwn(admin: KeycloakAdmin, userName: string): Promise<Keycloak
 function taken(userName: string): DomainError {
   return new DomainError(
     'conflict',
-    `userName and email must be unique at the identity provider; ${userName} or its email address is taken`,
+    `userName and email must be unique at the identity provider; the user name ${userName} or the email address is taken`,
   );
 }
 

@@ -91,7 +91,7 @@ export async function countHistory(
 export async function getEntry(queryable: Queryable, id: string): Promise<WebhookHistory> {
   const { rows } = await queryable.query<HistoryRow>(ENTRY, [id]);
   const [row] = rows;
-  if (!row) throw new Error(`attempt ${id} does not exist`);
+  if (!row) throw new Error(`webhook attempt ${id} does not exist`);
   return toHistory(row);
 }
 

@@ -182,7 +182,7 @@ describe('accounts: POST /account/user/{userId}', () => {
     expect(await read(uma)).toEqual(before);
   });
 
-  it('a user name that is taken, ignoring case, is 409 (R-A5)', async () => {
+  it('a user name that differs from a taken one only in case is 409 (R-A5)', async () => {
     expect((await api.manager.post(`/account/user/${uma}`, { userName: 'FOREIGN' })).status).toBe(409);
   });
 
@@ -352,7 +352,7 @@ describe('accounts: the lock', () => {
     await expect(signInPerson(api, 'typo')).resolves.toBeDefined();
   });
 
-  it('these are refused: a lock without isLocked, a lock of the caller, an end that is invalid or past; an end without a zone is UTC (R-B11, R-A11)', async () => {
+  it('a lock without isLocked, or with an end that is invalid or past, is 400; callers who lock themselves get 409; an end without a zone is UTC (R-B11, R-A11)', async () => {
     const lock = (id: string, body: unknown) => api.manager.post(`/account/user/${id}/lock`, body);
     expect((await lock(uma, {})).status).toBe(400);
     expect(await lock(uma, { isLocked: true, until: '2020-01-01T00:00:00Z' })).toMatchObject({

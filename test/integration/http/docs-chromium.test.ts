@@ -144,7 +144,7 @@ describe.skipIf(program === undefined)(
       await tab.untilText('invalid_token');
     });
 
-    it('requests nothing from other origins and logs no error except the refused call (R-A9)', () => {
+    it('requests nothing from other origins, and logs no error except the 401 of a call without a token (R-A9)', () => {
       const origins = new Set(chromium.requests.map((address) => new URL(address).origin));
       expect([...origins].filter((origin) => origin !== 'null')).toEqual([api.origin]);
       // Chromium's advice on forms is not an error; a violation of the policy or an exception is.

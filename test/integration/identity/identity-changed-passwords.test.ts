@@ -119,7 +119,7 @@ describe('identity: cached push credentials', () => {
   });
 });
 
-describe('identity: sessions and tokens of a changed password', () => {
+describe('identity: sessions and tokens when a password changes', () => {
   it('a reset revokes refresh tokens, browser sessions and live access tokens (R-B11, R-B5)', async () => {
     const userId = await addPusher('theo');
     const browser = await signInBrowser('theo');

@@ -25,7 +25,7 @@ const countWaiting = async (): Promise<number> => {
 };
 
 describe('connection shares', () => {
-  test('while slow requests of an account use up its share, reads, writes and pushes of another account are answered (R-A14)', async () => {
+  test('reads, writes and pushes of one account are answered while slow requests use up the share of another account (R-A14)', async () => {
     const siteId = await createSite(api.manager);
     const holder = await api.database.connect();
     await holder.query(BEGIN_HOLDING);

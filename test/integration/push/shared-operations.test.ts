@@ -107,7 +107,7 @@ describe('push: plain pushes that share a row of push_operation', () => {
     expect((await api.manager.get(`/api/operations/${labels[1]}/rejected`)).body).toEqual([]);
   });
 
-  it('are hidden from another USER and another account; a label with a position after the last push is not found (R-D7)', async () => {
+  it('are hidden from another USER and another account; the label after the last one, and a label in upper case, are not found (R-D7)', async () => {
     const labels = await storeTogether([1, 1]);
     const user = await api.signIn('uma', 'USER');
     for (const label of labels) {
@@ -126,7 +126,7 @@ describe('push: plain pushes that share a row of push_operation', () => {
     expect(readMemberLabel('import-1')).toBeUndefined();
   });
 
-  it('are announced when they end, and also at their time-out when it comes first (R-D7, R-I8)', async () => {
+  it('are announced when they end, and also when their time-out passes before they end (R-D7, R-I8)', async () => {
     await api.ingest();
     const [late, ended] = [await storeTogether([1, 2]), await storeTogether([3, 4])];
     await api.database.query(`update push_operation set deadline = now() where label = $1`, [late[0]]);

@@ -29,7 +29,7 @@ describe('variable: mappingConfig is unique within its source (R-D2)', () => {
     },
   });
 
-  it('POST of a taken mappingConfig answers 409 and names the other variable, whatever white space surrounds the text', async () => {
+  it('POST of a taken mappingConfig answers 409 and names the variable that has it, whatever white space surrounds the text', async () => {
     const { sourceId, variableId } = await make();
     for (const mappingConfig of ['kWh', ' kWh\t', '\u00a0kWh\ufeff']) {
       const answer = await api.manager.post(`/variables/source/${sourceId}`, { mappingConfig });
@@ -89,7 +89,7 @@ describe('variable: mappingConfig is unique within its source (R-D2)', () => {
 });
 
 describe('migration: a mappingConfig that variables of a source share', () => {
-  it('makes the upgrade fail with an error that names the variables; after one is cleared, the upgrade succeeds', async () => {
+  it('makes the upgrade fail with an error that names the variables; after the mappingConfig of one variable is cleared, the upgrade succeeds', async () => {
     const old = await createPopulatedDatabase('0029');
     try {
       const { rows } = await old.client.query<{ id: number; source: number }>(

@@ -417,7 +417,7 @@ describe('structure: DELETE', () => {
     expect(await countPoints(variableId)).toBe(0);
   });
 
-  it('also purges the points of a concurrent first write that commits later (R-C7)', async () => {
+  it('purges the points of a variable whose first write commits after the deletion (R-C7)', async () => {
     const { sourceId, variableId } = await createStructure(api.manager);
     const writer = await api.database.connect();
     await writer.query(BEGIN_HOLDING);

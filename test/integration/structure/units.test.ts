@@ -36,7 +36,7 @@ async function withValues(unitId: number | null, values: readonly number[], memb
 const get = <Body>(path: string) => api.manager.get<Body>(path);
 
 describe('structure: catalogues (R-C8)', () => {
-  test('have every unit in a family, and in each family a base unit of divisor 1 and offset 0', async () => {
+  test('give every unit a family; the first unit of each family has divisor 1 and offset 0', async () => {
     const units = (await get<Unit[]>('/units')).body;
     const families = (await get<{ id: number; name: string }[]>('/unitFamily')).body;
     expect(units.length).toBeGreaterThan(100);
@@ -246,7 +246,7 @@ describe('catalogues: entries of an account (R-C8)', () => {
     },
   );
 
-  test('can be written only by managers, and must have a name that is not a number', async () => {
+  test('can be written only by managers; a name that is empty, too long or a number, an unknown unit family and a divisor of 0 are refused', async () => {
     const user = await api.signIn('catalogue-reader', 'USER', { sites: [] });
     const { id } = await create('/sitetypes');
     expect((await refusal('POST', '/sitetypes', { name: 'x' }, user))[0]).toBe(403);

@@ -234,7 +234,7 @@ describe('files: the reading of invalid CSV rows (R-E3)', () => {
     expect(points.map(({ value }) => value)).toEqual([1, 2, 3]);
   });
 
-  it('reports a row with a quoted cell of several lines and 2 MiB as too long, not as a quote that is not closed', async () => {
+  it('reports a row as too long, not as an unclosed quote, when a quoted cell has several lines and 2 MiB', async () => {
     const text = `note,${HEADER}\n"a\n${'x'.repeat(2 << 20)}",1,${DATE},1\n`;
     const { errors } = await read(text);
     const message = expect.stringContaining('the row must be at most 1048576 bytes');

@@ -235,7 +235,7 @@ test('architecture: no indented comment of a shell script has an apostrophe, bec
   expect(scripts.filter((file) => /^[ \t]+#.*'/m.test(read(file)))).toEqual([]);
 });
 
-test('architecture: only main.ts and src/local read the environment; settings are passed on (R-K1)', () => {
+test('architecture: outside src/local, only main.ts reads the environment (R-K1)', () => {
   const readers = SOURCES.filter((file) => /process\.env\b/.test(read(file)) && !file.startsWith('src/local/'));
   expect(readers).toEqual(['src/main.ts']);
 });

@@ -51,7 +51,7 @@ describe('config: settings from the environment (R-K1)', () => {
     expect(problemsOf({ ...NEEDED, [name]: value })).toEqual([`${name} ${rule}`]);
   });
 
-  test('refuses an access token lifetime of 120 s or less, which shipped clients would renew on every call (R-B3)', () => {
+  test('refuses an access token lifetime of 120 s or less, because shipped clients would renew the token on every call (R-B3)', () => {
     expect(problemsOf({ ...NEEDED, ACCESS_TOKEN_TTL_SEC: '120' })).toHaveLength(1);
     expect(problemsOf({ ...NEEDED, ACCESS_TOKEN_TTL_SEC: '121' })).toEqual([]);
   });

@@ -151,7 +151,7 @@ describe('points: statements of a write on stored rows', () => {
     },
   );
 
-  it('count the versions of a run of dates in one pass, also in a chunk without statistics (R-F3)', async () => {
+  it('count the versions of a run of dates in one pass when the chunk has no statistics (R-F3)', async () => {
     const start = FROM + CHUNK_MICROS;
     await insertPoints('point_version', 3, ids.slice(0, 1), start);
     await inTransaction(async (transaction) => {

@@ -150,7 +150,7 @@ describe('declaration: an input changed its unit after the declaration was saved
 });
 
 describe('declaration: the owner of a form was deleted after the declaration was saved (R-H1, R-H2)', () => {
-  test('the variable stays writable and shows the problem; its runs warn that the value is NULL', async () => {
+  test('the variable stays writable and shows the problem; its runs warn that the form value is NULL', async () => {
     const otherId = await createSite(api.manager, { clientData: { Form: { Factor: 2 } } });
     const [formula] = calculated('a', []).calculatedVariableFormulas;
     const entities = [{ alias: 'factor', entityType: 'Site', siteId: otherId, path: 'Form.Factor' }];

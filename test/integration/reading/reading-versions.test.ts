@@ -114,7 +114,7 @@ describe('version selection: query, body and gRPC give the same rows (R-G2, R-J1
     expect(toRows(await reader.readPoints({ variableIds: [revised], ...message }))).toEqual(found);
   });
 
-  test('a tag whose key has a colon is found by an object in the body and over gRPC (R-G2)', async () => {
+  test('tags given as an object in a body, or over gRPC, may have a colon in the key (R-G2)', async () => {
     const tags = { 'a:b': 'c:d' };
     const { body } = await api.manager.post<Row[]>('/data', { variableId: revised, tags });
     expect(body).toHaveLength(3);

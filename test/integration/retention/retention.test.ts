@@ -133,7 +133,7 @@ describe('retention: preview and job', () => {
     expect(await rollups(later)).toBe(0);
   });
 
-  test('a variable is counted as rolled up when its last point is long before the boundary', async () => {
+  test('a variable whose last point is long before the boundary is counted as rolled up', async () => {
     const variableId = await createVariable(manager, sourceId);
     const data = [{ date: iso(BOUNDARY - 400 * DAY), value: 1 }];
     await manager.post('/api/data', [{ variableId, data }]);

@@ -41,7 +41,7 @@ test.each([
   },
 );
 
-test('windows: a LastNPoints window is widened to the days of its first point and of the change (R-H6)', async () => {
+test('windows: a LastNPoints window aligned to Day holds whole days, from the day of its first point to the day of the change (R-H6)', async () => {
   const input = { periodType: 'LastNPoints', period: 5, alignTo: 'Day' };
   const [from, to] = ['2026-03-19T23:00:00Z', '2026-03-21T22:59:59.999999Z'];
   expect(await windowOf(input, '2026-03-21T12:00:00Z', '2026-03-20T08:00:00Z')).toEqual([from, to, [from, to]]);

@@ -33,7 +33,7 @@ describe('console chart: few points are drawn raw, many points as buckets', () =
     expect(planOf(granularity, timeBase, spacingSec, days)).toBe(expected);
   });
 
-  test('the usual distance of points is the median distance, which a gap does not change', () => {
+  test('the usual distance between points is the median, which a gap does not change; a single point has none', () => {
     expect(spacingOf([30, 10, 20, 5000])).toBe(10);
     expect(spacingOf([1])).toBeUndefined();
   });

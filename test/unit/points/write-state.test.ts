@@ -80,7 +80,7 @@ describe('write plan: runs of stored dates', () => {
     expect(datesIn(repeated, 'superseded')).toEqual(['11-11 2']);
   });
 
-  it('include the VersionTag of a row superseded by the same write, but only if its date and VersionTag may be stored already (R-F2)', () => {
+  it('include the VersionTag of a row that a later row of the write supersedes, but only if this date and VersionTag may already be stored (R-F2)', () => {
     const after = plan([[MARK + HOUR, 3], [MARK + HOUR, 4]]); // biome-ignore format: short
     expect(datesIn(after, 'replaced')).toEqual(['11-11 4']);
     const stored = plan([[MARK, 3], [MARK, LAST_TAG + 1], [MARK, LAST_TAG]]); // biome-ignore format: short

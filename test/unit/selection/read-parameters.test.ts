@@ -40,10 +40,13 @@ describe('read parameters: OpenAPI describes what is parsed (R-A9)', () => {
     },
   );
 
-  test.each(PARAMETERS)('%s defaults to the default of its schema, a list to an empty list', (_, parameter) => {
-    const { default: fallback, type } = schemaOf(parameter);
-    expect(read(parameter)).toEqual(type === 'array' ? [] : fallback);
-  });
+  test.each(PARAMETERS)(
+    '%s defaults to the default of its schema, or to an empty list if it is a list',
+    (_, parameter) => {
+      const { default: fallback, type } = schemaOf(parameter);
+      expect(read(parameter)).toEqual(type === 'array' ? [] : fallback);
+    },
+  );
 
   test.each(PARAMETERS.filter(hasNames))('%s accepts every name and example of its schema', (_, parameter) => {
     const { enum: names = [], examples = [] } = schemaOf(parameter);

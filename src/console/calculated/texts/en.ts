@@ -3,7 +3,7 @@ export const en = {
   tabs: { title: 'Sections of the variable', data: 'Data', script: 'Script', runs: 'Runs' },
   script: {
     label: 'R script',
-    hint: 'Ctrl-Space completes names, Ctrl-Enter previews. Tab leaves the editor.',
+    hint: 'Ctrl-Space completes names, Ctrl-Enter shows a preview, Tab leaves the editor.',
     readOnly: 'Only managers and administrators can change the script.',
     valid: 'No problems found.',
   },

@@ -77,7 +77,7 @@ async function read(variableId: number, date: string): Promise<number> {
 }
 
 describe('structure: a change in one process, seen by another', () => {
-  test.concurrent('applies to the next push: a variable that is created, renamed, given a divider, and deleted (R-D2)', async () => {
+  test.concurrent('applies to the next push: a new variable, a changed mappingConfig, a new divider and a deleted variable (R-D2)', async () => {
     const { sourceSerialNumber, sourceId, variableId, change, remove } = await createMapped();
     const push = async (mappingConfig: string, value = 1) => {
       const date = nextDate();
@@ -101,7 +101,7 @@ describe('structure: a change in one process, seen by another', () => {
     expect((await push('old')).outcome).toBe('accepted');
   });
 
-  test.concurrent('applies to the next file: a variable that is renamed, given a divider, and deleted (R-E3)', async () => {
+  test.concurrent('applies to the next file: a changed mappingConfig, a new divider and a deleted variable (R-E3)', async () => {
     const { sourceSerialNumber, variableId, change, remove } = await createMapped();
     const upload = async (mappingConfig: string, value = 1) => {
       const date = nextDate();

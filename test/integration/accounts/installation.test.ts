@@ -37,7 +37,7 @@ describe('accounts: GET /admin/operate', () => {
     expect(await admin.get('/admin/operate')).toMatchObject({ status: 200 });
   });
 
-  it('lists scripts and accounts with their runs, durations and account names', async () => {
+  it('counts runs by outcome, and lists scripts and accounts with their runs, durations and account names', async () => {
     await api.database.query(
       `insert into calculation_run (variable_id, account_id, state, trigger, from_date, to_date, trigger_date, wave, attempt,
          default_version, requested_date, started_date, finished_date)

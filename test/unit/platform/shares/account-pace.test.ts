@@ -77,7 +77,7 @@ describe('account pace', () => {
     [999, ['b1', 'a1']],
     [1000, ['b1', 'a1', 'a2']],
   ])(
-    'an account works one unit at a time until 1 s after the last work of other accounts: after %i ms, the begun units are %j (R-A14)',
+    'an account runs one unit of work at a time until 1 s after the last work of another account: after %i ms, the begun units are %j (R-A14)',
     async (idleMs, begun) => {
       const bench = openBench(0.5);
       const other = bench.start(B, 'b1');

@@ -18,7 +18,11 @@ const PROGRAMS = ['pg_basebackup', 'pg_receivewal', 'pg_verifybackup'];
  */
 export function clientPath(root: string, path: string | undefined): string {
   const [loader] = globSync(join(root, 'usr/lib/*-linux-gnu/ld-linux-*.so.*'));
-  if (loader === undefined) throw new Error(`${root} must contain the dynamic loader ld-linux`);
+  if (loader === undefined) {
+    throw new Error(
+      `${root} has no dynamic loader ld-linux; stop the stack and remove this directory, which is built again when needed`,
+    );
+  }
   const directory = join(LOCAL_DIRECTORY, 'postgres-client');
   mkdirSync(directory, { recursive: true });
   for (const name of PROGRAMS) {

@@ -108,7 +108,7 @@ describe('shipped clients: the existing Python clients', () => {
     }
   });
 
-  test('push to the path with a trailing slash, without a query and with malformed queries (R-A3)', async () => {
+  test('push to /api/data/, with a trailing slash, without a query and with malformed queries (R-A3)', async () => {
     const { access } = await token();
     for (const query of [
       '',
@@ -152,7 +152,7 @@ describe('shipped clients: the existing Python clients', () => {
     ]);
   });
 
-  test('push from six threads, some pushes twice, and each operation completes with its readings stored (R-D1, R-D7)', async () => {
+  test('push from six threads and send some pushes twice; each operation completes with its readings stored (R-D1, R-D7)', async () => {
     const { access } = await token();
     const start = Date.UTC(2026, 1, 1);
     const threads = variableIds.slice(2).map(async (variableId, thread) => {

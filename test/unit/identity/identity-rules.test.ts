@@ -26,7 +26,7 @@ describe('identity: paths of the issuer', () => {
     ['/connect/userinfo', '/protocol/openid-connect/userinfo'],
     ['/.well-known/openid-configuration', '/.well-known/openid-configuration'],
     ['/.well-known/openid-configuration/jwks', '/protocol/openid-connect/certs'],
-  ])('%s of the previous identity system belongs to the issuer (R-B2, §5)', (path, inner) => {
+  ])('%s, a path of the previous identity system, leads to %s of the issuer (R-B2, §5)', (path, inner) => {
     expect(planIssuerPath(path, paths)).toBe(inner);
   });
 

@@ -21,7 +21,7 @@ function problemsOf(value: unknown): Record<string, string> {
   throw new Error('nothing was refused');
 }
 
-it('schema errors: for a wrong type, the message is the own message of the schema, or names the expected and the received type (R-A5)', () => {
+it('schema errors: a wrong type gets the schema’s own message, or else a message that names the expected and the received type (R-A5)', () => {
   expect(problemsOf({ name: 7, count: 'x', isOn: null, own: 1 })).toEqual({
     '$.name': 'must be a string, got a number',
     '$.count': 'must be a number, got a string',

@@ -72,7 +72,7 @@ describe('points: gap filling', () => {
     },
   );
 
-  test('fill=null keeps buckets without a value, such as a variance of one point, and does not count them as gaps (R-G1)', () => {
+  test('fill=null keeps buckets whose aggregate has no value, such as the variance of one point, and does not count them as gaps (R-G1)', () => {
     const filled = fill(
       [
         { start: 2, value: none },

@@ -49,7 +49,7 @@ describe('webhook body template: rendering', () => {
   });
 
   test.each(['__proto__', 'constructor', 'data.toString', 'data.constructor.name', 'data.name.length', 'type[0]'])(
-    '%s renders null, because inherited members of the message are not readable (R-I1)',
+    '%s renders null, because a path reads only own members of objects and lists (R-I1)',
     (path) => expect(render(`[{{${path}}}]`)).toBe('[null]'),
   );
 
@@ -61,7 +61,7 @@ describe('webhook body template: rendering', () => {
   });
 });
 
-describe('webhook body template: validation reports the position (R-I1)', () => {
+describe('webhook body template: validation (R-I1)', () => {
   test.each([
     ['{"v": {{data.x}', 'line 1, column 7', 'must close every "{{" with "}}"'],
     ['{"v":\n  {{#each data}}}', 'line 2, column 3', /^must have a path in {{…}}/],

@@ -302,7 +302,7 @@ describe('structure import: a document with problems', () => {
 });
 
 describe('structure import: a document with catalogue entries or form values', () => {
-  test('names units and types of its account, ignoring case; an import into another account finds them by name (R-C8)', async () => {
+  test('may name units and types in upper or lower case; an import into another account finds the entries of that account by name (R-C8)', async () => {
     const [from, to] = [await stack.newAccount(), await stack.newAccount()];
     const add = async (client: typeof from) => {
       const idOf = async (path: string, members: object) => (await client.post<Row>(path, members)).body.id as number;

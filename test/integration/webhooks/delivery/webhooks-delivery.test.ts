@@ -148,7 +148,7 @@ test('webhook delivery: a changed URL and secret apply from the next attempt on 
   expect(latter.forged).toEqual([]);
 });
 
-test('webhook delivery: a disabled webhook gets no messages; once enabled again, it gets none of the disabled period (R-I1)', async () => {
+test('webhook delivery: a disabled webhook gets no messages; once it is enabled again, it gets messages of later events only (R-I1)', async () => {
   const { url, answer, received } = await receiver();
   answer(500);
   const webhookId = await delivery.addWebhook(url);

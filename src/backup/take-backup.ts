@@ -78,7 +78,7 @@ export async function takeBackup(
     await programs.run('pg_basebackup', [`--pgdata=${cluster}`, ...options]);
     const { rows } = await database.query<Omit<Backup, 'name' | 'startSegment'>>(FACTS);
     const [stated] = rows;
-    if (!stated) throw new Error('the server did not return its time');
+    if (!stated) throw new Error('PostgreSQL did not return its time and version');
     await programs.run('pg_verifybackup', ['--exit-on-error', '--no-parse-wal', '--quiet', cluster]);
     const facts = { startSegment: await readStartSegment(cluster, owner), ...stated };
     await writeFacts(folder, facts);

@@ -126,7 +126,8 @@ async function joinAccount(
  */
 function assertMatches({ email, role }: OpenInvitation, existing: ExistingUser): void {
   if (existing.email?.toLowerCase() !== email.toLowerCase()) {
-    throw new DomainError('conflict', `the user ${existing.userName} exists, but without the mail address ${email}`);
+    const message = `the user ${existing.userName} exists, but not with the mail address ${email}; ask an administrator to set this address for the user`;
+    throw new DomainError('conflict', message);
   }
   if (existing.role === 'MANAGER' && role === 'USER') {
     const message = `the user ${existing.userName} exists as a MANAGER; invite with the role MANAGER, got USER`;

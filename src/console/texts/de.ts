@@ -102,7 +102,7 @@ export const de: Texts = {
     open: '{{name}} öffnen',
     newSource: 'Neue Quelle',
     newVariable: 'Neue Variable',
-    hint: "Treffer enthalten alle Wörter. Auch ein Filterausdruck ist möglich, zum Beispiel: isVersioned = true and name ~ 'energy'",
+    hint: "Treffer enthalten alle eingegebenen Wörter. Auch ein Filterausdruck ist möglich, zum Beispiel: isVersioned = true and name ~ 'energy'",
     loading: 'Wird geladen …',
     nothingHere: 'Leer',
     nothing: 'Keine Treffer. Versuchen Sie es mit weniger oder anderen Wörtern.',

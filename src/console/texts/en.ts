@@ -100,7 +100,7 @@ export const en = {
     open: 'Open {{name}}',
     newSource: 'New source',
     newVariable: 'New variable',
-    hint: "Results contain all the words. You can also enter a filter expression, for example: isVersioned = true and name ~ 'energy'",
+    hint: "Results contain all the words that you enter. You can also enter a filter expression, for example: isVersioned = true and name ~ 'energy'",
     loading: 'Loading…',
     nothingHere: 'Empty',
     nothing: 'No results. Try fewer or other words.',

@@ -102,7 +102,7 @@ export const fr: Texts = {
     open: 'Ouvrir {{name}}',
     newSource: 'Nouvelle source',
     newVariable: 'Nouvelle variable',
-    hint: "Les résultats contiennent tous les mots. Vous pouvez aussi saisir une expression de filtre, par exemple : isVersioned = true and name ~ 'energy'",
+    hint: "Les résultats contiennent tous les mots saisis. Vous pouvez aussi saisir une expression de filtre, par exemple : isVersioned = true and name ~ 'energy'",
     loading: 'Chargement…',
     nothingHere: 'Vide',
     nothing: 'Aucun résultat. Essayez avec moins de mots ou d’autres mots.',

@@ -102,7 +102,7 @@ export const nl: Texts = {
     open: '{{name}} openen',
     newSource: 'Nieuwe bron',
     newVariable: 'Nieuwe variabele',
-    hint: "Resultaten bevatten alle woorden. Ook een filterexpressie is mogelijk, bijvoorbeeld: isVersioned = true and name ~ 'energy'",
+    hint: "Resultaten bevatten alle ingevoerde woorden. Ook een filterexpressie is mogelijk, bijvoorbeeld: isVersioned = true and name ~ 'energy'",
     loading: 'Laden…',
     nothingHere: 'Leeg',
     nothing: 'Geen resultaten. Probeer minder of andere woorden.',

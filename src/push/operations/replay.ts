@@ -25,7 +25,7 @@ export interface ReplayServices extends Omit<AcceptServices, 'store' | 'fastPath
  * For the given operations: queues the batches of Failed operations again, and replays the rejected elements, oldest
  * first, at most as many as one push may have.
  * @returns the same answer as a push; `index` is the index in the listing of rejected elements.
- * @throws {DomainError} conflict when a concurrent replay has taken some of the elements.
+ * @throws {DomainError} conflict when some of the elements were replayed or deleted meanwhile.
  */
 export type Replay = (context: PushContext, operationIds: readonly number[]) => Promise<PushAnswer>;
 
@@ -67,7 +67,10 @@ async function store(
   const batch = { accountId: caller.accountId, structureVersion: null, isQueued: true, operations: [operation] };
   await withTransaction(database, async (transaction) => {
     if ((await deleteRejections(transaction, kept)) < kept.length) {
-      throw new DomainError('conflict', 'another request is replaying the rejected elements; read the operation again');
+      throw new DomainError(
+        'conflict',
+        'some of the rejected elements were replayed or deleted meanwhile; list the rejected elements again',
+      );
     }
     await storeBatches(transaction, [batch]);
   });

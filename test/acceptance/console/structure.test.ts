@@ -68,7 +68,7 @@ test(
   LONG_MS,
 );
 
-test('console structure: a save sends only what was changed, and forms keep the other values of clientData (R-C11)', async () => {
+test('console structure: a save sends only changed members, and a form leaves the rest of clientData unchanged (R-C11)', async () => {
   const clientData = { free: [1, 2], Contract: { Terms: { Power: 10 } } };
   const siteId = await stack.manager.call<number>('POST', '/sites', { name: 'Mill', city: 'Ghent', clientData });
   const fields = [

@@ -362,7 +362,7 @@ describe('calculation: the wave of a run', () => {
 });
 
 describe('calculation: unusual output of a script', () => {
-  test('NUL and unpaired surrogates in its output and message are replaced (R-H7, R-H8)', async () => {
+  test('NUL and unpaired surrogates in the output and messages of a script are replaced (R-H7, R-H8)', async () => {
     const variableId = await addCalculated([]);
     await forceRuns(store.database, [variableId], {});
     const notes = { messages: ['half \ud83d'], warnings: [], output: 'a\0b' };

@@ -93,7 +93,7 @@ describe('push: a body in a custom format', () => {
     expect(body.map(({ rawValue }) => rawValue)).toEqual(values);
   });
 
-  it('re-sent under its label is one operation, even if the mapper returns other elements (R-D7)', async () => {
+  it('pushed twice with one operationId is one operation, even if the mapper returns different elements the second time (R-D7)', async () => {
     const guid = await addMapper(`{"variableId": ${variableId}, "data": [{"date": $now(), "value": v}]}`);
     for (let time = 0; time < 2; time += 1) await pushRaw(guid, 'application/json', '{"v":1}', '?operationId=custom');
     const { body } = await api.manager.get<unknown[]>('/api/operations/custom?all=true');
@@ -191,7 +191,7 @@ describe('push: a hostile mapper', () => {
     '$.__proto__.polluted',
     '$ ~> |$|{"__proto__":{"polluted":1}}|',
     '$.constructor.constructor("return 1")()',
-  ])('does not change the prototype of objects in the API with the expression %s (R-D9)', async (expression) => {
+  ])('that evaluates %s does not change the prototype of objects in the API (R-D9)', async (expression) => {
     const guid = await addMapper(`[(${expression}; [])]`);
     const answer = await pushRaw(guid, 'application/json', '{"__proto__":{"polluted":1}}');
     expect([200, 400]).toContain(answer.status);

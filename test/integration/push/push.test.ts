@@ -133,7 +133,7 @@ describe('push: an accepted push', () => {
     expect(rows).toEqual([{ value: 3 }, { value: 4 }]);
   });
 
-  it('without elements is answered 200, and no batch waits (R-D1)', async () => {
+  it('without elements is answered 200 and stores no batch (R-D1)', async () => {
     await api.ingest();
     const answer = await push([]);
     expect(answer).toMatchObject({ status: 200, body: { accepted: { elements: 0, readings: 0 }, rejected: [] } });

@@ -118,7 +118,7 @@ describe('push: a small push', () => {
     ['not JSON', '[{]'],
     ['empty', ''],
     ['not UTF-8', Buffer.from([0x5b, 0xff, 0x5d])],
-  ])('that is %s is 400, with the same answer as from the Hono app (R-D1)', async (_what, raw) => {
+  ])('that is %s is answered 400, as by the Hono app (R-D1)', async (_what, raw) => {
     await push(one());
     const answer = await answerOf('', raw as string);
     expect(answer).toEqual(await answerOf(THROUGH_APP, raw as string));
@@ -146,7 +146,7 @@ describe('push: a small push', () => {
     expect([await statusOf(''), await statusOf(THROUGH_APP)]).toEqual([status, status]);
   });
 
-  it('takes effect in the order of the answers, whether the handler or the Hono app takes it (R-D6)', async () => {
+  it('replaces the value of every earlier push, whether the small-push handler or the Hono app took that push (R-D6)', async () => {
     const id = await createVariable(api.manager, sourceId);
     const date = nextDate();
     for (let value = 0; value < 20; value += 1) {
@@ -157,7 +157,7 @@ describe('push: a small push', () => {
     expect(body).toMatchObject([{ date: date.replace('.000', ''), rawValue: 19 }]);
   });
 
-  it('may arrive in chunks and after 100-continue (R-D1)', async () => {
+  it('may arrive in two parts, after the answer 100 Continue (R-D1)', async () => {
     await push(one());
     const raw = JSON.stringify(one());
     const status = await new Promise((resolve, reject) => {

@@ -152,7 +152,7 @@ describe('read formats: rows', () => {
     expect(objects.flatMap(rowsOfColumns)).toEqual(rows);
   });
 
-  test('of JSON by columns are also returned by POST; with displayLevel Columns, CSV has the columns of displayLevel Normal (R-G1)', async () => {
+  test('of a POST with displayLevel Columns are JSON by columns; as CSV they have the columns of displayLevel Normal (R-G1)', async () => {
     const body = { variableIds: [versioned], displayLevel: 'Columns' };
     const answer = await api.manager.post('/data', body);
     expect(answer.body).toMatchObject([
@@ -237,7 +237,7 @@ describe('read formats: rows', () => {
     expect(Object.keys((await rowsAs(path, ARROW))[0] ?? {})).toEqual(['variableId', 'date', 'rawValue']);
   });
 
-  test('of CSV are also returned by POST (R-G1, R-G4)', async () => {
+  test('of a POST are CSV when Accept names text/csv (R-G1, R-G4)', async () => {
     const body = JSON.stringify({ VariableIds: [versioned], tags: { version: 'V1' } });
     const { bytes } = await fetchRaw(api, '/data', 'text/csv', { method: 'POST', body });
     expect(parseCsv(bytes.toString())).toHaveLength(2);

@@ -205,7 +205,7 @@ describe('webhook trial send: GET /account/webhooks/test/{id}', () => {
 });
 
 describe('webhook trial send: survives the end of its process (R-I7, R-K3)', () => {
-  test('after a crash another process claims it when the lease ends', async () => {
+  test('after a crash another process claims the trial send when the lease ends', async () => {
     const id = await start(fields());
     await api.database.query(`update webhook_test set claimed_until = now() + interval '1 hour' where id = $1`, [id]);
     await deliver();
@@ -218,7 +218,7 @@ describe('webhook trial send: survives the end of its process (R-I7, R-K3)', () 
     expect(sent()).toEqual([later, id]);
   });
 
-  test('a stopping process releases it before the response arrives', async () => {
+  test('a process that stops before the response arrives releases the trial send, and the next process sends it again', async () => {
     const id = await start(fields());
     receiver.answerWith(() => {});
     const config = { ...api.parts.config, SHUTDOWN_TIMEOUT_MS: 400, WEBHOOK_TIMEOUT_MS: 60_000 };

@@ -40,7 +40,7 @@ describe('json patch: an operation', () => {
     ['adds into a text', { op: 'add', path: '/name/x', value: 1 }],
     ['adds below a missing value', { op: 'add', path: '/none/x', value: 1 }],
     ['adds beyond the end of a list', { op: 'add', path: '/list/3', value: 1 }],
-    ['adds at an index that is not a number', { op: 'add', path: '/list/01', value: 1 }],
+    ['adds at an index with a leading zero', { op: 'add', path: '/list/01', value: 1 }],
     ['removes the length of a list', { op: 'remove', path: '/list/length' }],
     ['removes an inherited member', { op: 'remove', path: '/toString' }],
     ['replaces beyond the end of a list', { op: 'replace', path: '/list/-', value: 1 }],
@@ -79,7 +79,7 @@ describe('json patch: an operation', () => {
     expect(refusalOf(DOCUMENT, operation).rules).toEqual([rule]);
   });
 
-  it('that is malformed is refused with its path; the error lists all malformed operations (R-I6, R-A5)', () => {
+  it('that is malformed is refused; the error locates the fault in each malformed operation, such as $[0].path (R-I6, R-A5)', () => {
     const operations = [
       { op: 'add', path: 'name', value: 1 },
       { op: 'add', path: '/name' },

@@ -12,7 +12,7 @@ import {
 } from '../../../src/points/read/sql-literal.ts';
 
 describe('points: SQL literals', () => {
-  test('numbers are written exactly; other values throw', () => {
+  test('safe integers and finite doubles are written exactly; anything else throws', () => {
     expect([integerLiteral(42), integerLiteral(0)]).toEqual(['42', '0']);
     expect(doubleLiteral(-1.5e-7)).toBe("float8 '-1.5e-7'");
     for (const wrong of [Number.NaN, Infinity, -Infinity]) {

@@ -79,7 +79,7 @@ describe('reading: JSON rows (R-G3)', () => {
 });
 
 describe('reading: CSV rows (R-G4)', () => {
-  test('are RFC 4180 with a header row; texts are unchanged, formulas too', async () => {
+  test('are RFC 4180 with a header row; a text that a spreadsheet takes for a formula is unchanged', async () => {
     const text = (await joined(writeCsv(table(batch(7, null, [1.5, Number.NaN, 3], [2, 0, 3]))))).toString();
     expect(text).toBe(
       [

@@ -97,7 +97,7 @@ describe('sandbox: limits', () => {
     expect(outcome).toMatchObject({ kind: 'limit', limit: 'output_size' });
   });
 
-  test('too many bytes end the run with the limit output_size, whatever the number of points (R-H7)', async () => {
+  test('too many bytes end the run with the limit output_size, even without a point in them (R-H7)', async () => {
     const script = 'repeat .C("tm_write", 3L, raw(1e6), 1e6, 0L)';
     expect(await pool.run(jobOf(script))).toMatchObject({ kind: 'limit', limit: 'output_size' });
   });
@@ -190,7 +190,7 @@ describe('sandbox: answers', () => {
     expect(await pool.run(jobOf(script))).toMatchObject({ kind: 'ok', errors: [] });
   });
 
-  test('an error and a warning with invalid text are still reported (R-H8)', async () => {
+  test('an error and a warning whose texts are not valid UTF-8 are reported (R-H8)', async () => {
     const outcome = await pool.run(jobOf('bad <- rawToChar(as.raw(c(0x66, 0xff))); warning(bad); stop("no ", bad)'));
     expect(outcome).toMatchObject({ kind: 'script_error', message: expect.stringMatching(/^no f/) });
     expect(outcome.kind === 'script_error' && outcome.notes.warnings).toEqual([expect.stringMatching(/^f/)]);

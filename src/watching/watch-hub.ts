@@ -124,20 +124,20 @@ class WatchRegistry {
     if (ofUser >= perUser) {
       throw new DomainError(
         'rate_limited',
-        `a user may have at most ${perUser} open watches on this process, and ${userName} has ${ofUser}; close one first`,
+        `a user may have at most ${perUser} open watches on this server, and ${userName} has ${ofUser}; close one first`,
       );
     }
     const perAccount = Math.ceil(total / 2);
     if (ofAccount >= perAccount) {
       throw new DomainError(
         'rate_limited',
-        `an account may have at most ${perAccount} open watches on this process; close one first`,
+        `an account may have at most ${perAccount} open watches on this server; close one first`,
       );
     }
     if (this.entries.size >= total) {
       throw new DomainError(
         'dependency_unavailable',
-        `this process may have at most ${total} open watches; retry later`,
+        `this server already has its maximum of ${total} open watches; retry later`,
       );
     }
   }

@@ -172,7 +172,7 @@ describe('watch (server-sent events): refusals', () => {
     const ofAccount = await watch(request, second);
     expect([ofAccount.status, ofAccount.refusal?.message]).toEqual([
       429,
-      `an account may have at most ${MAX_WATCHES / 2} open watches on this process; close one first`,
+      `an account may have at most ${MAX_WATCHES / 2} open watches on this server; close one first`,
     ]);
     const stream = await watch(theirRequest, api.stranger);
     await stream.begun();

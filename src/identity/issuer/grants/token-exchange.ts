@@ -110,7 +110,7 @@ async function getActor({ database, clock }: ExchangeContext, verified: Verified
   const user = await findTokenUser(database, verified.subject, undefined, new Date(clock.nowMillis()));
   if (!user || user.isLocked) throw invalidGrant('the user of the subject token is locked or does not exist');
   if ((verified.issuedSec ?? 0) < user.tokensValidFromSec) throw invalidGrant('the subject token was revoked');
-  if (user.role !== 'ADMIN') throw invalidGrant('impersonation requires the role ADMIN');
+  if (user.role !== 'ADMIN') throw invalidGrant('the user of the subject token must have the role ADMIN');
   return { userId: user.userId, userName: user.userName };
 }
 

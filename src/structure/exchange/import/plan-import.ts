@@ -83,7 +83,7 @@ async function resolveParents(
   const several = `(select e.total from import_entry e where ${entry} and e.occurrence = 1)`;
   await run(
     problem(`select $1, r.place, case when ${occurrence} is null and coalesce(${several}, 0) > 1
-         then format('names a ${parent} by %s, which %s ${parent}s have; add ${parent}Occurrence', ${words(`r.${parent}_key`)}, ${several})
+         then format('names a ${parent} by %s, which %s ${parent}s have; set ${parent}Occurrence to 1 for the lowest id, 2 for the next', ${words(`r.${parent}_key`)}, ${several})
          else format('names a ${parent} that neither the account nor the document has: %s', ${words(`r.${parent}_key`)}) end
        from structure_import_row r
        where r.import_id = $1 and r.${rows} and r.${parent}_id is null and ${within} is not null
@@ -125,7 +125,7 @@ async function matchRows(run: Run, kind: Kind, id: string, accountId: number): P
        and not exists (select from structure_import_row o where o.import_id = $1 and o.kind = r.kind and o.target_id = e.id)`,
   );
   await run(
-    problem(`select $1, r.place, format('is ambiguous: %s ${name} have %s; set occurrence to choose one', e.total, ${words('r.key')})
+    problem(`select $1, r.place, format('is ambiguous: %s ${name} have %s; set occurrence to 1 for the lowest id, 2 for the next', e.total, ${words('r.key')})
        from structure_import_row r join import_entry e on ${same} and e.occurrence = 1 and e.total > 1
        where ${mine} and r.target_id is null and r.occurrence is null order by r.ordinal`),
   );

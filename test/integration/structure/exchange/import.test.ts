@@ -162,7 +162,8 @@ describe('structure import: a document with problems', () => {
     ],
   };
   const inA = { sources: [{ siteName: 'A', name: 'S' }] };
-  const AMBIGUOUS = /names a site by the name "A", which 2 sites have; add siteOccurrence/;
+  const AMBIGUOUS =
+    /names a site by the name "A", which 2 sites have; set siteOccurrence to 1 for the lowest id, 2 for the next/;
 
   test('is refused whole; the result names each problem with its path (R-A5)', async () => {
     const site = { name: 'A' };
@@ -191,7 +192,7 @@ describe('structure import: a document with problems', () => {
     [
       'an ambiguous row',
       { sites: [{ name: 'A', city: 'G' }] },
-      /is ambiguous: 2 sites have the name "A"; set occurrence to choose one/,
+      /is ambiguous: 2 sites have the name "A"; set occurrence to 1 for the lowest id, 2 for the next/,
       twins,
     ],
     ['an ambiguous parent', inA, AMBIGUOUS, twins],

@@ -152,7 +152,7 @@ describe('accounts: a mail', () => {
     await sender.stop();
   });
 
-  it('claimed by a crashed process is sent by another one after the lease; the former owner cannot record a result (R-B10, R-K3)', async () => {
+  it('claimed by a stalled process is sent by another process after the lease; the stalled process cannot record a result (R-B10, R-K3)', async () => {
     await queueMail(database, mailTo('orphan@x.example'));
     const orphan = await claimMail(database, 60_000);
     if (orphan?.to !== 'orphan@x.example') throw new Error('the mail was not claimed');
@@ -190,7 +190,7 @@ describe('accounts: a mail', () => {
     expect(mailbox.mails.some(({ receivers }) => receivers.includes('obsolete@x.example'))).toBe(false);
   });
 
-  it('waits when neither a server nor a directory is configured (R-B10)', async () => {
+  it('waits when neither a mail server nor a MAIL_DIRECTORY is configured (R-B10)', async () => {
     const sender = startMailSender({
       ...{ database, transport: undefined, texts: PASSWORD_MAIL_TEXTS, prepare: {}, intervalMs: 20, log: LOG },
     });
@@ -200,7 +200,7 @@ describe('accounts: a mail', () => {
     expect(await stateOf('nowhere@x.example')).toMatchObject({ state: 'Waiting', attempts: 0 });
   });
 
-  it('is written as a file when a directory is configured instead of a server (R-B10)', async () => {
+  it('is written as a file when a MAIL_DIRECTORY is configured instead of a mail server (R-B10)', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'tidemark-mail-'));
     try {
       await queueMail(database, mailTo('local@x.example'));

@@ -61,7 +61,7 @@ describe('accounts: GET /admin/operate', () => {
     expect(busiestAccounts).toMatchObject([{ accountName: 'North', pushes: 1, readings: 1, runs: 8, runSeconds: 16 }]);
   });
 
-  it('lists waiting work by metric, clients, signing keys and the measured storage, and no hash of a secret', async () => {
+  it('lists the metrics of waiting work, the signing keys, the measured storage, and the clients without hashes of secrets', async () => {
     const { waiting, clients, signingKeys } = await read();
     expect(waiting).toMatchObject({ tidemark_push_waiting_batches: 0, tidemark_calculation_due: 0 });
     expect(clients).toContainEqual(expect.objectContaining({ clientId: 'tidemark-console', isPublic: true }));
@@ -162,7 +162,7 @@ describe('accounts: OAuth clients', () => {
     expect(await admin.post('/admin/clients/rotated/secret', { overlapHours: 169 })).toMatchObject({ status: 400 });
   });
 
-  it('a disabled client gets no tokens, and its refresh tokens stay invalid when it is enabled again (R-B3)', async () => {
+  it('a disabled or deleted client gets no tokens; the refresh tokens of a disabled client stay invalid when the client is enabled again (R-B3)', async () => {
     const { secret } = await create('paused');
     const { refresh_token: refreshToken } = await askToken('paused', secret);
     await admin.put('/admin/clients/paused', { isEnabled: false });

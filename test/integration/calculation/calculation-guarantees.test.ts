@@ -130,7 +130,7 @@ describe('calculation: repeated runs', () => {
     expect(await calculations.runsOf(variableId)).toMatchObject([{ state: 'Succeeded' }]);
   });
 
-  test('a run whose paused worker lost its database session is stored once (R-H5, R-K3)', async () => {
+  test('after a paused worker loses its database session, its run is Abandoned, and only the repeated run stores points (R-H5, R-K3)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
     await calculations.change(source);

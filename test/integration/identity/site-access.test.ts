@@ -134,7 +134,7 @@ describe('identity: access to some sources of a site', () => {
     expect((await api.manager.post(`/account/user/${userId}`, whole)).body).toEqual(whole);
   });
 
-  it('accepts sources of that site only, and does not reveal whether another source exists (R-A5)', async () => {
+  it('cannot include a source outside the site; the error does not reveal whether the source exists (R-A5)', async () => {
     const elsewhere = await createStructure(api.manager);
     const foreign = await createStructure(api.stranger);
     for (const id of [elsewhere.sourceId, foreign.sourceId, 999_999]) {

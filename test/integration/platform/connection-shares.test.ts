@@ -50,7 +50,7 @@ describe('connection shares', () => {
     expect(new Set(statuses)).toEqual(new Set([204]));
   }, 30_000);
 
-  test('requests that hold a connection and need a second one do not wait for each other (R-A14)', async () => {
+  test('requests that hold a connection and need a second one do not deadlock (R-A14)', async () => {
     const log = createLog('silent', 'test');
     const database = openDatabase({ url: api.parts.config.DATABASE_URL, poolSize: 4, applicationName: 'test', log });
     shareConnections(database, { permits: 3, permitsPerAccount: 2 });

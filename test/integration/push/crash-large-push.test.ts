@@ -78,7 +78,7 @@ describe('push: an api killed during its direct write of a large push', () => {
     expect(await push.stored()).toEqual({ points: READINGS_DIRECT, versions: 0, operations: 1, batches: 0, events: 1 });
   }, 60_000);
 
-  test('after it sent the commit: the re-sent push is recognised as the same (R-D1, R-D7)', async () => {
+  test('after the commit was sent: the push is stored, and the re-sent push stores nothing more (R-D1, R-D7)', async () => {
     const push = await preparePush('after');
     await killWhileWaiting(push, ['$1::int', 42], 'commit');
     const once = { points: READINGS_DIRECT, versions: 0, operations: 1, batches: 0, events: 1 };

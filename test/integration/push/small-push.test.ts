@@ -146,7 +146,7 @@ describe('push: a small push', () => {
     expect([await statusOf(''), await statusOf(THROUGH_APP)]).toEqual([status, status]);
   });
 
-  it('replaces the value of every earlier push, whether the small-push handler or the Hono app took that push (R-D6)', async () => {
+  it('replaces the value of every earlier push of its date, whether the small-push handler or the Hono app took that push (R-D6)', async () => {
     const id = await createVariable(api.manager, sourceId);
     const date = nextDate();
     for (let value = 0; value < 20; value += 1) {

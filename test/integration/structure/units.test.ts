@@ -246,7 +246,7 @@ describe('catalogues: entries of an account (R-C8)', () => {
     },
   );
 
-  test('can be written only by managers; a name that is empty, too long or a number, an unknown unit family and a divisor of 0 are refused', async () => {
+  test('can be written only by managers; a name that is empty, too long or a number is refused, and so are an unknown unit family and a divisor of 0', async () => {
     const user = await api.signIn('catalogue-reader', 'USER', { sites: [] });
     const { id } = await create('/sitetypes');
     expect((await refusal('POST', '/sitetypes', { name: 'x' }, user))[0]).toBe(403);
@@ -304,7 +304,7 @@ describe('catalogues: entries of an account (R-C8)', () => {
     expect(await refusal('DELETE', `/units/${unit.id}`)).toEqual([409, declared]);
   });
 
-  test('that are units convert exactly to units of their family, built-in or of the account; other accounts cannot use them', async () => {
+  test('that are units convert exactly within a built-in family and within a family of the account; other accounts cannot use these units', async () => {
     const crate = await create('/units', { name: 'crate', unitFamilyId: ENERGY, divisor: 0.04 });
     const variableId = await withValues(crate.id, [1, 2.5]);
     const read = async (unitId: number) =>

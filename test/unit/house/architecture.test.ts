@@ -260,7 +260,7 @@ test('architecture: a folder has at most 15 code files', () => {
   expect(crowded, 'move files that belong together into a folder named for what one does there').toEqual([]);
 });
 
-test('architecture: 2147483647 is written only in platform/limits.ts and in two files where it is another limit', () => {
+test('architecture: 2147483647 is written only in platform/limits.ts and in the files with the limits of R integers and of timers', () => {
   const exempt = [
     // The greatest R integer, a maximum of another system.
     'src/calculation/inputs/input-columns.ts',

@@ -83,7 +83,7 @@ describe('openapi: portability', () => {
     expect([...types].filter(([, found]) => found.size > 1).map(([name]) => name)).toEqual([]);
   });
 
-  test('two paths overlap with neither more specific only if the contract requires both, and then a parameter of one path excludes the fixed segment of the other (§4.2, §4.4)', () => {
+  test('when two paths overlap and neither is more specific, the contract requires both, and a parameter of one path excludes the fixed segment of the other (§4.2, §4.4)', () => {
     const paths = Object.keys(document.paths);
     const matches = (one: readonly string[], other: readonly string[]) =>
       one.length === other.length &&

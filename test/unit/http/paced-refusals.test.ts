@@ -47,7 +47,7 @@ describe('http: refusals of a rate limit', () => {
     expect(calls).toEqual(['a', 'a', 'a']);
   });
 
-  it('of one key are sent 10 ms apart; refusals of another key are sent at once (R-A14)', async () => {
+  it('of one key are sent 10 ms apart; a refusal of another key does not wait for them (R-A14)', async () => {
     const { limiter, useUp } = openLimiter();
     await useUp('a');
     await useUp('b');

@@ -97,7 +97,7 @@ describe('identity: the scopes of a token', () => {
     expect(planScopes(' ', allowed)).toEqual({ granted: allowed, refused: [] });
   });
 
-  it('are the requested ones that the client has; the others are named as refused (R-B3)', () => {
+  it('are the requested scopes that the client has; the other requested scopes are named as refused (R-B3)', () => {
     expect(planScopes('openid push-data', allowed)).toEqual({ granted: ['push-data'], refused: ['openid'] });
     expect(planScopes('openid', allowed)).toEqual({ granted: [], refused: ['openid'] });
   });

@@ -48,11 +48,11 @@ describe('identity: the claim account of Keycloak’s tokens', () => {
       '7',
     ],
     [
-      'the account of acr_values in the old form when the field is empty',
+      'the number after accountId: in acr_values when the field `account` is empty',
       { account: '', acr_values: 'urn:x accountId:8' },
       '8',
     ],
-    ['the active account when the request names none', {}, '5'],
+    ['the active account when the request names no account', {}, '5'],
     ['the active account when acr_values has no account', { acr_values: 'level1' }, '5'],
   ])('is %s (R-B4)', (_what, form, claim) => {
     expect(claimOf(newSession('5'), signIn(form))).toBe(claim);

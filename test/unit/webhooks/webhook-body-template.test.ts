@@ -83,7 +83,7 @@ describe('webhook body template: validation (R-I1)', () => {
     expect(problem).toEqual({ location, message: expect.stringMatching(message) });
   });
 
-  test('reports every syntax error at once', () => {
+  test('reports every syntax error of a template, not only the first', () => {
     expect(validateTemplate('{{a b}} {{#if}} {{x', 'text/plain')).toHaveLength(3);
   });
 

@@ -60,7 +60,7 @@ test.each([
   ['a public IPv4 address and an internal IPv6 address', ['127.0.0.1', 'fd00:0:0:0:0:0:0:1']],
   ['an internal IPv4 address written as IPv6', ['0:0:0:0:0:ffff:0a00:0001']],
   ['nothing', []],
-  ['a name that does not exist', 'no such name'],
+  ['the error that the name does not exist', 'no such name'],
 ] as const)(
   'webhook sending: opens no connection when a name server answers with %s, and reports that the receiver has no public address (R-I4)',
   async (_what, answer) => {

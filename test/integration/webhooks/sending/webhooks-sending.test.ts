@@ -105,7 +105,7 @@ describe('webhook sending: the request to a receiver', () => {
 });
 
 describe('webhook sending: the outcome of an attempt', () => {
-  test('a 202 succeeds; the outcome has the request, with credentials masked, and the response (R-I3, R-I5)', async () => {
+  test('is Succeeded for a 202, and has the request, with credentials masked, and the response (R-I3, R-I5)', async () => {
     receiver.answerWith((_request, response) => {
       response.writeHead(202, { 'x-answer': 'yes', 'set-cookie': ['a=1', 'b=2'] }).end('taken');
     });

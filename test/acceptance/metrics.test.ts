@@ -108,7 +108,7 @@ describe('metrics: counters (R-A9)', () => {
     expect(lag / transactions).toBeLessThan(10);
   });
 
-  test('count zygotes, runs by outcome, and timings of each phase of a run', async () => {
+  test('count zygotes, runs by outcome, stored points, and timings of each phase of a run', async () => {
     const script = (text: string) => calculated(text, [{ alias: 'a', variableId: input, periodType: 'RelativeDate' }]);
     const good = 'list(TimeSeries = data.frame(Dates = c(0L, 60L), Values = c(1, 2)))';
     for (const text of [good, 'stop("no")']) {
@@ -145,7 +145,7 @@ describe('metrics: counters (R-A9)', () => {
     stranger.close();
   });
 
-  test('count ingested and rejected rows of files', async () => {
+  test('count ingested and rejected rows of files, and completed and failed files', async () => {
     const csv = `date;value;variable_id\n2026-04-01T00:00:00Z;1;${input}\n2026-04-01T00:01:00Z;oops;${input}\n`;
     const headers = { 'content-type': 'text/csv' };
     await api.call('POST', '/storage?filename=a.csv', undefined, { raw: csv, headers });

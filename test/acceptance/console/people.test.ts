@@ -13,7 +13,7 @@ beforeAll(async () => {
 }, 90_000);
 afterAll(() => stack?.close());
 
-test('console people: a manager finds a user and grants a push permission and a site; the audit trail lists both grants (R-B8, R-B9)', async () => {
+test('console people: a manager finds a user and grants a push permission and a site; the audit trail lists both grants; a German page names the features in German (R-B8, R-B9)', async () => {
   const { page, complaints, close } = await stack.open(MANAGER, '/console/people');
   await page.getByRole('link', { name: USER }).click();
   const push = page.getByRole('switch', { name: /Can push through mappers/ });

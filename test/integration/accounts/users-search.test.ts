@@ -378,7 +378,7 @@ describe('accounts: /account/users/account', () => {
     await deleteWith(admin, path, { ...body, accountId: api.otherAccountId });
   });
 
-  it('an account or user outside the manager’s accounts is 404 and changes nothing (R-A5, R-B8)', async () => {
+  it('a request that names an account or user outside the manager’s accounts is 404 and changes nothing (R-A5, R-B8)', async () => {
     const [zoe, foreign] = [await userIdOf(api, 'zoe'), await userIdOf(api, 'foreign')];
     for (const body of [
       { accountId: api.otherAccountId, userIds: [zoe] },

@@ -78,7 +78,7 @@ describe('declaration: an input was deleted after the declaration was saved (R-H
     expect(history.body).toHaveLength(1);
   });
 
-  test('another part of the declaration can be changed, but a second missing input is refused', async () => {
+  test('another part of the declaration can be changed; a second missing input is refused, and so is the deleted input once the declaration no longer has it', async () => {
     const { id, gone, kept, declaration } = await withDeletedInput();
     const change = (formula: string, ...ids: readonly number[]) => {
       const variables = ids.map((variableId, index) => ({ alias: `i${index}`, variableId }));
@@ -132,7 +132,7 @@ describe('declaration: an input was deleted after the declaration was saved (R-H
 });
 
 describe('declaration: an input changed its unit after the declaration was saved (R-H1, R-C8)', () => {
-  test('the variable stays writable and shows the problem until the unit converts again', async () => {
+  test('the calculated variable can still be changed, and shows the problem until the unit of the input can be converted again', async () => {
     const inputId = await addInput({ unitId: KWH });
     const declaration = calculated('a', [{ alias: 'a', variableId: inputId, unitId: WH }]);
     const id = await createVariable(api.manager, sourceId, { calculated: declaration });
@@ -150,7 +150,7 @@ describe('declaration: an input changed its unit after the declaration was saved
 });
 
 describe('declaration: the owner of a form was deleted after the declaration was saved (R-H1, R-H2)', () => {
-  test('the variable stays writable and shows the problem; its runs warn that the form value is NULL', async () => {
+  test('the calculated variable can still be changed, and shows the problem; its runs warn that the form value is NULL', async () => {
     const otherId = await createSite(api.manager, { clientData: { Form: { Factor: 2 } } });
     const [formula] = calculated('a', []).calculatedVariableFormulas;
     const entities = [{ alias: 'factor', entityType: 'Site', siteId: otherId, path: 'Form.Factor' }];

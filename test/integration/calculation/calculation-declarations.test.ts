@@ -102,7 +102,7 @@ describe('calculation: LastNPoints (R-H6)', () => {
     expect(rows?.map(([hour]) => hour)).toEqual([3, 4, 5, 6]);
   });
 
-  test('reads the last N points when no point has the changed date, as for a schedule (R-H6)', async () => {
+  test('reads the last N points before the changed date when no point has that date (R-H6)', async () => {
     const variableId = await addHourly(10);
     const last = input(variableId, { periodType: 'LastNPoints', period: 3 });
     expect((await rowsFor(last, [START + 100 * HOUR]))?.map(([hour]) => hour)).toEqual([7, 8, 9]);

@@ -92,7 +92,7 @@ describe('calculation: merging of triggers', () => {
 });
 
 describe('calculation: a chain of five variables', () => {
-  test('runs each variable once after one forced update, although workers claim the last variable first (R-H5)', async () => {
+  test('runs each variable once after one forced update of all five, although workers claim the last variable first (R-H5)', async () => {
     const dates = Array.from({ length: QUARTERS }, (_, quarter) => START + quarter * (HOUR / 4));
     const source = await addInput(dates.map((date, quarter) => [date, quarter]));
     const chain: number[] = [];

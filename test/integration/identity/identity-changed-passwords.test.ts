@@ -84,7 +84,7 @@ describe('identity: cached push credentials', () => {
     ['by the link in a mail', 'rita', reset],
     ['on the password page', 'paul', async (name: string) => change(await signInBrowser(name), name)],
   ])(
-    'are invalid after the password is changed %s, in every process; the new password works (R-B7, R-B5)',
+    'are invalid in every process after the password is changed %s; the new password works (R-B7, R-B5)',
     async (_how, name, by) => {
       const userId = await addPusher(name);
       for (const origin of [api.origin, other.origin]) expect(await push(origin, name, PASSWORD)).toBe(200);

@@ -83,7 +83,7 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, us
     expect(await call({ sub: 'nobody' })).toBe(401);
   });
 
-  it('a verified mail address identifies a user only with EXTERNAL_USERS=email; an unverified or shared one does not (R-B5)', async () => {
+  it('a verified mail address identifies a user only with EXTERNAL_USERS=email; an unverified address, or an address of two users, never does (R-B5)', async () => {
     const verified = { sub: 'e-1', email: 'UMA@north.example', email_verified: true };
     expect(await call({ ...verified, sub: 'e-0', email_verified: false })).toBe(401);
     expect(await call(verified)).toBe(how === 'email' ? 200 : 401);

@@ -66,7 +66,7 @@ describe('identity: POST /account/user/create', () => {
     await api.manager.put('/account', { language: 'en' });
   });
 
-  it('id, user name, roles, claims, sites, features and business keys that are null count as absent (§4.2, R-C2)', async () => {
+  it('id, user name, roles, claims, sites, features and business keys that are null count as absent, also when a user is changed (§4.2, R-C2)', async () => {
     const none = {
       id: null,
       userName: null,

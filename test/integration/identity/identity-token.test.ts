@@ -133,7 +133,7 @@ describe('identity: the password grant', () => {
 });
 
 describe('identity: the account of a token', () => {
-  it('is the one named in the field `account`, if the user is a member of it; otherwise the request is refused (R-B4)', async () => {
+  it('is the account named in the field `account`; a USER who is not a member of this account is refused (R-B4)', async () => {
     const other = String(identity.otherAccountId);
     expect(accountOf(await tokenForMax({ account: other }))).toBe(identity.otherAccountId);
     expect(await tokenForMax({ username: 'uma', account: other })).toMatchObject({

@@ -101,7 +101,7 @@ describe('identity: access to some sources of a site', () => {
     }
   });
 
-  it('shows runs of a calculation without inputs of other sources (R-B9, R-H8, R-J1)', async () => {
+  it('shows a run, but hides its form values and notes, and its inputs and ancestors in inaccessible sources (R-B9, R-H8, R-J1)', async () => {
     const id = await addRun();
     const shown = {
       inputs: [{ variableId: variables[0], points: 3 }],

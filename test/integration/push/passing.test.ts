@@ -114,7 +114,7 @@ async function pushIntoOneBatch(variableIds: readonly [number, number]): Promise
   }
 }
 
-describe('push: while another push of the account rewrites stored points', () => {
+describe('push: while one push of an account rewrites stored points', () => {
   test('a small push overtakes the rewrite, although it shares a batch with a push to the rewritten variable (R-D6)', async () => {
     const [rewritten = 0, other = 0] = await addVariables(2);
     await blocker.query(BEGIN_HOLDING);
@@ -145,7 +145,7 @@ describe('push: while another push of the account rewrites stored points', () =>
     }
   }, 60_000);
 
-  test('pushes to other variables overtake the rewrite, and pushes to the same variable wait, even if the ingester is killed (R-D6, R-D1)', async () => {
+  test('pushes to unrelated variables overtake the rewrite, and pushes to the rewritten variables wait, even if the ingester is killed (R-D6, R-D1)', async () => {
     const [rewritten = 0, alsoRewritten = 0, other = 0, partner = 0] = await addVariables(4);
     await blocker.query(BEGIN_HOLDING);
     await hold(rewritten);

@@ -200,12 +200,12 @@ describe('push: a cached exchange of a Basic password for a token', () => {
   }
 });
 
-describe('push: Basic with another issuer', () => {
+describe('push: HTTP Basic with PUSH_BASIC_TOKEN_URL, the token endpoint of an issuer', () => {
   const exchangeAt = (url: string, clientSecret = 's3cret') =>
     exchangeAtEndpoint({ url, clientId: 'demo', clientSecret, verifier: api.parts.authentication.verifier, fetch });
   const endpoint = () => `${api.origin}/realms/tidemark/protocol/openid-connect/token`;
 
-  it('uses the token endpoint of that issuer (R-B7)', async () => {
+  it('gets the account, scopes and lifetime of a token from the endpoint (R-B7)', async () => {
     const { verified, ttlSec } = await exchangeAt(endpoint())({ userName: 'ann@example.test', password: PASSWORD });
     expect(verified).toMatchObject({ accountId: api.accountId, scopes: new Set(['datahub-api', 'push-data']) });
     expect(ttlSec).toBe(3600);

@@ -251,7 +251,7 @@ describe('push: pushes that arrive together', () => {
     await Promise.all(services.map((service) => service.close()));
   });
 
-  it('are split if they cannot be written: only the faulty push is set aside (R-D1, R-K3)', async () => {
+  it('are written one by one after their batch fails; only the faulty push is set aside (R-D1, R-K3)', async () => {
     await api.ingest();
     const variableId = await newVariable();
     const caller = await callerOfManager();

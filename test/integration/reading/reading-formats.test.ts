@@ -66,7 +66,7 @@ describe('read formats: rows', () => {
     expect(second).toEqual([String(versioned), '2026-01-02T00:00:00.000001Z', '-5', '8', '', timestamp, '']);
   });
 
-  test('have the format that the query names; Accept is then ignored (R-A13)', async () => {
+  test('have the format that the query or the body names, whatever Accept names (R-A13)', async () => {
     const typeOf = async (query: string, options = {}, path = '/data') => {
       const answer = await fetchRaw(api, `${path}?variableId=${versioned}${query}`, 'application/json', options);
       return answer.headers.get('content-type')?.split(';')[0];

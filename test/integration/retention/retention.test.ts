@@ -257,7 +257,7 @@ describe('retention: reads', () => {
     await apply();
   });
 
-  test('points before the boundary are deleted; answers in JSON and Arrow and a comparison name the date from which all points are stored', async () => {
+  test('points before the boundary are deleted; a read of their dates names the boundary, in JSON, in Arrow and in a comparison; a read from the boundary on does not', async () => {
     const read = await manager.get<readonly Row[]>(`/data?variableId=${variableId}`);
     expect(read.headers.get('raw-from')).toBe(item);
     expect(read.headers.get('history-from')).toBeNull();

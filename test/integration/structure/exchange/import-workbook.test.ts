@@ -118,7 +118,7 @@ describe('structure import: forms', () => {
     sites: [{ name: 'S', clientData: { Building: { Main: { Area: 12, Use: 'shop' } } } }, { name: 'T' }],
   };
 
-  test('move between accounts with ranges, choices and units; the rows of an import show what changes (R-A13, R-C11)', async () => {
+  test('move between accounts with ranges, choices and units; the rows of an import show what changes; the export of a site contains only the forms that the site has values of (R-A13, R-C11)', async () => {
     const [from, to] = [await stack.newAccount(), await stack.newAccount()];
     expect(await stack.run(from, document, { whatIf: true })).toMatchObject({
       problems: [],
@@ -153,7 +153,7 @@ describe('structure import: forms', () => {
     expect(await formsOf(sites[1]?.id)).toMatchObject({ catalogues: [], forms: [] });
   });
 
-  test('check the values of the same document; a document with a fault is refused whole, with the path of each fault (R-C11, R-A5)', async () => {
+  test('of a document apply to the clientData in that document; a document with a fault is refused whole, with the path of each fault (R-C11, R-A5)', async () => {
     const manager = await stack.newAccount();
     const problemsOf = async (content: typeof document | object) => {
       const { state, problems } = await stack.run(manager, content);

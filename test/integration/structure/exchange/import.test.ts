@@ -356,7 +356,7 @@ describe('structure import: a document with catalogue entries or form values', (
     ]);
   });
 
-  test('creates the catalogue entries that the account lacks, as what-if shows; another conversion of a unit that exists is refused (R-C8, R-H1)', async () => {
+  test('creates the catalogue entries that the account lacks; what-if counts these entries and creates none; a new divisor for a unit of the account is refused (R-C8, R-H1)', async () => {
     const [from, to] = [await stack.newAccount(), await stack.newAccount()];
     const catalogues = [
       { catalogue: 'Unit', name: 'Barrel', unitFamily: 'Containers', symbol: 'bbl', divisor: 0.0069, offset: -1.5 },

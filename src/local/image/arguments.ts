@@ -63,7 +63,10 @@ export function publicAddress({ file, networks }: CheckPlan, name: string): stri
   const port = service?.ports[0]?.split(':').at(-1);
   const network = service?.networks.find((candidate) => !file.networks[candidate]?.internal);
   const address = networks[network ?? '']?.addresses[name];
-  if (!port || !address) throw new Error(`compose.yaml publishes no port of ${name} on a network that is not internal`);
+  if (!port || !address)
+    throw new Error(
+      `compose.yaml must publish a port of ${name}, and ${name} must have a network that is not internal`,
+    );
   return `${address}:${port}`;
 }
 

@@ -38,7 +38,7 @@ describe('account: the error for a refused field states the rule and the refused
   });
 });
 
-describe('planUserChange: permission to change a user (R-B8)', () => {
+describe('accounts: permission to change a user and to grant a role (R-B8)', () => {
   test.each([
     ['a manager may change a user of their account', person('MANAGER', 1), person('USER', 1), true],
     ['a manager may change a manager of their account', person('MANAGER', 1, 2), person('MANAGER', 1, 2), true],

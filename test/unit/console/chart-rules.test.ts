@@ -131,7 +131,7 @@ test('console chart: averages per day are requested in the time zone of the vari
   expect(pointQuery(1, range, 'latest', 'Raw', 'Europe/Brussels')).not.toHaveProperty('timeZoneId');
 });
 
-describe('console export: the calls for what a chart shows', () => {
+describe('console export: the API calls that return what a chart shows', () => {
   const shown = {
     ...{ variableId: 1, others: [2, 3], range: { from: 0, to: 3600 } },
     ...({ resolution: 'Raw', timeZone: 'Europe/Brussels' } as const),
@@ -142,7 +142,7 @@ describe('console export: the calls for what a chart shows', () => {
     expect(only).toMatchObject({ path: '/data', query: { variableIds: '1,2,3' }, part: undefined });
     expect(more).toEqual([]);
   });
-  test('one call per label exports labels side by side, and one more call exports the other variables', () => {
+  test('for labels side by side, each label of the variable takes one call, and the other variables of the chart take one more call together', () => {
     const exports = toExports({ ...shown, selection: { kind: 'labels', labels: ['a', 'b'] } }, now);
     expect(exports.map(({ query }) => [query.variableIds, query.version])).toEqual([
       ['1', 'a'],
@@ -151,7 +151,7 @@ describe('console export: the calls for what a chart shows', () => {
     ]);
     expect(toSnippet('Python', 'https://api.test', exports).match(/points_\d = /g)).toHaveLength(3);
   });
-  test('one call exports the state of all variables that was known at an instant', () => {
+  test('one call exports all variables as known at an instant', () => {
     const at = '2026-11-19T00:00:00.000Z';
     const exports = toExports({ ...shown, selection: { kind: 'known', at } }, now);
     expect(exports).toMatchObject([{ path: '/data', query: { variableIds: '1,2,3', asOf: at }, part: undefined }]);

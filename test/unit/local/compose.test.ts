@@ -155,7 +155,7 @@ test('image:check: a published port is reached on the network that is not intern
   const backend = { podmanName: 'p-backend', addresses: { api: '10.0.2.10', ingester: '10.0.2.11' } };
   const plan = { prefix: 'p', file, networks: { frontend, backend }, machineOptions: [], directory: '/checkout' };
   expect(publicAddress(plan, 'api')).toBe('10.0.1.10:8080');
-  expect(() => publicAddress(plan, 'ingester')).toThrow('publishes no port of ingester');
+  expect(() => publicAddress(plan, 'ingester')).toThrow('must publish a port of ingester');
 });
 
 describe('image:check: arguments of podman run', () => {

@@ -145,6 +145,6 @@ describe('npm start: the closing text', () => {
   });
 });
 
-it('npm start: the URL of another database keeps user, password and port', () => {
+it('npm start: replacing the database in a URL keeps user, password, host and port', () => {
   expect(withDatabase('postgres://u:p%2F@127.0.0.1:5433/postgres', 'x')).toBe('postgres://u:p%2F@127.0.0.1:5433/x');
 });

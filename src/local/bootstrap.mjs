@@ -64,7 +64,9 @@ function ensureSystemPackages(packages) {
   if (missing.length > 0) {
     if (isPresent('apt-get')) installPackages(missing);
     else if (!usesOwnServices()) {
-      fail(`this machine has no apt, and DATABASE_URL and REDIS_URL are not both set; ${COMPOSE_HINT}`);
+      const names = missing.map(({ name }) => name).join(', ');
+      const remedy = `install them by hand, or set DATABASE_URL and REDIS_URL, or ${COMPOSE_HINT}`;
+      fail(`this machine has no apt to install ${names}; ${remedy}`);
     }
   }
   if (!IS_ROOT) ensureSubordinateIds();

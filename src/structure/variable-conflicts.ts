@@ -89,7 +89,10 @@ export async function repeatAfterConflict<Result>(work: () => Promise<Result>): 
   } catch (error) {
     const member = conflictingMember(error);
     if (member === undefined) throw error;
-    throw new DomainError('conflict', `another request has just given the same ${member} to a variable of the source`);
+    throw new DomainError(
+      'conflict',
+      `${member} conflicts with a variable of the source that another request has just written; send the request again`,
+    );
   }
 }
 

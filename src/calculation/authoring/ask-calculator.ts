@@ -84,7 +84,10 @@ async function awaitAnswer({ database, queue }: Asker, id: number, signal: Abort
     await assertCalculator();
     await pause(pauseMs, undefined, { signal });
   }
-  throw new DomainError('dependency_unavailable', `no calculator answered within ${PATIENCE_MS / 1000} s; try again`);
+  throw new DomainError(
+    'dependency_unavailable',
+    `the calculators of this service did not answer within ${PATIENCE_MS / 1000} s; try again`,
+  );
 }
 
 /**
@@ -101,7 +104,7 @@ function openCalculatorCheck(queue: Asker['queue']): () => Promise<void> {
     if (missing < MISSING_CHECKS) return;
     throw new DomainError(
       'dependency_unavailable',
-      'no process with the role calculator is running; try again once one runs',
+      'R cannot be run now, because no calculator of this service is running; try again later',
     );
   };
 }

@@ -89,7 +89,7 @@ export async function readOverGrpc(address: string, variables: ProbedVariables):
   const values = [...(await readValues(address, token, meteredId)), ...(await readValues(address, token, doubledId))];
   const expected = [POINT.value, POINT.value * 2];
   if (values.join() !== expected.join()) {
-    throw new SetupError(`gRPC must return ${expected.join()}, got ${values.join()}`);
+    throw new SetupError(`gRPC must return the values ${expected.join(', ')}, got ${values.join(', ') || 'none'}`);
   }
 }
 

@@ -227,7 +227,7 @@ describe('calculator: previews', () => {
     const question = { accountId: other, variableId: null, task: { kind: 'packages' } } as const;
     await expect(askCalculator({ database: store.database, queue: lonely }, question, signal)).rejects.toMatchObject({
       code: 'dependency_unavailable',
-      message: 'no process with the role calculator is running; try again once one runs',
+      message: 'R cannot be run now, because no calculator of this service is running; try again later',
     });
     expect(performance.now() - startMs).toBeLessThan(20_000);
     script.resolve(ok([1]));

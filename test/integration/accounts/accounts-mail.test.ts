@@ -190,7 +190,7 @@ describe('accounts: a mail', () => {
     expect(mailbox.mails.some(({ receivers }) => receivers.includes('obsolete@x.example'))).toBe(false);
   });
 
-  it('waits when neither a mail server nor a MAIL_DIRECTORY is configured (R-B10)', async () => {
+  it('waits when neither a mail server nor MAIL_DIRECTORY is configured (R-B10)', async () => {
     const sender = startMailSender({
       ...{ database, transport: undefined, texts: PASSWORD_MAIL_TEXTS, prepare: {}, intervalMs: 20, log: LOG },
     });
@@ -200,7 +200,7 @@ describe('accounts: a mail', () => {
     expect(await stateOf('nowhere@x.example')).toMatchObject({ state: 'Waiting', attempts: 0 });
   });
 
-  it('is written as a file when a MAIL_DIRECTORY is configured instead of a mail server (R-B10)', async () => {
+  it('is written as a file when MAIL_DIRECTORY is configured instead of a mail server (R-B10)', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'tidemark-mail-'));
     try {
       await queueMail(database, mailTo('local@x.example'));

@@ -104,7 +104,7 @@ describe('points: a write at a variable and date', () => {
     ]);
   });
 
-  it('uses the limit of the account, 7 by default, when the variable has none (§8)', async () => {
+  it('uses the versionLimit of the account, 7 by default, when the variable has none (§8)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     const values = async () => (await store.readAll(variableId)).map(({ value }) => value);
     for (let value = 1; value <= 10; value++) await store.write(variableId, [[START, value]]);
@@ -117,7 +117,7 @@ describe('points: a write at a variable and date', () => {
     expect(await values()).toEqual([10, 11]);
   });
 
-  it('with a limit of 1 keeps the latest tagged and the latest untagged version (R-F3)', async () => {
+  it('with a versionLimit of 1 keeps the latest tagged and the latest untagged version (R-F3)', async () => {
     const variableId = await store.addVariable({ isVersioned: true, versionLimit: 1 });
     await store.write(variableId, [
       [START, 1, 'A'],
@@ -131,7 +131,7 @@ describe('points: a write at a variable and date', () => {
     ]);
   });
 
-  it('applies a lowered limit to the written date only (R-F7)', async () => {
+  it('applies a lowered versionLimit to the written date only (R-F7)', async () => {
     const variableId = await store.addVariable({ isVersioned: true, versionLimit: 3 });
     for (let value = 1; value <= 3; value++)
       await store.write(variableId, [

@@ -70,7 +70,7 @@ describe.concurrent('push: wrong Basic passwords', () => {
     await expect(signIn('two')).rejects.toThrow('invalid_grant');
   });
 
-  it('at twenty times the limit also block a device that has pushed from the address of the guesser, at that address only (R-B11)', async () => {
+  it('after 20 × SIGN_IN_MAX_FAILURES guesses, block the address of the guesser even for a device that has pushed from there, but not the device at another address (R-B11)', async () => {
     await addDevice('three');
     expect(await push('three', PASSWORD, '192.0.2.3')).toBe(200);
     await guess('three', MANY - 1, () => '192.0.2.3');

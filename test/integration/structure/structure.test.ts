@@ -181,11 +181,16 @@ describe('structure: a site, source or variable', () => {
     expect((await api.manager.get(`/sites/${siteId}`)).body).toMatchObject({ timeZoneId: stored });
   });
 
-  it('stores clientData unchanged, also with keys such as __proto__, constructor and the empty text (R-C11)', async () => {
+  it('stores clientData unchanged, also with the keys __proto__, constructor, toString and "" (R-C11)', async () => {
     const clientData = JSON.parse('{"__proto__":{"a":1},"constructor":2,"toString":null,"":[true]}') as Members;
     const siteId = await createSite(api.manager, { clientData });
-    const { body } = await api.manager.get<Members>(`/sites/${siteId}`);
-    expect(JSON.stringify(sorted(body.clientData))).toBe(JSON.stringify(sorted(clientData)));
+    const sourceId = await createSource(api.manager, siteId, { clientData });
+    const variableId = await createVariable(api.manager, sourceId, { clientData });
+    const [source, variable] = [`/sources/${sourceId}`, `/variables/${variableId}`];
+    for (const path of [`/sites/${siteId}`, `${source}?displayLevel=Verbose`, `${variable}?displayLevel=Verbose`]) {
+      const { body } = await api.manager.get<Members>(path);
+      expect(JSON.stringify(sorted(body.clientData)), path).toBe(JSON.stringify(sorted(clientData)));
+    }
   });
 
   const sorted = (value: unknown) => Object.entries(value as Members).sort(([a], [b]) => (a < b ? -1 : 1));

@@ -75,7 +75,7 @@ describe('files: the workbook reader', () => {
     ]);
   });
 
-  it('reads prefixed elements, comments, CDATA, single quotes and cells without references (R-E2)', async () => {
+  it('reads a sheet with prefixed elements, comments, CDATA, attributes in single quotes and cells without references (R-E2)', async () => {
     const sheet = `<x:worksheet xmlns:x="main"><!-- > <x:row> --><x:sheetData><x:row><x:c t='inlineStr'><x:is><x:t><![CDATA[variable_id]]></x:t></x:is></x:c><x:c t = "inlineStr" ><x:is><x:t>date</x:t></x:is></x:c><x:c a=">" t="inlineStr"><x:is><x:t>value</x:t></x:is></x:c></x:row>
       <x:row><x:c><x:v>7</x:v></x:c><x:c t="str"><x:v>${DATE}</x:v></x:c><x:c/><x:c><x:v>9</x:v></x:c></x:row><x:row><x:c><x:v>7</x:v></x:c><x:c t="d"><x:v>${DATE}</x:v></x:c><x:c><x:v>4</x:v></x:c></x:row></x:sheetData></x:worksheet>`;
     const { points, errors } = await readParts({ sheet });

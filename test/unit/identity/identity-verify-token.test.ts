@@ -141,7 +141,7 @@ describe('identity: token verification with key sets over HTTP', () => {
     await expect(verify(await expiredBySec(31))).rejects.toMatchObject({ message: 'the token has expired' });
   });
 
-  it('reads roles in Keycloak’s form, and accounts as number or digits (R-B5)', async () => {
+  it('reads roles in Keycloak’s form, and the claim account as a number or as a text of digits (R-B5)', async () => {
     const { verify } = createVerifier([old]);
     const token = await old.sign('k1', { realm_access: { roles: ['MANAGER'] }, account: '12' });
     const verified = await verify(token);

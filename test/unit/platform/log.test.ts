@@ -20,7 +20,7 @@ describe('log: an error (R-K1, R-K4)', () => {
     }
   });
 
-  test('is logged with message, stack, code and constraint', () => {
+  test('is logged with its message and stack, and with the code, constraint and table of its cause', () => {
     const error = Object.assign(new Error('duplicate key'), { code: '23505', constraint: 'site_key', table: 'site' });
     expect(describeError(new Error('could not be written', { cause: error }))).toMatchObject({
       ...{ type: 'Error', message: 'could not be written', stack: expect.stringContaining('log.test.ts') },

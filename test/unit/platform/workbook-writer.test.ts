@@ -95,7 +95,7 @@ describe('platform: workbook writer', () => {
     expect(bytes).toBeGreaterThan(0);
   });
 
-  test('stops reading when the client is slow, and ends the source when the client leaves', async () => {
+  test('stops reading rows while the client is slow, and ends the iteration of the rows when the client leaves', async () => {
     let read = 0;
     let isEnded = false;
     const endless = async function* () {

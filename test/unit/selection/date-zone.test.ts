@@ -22,7 +22,7 @@ function sourcesIn(...zones: readonly string[]) {
   return { queryable: { query } as unknown as Queryable, query };
 }
 
-describe('reads: the zone of dates that name none (R-A11)', () => {
+describe('reads: the zone in which dates without a zone are read (R-A11)', () => {
   test('no zone is looked up or named when every date has its own', async () => {
     const { queryable, query } = sourcesIn('Europe/Brussels');
     const settled = await settleDates(queryable, CALLER, { ...LOCAL, zone: 'Asia/Tokyo', hasLocalDates: false });
@@ -49,7 +49,7 @@ describe('reads: the zone of dates that name none (R-A11)', () => {
     expect(query.mock.calls.map(([, values]) => values)).toEqual([[7, [4, 5], [3], []]]);
   });
 
-  test('the header Time-Zone names the zone that was applied', async () => {
+  test('the header Time-Zone names the zone that was applied, and is absent when no zone was applied', async () => {
     const app = new Hono().get('/:zone?', (c) => {
       setDateZone(c, c.req.param('zone'));
       return c.text('');

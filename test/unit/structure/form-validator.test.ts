@@ -93,7 +93,7 @@ describe('forms: a value', () => {
     expect(described).toBeGreaterThan(0);
   });
 
-  test("is checked in fields with names such as a/b~c, toString and it's.", () => {
+  test('is checked in fields named "a/b~c", "toString" and "it\'s."; a value named __proto__ is a problem', () => {
     const fields = [
       { name: 'a/b~c', type: 'Int' },
       { name: 'toString', type: 'Int' },

@@ -44,7 +44,8 @@ export const patchSchema = z
   .meta({
     id: 'JsonPatch',
     examples: [[{ op: 'replace', path: '/name', value: 'Oven 1' }]],
-    description: 'RFC 6902, all or nothing. A failed `test` answers 409.',
+    description:
+      'A JSON Patch (RFC 6902): all operations are applied, or none. If a `test` operation fails, the answer is 409.',
   });
 
 export type PatchOperation = z.output<typeof patchSchema>[number];

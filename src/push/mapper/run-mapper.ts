@@ -149,7 +149,7 @@ function ask(child: ChildProcess, request: MapRequest, limits: MapperLimits): Pr
     const onMessage = (reply: unknown): void => end(undefined, reply as MapReply);
     const onExit = (): void => {
       const limit = `it may have exceeded its limit of ${limits.memoryMebibytes} MiB of memory`;
-      end(new DomainError('mapping_failed', `the process of the mapper ended before it answered; ${limit}`));
+      end(new DomainError('mapping_failed', `the mapper ended before it answered; ${limit}`));
     };
     child.once('message', onMessage);
     child.once('exit', onExit);

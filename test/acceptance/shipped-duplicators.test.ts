@@ -178,11 +178,11 @@ const withoutIds = (value: unknown): unknown =>
 
 describe('shipped clients: a duplicator', () => {
   test.each([
-    ['the newer client', renewEach],
-    ['the older client', renewAlike],
+    ['gives each form the new site', renewEach],
+    ['gives each form the source of the last input', renewAlike],
   ] as const)(
-    'of %s copies two sources and ten variables, and the copied calculated variables compute values (R-C12, R-H1)',
-    async (_client, renew) => {
+    'that %s copies two sources and ten variables, and the copied calculated variables compute values (R-C12, R-H1)',
+    async (_how, renew) => {
       const targetId = await createSite(api, { timeZoneId: 'Europe/Brussels', clientData: { Form: { Factor: 100 } } });
       await duplicate(targetId, renew);
       const [template, copy] = [await contentOf(templateId), await contentOf(targetId)];

@@ -154,7 +154,7 @@ test('console variable: a second variable is found by its name, drawn on an axis
   await close();
 });
 
-test('console variable: the keyboard alone selects a point, which is announced, and marks and zooms a range', async () => {
+test('console variable: the keyboard alone suffices to select a point, to zoom, and to mark a range; the chart announces the point', async () => {
   const window = await openVariable(ids.power);
   const { page, complaints, close } = window;
   await untilDrawn(window, QUARTERS);

@@ -31,7 +31,7 @@ type Body = Readonly<Record<string, unknown>>;
 const read = async (id: string) => (await api.manager.get<Body>(`/account/user/${id}`)).body;
 
 describe('accounts: GET /account/user/{userId}', () => {
-  it('returns every member of the user (§4.2, R-C2)', async () => {
+  it('returns every JSON member of the user (§4.2, R-C2)', async () => {
     expect(await read(uma)).toEqual({
       id: uma,
       userName: 'uma',
@@ -216,7 +216,7 @@ describe('accounts: features, secondary accesses and sites', () => {
     expect((await api.manager.post(path, [{ id: 5, level: 'Read' }])).status).toBe(200);
   });
 
-  it('the error about an unknown feature lists the features and the value that was given (R-A5)', async () => {
+  it('the error about an unknown or missing feature lists the known features and ends with what was given (R-A5)', async () => {
     const path = `/account/user/${uma}/features`;
     for (const [feature, got] of [
       [{ id: 99 }, '99'],
@@ -244,7 +244,7 @@ describe('accounts: claims', () => {
   const claim = { id: 0, claimType: 'datapusher.standard', claimValue: 'true' };
   const listed = async (id: string) => (await api.manager.get(`/account/user/claim/${id}`)).body;
 
-  it('adding and removing a data pusher claim answers with the claim (§4.2, R-C3)', async () => {
+  it('a request to add or remove a data pusher claim answers with the claim; a claim of another type gets 400 (§4.2, R-C3)', async () => {
     const path = `/account/user/${uma}/claims`;
     const added = await api.manager.post(`${path}/add`, { claimType: 'datapusher.standard' });
     expect(added).toMatchObject({ status: 200, body: { ...claim, userId: uma } });

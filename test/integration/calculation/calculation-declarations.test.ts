@@ -213,7 +213,7 @@ describe('calculation: form values (R-H1, R-H2)', () => {
     ]);
   });
 
-  test('a form of a site that does not exist is refused with the path of siteId (R-H1)', async () => {
+  test('an unknown site is refused with the path of siteId (R-H1)', async () => {
     const entities = [{ alias: 'x', entityType: 'Site', siteId: 999_999, path: 'a' }];
     await expect(calculations.addCalculated(formula({ entities }))).rejects.toMatchObject({
       details: [{ path: '$.calculated.calculatedVariableFormulas[0].entities[0].siteId' }],

@@ -88,7 +88,7 @@ const addressOf = (operation: Operation) => {
 const typesOf = ({ answers: [{ types = {} }] }: Operation) => Object.keys(types);
 const givesFiles = (operation: Operation) => !typesOf(operation).includes(JSON_TYPE);
 
-describe('openapi: each GET operation of the API, except pages, metrics, streams and operations that need R', () => {
+describe('openapi: each GET operation of the API (except pages, metrics, streams and operations that need R)', () => {
   it('that gives no file answers 200 as described; if the answer is a list, the list is not empty (R-A9)', async () => {
     const silent: string[] = [];
     for (const operation of reading.filter((operation) => !givesFiles(operation))) {
@@ -160,7 +160,7 @@ describe('openapi: the issuer', () => {
     ['the right password', 200, { ...demo, password: PASSWORD, scope: 'datahub-api' }],
     ['a wrong password', 400, { ...demo, password: 'wrong' }],
     ['a wrong client secret', 401, { ...demo, client_secret: 'wrong', password: PASSWORD }],
-  ])('answers a token request with %s as described (R-B3, R-A9)', async (_what, expected, form) => {
+  ])('gives the described answer to a token request with %s (R-B3, R-A9)', async (_what, expected, form) => {
     const check = await fetchAnswerChecker(api.origin);
     const response = await fetch(api.origin + TOKEN, { method: 'POST', body: new URLSearchParams(form) });
     const { status, headers } = response;

@@ -215,7 +215,7 @@ describe('Keycloak: a user', () => {
 });
 
 describe('Keycloak: POST /user/signOut', () => {
-  it('ends the sessions at Keycloak (R-B5)', async () => {
+  it('ends the sessions of the caller at Keycloak (R-B5)', async () => {
     await create('leaver');
     const client = await signInAt('leaver');
     expect((await client.post('/user/signOut', undefined)).status).toBe(200);

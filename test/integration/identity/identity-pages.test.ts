@@ -142,7 +142,7 @@ describe('identity: a posted sign-in form', () => {
     expect(response.headers.get('location')).toBeNull();
   });
 
-  it('is refused without the cookie of the interaction, which is SameSite and HttpOnly (R-B2)', async () => {
+  it('is refused without the cookie of the interaction; every cookie is SameSite=Lax and HttpOnly (R-B2)', async () => {
     expect((await post({ 'sec-fetch-site': 'same-origin' }, false)).status).toBe(400);
     expect((await post({ 'sec-fetch-site': 'same-origin' })).status).toBe(303);
     const redirect = await fetch(startAuthorization(api.origin).address, { redirect: 'manual' });
@@ -184,7 +184,7 @@ describe('identity: an authorization by code', () => {
     });
   });
 
-  it('is for the account of the `account` parameter, which a refresh keeps (R-B4)', async () => {
+  it('gives tokens for the account that the parameter `account` names; a refresh keeps this account (R-B4)', async () => {
     const account = String(api.otherAccountId);
     const { page, verifier } = await signIn('both', { account });
     const tokens = await tokensOf(page, verifier);

@@ -254,7 +254,7 @@ async function fillUntilStatementFails({ fill, free, restarts }: SmallDisk): Pro
   }
 }
 
-describe('database faults: everything answered 200 is readable afterwards and nothing is Failed', () => {
+describe('database faults: every push and file answered 200 is readable afterwards, and none is Failed', () => {
   test(
     'when sessions of the database are killed (R-A15, R-A5)',
     async () => {
@@ -275,7 +275,7 @@ describe('database faults: everything answered 200 is readable afterwards and no
   );
 
   test.skipIf(disk === undefined)(
-    'when the disk is full and then freed; skipped where the test may not mount a disk (R-A15, R-A5)',
+    'when the disk was full for a time; skipped where the test may not mount a disk (R-A15, R-A5)',
     async () => {
       expect(await underLoad(() => fillFor(disk as SmallDisk, FAULT_SEC * 1000))).toBeGreaterThan(0);
       expect(roles.log()).toContain(DISK_FULL);

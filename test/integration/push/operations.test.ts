@@ -308,7 +308,7 @@ describe('push: DataPushCompleted', () => {
     ]);
   });
 
-  it('is sent with the state Queued when an operation times out, and again when the operation ends (R-D7)', async () => {
+  it('is sent with the state Queued when an operation times out, and with the final state when an operation ends (R-D7)', async () => {
     await api.ingest();
     const [late, patient] = [newLabel(), newLabel()];
     await push(one(variableId), `?operationId=${late}&operationTimeoutSec=1`);

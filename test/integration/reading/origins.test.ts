@@ -81,7 +81,7 @@ describe('reading: the origins of versions', () => {
     expect(await originsOf(later)).toMatchObject([[{ kind: 'Push', operationId: 'early', isReplay: true }]]);
   });
 
-  it('name a file, and the run that was running when the version was written', async () => {
+  it('name the file that a version comes from, or the run that was running when a version was written', async () => {
     const variableId = await newVariable();
     const fileId = await stack.upload('Mäy.csv', `variable_id,date,value\n${variableId},${DATE},1\n`);
     expect(await stack.ended(fileId)).toMatchObject({ state: 'Completed' });

@@ -384,7 +384,7 @@ describe('structure: a listing', () => {
 });
 
 describe('structure: DELETE', () => {
-  it('answers 409 while a resource has children; with hardDelete it deletes them too and answers 204 (R-C7, R-A6)', async () => {
+  it('answers 409 while a resource has children; with hardDelete, deletes the resource and its children and answers 204 (R-C7, R-A6)', async () => {
     for (const [path, pick] of [
       ['/sites/', 'siteId'],
       ['/sources/', 'sourceId'],

@@ -188,7 +188,7 @@ describe('webhook replay: POST /account/webhooks/{id}/history/{historyId}/replay
   });
 });
 
-describe('webhook history: a page of a long history is read by an index (R-I5)', () => {
+describe('webhook history: the query of a page of a long history uses an index (R-I5)', () => {
   beforeAll(async () => {
     webhookId = (await createWebhook(api.manager)).id;
     const eventId = await addEvent();

@@ -258,7 +258,7 @@ describe('sandbox: precedence of outcomes (R-H7)', () => {
     expect(decide(change)).toMatchObject(expected);
   });
 
-  test('the limits of points and text apply to a forged frame too (R-H7)', () => {
+  test('a frame with too many points ends the run with the limit output_size; long messages and warnings of a frame are cut (R-H7)', () => {
     const small = { ...LIMITS, maxPoints: 2, maxTextBytes: 5 };
     const answer = (result: Buffer) => ({ result, output: '', trailer });
     expect(outcomeOf(answer(okFrame), small)).toMatchObject({ kind: 'limit', limit: 'output_size' });

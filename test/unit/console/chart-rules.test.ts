@@ -45,10 +45,10 @@ test('console chart: the bucket of an average ends where the next one begins; th
   expect(bucketAt([0, 100, 200], 200, range)).toEqual({ from: 200, to: 300 });
 });
 
-describe('console instants: the two hours that a clock repeats have different texts', () => {
+describe('console instants: an hour that the clock repeats has two texts', () => {
   const shortly = (instant: string) =>
     writeMoment(instant, { dateStyle: 'medium', timeStyle: 'short' }, 'Europe/Brussels', 'en-GB');
-  test('the texts of the two hours end with the offset from GMT; the texts of other hours do not', () => {
+  test('the two texts end with the offset from GMT; the hours before and after have no offset in their texts', () => {
     const twice = ['2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z'].map(shortly);
     expect(twice.map((text) => /GMT\+\d$/.exec(text)?.[0])).toEqual(['GMT+2', 'GMT+1']);
     expect(shortly('2026-10-25T02:30:00Z')).not.toContain('GMT');
@@ -114,7 +114,7 @@ describe('console correction: a change that leads to more than 5,000 edits is re
     expect(applyChange(kind, 9, points, added, minutes(6000), step)).toBeUndefined();
   });
 
-  test('when one more value is typed; removing an edit is accepted', () => {
+  test('when the 5,001st value is typed; one of 5,000 edits can still be removed', () => {
     const points = pointsOf(1);
     const full = new Map(Array.from({ length: MAX_CORRECTED }, (_, index) => [60 * (index + 1), 7] as const));
     expect(editOne(points, full, 0, 9)).toBeUndefined();

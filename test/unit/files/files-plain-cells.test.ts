@@ -29,7 +29,7 @@ describe('files: cells read from bytes (R-E2, R-E3)', () => {
     expect(read).toBeGreaterThan(RUNS.numRuns / 10);
   });
 
-  it('give no number for an empty cell, whatever bytes follow it', () => {
+  it('give NaN for an empty cell, whatever bytes are before or after the cell', () => {
     for (const bytes of ['-', '-1', '', '7'].map((text) => Buffer.from(text))) {
       expect(plainNumber(bytes, 0, 0)).toBeNaN();
       expect(plainNumber(bytes, bytes.length, bytes.length)).toBeNaN();

@@ -58,7 +58,7 @@ describe('image:check: resource limits of containers', () => {
   const limits = (files: string, processes: string) =>
     `Limit Soft Hard Units\nMax processes   ${processes} ${processes} processes\nMax open files  1024 ${files} files\n`;
 
-  test('stay within the hard limits of this process', () => {
+  test('stay within the hard limits of the process that starts the container', () => {
     expect(limitOptions(limits('4096', '1000'))).toEqual([
       '--ulimit',
       'nofile=1024:4096',
@@ -67,7 +67,7 @@ describe('image:check: resource limits of containers', () => {
     ]);
   });
 
-  test('are 65536 files and 4096 processes where this process has no limits', () => {
+  test('are 65536 files and 4096 processes when the process that starts the container has no limits', () => {
     expect(limitOptions(limits('unlimited', 'unlimited'))).toEqual([
       ...['--ulimit', 'nofile=1024:65536'],
       ...['--ulimit', 'nproc=4096:4096'],

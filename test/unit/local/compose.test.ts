@@ -27,11 +27,14 @@ describe('local: compose.yaml', () => {
     for (const role of [...ROLES, 'migrate']) expect(get(role).command).toEqual([role]);
   });
 
-  test.each(services)('%s has a read-only root, no root user, no capability and no new privileges', (_, service) => {
-    expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'] });
-    expect(service.user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
-    expect(service.security_opt).toContain('no-new-privileges=true');
-  });
+  test.each(services)(
+    '%s has a read-only file system and a user other than root; it has no capability and cannot gain privileges',
+    (_, service) => {
+      expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'] });
+      expect(service.user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+      expect(service.security_opt).toContain('no-new-privileges=true');
+    },
+  );
 
   test.each(services)('%s has limits of processors, memory and processes', (_, { deploy }) => {
     const { cpus, memory, pids } = deploy.resources.limits;

@@ -140,7 +140,7 @@ describe('parseMoment: dates in requests (R-A8, R-G1)', () => {
     ['1699-12-31T23:30:00-01:00', at('1700-01-01T00:30:00Z'), false, false],
     ['2199-12-31T23:59:59.999999Z', MAX_DATE_MICROS - 1, false, false],
     ['1700-01-01T00:00:00.000001', MIN_DATE_MICROS + 1, true, false],
-  ])('%s is accepted', (text, micros, isLocal, isDay) => {
+  ])('%s is read as %i microseconds, isLocal %s and isDay %s', (text, micros, isLocal, isDay) => {
     expect(parseMoment(text)).toEqual({ micros, isLocal, isDay });
   });
 

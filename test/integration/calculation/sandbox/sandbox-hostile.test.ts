@@ -183,7 +183,7 @@ describe('sandbox: answers', () => {
     if (outcome.kind === 'ok') expect(outcome.series.values).toEqual(Float64Array.of(1));
   });
 
-  test('programs started by system() get no descriptor of the answer (R-H7)', async () => {
+  test('programs started by system() get no file descriptor of the answer (R-H7)', async () => {
     const script = `said <- system("for fd in 3 4 5 6 7 8 9; do echo forged >&$fd && echo reached; done", intern = TRUE,
       ignore.stderr = TRUE)
       list(TimeSeries = data.frame(Dates = 1L, Values = 1), Errors = as.character(said))`;
@@ -233,7 +233,7 @@ describe('sandbox: answers', () => {
     expect(textsOf(tags)).toEqual(['', '{"k":"v"}', '', '{"k":"w"}', '']);
   });
 
-  test('invalid bytes are replaced, a text of a megabyte is kept, printed bytes are cut (R-H7)', async () => {
+  test('invalid bytes are replaced, a tag text of a megabyte is kept, printed text is cut at CALC_MAX_TEXT_BYTES (R-H7)', async () => {
     const outcome = await runScript(pool, 'bad-bytes');
     if (outcome.kind !== 'ok') throw new Error(JSON.stringify(outcome));
     expect(outcome.errors).toEqual(['f??g', 'refused']);

@@ -370,7 +370,7 @@ describe('calculation: members of a declaration (R-H1)', () => {
 });
 
 describe('calculation: saving a declaration (R-H1)', () => {
-  test('a cycle is refused with 409 and the variables that form it, and the variable keeps its declaration', async () => {
+  test('a declaration that would form a cycle is refused with 409; the message names the variables of the cycle, and the stored declaration is kept', async () => {
     const input = await createVariable(api, sourceId);
     const first = await createVariable(api, sourceId, { calculated: calculated(IDENTITY, [hourly(input)]) });
     const second = await createVariable(api, sourceId, { calculated: calculated(IDENTITY, [hourly(first)]) });

@@ -114,7 +114,7 @@ describe('files: a file that is being processed when the structure changes', () 
   });
 });
 
-describe('files: a file whose processing is interrupted', () => {
+describe('files: a file whose processing is interrupted or runs twice', () => {
   it('resumes after a stop, loses and repeats no row, and is announced once (R-E5, R-K2, R-I2)', async () => {
     const fileId = await stack.upload('a.csv', csv);
     const stopped = new AbortController();

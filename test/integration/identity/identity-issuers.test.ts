@@ -77,7 +77,7 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, us
     expect(await call({ sub: uma })).toBe(200);
   });
 
-  it('a sub that is the id of a user identifies this user; a token with another sub or account is refused (§5, R-B5)', async () => {
+  it('a sub that is the id of a user identifies this user; a sub of no user and an account that the user may not use are refused (§5, R-B5)', async () => {
     expect(await call({ sub: uma, account: String(api.accountId) })).toBe(200);
     expect(await call({ sub: uma, account: api.otherAccountId })).toBe(403);
     expect(await call({ sub: 'nobody' })).toBe(401);

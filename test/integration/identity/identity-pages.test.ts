@@ -131,12 +131,12 @@ describe('identity: a posted sign-in form', () => {
   };
 
   it.each([
-    ['from another site', { 'sec-fetch-site': 'cross-site' }],
-    ['from a sibling site', { 'sec-fetch-site': 'same-site' }],
-    ['from another origin', { origin: 'https://evil.example' }],
-    ['from an opaque origin', { origin: 'null' }],
-    ['with a body that is not a form', { 'content-type': 'text/plain' }],
-  ])('is refused %s (R-B2)', async (_case, headers) => {
+    ['comes from another site', { 'sec-fetch-site': 'cross-site' }],
+    ['comes from a sibling site', { 'sec-fetch-site': 'same-site' }],
+    ['comes from another origin', { origin: 'https://evil.example' }],
+    ['comes from an opaque origin', { origin: 'null' }],
+    ['has the media type text/plain', { 'content-type': 'text/plain' }],
+  ])('that %s is refused (R-B2)', async (_case, headers) => {
     const response = await post(headers);
     expect(response.status).toBe(400);
     expect(response.headers.get('location')).toBeNull();

@@ -112,7 +112,7 @@ describe('identity: POST /account/user/create', () => {
     expect(passwordIn(await mailbox.next('patient@north.example'))).not.toBe('');
   });
 
-  it('requires a mail address, an unused name and a role the caller may grant (§4.2, R-B8)', async () => {
+  it('requires the role MANAGER, a mail address, an unused user name and, for the new user, a role that the caller may grant (§4.2, R-B8)', async () => {
     expect(await create({ userName: 'x' })).toMatchObject({ status: 400, body: { details: [{ path: '$.email' }] } });
     expect((await create({ userName: 'MAX', email: 'x@north.example' })).status).toBe(409);
     expect((await create({ email: 'x@north.example', roles: ['ADMIN'] })).status).toBe(403);
@@ -221,7 +221,7 @@ describe('identity: resetpassword', () => {
     expect((await api.manager.post(`/account/user/${id}/resetpassword`, undefined)).status).toBe(409);
   });
 
-  it('can be requested at a page that answers the same for known, unknown and invalid user names, after at least 295 ms (R-B11)', async () => {
+  it('a new password can be requested at a page that answers known, unknown and invalid user names alike, after at least 295 ms (R-B11)', async () => {
     await newPerson('forgetful');
     const browser = createBrowser();
     const page = await browser.open(`${api.origin}/realms/tidemark/forgot-password`);

@@ -169,7 +169,7 @@ describe('output: rows of one date', () => {
     expect(taken.warnings).toEqual([warning(2, 'date')]);
   });
 
-  test('with versioning, each Version is stored once; a repeated Version is stored from its last row, as the newest (§9.2, R-H3)', () => {
+  test('with versioning, the last row of each Version is stored, in the order of these rows (§9.2, R-H3)', () => {
     const series = output({ dates: [1, 1, 1, 2], values: [10, 20, 30, 40], versions: ['a', 'b', 'a', 'a'] });
     const taken = take(series, VERSIONED);
     expect(taken.points.map(({ value, labels: { version } }) => [value, version])).toEqual([

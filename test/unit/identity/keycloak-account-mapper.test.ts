@@ -77,7 +77,7 @@ describe('identity: the claim account of Keycloak’s tokens', () => {
     expect(claimOf(session, refresh())).toBe('7');
   });
 
-  it('is not kept after a sign-in by browser, because several programs share that session: a requested account applies to that request only (R-B4)', () => {
+  it('is not kept after a sign-in by browser, because several programs share the session of a browser: the next request without an account gets the active account (R-B4)', () => {
     const session = newSession('5');
     expect(claimOf(session, { grant_type: 'authorization_code', account: '7' })).toBe('7');
     expect(claimOf({ ...session, attribute: '6' }, { grant_type: 'authorization_code' })).toBe('6');

@@ -72,7 +72,7 @@ describe('points: the COPY codec', () => {
     expect(COPY_TRAILER).toHaveLength(2);
   });
 
-  test('writes every column with its length, and a VersionTimestamp only when it is patched', () => {
+  test('writes every column with its length, and zero bytes for the VersionTimestamp until it is patched', () => {
     fc.assert(
       fc.property(fc.array(anyEntry, { minLength: 1, maxLength: 4 }), anyMicros, (entries, stamp) => {
         const tuples = encodeTuples(entries);

@@ -41,7 +41,7 @@ test('webhook sending: a connection resolves the host name once (R-I4)', async (
   expect(names.asked).toEqual(['receiver.test']);
 });
 
-test('webhook sending: follows CNAME records (R-I4)', async () => {
+test('webhook sending: follows CNAME records to a public address, but not to an internal address (R-I4)', async () => {
   expect(await sendTo(['other.test', '127.0.0.1'])).toBe('Succeeded');
   sender.close();
   expect(await sendTo(['inside.test', '127.0.0.2'], ['inside.test', '127.0.0.2'])).toBe(NO_PUBLIC_ADDRESS);

@@ -70,7 +70,7 @@ function exchangeHere(config: Config, database: Database, issuer: string, clock:
     if (result.kind === 'must_change_password') throw refused('Account is not fully set up');
     const user = await findTokenUser(database, result.userId, undefined, new Date(clock.nowMillis()));
     if (!user || user.isLocked) throw refused('the user is locked or does not exist');
-    if (user.accountId === undefined) throw refused('the user has no access to any account');
+    if (user.accountId === undefined) throw refused('the user is a member of no account');
     const verified = {
       ...{ issuer, subject: user.userId, accountId: user.accountId, passwordFingerprint: result.passwordFingerprint },
       ...{ scopes: new Set(SCOPES), roles: new Set([user.role]) },

@@ -157,7 +157,7 @@ export async function readBytes(
   if (encoding !== 'identity' && encoding !== 'gzip') {
     throw new DomainError(
       'unsupported_media_type',
-      `Content-Encoding must be gzip or absent, got ${JSON.stringify(encoding)}`,
+      `Content-Encoding must be gzip, identity or absent, got ${JSON.stringify(encoding)}`,
     );
   }
   try {

@@ -14,7 +14,10 @@ export function openBody(request: Request, maxBytes: number, tooLarge: string): 
   const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity';
   if (encoding === 'identity') return Readable.from(limited(raw, maxBytes, tooLarge));
   if (encoding !== 'gzip') {
-    throw new DomainError('unsupported_media_type', `Content-Encoding must be gzip or absent, got ${encoding}`);
+    throw new DomainError(
+      'unsupported_media_type',
+      `Content-Encoding must be gzip, identity or absent, got ${encoding}`,
+    );
   }
   const gunzip = createGunzip();
   raw.on('error', (error) => gunzip.destroy(error));

@@ -51,7 +51,7 @@ export async function replayEntry(
   const { webhook } = await lockWebhook(transaction, vault, by.caller.accountId, webhookId);
   const { eventId, lastAttempt, isPending } = await getOrigin(transaction, webhook.id, historyId);
   if (lastAttempt === 0) {
-    throw new DomainError('conflict', 'the entry stands for dropped messages, which cannot be sent again');
+    throw new DomainError('conflict', 'the history entry stands for dropped messages, which cannot be sent again');
   }
   if (!webhook.isEnabled) throw new DomainError('conflict', 'the webhook is disabled; enable it before the replay');
   if (isPending) throw new DomainError('conflict', 'the message is already waiting to be sent');

@@ -187,12 +187,18 @@ export async function getHolder(
   const user = await findTokenUser(database, userId, accountId, new Date(clock.nowMillis()));
   if (!user) throw invalidGrant(WRONG_CREDENTIALS);
   if (user.isLocked) throw invalidGrant(LOCKED);
-  if (user.accountId === undefined) throw invalidGrant('The user has no access to the account');
+  if (user.accountId === undefined) throw invalidGrant(noAccess(accountId));
   if (user.mustChangePassword && !actor) throw invalidGrant(NOT_SET_UP);
   const holder: TokenHolder = { ...user, accountId: user.accountId, actor };
   // oidc-provider asks for the claims later in the same request, when it signs the token.
   ctx.state.tokenHolder = holder;
   return holder;
+}
+
+/** @param accountId undefined: the request names no account, and the sign-in kept none. */
+function noAccess(accountId: number | undefined): string {
+  if (accountId !== undefined) return `The user has no access to account ${accountId}`;
+  return 'The user is a member of no account; if the user is an ADMIN, name an account in the form field account';
 }
 
 async function issueTokens(

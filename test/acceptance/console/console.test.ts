@@ -64,7 +64,7 @@ async function pushVersion(version: string, toValue: (quarter: number) => number
   });
 }
 
-test('console: a sign-in returns to the address that was opened, and a reload needs no password (R-B2)', async () => {
+test('console: a sign-in returns to the address that was opened, a reload needs no password, and the browser stores no token (R-B2)', async () => {
   const { page, complaints, close } = await stack.open(USER, '/?from=a-shared-link');
   expect(page.url()).toBe(`${stack.origin}/?from=a-shared-link`);
   await page.reload();

@@ -91,13 +91,13 @@ describe.each(OPERATIONS)('accounts: $method /account/user/{userId}$path', ({ me
     expect(await send(user, uma)).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
   });
 
-  it('answers 404 for users of other accounts, and for unknown users (R-A5)', async () => {
+  it('answers 404 for an unknown user, and for a user who shares no account with the caller (R-A5)', async () => {
     for (const id of [foreign, 'nobody', '%00']) {
       expect(await send(api.manager, id)).toMatchObject({ status: 404, body: { code: 'not_found' } });
     }
   });
 
-  it('a user who also belongs to an account of other managers can be read, but not changed (R-B8)', async () => {
+  it('a user of two accounts, only one of which the caller manages, can be read but not changed (R-B8)', async () => {
     const { status } = await send(api.manager, shared);
     expect(status).toBe(method === 'GET' ? 200 : 403);
   });

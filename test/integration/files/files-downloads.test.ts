@@ -37,8 +37,8 @@ async function workbookOf(response: Response): Promise<Excel.Workbook> {
   return workbook;
 }
 
-describe('files: row errors for download', () => {
-  it('are a workbook when Accept names xlsx, and CSV with the same rows when Accept names JSON (R-E1)', async () => {
+describe('files: the download of row errors', () => {
+  it('is a workbook when Accept names xlsx, and CSV with the same rows when Accept names JSON (R-E1)', async () => {
     const rows = Array.from({ length: ERRORS }, (_, row) => `${variableId},=1+${row},x\n`).join('');
     const { id } = await stack.ended(await stack.upload('wröng.csv', `variable_id,date,value\n${rows}`));
     const workbookAnswer = await get(`/storage/${id}/errors`, `text/html, ${XLSX_TYPE}, */*;q=0.1`);
@@ -56,7 +56,7 @@ describe('files: row errors for download', () => {
     expect(typeof found[1]?.[1]).toBe('number');
   });
 
-  it('have only a header for a file without row errors (R-E1)', async () => {
+  it('has only a header for a file without row errors (R-E1)', async () => {
     const csv = `variable_id,date,value\n${variableId},2026-01-01T00:00:00Z,1\n`;
     const { id } = await stack.ended(await stack.upload('right.csv', csv));
     expect(await (await get(`/storage/${id}/errors`)).text()).toBe('row,code,message');

@@ -65,7 +65,7 @@ describe('grpc: ReadLast', () => {
     ]);
   });
 
-  it('returns the last n points before to_micros of each variable of a source, newest first (R-G1, R-J1)', async () => {
+  it('returns, for each variable of a source, the last n points before to_micros, newest first (R-G1, R-J1)', async () => {
     const rows = toRows(await reader.readLast({ sourceId: structure.sourceId, count: 2, toMicros: micros(day(3)) }));
     expect(rows).toEqual([
       [plain, micros(day(2)), 2, null],

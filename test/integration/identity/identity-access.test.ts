@@ -130,7 +130,7 @@ describe('identity: a bearer token', () => {
 });
 
 describe('caller: permissions', () => {
-  it('pushing requires the permission in the account of the token (R-B8)', async () => {
+  it('pushing requires the permission to push in the account of the token (R-B8)', async () => {
     const inOther = await tokenOf('max', { account: String(identity.otherAccountId) });
     expect(await call('/api/data', inOther, 'POST')).toMatchObject({
       status: 403,

@@ -159,7 +159,7 @@ describe('identity: the account of a token', () => {
     expect(accountOf(await tokenForMax())).toBe(identity.accountId);
   });
 
-  it('may be any existing account for an ADMIN (R-B8)', async () => {
+  it('may be any existing account for an ADMIN who is a member of none, but the request must name it (R-B8)', async () => {
     const account = String(identity.otherAccountId);
     expect(accountOf(await tokenForMax({ username: 'ada', account }))).toBe(identity.otherAccountId);
     for (const form of [{}, { account: '999999' }]) {
@@ -284,12 +284,12 @@ describe('identity: a refused token request', () => {
       expect(headers.get('x-request-id')).toBe('r1');
     }
   });
+});
 
-  it('an unknown path of the issuer is 404 in JSON (R-A5)', async () => {
-    const answer = await fetch(`${identity.origin}/realms/tidemark/nothing`);
-    expect({ status: answer.status, body: await answer.json() }).toMatchObject({
-      ...{ status: 404, body: { error: 'not_found' } },
-    });
+it('identity: an unknown path of the issuer is 404 in JSON (R-A5)', async () => {
+  const answer = await fetch(`${identity.origin}/realms/tidemark/nothing`);
+  expect({ status: answer.status, body: await answer.json() }).toMatchObject({
+    ...{ status: 404, body: { error: 'not_found' } },
   });
 });
 

@@ -146,7 +146,7 @@ describe('push: version and tags', () => {
     ["the reading's version wins over the element's", { version: 'R' }, { version: 'E' }, 'R', { version: 'R' }],
     ["the element's version applies to readings that have none", {}, { version: 'E' }, 'E', { version: 'E' }],
     [
-      'tags of reading and element are merged; on the same key the value of the element stays',
+      'the tags of reading and element are merged; for a key in both, the value of the element wins',
       { tags: { a: 'r', b: 'r' } },
       { tags: { a: 'e', c: 'e' } },
       undefined,

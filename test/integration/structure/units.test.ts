@@ -98,7 +98,7 @@ describe('structure: catalogues (R-C8)', () => {
     },
   );
 
-  test('let a variable have the type 0, which shipped clients send, or a type outside the catalogue (R-C6, R-C8)', async () => {
+  test('let a variable have the type 0, which shipped clients send and a push can name, or a type outside the catalogue (R-C6, R-C8)', async () => {
     const { sourceId } = await createStructure(api.manager);
     const variable = { VariableTypeId: 0, UnitId: 8, Divider: 1, Granularity: 10, GranularityTimeBase: 2 };
     const made = await api.manager.post<{ id: number }>(`/variables/source/${sourceId}`, { Id: 0, ...variable });
@@ -156,7 +156,7 @@ describe('reading: points in a requested unit (R-C8, R-G3)', () => {
     expect(await values(`/data?${query}`, member)).toEqual([expect.closeTo(expected as number, 9)]);
   });
 
-  test('are refused when the unit is unknown, of another family or missing, and the error says why', async () => {
+  test('are refused when the requested unit is unknown; when the unit of the variable is unknown, missing or of another family, the error says so', async () => {
     const cases = [
       [
         await withValues(KW, [1]),

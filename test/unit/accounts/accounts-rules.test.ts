@@ -216,7 +216,7 @@ describe('accounts: texts of mails and pages', () => {
     }
   });
 
-  test('values are escaped in HTML, and a value in the subject cannot add a header (R-B10)', () => {
+  test('values are escaped in HTML, a value in the subject cannot add a header, and a missing value is an error (R-B10)', () => {
     const values = {
       accountName: '<b>&"\r\nBcc: x',
       inviterName: 'I',

@@ -41,7 +41,7 @@ describe('console forms: values', () => {
     );
   });
 
-  test('change only the fields that were typed, and keep other members of clientData', () => {
+  test('change only in the fields that the user edited; other members of clientData stay', () => {
     const clientData = { free: 1, Contract: { Terms: { Power: 5, Green: true }, Old: { x: 1 } } };
     const saved = toFormTexts([FORM], clientData);
     const texts = { ...saved, [path('Tariff')]: '2', [path('Green')]: '' };

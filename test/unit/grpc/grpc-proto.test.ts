@@ -57,8 +57,8 @@ function incompatibilities(proto: string): readonly string[] {
   });
 }
 
-describe('grpc proto: wire compatibility with the frozen v1', () => {
-  it('keeps every field, enum value and call of v1 unchanged (R-J1)', () => {
+describe('grpc proto: the check of wire compatibility with the frozen v1', () => {
+  it('finds every field, enum value and call of v1 unchanged in the proto (R-J1)', () => {
     expect(elementsOf(FROZEN).size).toBeGreaterThan(120);
     expect(incompatibilities(PRESENT)).toEqual([]);
   });

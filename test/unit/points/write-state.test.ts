@@ -45,8 +45,8 @@ describe('write plan: the write state', () => {
     ['dates on both sides of the mark', { hasHistory: true, isAppend: false }, [[MARK, 0], [MARK + HOUR, 0]], {}], // biome-ignore format: one case a line
     ['two versions of a date after the mark', { hasHistory: true, isAppend: false }, [[MARK + 1, 1], [MARK + 1, 2]], {}], // biome-ignore format: one case a line
     ['a VersionTag twice at a date after the mark', { hasHistory: false, isAppend: true }, [[MARK + 1, 1], [MARK + 1, 1]], {}], // biome-ignore format: one case a line
-    ['the date of the mark without versioning', { hasHistory: false, isAppend: false }, [[MARK, 0]], { isVersioned: false }], // biome-ignore format: one case a line
-    ['the date of the mark when no longer versioned', { hasHistory: true }, [[MARK, 0]], { isVersioned: false, hasHistory: true }], // biome-ignore format: one case a line
+    ['the date of the mark to an unversioned variable', { hasHistory: false, isAppend: false }, [[MARK, 0]], { isVersioned: false }], // biome-ignore format: one case a line
+    ['the date of the mark to an unversioned variable with history', { hasHistory: true }, [[MARK, 0]], { isVersioned: false, hasHistory: true }], // biome-ignore format: one case a line
   ] as const)(
     'after a write of %s is %j, where the mark is the high-water mark (R-F1, R-F4)',
     (_case, expected, rows, given) => {

@@ -51,7 +51,7 @@ describe('read query: a body as a source of parameters (R-G1)', () => {
     expect(locationInBody('$.from')).toEqual({ subject: '$.from', path: '$.from' });
   });
 
-  test('tags may be an object of strings, named in any case or nested; strings are read like the query parameter', () => {
+  test('the name `tags`, in any letter case and at any depth, may hold an object of strings; a text is read like the query parameter `tags`', () => {
     const { tagPairs } = sourceOfBody({ Filter: { Tags: { quality: 'first', url: '' } }, 'x.TAGS': [{ a: 'b' }] });
     expect(tagPairs).toEqual([
       ['quality', 'first'],
@@ -65,7 +65,7 @@ describe('read query: a body as a source of parameters (R-G1)', () => {
   test.each([
     [{ filter: { tags: { level: 3 } } }, '$.filter.tags.level must be a string, got 3'],
     [{ tags: [{ a: 'b' }, { c: null }] }, '$.tags[1].c must be a string, got null'],
-  ])('a tag that is not a string is refused: %j', (body, message) => {
+  ])('a tag whose value is not a string is refused: %j', (body, message) => {
     expect(() => sourceOfBody(body)).toThrow(message);
   });
 

@@ -481,7 +481,7 @@ describe('structure import: a request', () => {
     expect(events.at(-1)).toMatch(/^event: end\ndata: .*"state":"Completed"/);
   });
 
-  test('changes no other account, and keeps a site that the document does not name (R-A5)', async () => {
+  test('changes only the account of its sender, and keeps a site that the document does not name (R-A5)', async () => {
     const manager = await stack.newAccount();
     await createStructure(manager);
     const { stranger } = stack.api;

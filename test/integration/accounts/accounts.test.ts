@@ -45,7 +45,7 @@ describe('accounts: GET /account', () => {
     });
   });
 
-  it('displayLevel is also accepted as a number (R-A3, R-C1)', async () => {
+  it('displayLevel may be a name or its number, 0 to 2 (R-A3, R-C1)', async () => {
     for (const [number, level] of ['Light', 'Normal', 'Verbose'].entries()) {
       const byName = (await user.get(`/account?displayLevel=${level}`)).body;
       const answer = await user.get(`/account?displayLevel=${number}`);

@@ -183,7 +183,7 @@ describe('accounts: GET /account/users', () => {
     expect(await find('?Paging.PageNumber=9&Paging.ItemsPerPage=2')).toEqual([]);
   });
 
-  it('displayLevel is also accepted as a number (R-A3, R-C2)', async () => {
+  it('displayLevel may be a name or its number, 0 to 2 (R-A3, R-C2)', async () => {
     for (const [number, level] of ['Light', 'Normal', 'Verbose'].entries()) {
       const byName = (await api.manager.get(`/account/users?DisplayLevel=${level}`)).body;
       expect((await api.manager.get(`/account/users?DisplayLevel=${number}`)).body).toEqual(byName);

@@ -192,7 +192,7 @@ describe('watch: a watch ends', () => {
     expect(await watchers[1]?.ended()).toMatchObject({ code: GrpcStatus.NOT_FOUND });
   });
 
-  it('with UNAVAILABLE within 10 s when the server stops; a watch with its cursor continues on another server (R-J2, R-K2)', async () => {
+  it('with UNAVAILABLE within 10 s when the server stops; a new watch with the cursor of the ended watch continues on another server (R-J2, R-K2)', async () => {
     const other = await startGrpcServer(api.parts, '127.0.0.1', 0);
     const otherReader = createGrpcReader(other.address, api.manager.token);
     open.push(otherReader);
@@ -219,7 +219,7 @@ describe('watch: a watch is refused', () => {
     });
   });
 
-  it('above the maximum number of open watches of a user; other users are unaffected (R-J3)', async () => {
+  it('above the maximum number of open watches of its user, until one of them closes; a watch of a second user is accepted (R-J3)', async () => {
     const request = { variableIds: [structure.variableId] };
     for (let count = 0; count < MAX_WATCHES; count += 1) await watch(request).begun();
     const refusal = await watch(request).ended();

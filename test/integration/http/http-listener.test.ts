@@ -113,7 +113,7 @@ describe('http listener: malformed requests', () => {
     },
   );
 
-  test('malformed input during another answer closes the connection without an error inside that answer (R-A5)', async () => {
+  test('malformed input after a request that is not answered yet closes the connection without an error response (R-A5)', async () => {
     listener = await listenHttp('127.0.0.1', 0);
     const gate = Promise.withResolvers<Response>();
     listener.serve(() => gate.promise);

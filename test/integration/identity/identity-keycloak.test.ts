@@ -251,7 +251,7 @@ describe('Keycloak: inviting a user of another account', () => {
     expect((await createTestClient(api.origin).post(path, undefined)).status).toBe(200);
   };
 
-  it('keeps the password if Keycloak has verified the address, otherwise replaces it with a temporary one (R-B10)', async () => {
+  it('keeps password and sessions if Keycloak has verified the address, otherwise ends the sessions and mails a temporary password (R-B10)', async () => {
     for (const [email, emailVerified] of [
       ['known@north.example', true],
       ['unknown@north.example', false],
@@ -337,7 +337,7 @@ describe('Keycloak: the realm export', () => {
     readonly clients: readonly { readonly clientId: string; readonly optionalClientScopes?: readonly string[] }[];
   };
 
-  it('has the scopes, a mapper that writes the claim `account` as a number, and the clients that the settings name (R-B2, R-B4, R-B6)', () => {
+  it('has the scopes datahub-api and push-data, the claim `account` as a number, claims that identify users, and the clients of the settings (R-B2, R-B4, R-B6)', () => {
     const scopes = new Map(realm.clientScopes.map((scope) => [scope.name, scope.protocolMappers]));
     for (const name of ['datahub-api', 'push-data']) {
       expect(scopes.get(name)?.[0]?.config['included.custom.audience']).toBe('tidemark');

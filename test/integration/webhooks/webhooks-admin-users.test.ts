@@ -115,7 +115,7 @@ describe('webhooks: a USER', () => {
   });
 });
 
-it('webhooks: the total and the pages of a USER cover only the webhooks that the USER sees (R-A7, R-B9)', async () => {
+it('webhooks: the total and the pages of a listing cover only the webhooks that the caller may see (R-A7, R-B9)', async () => {
   const eventType = 'CalculationFailed';
   for (const { siteId } of [hidden, granted, hidden, granted]) {
     await createWebhook(api.manager, { eventType, filter: { siteIds: [siteId] } });

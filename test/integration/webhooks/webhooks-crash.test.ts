@@ -222,7 +222,7 @@ test('webhook delivery: every event is delivered after a database outage that be
   await gate.shut();
 }, 60_000);
 
-test("webhook delivery: a deliverer whose clock is an hour ahead signs with the database's time (R-I3)", async () => {
+test("webhook delivery: a deliverer whose clock is an hour ahead signs with the database's time and logs that its clock differs (R-I3)", async () => {
   await subscribe();
   const ahead = 'data:text/javascript,const now = Date.now; Date.now = () => now() + 3600000;';
   const deliverer = await start('deliverer', { NODE_OPTIONS: `--import "${ahead}"` });

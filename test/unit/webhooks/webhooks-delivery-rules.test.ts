@@ -157,7 +157,7 @@ describe('webhooks: the mail about a webhook that the service disabled', () => {
   });
 });
 
-test('webhook delivery: the account semaphore refuses keys when all permits are taken; each `leave()` returns the next refused key (R-I3)', () => {
+test('webhook delivery: the account semaphore refuses a key while all permits of its account are taken; `leave()` returns the next refused key, if any (R-I3)', () => {
   const semaphore = openAccountSemaphore(2);
   expect(['a', 'b', 'c', 'c', 'd'].map((id) => semaphore.tryEnter(1, id))).toEqual([true, true, false, false, false]);
   expect(semaphore.tryEnter(2, 'e')).toBe(true);

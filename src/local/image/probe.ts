@@ -117,7 +117,7 @@ async function awaitPoint(call: Call, variableId: number, expected: number): Pro
     if (rows.length === 1 && row?.rawValue === expected && Date.parse(row.date) === Date.parse(POINT.date)) return;
     if (rows.length > 0 || performance.now() > deadline) {
       throw new SetupError(
-        `GET /data must return one point of ${expected} at ${POINT.date}, got ${JSON.stringify(rows)}`,
+        `GET /data must return one point with the value ${expected} at ${POINT.date}, got ${JSON.stringify(rows)}`,
       );
     }
     await pause(POLL_MS);

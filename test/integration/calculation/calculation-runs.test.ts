@@ -86,7 +86,7 @@ describe('calculation: a run that may read 100 points', () => {
       'invalid_input',
       'input a0 brings the run above its maximum number of input points; declare a shorter period or a coarser granularity',
     ],
-  ])('whose input has %i points ends as %s (R-H7)', async (count, outcome, message) => {
+  ])('with an input of %i points ends with the outcome %s (R-H7)', async (count, outcome, message) => {
     const input = await store.addVariable({ isVersioned: false });
     await store.database.query(
       `insert into point select timestamptz '2026-01-01' + n * interval '1 minute', n, now(), $1, 0, 0
@@ -179,7 +179,7 @@ describe('calculation: a run that was abandoned', () => {
   });
 
   test.each(['before', 'after'] as const)(
-    'also delays a request for other dates that arrives %s a worker tries to repeat the run; this request keeps attempt 0 (R-H5)',
+    'delays a request for dates outside the run, if the request is made %s a worker tries to repeat the run; the request keeps attempt 0 (R-H5)',
     async (order) => {
       const variableId = await addCalculated([]);
       await force(variableId, OLD);
@@ -198,7 +198,7 @@ describe('calculation: a run that was abandoned', () => {
     },
   );
 
-  test('that fails its last attempt does not fail other dates: they get a run of their own, after a pause (R-H5, R-H8)', async () => {
+  test('fails after its last attempt; a request for dates outside the run does not fail, and gets its own run after a pause (R-H5, R-H8)', async () => {
     const variableId = await addCalculated([]);
     await force(variableId, OLD);
     const isDead = () => calculations.runWith(variableId, crash).then(...([() => false, () => true] as const));
@@ -237,7 +237,7 @@ describe('calculation: a run whose calculator or variable is lost', () => {
     expect(await findDue()).not.toContain(variableId);
   });
 
-  test('stores nothing when another database session took it over (R-H5, R-K3)', async () => {
+  test('stores nothing when another database session ended the run (R-H5, R-K3)', async () => {
     const variableId = await addCalculated([]);
     await forceRuns(store.database, [variableId], {});
     const takeOver = async () => {

@@ -256,7 +256,7 @@ describe('calculator: previews', () => {
     await eventually('the next run', async () => (await runsOf(next)).length === 1);
   });
 
-  test('are limited to 20 per account at a time; further previews are refused with queue_full (R-H9, R-A14)', async () => {
+  test('are limited to 20 per account at a time, not counting those that a killed process left; further previews are refused with queue_full (R-H9, R-A14)', async () => {
     start();
     const variable = await addVariable(store.accountId, sleep);
     const client = new AbortController();

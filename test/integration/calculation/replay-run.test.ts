@@ -74,7 +74,7 @@ function replay(runId: number, script: (job: SandboxJob) => SandboxOutcome = mul
   return withConnection(database, (connection) => replayRun(services, connection, runId, new AbortController().signal));
 }
 
-test('runs: a run records the hash of its declaration; equal declarations have equal hashes (R-H12)', async () => {
+test('runs: a run records the hash of its declaration; equal declarations have equal hashes, and a changed declaration has a different hash (R-H12)', async () => {
   const { source, target, run } = await runOnce(true);
   expect(run).toMatchObject({ declaration_hash: expect.stringMatching(/^v1-[0-9a-f]{64}$/) });
   const rerun = async (scale: number) => {

@@ -293,7 +293,7 @@ describe('files: an uploaded file', () => {
     expect(await process('good.csv', `${HEADER}\n${variableId},${DATE},1\n`)).toMatchObject({ state: 'Completed' });
   });
 
-  it('is downloaded byte for byte as it was uploaded (R-E1)', async () => {
+  it('is downloaded with the name and the bytes of its upload (R-E1)', async () => {
     const bytes = fixture('gnumeric.xlsx');
     const fileId = await stack.upload("it's 100% ü.xlsx", bytes);
     const response = await stack.get(`/storage/${fileId}/content`);

@@ -72,7 +72,7 @@ describe('points: deletion', () => {
     },
   );
 
-  it('returns one range per variable that had points, in the order of ids (R-G5)', async () => {
+  it('returns one range per variable that had points in the period, in the order of ids (R-G5)', async () => {
     const [first, second, empty] = [await addTwice(), await addTwice(), await store.addVariable({ isVersioned: true })];
     const counts = (await remove({ variableIds: [empty, second, first, 999_999], fromMicros: at(4) })).map(
       ({ variableId, count }) => [variableId, count],

@@ -82,7 +82,7 @@ describe('points: a write at a variable and date', () => {
     expect(labels((await store.readAll(behind)).slice(0, -1)), 'before a later date').toEqual(expected);
   });
 
-  it('keeps at most N tagged and N untagged versions and drops the oldest first (§8, R-F3)', async () => {
+  it('with a versionLimit of 2 keeps two tagged and two untagged versions, and drops the oldest first (§8, R-F3)', async () => {
     const variableId = await store.addVariable({ isVersioned: true, versionLimit: 2 });
     await writeAll(variableId, [[[START, 1, 'A']], [[START, 2]], [[START, 3, 'B']], [[START, 4]], [[START, 5, 'C']]]);
     expect(labels(await store.readAll(variableId))).toEqual([

@@ -98,7 +98,7 @@ describe('reading: comparison', () => {
     expect(last.rows).toEqual(all.rows.slice(3));
   });
 
-  test('has the number of rows of all pages in x-total-count, as JSON and as CSV (R-A7)', async () => {
+  test('has, as JSON and as CSV, the number of rows of all pages in x-total-count if the request asks for it (R-A7)', async () => {
     const path = `/data/compare?variableId=${variableId}&leftVersion=V1&rightVersion=V2`;
     const totalOf = async (query: string, accept: string, wanted = 'true') => {
       const headers = { authorization: `Bearer ${api.manager.token}`, accept, 'x-total-count': wanted };

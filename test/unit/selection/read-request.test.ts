@@ -80,7 +80,7 @@ describe('read request: a query and a body give the same request (R-G1, R-G2)', 
   });
 });
 
-describe('read request: contradictory parameters are refused, and the error names both (R-G2)', () => {
+describe('read request: two parameters that contradict each other are refused and named in the error (R-G2)', () => {
   test.each([
     ['asOf=2026-01-01T00:00:00Z&relativeVersion=P1D', 'asOf', 'relativeVersion', 'both choose the state'],
     ['asOf=2026-01-01T00:00:00Z&relativeVersion=Current', 'asOf', 'relativeVersion', 'both choose the state'],

@@ -105,7 +105,7 @@ async function useAsClient(plan: CheckPlan, progress: Progress): Promise<void> {
 /** Does what an operator does: takes a backup, stops the database, moves the cluster away, restores the backup, starts the database. */
 async function restoreDatabase(plan: CheckPlan): Promise<void> {
   const { backup } = plan.file.services;
-  if (!backup) throw new SetupError('compose.yaml must have the service backup');
+  if (!backup) throw new SetupError('compose.yaml must have a service named backup');
   const database = containerName(plan, 'database');
   const admin = ['node', 'src/main.ts', 'admin'];
   await podman(['exec', containerName(plan, 'backup'), ...admin, 'backup', '/backups/current', '--keep', '7']);

@@ -33,7 +33,7 @@ export async function ensureRoot(recipe: RootRecipe, progress: Progress): Promis
     using lock = tryLock(join(cache, `${recipe.name}.lock`), BUILD_WAIT_SEC);
     if (!lock)
       throw new SetupError(
-        `Another build of the ${recipe.label} has not ended after ${BUILD_WAIT_SEC} s; try again when it has.`,
+        `Another build of the ${recipe.label} has not ended after ${BUILD_WAIT_SEC} s; try again when that build has ended.`,
       );
     if (!existsSync(root)) await build(recipe, cache, root, step);
   });

@@ -183,7 +183,7 @@ test('console variable: the keyboard alone suffices to select a point, to zoom, 
   await close();
 });
 
-test('console variable: a range is corrected by hand; the draft survives a reload, and the points carry label and note and link to the push (R-D1)', async () => {
+test('console variable: a range is corrected by hand; the draft survives a reload; a written point has the VersionTag and the note, and its versions link to the push (R-D1)', async () => {
   const window = await openVariable(ids.power);
   const { page, complaints, close } = window;
   await untilDrawn(window, QUARTERS);

@@ -112,7 +112,7 @@ describe('declaration: an input was deleted after the declaration was saved (R-H
     ['without a note', {}],
     ['with a note', { note: 'why' }],
   ])(
-    'a declaration that was saved %s and breaks present rules is accepted unchanged, but refused when it is edited',
+    'a declaration that was saved %s and breaks a newer rule is accepted when sent unchanged, and refused when edited',
     async (_, members) => {
       const { id } = await withDeletedInput(members);
       for (const table of ['variable', 'declaration_save']) {

@@ -47,7 +47,7 @@ const process = async (filename: string, content: string | Uint8Array<ArrayBuffe
   stack.ended(await stack.upload(filename, content));
 
 describe('files: POST /storage', () => {
-  it('accepts the form of shipped clients and answers the file id as a JSON string (R-E1)', async () => {
+  it('accepts the form of shipped clients and answers with the file id as a JSON string (R-E1)', async () => {
     const variableId = await newVariable();
     const form = new FormData();
     form.append('note', 'first');
@@ -119,7 +119,7 @@ describe('files: POST /storage', () => {
     expect(response.status).toBe(403);
   });
 
-  it('answers 415 to a workbook in another format than .xlsx (R-E4)', async () => {
+  it('answers 415 to a workbook in a format other than .xlsx (R-E4)', async () => {
     for (const name of ['a.xls', 'a.ods'])
       await expect(stack.upload(name, 'x')).rejects.toThrow(/415.*\.xlsx or \.csv/);
     const raw = await stack.post('/storage?filename=a.xls', 'x', { 'content-type': 'application/vnd.ms-excel' });

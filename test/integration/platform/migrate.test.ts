@@ -93,7 +93,7 @@ describe('migrate: schema history', () => {
     });
   });
 
-  it('concurrent calls leave the same history as one call, and the SQL functions are applied again when their hash differs', async () => {
+  it('concurrent calls leave the same history as one call, and the SQL functions are applied again when their hash differs from the recorded hash', async () => {
     const name = `${test.database}_empty`;
     const url = new URL(test.url);
     url.pathname = `/${name}`;

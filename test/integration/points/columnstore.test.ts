@@ -130,7 +130,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
     expect(measured).toBeCloseTo(rows[0]?.bytes ?? 0, 0);
   });
 
-  it('batches of current points that exceed 2 kB are not moved to the TOAST table', async (test) => {
+  it('a batch of current points that exceeds 2 kB is not moved to the TOAST table', async (test) => {
     if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
     const variableId = await store.addVariable({ isVersioned: false });
     const start = Date.UTC(1999, 6, 1) * 1000;

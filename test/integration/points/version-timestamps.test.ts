@@ -59,7 +59,7 @@ async function writeAndHold(tuples: Buffer): Promise<{ readonly commit: () => Pr
 }
 
 describe('points: an as-of read', () => {
-  it('of an instant during an open write waits for the write and returns its value (R-F1, R-F5)', async () => {
+  it('of an instant at which a write is open waits for that write and returns the written value (R-F1, R-F5)', async () => {
     const [variableId = 0] = await addVariables(1);
     await store.write(variableId, [[START, 1]]);
     const writer = await writeAndHold(encode([variableId], 2));

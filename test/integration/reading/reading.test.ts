@@ -333,7 +333,7 @@ describe('reading: an invalid request', () => {
 });
 
 describe('reading: long tags over gRPC', () => {
-  it('are split into messages below the default client limit, each with the texts of its points (R-J1, R-J2)', async () => {
+  it('come in messages below the default size limit of a client, and every message holds the tags of its own points (R-J1, R-J2)', async () => {
     const variableId = await createVariable(api.manager, structure.sourceId);
     const texts = Array.from({ length: 6000 }, (_, index) => String(index).padEnd(1000, 'é'));
     const data = texts.map((note, index) => ({

@@ -127,7 +127,7 @@ describe('accounts: the rate limit (R-B15)', () => {
   });
 });
 
-describe('accounts: the rate-limit key of a client is its IPv4 address or its IPv6 /64 network (R-B15)', () => {
+describe('accounts: the rate-limit key of a client (R-B15)', () => {
   test.each([
     ['192.0.2.7', '192.0.2.7'],
     ['192.0.2.7:51234', '192.0.2.7'],

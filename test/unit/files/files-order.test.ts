@@ -26,7 +26,7 @@ it('files: ordering a chunk keeps only the last row per variable, date and Versi
   );
 });
 
-it('files: ordering a chunk keeps file order when the dates of each variable ascend', () => {
+it('files: ordering a chunk keeps file order when the dates of each variable ascend, and otherwise sorts by variable and date', () => {
   const columns = {
     size: 3,
     variableIds: Int32Array.of(1, 2, 1),

@@ -83,7 +83,7 @@ describe('files: the workbook reader', () => {
     expect(errors).toMatchObject([{ row: 2, code: 'invalid_value' }]);
   });
 
-  it('reads cells out of order and rows without row numbers (R-E2)', async () => {
+  it('reads a row without a row number whose cells are out of order (R-E2)', async () => {
     const sheet = sheetOf(
       `<row><c r="C2"><v>3</v></c><c r="B2" t="str"><v>${DATE}</v></c><c r="A2"><v>7</v></c><c r="XFD2"><v>1</v></c></row>`,
     );
@@ -233,7 +233,7 @@ describe('files: the reading of an invalid workbook (R-E4)', () => {
     await expect(readParts({ sheet }, { limits: { maxRows: 1 } })).rejects.toMatchObject({ code: 'too_many_rows' });
   });
 
-  it('fails for a header without value and identifier, and names both (R-E2)', async () => {
+  it('fails when the header has neither the column value nor a column for an identifier; the error names both (R-E2)', async () => {
     const sheet = `<worksheet><sheetData><row r="1">${cell('A1', 'date')}</row></sheetData></worksheet>`;
     await expect(readParts({ sheet })).rejects.toMatchObject({
       code: 'missing_column',

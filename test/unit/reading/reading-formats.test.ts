@@ -104,7 +104,7 @@ describe('reading: Arrow rows (R-G4)', () => {
       .toArray()
       .map((row) => row.toJSON() as Record<string, unknown>);
 
-  test('have typed columns, nulls and microseconds', async () => {
+  test('have typed columns and null cells, and keep the microseconds of dates', async () => {
     const bytes = await joined(writeArrow(table(batch(7, null, [1.5, Number.NaN], [2, 0]))));
     const arrow = tableFromIPC(bytes);
     expect(arrow.schema.fields.map(({ name, type }) => `${name} ${type}`)).toEqual([
@@ -163,7 +163,7 @@ describe('reading: Parquet rows (R-A13)', () => {
     new Uint8Array(await joined(writeParquet(table(...batches)))).buffer;
   const rowsOf = (file: ArrayBuffer) => parquetReadObjects({ file, parsers: { timestampFromMicroseconds: String } });
 
-  test('have typed columns, nulls, the sign of -0.0 and microseconds', async () => {
+  test('have typed columns and null cells, and keep the sign of -0.0 and the microseconds of dates', async () => {
     const file = await fileOf(batch(7, null, [1.5, Number.NaN, -0, 0], [2, 0, 3, 1]), batch(8, 3, [-1e-7], [1]));
     expect(parquetMetadata(file).schema.slice(1)).toMatchObject([
       { name: 'variableId', type: 'INT32' },
@@ -254,7 +254,7 @@ describe('reading: instant writer (R-A8)', () => {
     expect(text.toString()).toBe(['date', ...micros.map(formatInstant), ''].join('\r\n'));
   });
 
-  test('writes series as formatInstant and formatLocalInstant write single instants, in five zones', () => {
+  test('writes each instant of a series as formatInstant or formatLocalInstant does, in five zones', () => {
     const micros = fc
       .integer({ min: Date.UTC(1700, 0, 1), max: Date.UTC(2199, 11, 31) })
       .map((millis) => millis * 1000);

@@ -147,7 +147,7 @@ describe('read parameters: tags (R-G2)', () => {
   });
 });
 
-describe('read parameters: values given outside a query (R-G2)', () => {
+describe('read parameters: values outside a query (R-G2)', () => {
   const DAY = { months: 0, days: 1, micros: 0 };
 
   test('are undefined when absent', () => {

@@ -472,7 +472,7 @@ describe('structure import: a request', () => {
     await stack.ended(manager, id);
   });
 
-  test('can be followed by server-sent events until its import ends (R-E1)', async () => {
+  test('has a stream of server-sent events that ends with the event `end` and the state Completed (R-E1)', async () => {
     const manager = await stack.newAccount();
     const id = await stack.send(manager, BAKERY);
     const headers = { authorization: `Bearer ${manager.token}` };

@@ -4,7 +4,7 @@
  * occupying the event loop. At most 200 refusals of a key and 2,000 of all keys wait, each with one request in memory;
  * further refusals are sent at once. Keys do not delay each other. `rate-limiter.ts` decides which requests pass.
  */
-import { LRUCache } from 'lru-cache';
+import { openBoundedCache } from '../platform/bounded-cache.ts';
 import { MAX_KEYS, type RateLimiter } from './rate-limiter.ts';
 import { costMs } from './rate-rules.ts';
 
@@ -33,7 +33,7 @@ const FLOODED_MS = 2 * MAX_DELAY_MS;
 
 /** Wraps a limiter: `count` resolves later for a refusal that follows other refusals of the same key. */
 export function paceRefusals(limiter: RateLimiter): PacedLimiter {
-  const refusals = new LRUCache<string, Refused>({ max: MAX_KEYS });
+  const refusals = openBoundedCache<string, Refused>(MAX_KEYS);
   let waiting = 0;
   const findWait = (key: string, perMinute: number, cost: number): number => {
     const known = refusals.get(key);

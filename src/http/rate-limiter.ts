@@ -5,7 +5,7 @@
  * `rate-limiter-flexible` 11.4 is not used, because it counts in fixed windows: with a limit of 60 it admits 119 requests
  * within 5 s around the end of a window and then refuses for up to 60 s; this meter admits 64 and refuses for 1 s.
  */
-import { LRUCache } from 'lru-cache';
+import { openBoundedCache } from '../platform/bounded-cache.ts';
 import type { Log } from '../platform/log.ts';
 import { openRedis } from '../platform/redis.ts';
 import { costMs, planRequest } from './rate-rules.ts';
@@ -123,7 +123,7 @@ type Settle = (keys: readonly string[], addedMs: readonly number[]) => Promise<r
  * answer of Redis replaces the meters.
  */
 function openLocalMeters(settle: Settle) {
-  const fullAtMs = new LRUCache<string, number>({ max: MAX_KEYS });
+  const fullAtMs = openBoundedCache<string, number>(MAX_KEYS);
   let unsettled = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
 

@@ -4,7 +4,8 @@
  * transaction is rolled back.
  */
 import { createHash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
+import { openBoundedCache } from '../platform/bounded-cache.ts';
 import type { Database, Queryable } from '../platform/database/database.ts';
 import type { PointChunk } from './point.ts';
 
@@ -65,9 +66,9 @@ const TAG_SETS: Statements = {
  * `versionTagIds` and `tagSetIds` throw an Error when an entry can be neither found nor created.
  */
 export function openDictionary(database: Database): Dictionary {
-  const ids = new LRUCache<string, number>({ max: CACHE_ENTRIES });
-  const versionTagCache = new LRUCache<number, string>({ max: CACHE_ENTRIES });
-  const tagSetCache = new LRUCache<number, string>({ max: CACHE_ENTRIES });
+  const ids = openBoundedCache<string, number>(CACHE_ENTRIES);
+  const versionTagCache = openBoundedCache<number, string>(CACHE_ENTRIES);
+  const tagSetCache = openBoundedCache<number, string>(CACHE_ENTRIES);
   return {
     versionTagIds: (accountId, tags) =>
       findOrCreate(database, ids, VERSION_TAGS, accountId, new Map([...tags].map((tag) => [tag, null]))),

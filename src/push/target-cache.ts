@@ -3,9 +3,10 @@
  * before the look-up. The statement that stores a push compares the version, and refuses stale targets
  * (store/store-batches.ts). So cached targets are not used after a change of the structure, in any process.
  */
-import { LRUCache } from 'lru-cache';
+
 import type { Caller } from '../identity/caller/caller.ts';
 import { writeReach } from '../identity/caller/site-reach.ts';
+import { openBoundedCache } from '../platform/bounded-cache.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { TargetIdentifiers } from './body/push-element.ts';
 import { keyOfIdentifiers, resolveTargets, type Target, type Unresolved } from './resolve-targets.ts';
@@ -32,8 +33,8 @@ const FIND_VERSION = 'select coalesce((select version from structure_version whe
 
 /** Opens an empty cache. Entries are valid for one structure version of their account (R-D2). */
 export function openTargetCache(database: Database): TargetCache {
-  const versions = new LRUCache<number, number>({ max: MAX_ACCOUNTS });
-  const remembered = new LRUCache<string, Target | Unresolved>({ max: MAX_TARGETS });
+  const versions = openBoundedCache<number, number>(MAX_ACCOUNTS);
+  const remembered = openBoundedCache<string, Target | Unresolved>(MAX_TARGETS);
 
   const recall = (caller: Caller, elements: readonly TargetIdentifiers[]): ResolvedTargets | undefined => {
     const structureVersion = versions.get(caller.accountId);

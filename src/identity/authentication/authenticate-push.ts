@@ -5,7 +5,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
-import { LRUCache } from 'lru-cache';
+import { openBoundedCache } from '../../platform/bounded-cache.ts';
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { clientNetwork } from '../../platform/http/client-network.ts';
@@ -99,7 +99,7 @@ function assertOwnPage({ req }: Context, corsOrigins: readonly string[]): void {
   if (isOwn || (origin !== undefined && corsOrigins.includes(origin))) return;
   throw new DomainError(
     'permission_denied',
-    `HTTP Basic is refused for ${req.method} from a page of another origin, because a browser sends a remembered password without being asked; send a bearer token, or name the origin in CORS_ORIGINS`,
+    `HTTP Basic is refused for ${req.method} from a page of another origin, because a browser adds a remembered password to the requests of any page; send a bearer token, or ask the operator to add the origin to the setting CORS_ORIGINS`,
   );
 }
 
@@ -176,7 +176,7 @@ interface CacheEntry {
  */
 function cacheExchange(exchange: ExchangePassword, clock: Clock): CachedExchange {
   const secret = randomBytes(32);
-  const cache = new LRUCache<string, CacheEntry>({ max: MAX_CACHED });
+  const cache = openBoundedCache<string, CacheEntry>(MAX_CACHED);
   const keyOf = ({ userName, password }: Credentials): string =>
     createHmac('sha256', secret)
       .update(JSON.stringify([userName, password]))

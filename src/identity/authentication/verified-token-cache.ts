@@ -3,7 +3,7 @@
  * find-caller.ts still decides what the user may do.
  */
 import { decodeJwt } from 'jose';
-import { LRUCache } from 'lru-cache';
+import { openBoundedCache } from '../../platform/bounded-cache.ts';
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import type { VerifiedToken, VerifyToken } from './verify-token.ts';
 
@@ -23,7 +23,7 @@ export interface CachingTokenVerifier extends VerifyToken {
 
 /** Wraps `verifier`: a verified token is accepted for up to a minute without another call. Refusals are not cached. */
 export function cacheVerifiedTokens(verifier: VerifyToken, clock: Clock = systemClock): CachingTokenVerifier {
-  const cache = new LRUCache<string, CacheEntry>({ max: MAX_TOKENS });
+  const cache = openBoundedCache<string, CacheEntry>(MAX_TOKENS);
   const findCached = (token: string): VerifiedToken | undefined => {
     const known = cache.get(token);
     return known && clock.nowMillis() < known.untilMs ? known.verified : undefined;

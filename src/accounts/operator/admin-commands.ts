@@ -348,13 +348,11 @@ async function setTemporaryPassword(
   // The operator gives the password to the owner of the address. When the owner replaces the password, the embedded
   // directory counts the address as proven.
   await transaction.query('update app_user set secret_sent_to = email where id = $1', [userId]);
-  if (password === undefined) {
-    throw new DomainError(
-      'conflict',
-      `${userName} already has a password at the issuer; delete the user at the issuer and repeat the command, or name another user`,
-    );
-  }
-  return password;
+  if (password !== undefined) return password;
+  throw new DomainError(
+    'conflict',
+    `${userName} already has a password at the issuer; delete the user at the issuer and repeat the command, or name another user`,
+  );
 }
 
 /** Leaves the address unproven: the operator knows the password, and the owner of the address has received nothing. */

@@ -311,7 +311,7 @@ describe('calculation: force-update (§6, R-H5)', () => {
 });
 
 describe('calculation: members of a declaration (R-H1)', () => {
-  test('the script gets buckets in another unit, form values and constants; each date is computed by the formula that is valid at the date', async () => {
+  test('the script gets form values, constants and buckets in the declared unit; each date is computed by the formula that is valid at the date', async () => {
     const { siteId, sourceId: own } = await createSiteAndSource(api);
     const site = { clientData: { Form: { Building: { 'Floor area': 50 } } } };
     await api.call('PUT', `/sites/${siteId}`, site);

@@ -65,7 +65,7 @@ const isCounted = (name: string, value: number, labels: Readonly<Record<string, 
   });
 
 describe('metrics: counters (R-A9)', () => {
-  test('count pushes by the way they were stored; also count their elements, readings, bytes and ingested readings', async () => {
+  test('count accepted pushes by the label `way`; count their elements, readings and bytes, the HTTP requests and the ingested readings', async () => {
     const readings = (hour: number, count: number) =>
       Array.from({ length: count }, (_, minute) => ({ date: new Date(Date.UTC(2026, 2, 1, hour, minute)), value: 1 }));
     const bodies = [
@@ -186,7 +186,7 @@ describe('metrics: names and labels (R-A9)', () => {
 });
 
 describe('metrics: access (R-A9)', () => {
-  test('on the API port, the scraper and an ADMIN may read; a manager and a caller without a valid token may not', async () => {
+  test('on the API port, the scraper and an ADMIN may read the metrics; a manager and a caller without a valid token may not', async () => {
     await world.addUser('root@example.test', { role: 'ADMIN' });
     const adminToken = await requestToken(roles.http, passwordGrant('root@example.test', { scopes: ['datahub-api'] }));
     expect((await ask(roles.http)).status).toBe(401);
@@ -198,7 +198,7 @@ describe('metrics: access (R-A9)', () => {
     expect((await ask(roles.http, TOKEN)).status).toBe(200);
   });
 
-  test('on the health port with METRICS_TOKEN, the scraper may read; a manager and a caller without a token may not', async () => {
+  test('on the health port, when METRICS_TOKEN is set, the scraper may read the metrics; a manager and a caller without a token may not', async () => {
     expect((await ask(roles.health)).status).toBe(401);
     expect((await ask(roles.health, api.token)).status).toBe(401);
     expect(sampleOf(await scrape(roles.health), 'tidemark_push_readings_total')).toBe(7);

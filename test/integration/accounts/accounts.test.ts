@@ -253,7 +253,7 @@ describe('accounts: the audit trail', () => {
     ]);
   });
 
-  it('filters by time, user and action; an invalid filter is 400 (R-A5)', async () => {
+  it('filters entries by time, user and action, and answers 400 to an invalid filter (R-A5)', async () => {
     const ada = await userIdOf(api, 'ada');
     const byAda = await api.manager.get<readonly Account[]>(`/account/audit?userId=${ada}&action=accountupdated`);
     expect(byAda.body).toHaveLength(1);

@@ -265,7 +265,7 @@ describe('accounts: claims', () => {
     expect((await api.manager.put('/account/user/claims/edit', body)).status).toBe(404);
   });
 
-  it('only managers change claims, and only of users who belong to no account of other managers (§4.2, R-B8)', async () => {
+  it('only a manager who belongs to all accounts of a user changes the claims of that user (§4.2, R-B8)', async () => {
     for (const [client, userId, status] of [
       [user, uma, 403],
       [api.manager, foreign, 404],

@@ -74,7 +74,7 @@ test('calculation: with alignTo Day, every stored day is whole, and the same cha
   }
 });
 
-test('calculation: rows outside the whole days of an aligned input are left out and counted (R-H6)', async () => {
+test('calculation: output rows outside the whole days of an aligned input are counted and not stored (R-H6)', async () => {
   const declaration = formula({
     variables: [
       { alias: 'aligned', variableId: hourly, period: 0, alignTo: 'Day' },

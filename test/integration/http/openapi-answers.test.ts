@@ -101,7 +101,7 @@ describe('openapi: each GET operation of the API (except pages, metrics, streams
     expect(silent).toEqual([]);
   });
 
-  it('answers x-total-count when its description says so (R-A7)', async () => {
+  it('answers with x-total-count when its description says so (R-A7)', async () => {
     for (const operation of reading.filter(({ isListing }) => isListing)) {
       const { headers } = await admin.get(addressOf(operation), { 'x-total-count': 'true' });
       expect([operation.operationId, headers.get('x-total-count')]).toEqual([

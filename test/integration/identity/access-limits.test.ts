@@ -240,7 +240,7 @@ describe('identity: rate limits', () => {
     expect(refused.headers.get('retry-after')).toMatch(/^[1-8]$/);
   });
 
-  it('on tokens also count requests to realm aliases, with repeated slashes, and for invitations (R-B15)', async () => {
+  it('on tokens also count requests to a realm alias with repeated slashes, and registrations by invitation (R-B15)', async () => {
     const alias = await statusesOf('//realms/opinum//protocol/openid-connect/token/', () => '192.0.2.3');
     expect(alias[8]).toBe(429);
     const invitations = await statusesOf('/account/user/register?invitationToken=x', () => '192.0.2.4');

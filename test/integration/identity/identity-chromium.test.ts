@@ -112,7 +112,7 @@ describe.skipIf(program === undefined)(
       const shot = (name: string) => checkLayout(`${language}-${name}`);
       beforeAll(() => tab.speak(language));
 
-      it('an invitation leads to the first password and signs the user in, without scripts (§3, R-B2, R-B10)', async () => {
+      it('without scripts, an invited user accepts the invitation, signs in with the mailed password and chooses a new password (§3, R-B2, R-B10)', async () => {
         await api.manager.post('/account/invitations', { email, language });
         await tab.open(linkIn(await mailbox.next(email)));
         await tab.untilText(texts.acceptInvitation);

@@ -106,7 +106,7 @@ describe('Keycloak: a created user', () => {
 });
 
 describe('Keycloak: changes by a manager', () => {
-  it('keep everything else at Keycloak when they change names and language (R-B2)', async () => {
+  it('of first name and language leave everything else about the user at Keycloak unchanged (R-B2)', async () => {
     await create('wanda');
     const user = inKeycloak('wanda');
     const attributes = { ...user?.attributes, badge: ['7'] };

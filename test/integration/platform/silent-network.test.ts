@@ -71,7 +71,7 @@ describe.concurrent('network faults', () => {
   );
 
   test(
-    'a push is computed within 25 s although the open database connections lose all answers; while connections are silent, SIGTERM ends the process within 10 s (R-K2)',
+    'a push is computed within 25 s although the open database connections lose all answers; while the database connections are silent, SIGTERM ends the process within 10 s (R-K2)',
     () =>
       withService(async ({ roles, databaseGate, expectPushToBeComputed }) => {
         databaseGate.freeze('answers');

@@ -281,7 +281,7 @@ describe('points: gaps between buckets', () => {
     ]);
   });
 
-  test('count as buckets in pages and in the total (R-G1, R-A7)', async () => {
+  test('count with fill as buckets in pages and in the total (R-G1, R-A7)', async () => {
     expect(await sums('fill=previous&pageNumber=1&itemsPerPage=2')).toEqual([
       [3, 21],
       [4, 21],
@@ -322,7 +322,7 @@ describe('points: gaps between buckets', () => {
     expect(column(body, 'variableId')).toEqual([emptyId, variableId]);
   });
 
-  test('are refused when the period has more than 5,000,000 buckets (R-G1, R-A5)', async () => {
+  test('cannot be filled in a period of more than 5,000,000 buckets: the read is refused (R-G1, R-A5)', async () => {
     const query = 'granularity=Minute&fill=null&from=1900-01-01T00:00:00Z&to=2026-01-01T00:00:00Z';
     const { status, body } = await api.manager.get(`/data?variableId=${variableId}&${query}`);
     expect({ status, body }).toMatchObject({ status: 400, body: { code: 'invalid_input' } });

@@ -106,7 +106,7 @@ describe('reading: the origins of versions', () => {
     ]);
   });
 
-  it('show a USER only the kind and the instant of pushes and files of other users (R-B9)', async () => {
+  it('show a USER only the kind and the instant of pushes and files of other users; a user who may not read the variable gets 404 (R-B9)', async () => {
     const variableId = await newVariable();
     await stack.ended(await stack.upload('a.csv', `variable_id,date,value\n${variableId},${DATE},1\n`));
     const user = await stack.api.signIn('uma', 'USER', { sites: [siteId] });

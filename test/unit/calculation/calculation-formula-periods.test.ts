@@ -18,7 +18,7 @@ test('formula periods: a formula without bounds is always valid; without formula
   expect(plan()).toEqual([]);
 });
 
-test('formula periods: where formulas overlap, the latest validFrom wins until its validUntil (R-H1)', () => {
+test('formula periods: where the periods of formulas overlap, the formula with the latest validFrom applies until its validUntil (R-H1)', () => {
   expect(plan(from(), from(10), from(20, 30))).toEqual([
     [0, -Infinity, 10],
     [1, 10, 20],

@@ -186,7 +186,7 @@ describe('output: rows of one date', () => {
   });
 });
 
-test('output: many rows are sliced and keep their tags (R-H3)', () => {
+test('output: a series of many rows is divided into slices, and each row keeps its tags (R-H3)', () => {
   const rows = 2 * SLICE_ROWS + 1;
   const texts = Array.from({ length: 7 }, (_, index) => JSON.stringify({ k: String(index) }));
   const series = {

@@ -21,7 +21,7 @@ function startChecks() {
 }
 
 describe('identity: password checks', () => {
-  it('run one at a time per network, and another network waits for two checks at most (R-B11, R-A14)', async () => {
+  it('run one at a time per network; a check of a second network waits for at most two checks of the first (R-B11, R-A14)', async () => {
     const { check, end, settle, running } = startChecks();
     const order: string[] = [];
     const work = Array.from({ length: 8 }, async () => order.push(await check('192.0.2.1')));

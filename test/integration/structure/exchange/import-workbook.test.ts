@@ -34,7 +34,7 @@ const DOCUMENT = {
 };
 
 describe('structure import: a workbook', () => {
-  test('exported from an account and imported into an empty one makes the JSON exports of both equal (R-A13)', async () => {
+  test('exported from an account and imported into an empty account makes the JSON exports of the two accounts equal (R-A13)', async () => {
     const [from, to] = [await stack.newAccount(), await stack.newAccount()];
     expect(await stack.run(from, DOCUMENT)).toMatchObject({ state: 'Completed', problems: [] });
     const result = await stack.run(to, await stack.workbook(from));

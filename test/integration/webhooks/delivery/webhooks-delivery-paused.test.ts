@@ -45,7 +45,7 @@ test('webhook delivery: a replay whose wake-up was lost is sent during the pause
   expect(receiver.received).toHaveLength(1);
 });
 
-test('webhook delivery: claiming for a paused webhook does not read its whole backlog (R-I3)', async () => {
+test('webhook delivery: claiming attempts of a paused webhook does not read its whole backlog (R-I3)', async () => {
   const webhookId = await addPaused(3000);
   const read = await withTransaction(delivery.api.database, async (transaction) => {
     expect(await claimAttempts(transaction, webhookId, 8, 1000)).toEqual([]);

@@ -156,7 +156,7 @@ export async function readPart(
   const query = `select case when is_compressed then '\\x01' else '\\x00' end::bytea || bytes from ${name}
                  where ${owner} = '${ownerId}' and part = ${part}`;
   const [found] = await withTransaction(database, (transaction) => readBytea(transaction, query), { readOnly: true });
-  if (!found) throw new Error(`part ${part} of ${ownerId} does not exist any more`);
+  if (!found) throw new Error(`${name} has no part ${part} of ${ownerId}`);
   return { isCompressed: found[0] === 1, bytes: found.subarray(1) };
 }
 

@@ -114,8 +114,9 @@ function watchQueue(database: Database, maxBytes: number, metrics: Refusals): Om
       metrics.queueFull.inc();
       throw new DomainError(
         'queue_full',
-        `the queue holds ${total} of at most ${maxBytes} bytes of readings, ${byAccount.get(accountId) ?? 0} of them from this ` +
-          'account; it may add more when it has fewer bytes in the queue than are free; try again later',
+        `the queue holds ${total} of at most ${maxBytes} bytes of readings, ` +
+          `${byAccount.get(accountId) ?? 0} of them from this account; a push is accepted only while ` +
+          'the account has fewer bytes in the queue than the queue has free; try again later',
       );
     },
     noteQueued: (accountId, bytes) => {

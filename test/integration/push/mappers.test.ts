@@ -247,7 +247,7 @@ describe('push: /account/mappers', () => {
     expect((await api.database.query('select count(*) from push_operation')).rows).toEqual(before.rows);
   });
 
-  it('tests an unsaved expression, also for CSV, without storing a mapper (R-D9)', async () => {
+  it('tests an unsaved expression with a CSV sample and stores no mapper; invalid JSON, an invalid expression, an image and a sample of 1 MiB give errors (R-D9)', async () => {
     const given = { expression: '[$.{ "variableId": id, "data": [{ "date": at, "value": kwh }] }]' };
     const test = (members: object) => api.manager.post('/account/mappers/test', { ...given, ...members });
     const elements = [{ variableId: '1', data: [{ date: '2026-01-01T00:00:00Z', value: '2' }] }];

@@ -115,7 +115,7 @@ describe('push: a large push of new dates', () => {
     expect(rows.map(({ value }) => value)).toEqual(readings(LARGE, 1).map(({ value }) => value));
   });
 
-  it('is refused with the path of an invalid date, or as malformed JSON (R-D1)', async () => {
+  it('with an invalid date is refused with the path of the date; with malformed JSON, it is refused as malformed_json (R-D1)', async () => {
     const data = [...readings(LARGE, 1), { date: 'no', value: 1 }];
     expect(await push([{ variableId: 1, data }])).toMatchObject({
       status: 400,
@@ -125,16 +125,16 @@ describe('push: a large push of new dates', () => {
     const answer = await api.manager.send('POST', '/api/data', undefined, { raw });
     expect(answer).toMatchObject({ status: 400, body: { code: 'malformed_json' } });
   });
+});
 
-  it.each([
-    ['objects', '{},'],
-    ['arrays', '[],'],
-  ])('with far more %s than a push may have is 413 (R-D10)', async (_what, piece) => {
-    const hostile = `[[${piece.repeat(17_000_000)}{}]]`;
-    const answer = await api.manager.send('POST', '/api/data', undefined, { raw: hostile });
-    expect(answer).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
-    expect((answer.body as { message: string }).message).toContain('objects and arrays');
-  });
+it.each([
+  ['objects', '{},'],
+  ['arrays', '[],'],
+])('push: a body with far more %s than a push may have is answered 413 (R-D10)', async (_what, piece) => {
+  const hostile = `[[${piece.repeat(17_000_000)}{}]]`;
+  const answer = await api.manager.send('POST', '/api/data', undefined, { raw: hostile });
+  expect(answer).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
+  expect((answer.body as { message: string }).message).toContain('objects and arrays');
 });
 
 describe('push: a cached target', () => {

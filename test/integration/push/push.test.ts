@@ -102,7 +102,7 @@ describe('push: an accepted push', () => {
     expect(await read(variableId)).toMatchObject([{ rawValue: 8 }]);
   });
 
-  it('that begins earlier but is answered later takes effect later (R-D6)', async () => {
+  it('takes effect after another push that begins later but is answered earlier (R-D6)', async () => {
     const variableId = await newVariable();
     const other = await api.signIn('quick', 'MANAGER');
     const { rows } = await api.database.query<{ id: string }>(`select id from app_user where user_name = 'max'`);

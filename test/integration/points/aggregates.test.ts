@@ -281,7 +281,7 @@ describe('points: gaps between buckets', () => {
     ]);
   });
 
-  test('count with fill as buckets in pages and in the total (R-G1, R-A7)', async () => {
+  test('count as buckets in pages and in the total when fill is set (R-G1, R-A7)', async () => {
     expect(await sums('fill=previous&pageNumber=1&itemsPerPage=2')).toEqual([
       [3, 21],
       [4, 21],

@@ -157,7 +157,7 @@ describe('points: a write at a variable and date', () => {
     expect(versions.map(({ value }) => value)).toEqual([0, 0.5, 1, 1.5, 2, 2.5]);
   });
 
-  it('assigns a later VersionTimestamp when the database clock goes back (R-F1)', async () => {
+  it('assigns a VersionTimestamp later than that of the stored version when the database clock goes back (R-F1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await store.write(variableId, [[START, 1]]);
     const ahead = `now() + interval '1 day'`;

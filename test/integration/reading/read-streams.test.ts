@@ -278,7 +278,7 @@ describe('read streams: limits', () => {
   };
   const ofAll = (): PointSelection => ({ ...selection, variableIds: [variableId] });
 
-  test('a reader that stalls for longer than stallMs loses its connection, which frees its place in the pool (R-G4)', async () => {
+  test('a read whose client stalls for longer than stallMs fails; its database connection ends and frees its place in the pool (R-G4)', async () => {
     const points = streamPoints(openReader({ stallMs: 200 }), ofAll());
     await points.next();
     await hasEnded();

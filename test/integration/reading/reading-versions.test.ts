@@ -214,7 +214,7 @@ describe('version selection: aggregates use the selected versions (R-G2)', () =>
     expect(incomplete?.values).toEqual([Number.NaN, Number.NaN, Number.NaN]);
   });
 
-  test('days are days of timeZoneId over gRPC as over REST (R-J1, R-G1)', async () => {
+  test('granularity Day uses the days of timeZoneId, over gRPC as over REST (R-J1, R-G1)', async () => {
     const timeZoneId = 'Romance Standard Time';
     const found = await rows<Aggregated>(
       `variableId=${revised}&granularity=Day&timeZoneId=${encodeURIComponent(timeZoneId)}`,

@@ -153,7 +153,7 @@ describe('watch (server-sent events): refusals', () => {
     expect((await fetch(`${api.origin}/data/watch?${request}`, { headers: basic })).status).toBe(401);
   });
 
-  it('counts gRPC and HTTP watches together: a user at the limit gets 429, and so does an account with half of all watches, but not another account (R-A14, R-J3)', async () => {
+  it('gRPC and HTTP watches count toward the same limits: 429 for a user with the maximum per user and for an account with half of the maximum of the server, but not for another account (R-A14, R-J3)', async () => {
     const request = `variableId=${structure.variableId}`;
     const reader = createGrpcReader(api.grpcAddress, api.manager.token);
     open.push(reader);

@@ -37,7 +37,7 @@ describe('npm start: ports of the roles', () => {
     },
   );
 
-  test('a busy port of the last start is replaced, and the notice names both ports and the setting', async () => {
+  test('a port of the last start that is busy now is replaced; the notice names the busy port, the new port and the setting', async () => {
     const free = await findFreePort();
     writeFileSync(lastPorts, JSON.stringify({ HTTP_PORT: String(busyPort), GRPC_PORT: String(free) }));
     const notices: string[] = [];

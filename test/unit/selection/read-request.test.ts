@@ -174,7 +174,7 @@ describe('read request: a date without a time is the start of its day (R-A8, R-G
   });
 
   test.each(['2026-02-30', '2026-3-1', '20260301', '2026-03', '0001-02-29', '9999-13-01', '12026-01-01'])(
-    '%s is refused',
+    '%s is refused, because it is not a valid date of the form YYYY-MM-DD',
     (text) => {
       expect(refusalOf(() => fromQuery(`from=${text}`)).message).toContain(
         'such as 2026-03-01 or 2026-03-01T00:15:00Z',

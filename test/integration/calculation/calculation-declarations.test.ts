@@ -271,7 +271,7 @@ describe('calculation: several formulas (R-H1)', () => {
     expect((await store.read(variableId)).map(({ date }) => date)).toEqual(seconds.map((second) => second * 1e6));
   });
 
-  test('a run without a valid formula stores nothing and records a warning (R-H1)', async () => {
+  test('a run for dates at which no formula is valid stores nothing and records a warning (R-H1)', async () => {
     const source = await addHourly(1);
     const variables = input(source, { periodType: 'RelativeDate' }).variables;
     const variableId = await calculations.addCalculated({

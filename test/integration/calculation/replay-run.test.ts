@@ -124,7 +124,7 @@ test('replay: compares an output of 500,000 rows, blocks the event loop for less
   expect(maxTurnMs).toBeLessThan(250);
 });
 
-test('replay: reports that an overwritten value of an input without versions is no longer known (R-H8)', async () => {
+test('replay: a run is not reproduced after a value of an input without versions is overwritten; a warning names the input (R-H8)', async () => {
   const { source, runId } = await runOnce(false);
   expect(await replay(runId)).toMatchObject({ isReproduced: true });
   await store.write(source, [[START, 5]]);

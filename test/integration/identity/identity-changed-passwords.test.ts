@@ -106,7 +106,7 @@ describe('identity: cached push credentials', () => {
     for (const name of ['cora', 'vera']) expect(await push(api.origin, name, PASSWORD)).toBe(401);
   });
 
-  it('are refused during a lock and accepted after it (R-B7, R-B11)', async () => {
+  it('are refused while the user is locked and accepted again after the user is unlocked (R-B7, R-B11)', async () => {
     const userId = await addPusher('lola');
     expect(await push(api.origin, 'lola', PASSWORD)).toBe(200);
     for (const [isLocked, status] of [

@@ -160,7 +160,7 @@ describe('identity: access to some sources of a site', () => {
     expect(await idsOf('/sites')).toEqual([siteId]);
   });
 
-  it('becomes access to all sources of the site when sourceIds is absent (R-C3)', async () => {
+  it('becomes access to all sources of the site through a grant without sourceIds (R-C3)', async () => {
     await grant({ siteId, level: 'Read' });
     expect(await idsOf('/sources')).toEqual([...sources]);
   });

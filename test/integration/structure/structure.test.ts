@@ -112,10 +112,12 @@ describe('structure: a site, source or variable', () => {
     }
   });
 
-  it('keeps members absent from a PUT and clears those that are null (R-C4, R-C6)', async () => {
-    const [site, , variable] = (await createEach()) as [Kind, Kind, Kind];
+  it('keeps members that are absent from a PUT and resets those that are null (R-C4, R-C5, R-C6)', async () => {
+    const [site, source, variable] = (await createEach()) as [Kind, Kind, Kind];
     await api.manager.put(site.changePath, { City: null, country: 'FR', clientData: null });
     expect(await read(site)).toMatchObject({ ...SITE, city: null, country: 'FR', clientData: {} });
+    await api.manager.put(source.changePath, { eanNumber: null });
+    expect(await read(source)).toMatchObject({ ...SOURCE, eanNumber: null });
     await api.manager.put(variable.changePath, { divider: null, aggregate: null, versionLimit: null });
     expect(await read(variable)).toMatchObject({ ...VARIABLE, divider: 1, aggregate: null, versionLimit: null });
   });

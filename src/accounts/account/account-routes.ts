@@ -143,7 +143,7 @@ export function profileRoutes({ directory, returnUrls }: ProfileOptions): Hono<A
     .get('/user/updatePasswordLink', (c) => {
       const { returnUrl = returnUrls[0] ?? '' } = PASSWORD_LINK_QUERY.parse(c.req.url);
       if (!returnUrls.includes(returnUrl)) {
-        const rule = 'must be one of the addresses in the setting RETURN_URLS';
+        const rule = 'must be absent, or an address that the operator allows by the setting RETURN_URLS';
         throw PASSWORD_LINK_QUERY.error('returnUrl', `${rule}, got ${shown(returnUrl)}`);
       }
       return c.json({ link: directory.updatePasswordLink(c.var.caller.userName, returnUrl) });

@@ -151,7 +151,7 @@ async function probe(url: string): Promise<void> {
   } catch (error) {
     if (!(error instanceof pg.DatabaseError) || error.code !== WRONG_PASSWORD) throw error;
     throw new SetupError(
-      'the stored data have another password than .local/secrets.json; restore the secrets.json with which the data were created, or remove the data with `npm run reset`.',
+      'the stored data were created with a password other than the one in .local/secrets.json; restore the secrets.json of these data, or remove the data with `npm run reset`.',
     );
   }
 }

@@ -101,7 +101,7 @@ describe('openapi: the document', () => {
     expect(sorted(references as Iterable<string>)).toEqual(sorted(parts));
   });
 
-  it('gives every operation a unique id in camelCase and a described tag (R-A9)', () => {
+  it('gives every operation a unique id in camelCase and a declared tag, and declares no tag without an operation (R-A9)', () => {
     const ids = operations.map(({ operationId }) => operationId);
     expect(ids).toEqual([...new Set(ids)]);
     expect(ids.filter((id) => !/^[a-z][A-Za-z]+$/.test(id))).toEqual([]);

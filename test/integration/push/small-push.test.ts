@@ -180,7 +180,7 @@ describe('push: a small push', () => {
 });
 
 describe('push: the small-push handler', () => {
-  it('answers a push whose caller and target are cached; the Hono app gets other pushes with their bodies (R-D1)', async () => {
+  it('answers only pushes whose caller and target are cached; the Hono app gets every push that the handler does not answer, with its body (R-D1)', async () => {
     await push(one());
     const handler = await openHandler();
     const body = one();

@@ -75,7 +75,7 @@ describe('variable: mappingConfig is unique within its source (R-D2)', () => {
     expect(status).toBe(204);
   });
 
-  it('a push finds its variable with white space around the mappingConfig; a blank mappingConfig is ignored', async () => {
+  it('white space around the mappingConfig of a variable or of a push is ignored, and so is a blank mappingConfig of a push', async () => {
     const { variableId } = await createStructure(api.manager, { mappingConfig: ' spaced ' });
     expect((await read(variableId)).mappingConfig).toBe('spaced');
     const data = [{ date: '2026-03-01T00:00:00Z', value: 1 }];

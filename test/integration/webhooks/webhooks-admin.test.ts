@@ -202,7 +202,7 @@ describe('webhooks: GET /account/webhooks', () => {
   const named = (client: TestClient, query: string) =>
     client.get<SeenWebhook[]>(`/account/webhooks?${query}`, { 'x-total-count': 'true' });
 
-  it('returns the members of the display level, which is given by name in any case or by number and is Normal by default (§4.4, R-I1, R-A3)', async () => {
+  it('returns the members of the display level, as GET /account/webhooks/{id} does; the level is a name in upper or lower case or a number, and Normal by default (§4.4, R-I1, R-A3)', async () => {
     const webhook = await createWebhook(api.manager, { name: 'levels', eventType: 'UserLocked' });
     await setByService(
       webhook.id,
@@ -431,7 +431,7 @@ describe('webhooks: filter', () => {
   });
 
   it.each(['UserCreated', 'UserLocked', 'InvitationAccepted'])(
-    'of event type %s is refused, because its events name no site, source or variable (R-I1)',
+    'of a webhook for %s events is refused, because these events name no site, source or variable (R-I1)',
     async (eventType) => {
       const filter = { siteIds: [own.siteId] };
       const { status, body } = await api.manager.post('/account/webhooks', { ...WEBHOOK, eventType, filter });
@@ -443,7 +443,7 @@ describe('webhooks: filter', () => {
   );
 
   it.each(['DataPushCompleted', 'FileIngested'])(
-    'of event type %s accepts sites, sources and variables of the account and refuses those of another account (R-I1, R-A5)',
+    'of a webhook for %s events accepts sites, sources and variables of the account and refuses those of another account (R-I1, R-A5)',
     async (eventType) => {
       const filterOf = ({ siteId, sourceId, variableId }: typeof own) => ({
         ...{ siteIds: [siteId], sourceIds: [sourceId], variableIds: [variableId] },

@@ -100,7 +100,7 @@ describe('fair queue: slots', () => {
     expect(queue.takeBack()).toBeUndefined();
   });
 
-  test('a variable whose run gave back its slot does not borrow again for ten minutes (R-A14)', () => {
+  test('a variable whose run gave back a borrowed slot borrows no slot for ten minutes (R-A14)', () => {
     const { queue, add, startAll, pass } = open(2);
     const first = add(A);
     const second = add(A);

@@ -50,7 +50,7 @@ describe('points: instants', () => {
 });
 
 describe('points: encodeReadings', () => {
-  it('keeps the last of readings with the same variable, date and VersionTag, in order (R-D5)', () => {
+  it('keeps the last of the readings with the same variable, date and VersionTag, and keeps the order (R-D5)', () => {
     fc.assert(
       fc.property(fc.array(entry), (entries) => {
         const key = ({ variableId, dateMicros, versionTagId }: PointEntry) =>

@@ -389,7 +389,7 @@ describe('push: the bytes of a body', () => {
     });
   });
 
-  it('are refused with the rule that the key or the value of a tag breaks (R-D1)', () => {
+  it('with an invalid key or value of a tag are refused with the broken rule (R-D1)', () => {
     const body = (tags: unknown) => [{ tags, data: [] }];
     const key = 'k'.repeat(201);
     expect(byHand(body({ [key]: 'v' }))).toMatchObject({

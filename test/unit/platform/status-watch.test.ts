@@ -55,10 +55,10 @@ describe('status watch', () => {
     expect(() => follow(3, 1)).toThrow(/an account may follow at most 25 files/);
     for (let count = 0; count < 20; count += 1) follow(4, 2);
     for (let count = 0; count < 5; count += 1) follow(5, 3);
-    expect(() => follow(6, 4)).toThrow(/at most 50 event streams of files/);
+    expect(() => follow(6, 4)).toThrow(/its maximum of 50 event streams of files/);
     leaves[0]?.();
     leaves[0]?.();
     follow(1, 1);
-    expect(() => follow(6, 4)).toThrow(/at most 50 event streams of files/);
+    expect(() => follow(6, 4)).toThrow(/its maximum of 50 event streams of files/);
   });
 });

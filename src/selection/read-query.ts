@@ -50,7 +50,7 @@ export function sourceOfBody(body: unknown): BodySource {
   collect('', body, ROOT);
   const given = (name: string): readonly Given[] => {
     const object = objects.get(name.toLowerCase());
-    if (object !== undefined) throw locationError(locationInBody(object), 'must be a single value, got an object');
+    if (object !== undefined) throw locationError(locationInBody(object), 'must not be an object');
     return values.get(name.toLowerCase()) ?? [];
   };
   return {

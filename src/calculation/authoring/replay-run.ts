@@ -71,7 +71,7 @@ export async function replayRun(
   const [run] = rows;
   if (!run)
     return {
-      error: `run ${runId} has no declaration to replay: it has not ended, was interrupted, ended before its script started, or is from before declarations were kept`,
+      error: `run ${runId} has no declaration to replay: it has not ended, was interrupted, ended before its script started, or was recorded by an older release`,
     };
   const declaration = parseInput(DECLARATION_SCHEMA, run.declaration);
   const computed = await compute(services, connection, requestOf(run, declaration), signal);

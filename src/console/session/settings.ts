@@ -13,7 +13,10 @@ export interface Settings {
 /** @throws {Error} when the page lacks the settings that the server writes into it. */
 function readSettings(): Settings {
   const text = document.querySelector('meta[name="tidemark-settings"]')?.getAttribute('content');
-  if (!text) throw new Error('the page has no settings; open it from a process with the role api');
+  if (!text)
+    throw new Error(
+      'this page lacks the settings that the API server writes into it; open the console at the address of the API',
+    );
   return JSON.parse(text) as Settings;
 }
 

@@ -92,7 +92,8 @@ function resolveVariable(value: string | undefined, name: string, operator?: str
 export function startOrder(services: ComposeFile['services']): readonly string[] {
   const order: string[] = [];
   const visit = (name: string, path: readonly string[]): void => {
-    if (path.includes(name)) throw new Error(`services depend on each other: ${[...path, name].join(' → ')}`);
+    if (path.includes(name))
+      throw new Error(`depends_on of services must not form a circle: ${[...path, name].join(' → ')}`);
     if (order.includes(name)) return;
     for (const dependency of Object.keys(services[name]?.depends_on ?? {})) visit(dependency, [...path, name]);
     order.push(name);

@@ -98,7 +98,7 @@ export async function loadConsole(api: string): Promise<void> {
   const html = await loadText(`${api}/`, 'text/html');
   const assets = [...html.matchAll(/(?:src|href)="(\/console\/[^"]+\.(?:js|css))"/g)].map(([, path]) => path);
   if (assets.length === 0)
-    throw new SetupError(`GET / for a browser must name the scripts of the console, got ${html}`);
+    throw new SetupError(`the answer to GET / with Accept: text/html must link scripts of /console/, got ${html}`);
   for (const path of assets) await loadText(api + path, '*/*');
 }
 

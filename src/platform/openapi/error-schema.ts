@@ -17,7 +17,7 @@ export const errorSchema = z
   .object({
     code: z.enum(CODES).meta({ description: 'Stable code for programs.' }),
     message: z.string().meta({ description: 'Explanation for people.' }),
-    details: z.array(problemSchema).optional().meta({ description: 'Every problem found, at most 100.' }),
+    details: z.array(problemSchema).optional().meta({ description: 'The problems found, at most 100.' }),
     requestId: z.string().meta({ description: 'Same as the header `X-Request-Id`; quote it in support requests.' }),
   })
   .meta({ id: 'Error' });

@@ -118,7 +118,12 @@ async function sendUnlessStopped(
     const { httpMethod: method, url } = target;
     const request = { method, url, headers: {}, body: '' };
     const durationMs = performance.now() - startMs;
-    return { state: 'Failed', request, error: 'an internal error of the service prevented the request', durationMs };
+    return {
+      state: 'Failed',
+      request,
+      error: 'the request to the receiver failed because of an internal error of the service',
+      durationMs,
+    };
   } finally {
     givingUp.removeEventListener('abort', stop);
   }

@@ -116,7 +116,7 @@ async function trySend(
     return await send(webhook, message);
   } catch (error) {
     log.error({ err: error, testId: message.id }, 'a trial send failed because of an internal error');
-    return { state: 'Failed', error: 'an internal error of the service prevented the request' };
+    return { state: 'Failed', error: 'the request to the receiver failed because of an internal error of the service' };
   }
 }
 

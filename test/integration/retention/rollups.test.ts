@@ -232,7 +232,7 @@ describe('rollups: writes and deletions', () => {
       );
     });
     await expect(rollUp(variableId, at(48))).rejects.toThrow(
-      `the points of variable ${variableId} must be rolled up and deleted in equal number, got 46 and 48`,
+      `the points of variable ${variableId} must be rolled up and deleted in equal numbers, got 46 rolled up and 48 deleted`,
     );
     await store.database.query('drop trigger drop_one on point_rollup');
     expect(await valuesOf(variableId)).toHaveLength(96);

@@ -127,7 +127,7 @@ describe('metrics: counters (R-A9)', () => {
     expect(sampleOf(found, 'tidemark_zygote_deaths_total')).toBe(0);
   });
 
-  test('count the points read over REST, and the gRPC calls, including refused calls', async () => {
+  test('count the points and bytes read over REST, and the gRPC calls, including refused calls', async () => {
     const rows = await api.call<unknown[]>('GET', `/data?variableId=${input}`);
     const text = JSON.stringify(rows);
     await isCounted('tidemark_read_points_total', rows.length);

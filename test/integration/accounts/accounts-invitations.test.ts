@@ -94,7 +94,7 @@ describe('accounts: accepting an invitation (§3)', () => {
     expect((await createBrowser().open(linkIn(await mailbox.next('once@north.example')))).status).toBe(400);
   });
 
-  it('following the link creates no user: mail scanners follow links too (R-B10)', async () => {
+  it('following the link, as mail scanners do, creates no user; a cross-site POST is 400; the link stays valid (R-B10)', async () => {
     await invite('scanned@north.example');
     const link = linkIn(await mailbox.next('scanned@north.example'));
     await createBrowser().open(link);

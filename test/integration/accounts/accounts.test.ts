@@ -111,7 +111,7 @@ describe('accounts: PUT /account', () => {
     expect(await read()).toMatchObject({ currency: null, emailSettings: { senderName: null, replyTo: null } });
   });
 
-  it('changes only members in fieldMask (R-C1)', async () => {
+  it('changes only the members in fieldMask; an unknown name in fieldMask is 400 (R-C1)', async () => {
     await api.manager.put('/account?fieldMask=Name', { name: 'Only the name', versionLimit: 99 });
     expect(await read()).toMatchObject({ name: 'Only the name', versionLimit: 12 });
     expect((await api.manager.put('/account?fieldMask=x', { name: 'x' })).status).toBe(400);

@@ -196,7 +196,7 @@ describe('backup', () => {
     expect(lines[1]).toMatch(/^WAL is archived until about 2\S+Z, \d+ kB behind$/);
   });
 
-  it('refuses a directory with other files, the cluster of a running server, and a restore command without the operand TARGET', async () => {
+  it('refuses a directory that is not a backup directory, a target that has files or is the cluster of a running server, and a restore command without the operand TARGET', async () => {
     const foreign = join(clusters.directory, 'foreign');
     mkdirSync(foreign);
     writeFileSync(join(foreign, 'letter.txt'), 'private');

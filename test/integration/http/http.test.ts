@@ -33,7 +33,7 @@ describe('http: Api-Version', () => {
     if (status === 400) expect(answer.body).toMatchObject({ code: 'api_version_unsupported' });
   });
 
-  it('is also a header of 401 and 404 answers (R-A2)', async () => {
+  it('is a header of 401 and 404 answers (R-A2)', async () => {
     const nobody = createTestClient(api.origin);
     const answers = [await nobody.get('/sites'), await api.manager.get('/nowhere')];
     expect(answers.map(({ status, headers }) => [status, headers.get('api-version')])).toEqual([

@@ -131,7 +131,7 @@ describe('identity: mails', () => {
   });
 
   it.each(['a@x.example, spy@evil.example', 'a@x.example\r\nBcc: spy@evil.example', '<spy@evil.example>'])(
-    'go to one address: %j is refused (R-A5)',
+    'cannot have %j as receiver or reply-to address (R-A5)',
     async (email) => {
       expect((await api.manager.post('/account/invitations', { email })).status).toBe(400);
       expect((await api.manager.put('/account', { emailSettings: { replyTo: email } })).status).toBe(400);

@@ -206,7 +206,7 @@ describe('points: aggregates', () => {
   });
 });
 
-describe('points: gaps between buckets', () => {
+describe('points: gaps in the buckets of a period', () => {
   const hours = (rows: readonly Row[]) => rows.map((row) => [Number(String(row.date).slice(11, 13)), row.sumValue]);
   let variableId: number;
   beforeAll(async () => {
@@ -243,7 +243,7 @@ describe('points: gaps between buckets', () => {
     expect(await sums(`fill=${fill}&pagingOrder=DESC`)).toEqual([[5, 51], ...gap.toReversed(), [2, 21], [1, 10]]);
   });
 
-  test('include the buckets before the first and after the last point, up to the bounds of the period (R-G1)', async () => {
+  test('include the buckets before the first and after the last point, up to the bounds of the period; includeToBoundary adds the bucket that begins at `to` (R-G1)', async () => {
     const bounds = 'from=2026-03-01T00:00:00Z&to=2026-03-01T07:00:00Z';
     const inner = [
       [1, 10],

@@ -351,7 +351,7 @@ describe('push: the query string of a shipped client', () => {
     ['?&&=&operationId=op3&', 'op3'],
     ['?operationId=%E0%A4%A', undefined],
     ['?operationId=', undefined],
-  ])('%s is not refused (R-A3)', async (query, label) => {
+  ])('%s is accepted, and an operationId that can be read from it is used (R-A3)', async (query, label) => {
     const answer = await push(one(variableId), query);
     expect(answer.status).toBe(200);
     if (label !== undefined) expect(answer.body.operationId).toBe(label);

@@ -54,7 +54,7 @@ function toRows(bytes: Buffer, accept: string): readonly Record<string, unknown>
 }
 
 describe('read formats: rows', () => {
-  test('of CSV have a header, tags as JSON text, and empty cells for missing values (R-G3, R-G4)', async () => {
+  test('of CSV follow a header, and have tags as JSON text and empty cells for missing values (R-G3, R-G4)', async () => {
     const { headers, bytes } = await fetchRaw(api, `/data?variableId=${versioned}`, 'text/csv');
     expect(headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present');
     expect(headers.get('vary')).toContain('Accept');

@@ -110,7 +110,7 @@ describe('structure: an invalid customFilter answers 400 with the position (R-C1
   });
 });
 
-test('structure: a customFilter finds nothing of another account, and x-total-count counts its matches (R-A5, R-A7)', async () => {
+test('structure: a customFilter selects no source of another account; x-total-count counts the sources that match (R-A5, R-A7)', async () => {
   const filter = encodeURIComponent("name <> 'x' or name = 'x'");
   expect((await api.stranger.get(`/sources?customFilter=${filter}`)).body).toEqual([]);
   const answer = await api.manager.get(`/sources?customFilter=${filter}&itemsPerPage=1`, { 'x-total-count': 'true' });

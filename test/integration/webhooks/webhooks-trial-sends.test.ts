@@ -161,7 +161,7 @@ describe('webhook trial send: POST /account/webhooks/test', () => {
     expect(await isSigned({ ...webhook, id: 'unknown' })).toBe(false);
   });
 
-  test('reports every problem at once (R-A5, R-I7)', async () => {
+  test('reports every invalid member at once; refuses a malformed template and an internal address (R-A5, R-I7)', async () => {
     const wrong = { url: 'ftp://x', eventType: 'Nothing', httpMethod: 'GET', headers: { Host: 'x' }, data: '\u0000' };
     const { status, body } = await api.manager.post<{ details: { path: string }[] }>(PATH, wrong);
     expect(status).toBe(400);

@@ -133,7 +133,7 @@ describe('fair queue: slots', () => {
 });
 
 describe('fair queue: runs and previews of an account', () => {
-  test('previews and runs alternate; of ten runs, nine are triggered and one is background while both kinds wait (R-H5, R-H9)', () => {
+  test('previews and runs alternate; every tenth run is a background run while triggered and background runs wait (R-H5, R-H9)', () => {
     const { queue, add } = open(1);
     const order: Urgency[] = [];
     for (let turn = 0; turn < 20; turn += 1) add(A, 'triggered');

@@ -247,13 +247,21 @@ describe('sandbox: precedence of outcomes (R-H7)', () => {
       { limit: 'wall_time' },
       { kind: 'limit', message: 'the script ran longer than 30 s' },
     ],
-    ['a limit names the line reached last', { limit: 'wall_time', line: 12 }, { kind: 'limit', line: 12 }],
+    [
+      'the outcome of an exceeded limit names the line reached last',
+      { limit: 'wall_time', line: 12 },
+      { kind: 'limit', line: 12 },
+    ],
     [
       'an exceeded limit is reported, even when a signal ended the run',
       { limit: 'memory', end: 'signalled', code: 9 },
       { kind: 'limit' },
     ],
-    ['a signal ends the run as killed', { end: 'signalled', code: 11 }, { kind: 'killed', signal: 'SIGSEGV' }],
+    [
+      'a run that a signal ended has the outcome killed, which names the signal',
+      { end: 'signalled', code: 11 },
+      { kind: 'killed', signal: 'SIGSEGV' },
+    ],
   ] satisfies [string, Partial<Trailer>, object][])('%s', (_, change, expected) => {
     expect(decide(change)).toMatchObject(expected);
   });
@@ -281,7 +289,7 @@ describe('sandbox: precedence of outcomes (R-H7)', () => {
     expect(outcome).toMatchObject({ kind: 'limit', limit: 'memory' });
   });
 
-  test('without a result and output, an exit with code 3 is a script error (R-H7)', () => {
+  test('without a result or output, an exit with code 3 is a script error (R-H7)', () => {
     expect(decide({ code: 3 }, Buffer.alloc(0))).toMatchObject({ kind: 'script_error' });
   });
 });

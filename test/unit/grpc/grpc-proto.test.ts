@@ -69,9 +69,9 @@ describe('grpc proto: the check of wire compatibility with the frozen v1', () =>
     ['a new field name', 'string alias = 2;', 'string name = 2;', '.tidemark.v1.RunInput.alias'],
     ['a lost `optional`', 'optional int32 line = 6;', 'int32 line = 6;', '.tidemark.v1.RunNotes.line'],
     ['a new label', 'repeated int32 ancestors = 16;', 'int32 ancestors = 16;', '.tidemark.v1.Run.ancestors'],
-    ['other map keys', 'map<string, int64> counts', 'map<int32, int64> counts', '.tidemark.v1.Run.counts'],
+    ['a new key type of a map', 'map<string, int64> counts', 'map<int32, int64> counts', '.tidemark.v1.Run.counts'],
     ['unpacked numbers', 'values = 3 [packed = true]', 'values = 3 [packed = false]', '.tidemark.v1.PointChunk.values'],
-    ['another enum number', 'FILL_NULL = 3', 'FILL_NULL = 4', '.tidemark.v1.Fill.FILL_NULL'],
+    ['a new number of an enum value', 'FILL_NULL = 3', 'FILL_NULL = 4', '.tidemark.v1.Fill.FILL_NULL'],
     ['an answer that no longer streams', 'returns (stream Run)', 'returns (Run)', '.tidemark.v1.DataPoints.ListRuns'],
   ])('reports %s', (_change, before, after, name) => {
     expect(PRESENT).toContain(before);

@@ -64,7 +64,7 @@ describe('identity: token verification with key sets over HTTP', () => {
     });
   });
 
-  it('a token of one issuer signed by the other is refused (R-B1)', async () => {
+  it('a token that names one issuer but is signed by another is refused (R-B1)', async () => {
     const { verify } = createVerifier([old, current]);
     const forged = await old.sign('k1', { iss: 'https://new.example/realms/x', aud: 'tidemark' });
     await expect(verify(forged)).rejects.toMatchObject({ code: 'invalid_token' });

@@ -57,7 +57,7 @@ describe('write plan: the write state', () => {
 
 describe('write plan: the greatest VersionTag id', () => {
   it.each([
-    ['becomes the greatest id of a write that exceeds it', [7, 9, 8], {}, 9],
+    ['becomes the greatest id of the write when that id is greater', [7, 9, 8], {}, 9],
     ['stays the same when every id of the write is smaller', [2, 4, 3], {}, LAST_TAG],
     ['stays the same when the variable is not versioned', [9], { isVersioned: false }, LAST_TAG],
   ] as const)('%s (R-F2, R-F4)', (_case, tagIds, given, lastVersionTagId) => {

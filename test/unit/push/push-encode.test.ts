@@ -141,7 +141,7 @@ describe('push: encoded readings', () => {
     );
   });
 
-  it('are in date order for each variable, so that the writer can append them (R-D5)', () => {
+  it('are in date order for each variable; `firstDates` holds the first dates, or is undefined when a variable has a date twice (R-D5)', () => {
     fc.assert(
       fc.property(fc.array(element, { maxLength: 6 }), (elements) => {
         const { tuples, firstDates } = encode(elements);

@@ -73,6 +73,6 @@ test('webhook sending: a failing name server is reported as such, not as a recei
   expect(await sendTo('failure')).toBe('the host name of the receiver could not be resolved');
 });
 
-test('webhook sending: the time-out of the attempt also ends the wait for a silent name server (R-I3)', async () => {
+test('webhook sending: the time-out of the attempt ends the wait for a silent name server (R-I3)', async () => {
   expect(await sendTo('silence')).toBe('the receiver did not respond within 4 s');
 });

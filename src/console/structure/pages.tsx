@@ -34,7 +34,7 @@ export function SourcePage() {
   return <ElementPage key={sourceId} kind="Source" id={sourceId} />;
 }
 
-/** The properties of a variable; its data is another route. */
+/** The page of a variable's properties. The page `/console/variables/$variableId` shows the variable's data. */
 export function PropertiesPage() {
   const { variableId } = propertiesRoute.useParams();
   return <ElementPage key={variableId} kind="Variable" id={variableId} />;

@@ -1,4 +1,4 @@
-/** Sites, sources and variables with their forms, and the catalogues that their fields name. */
+/** Requests for elements (sites, sources and variables), forms, catalogues and time zones. */
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { answerOf, api, bodyOf } from '../api/client.ts';
 import type { CatalogueName, Kind, Members } from './fields.ts';

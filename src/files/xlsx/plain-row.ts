@@ -53,7 +53,7 @@ export class PlainRows {
     this.#column = -1;
     let cells = 0;
     for (; at >= 0 && bytes[at] === LESS && bytes[at + 1] === LOWER_C; cells += 1) at = this.#cell(bytes, at);
-    // `xml-rows.ts` reads a row with too many cells again, and refuses it.
+    // A row with too many cells counts as not plain: `xml-rows.ts` then reads the row and refuses it.
     if (cells > MAX_COLUMNS) at = NOT_PLAIN;
     if (at >= 0 && isAt(bytes, at, ROW_END)) return at + ROW_END.length;
     this.rowNumber = before;

@@ -101,7 +101,7 @@ export async function* streamAggregates(
 /**
  * Counts the buckets of all variables of a selection, ignoring its paging (R-G1). Filled buckets are counted in this
  * process, which yields to the event loop between chunks.
- * @param signal ends a count with filled buckets, which then throws the reason of the signal.
+ * @param signal ends the count of filled buckets: the function then throws the reason of the signal.
  * @throws {DomainError} invalid_input as `aggregatePoints`.
  */
 export async function countBuckets(

@@ -1,7 +1,7 @@
 /**
  * Merges two versions of one variable by date (R-G6), in one snapshot and with bounded memory: it holds a page of the
- * left version while the right version streams over the same period. The two versions cannot stream at once, because a
- * connection runs one statement after the other.
+ * left version while the right version streams over the same period. The two versions cannot stream at the same
+ * time, because a connection runs one statement after the other.
  */
 import { type SnapshotSource, streamInSnapshot, type Transaction } from '../../platform/database/database.ts';
 import type { Micros, PointSelection } from '../../points/point.ts';

@@ -10,7 +10,7 @@ import { SITE } from '../site.ts';
 import { SOURCE } from '../source.ts';
 import { deleteVariables } from '../variable.ts';
 
-/** Maximum sources and variables that are deleted within the request. */
+/** Maximum number of sources plus variables that are deleted within the request. */
 const MAX_AT_ONCE = 500;
 /** Maximum sources or variables that one step deletes. */
 const STEP = 500;

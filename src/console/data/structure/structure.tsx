@@ -25,8 +25,8 @@ const KINDS = ['catalogues', 'forms', 'sites', 'sources', 'variables'] as const;
 const ACTIONS = ['created', 'changed', 'left'] as const;
 const PAGE_ROWS = 200;
 /**
- * Documents chosen since the page was loaded, by the id of their trial import, so that the user need not choose the file
- * again for the import itself.
+ * The document of each trial import since the page was loaded, so that the user need not choose the file again for the
+ * import itself. The key is the id of the trial import.
  */
 const held = new Map<string, File>();
 

@@ -9,7 +9,7 @@ import { type EntityType, FORM_SHAPE, type FormGroup, groupsSchemaOf } from '../
 import { pathTo, type StagedRow } from './parse-row.ts';
 import { idOrName } from './row-schema.ts';
 
-/** One row of the list. `groups` is required for a new form. */
+/** One row of the list `forms`. `groups` is required for a new form. */
 export interface FormRow extends Readonly<Record<string, unknown>> {
   readonly entityType: EntityType;
   readonly name: string;

@@ -1,5 +1,6 @@
 /**
- * Sends the requests of the existing Python clients, byte by byte where it matters, to the product's own processes.
+ * Sends the requests of the existing Python clients to the product's own processes, with the same bytes where
+ * bytes matter.
  */
 import { request } from 'node:http';
 import { gunzipSync, gzipSync } from 'node:zlib';

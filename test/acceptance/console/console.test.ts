@@ -320,7 +320,7 @@ async function changeScheme({ page }: ConsoleWindow, scheme: 'light' | 'dark'): 
   );
 }
 
-// The walks run at the same time, because each spends half of its time waiting for requests to end.
+// The tests run at the same time, because each test spends half of its time waiting for requests to end.
 describe.concurrent('console: every route', () => {
   test.each([MANAGER, USER])(
     'opens for %s without errors, except status 404 for a USER, and without requests to other origins',

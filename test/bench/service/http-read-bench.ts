@@ -125,7 +125,7 @@ async function runLimit(database: Database, { sql, copyFormat, words }: Limit): 
   return words;
 }
 
-/** @returns the bytes of an answer. @throws {Error} for any status but 200. */
+/** @returns the number of bytes in the body of an answer. @throws {Error} for any status but 200. */
 function readBytes(address: string, agent: Agent, headers: Readonly<Record<string, string>>): Promise<number> {
   return new Promise((resolve, reject) => {
     const request = get(address, { agent, headers }, (response) => {

@@ -1,4 +1,4 @@
-/** Mappers of one account leave processes, memory and the event loop to other accounts (R-D9, R-K3). */
+/** Limits of mappers: isolation of accounts, size of the answer, and memory (R-D9, R-K3). */
 import { afterEach, describe, expect, test } from 'vitest';
 import { createLog } from '../../../src/platform/log.ts';
 import { type MapperRunner, openMapperRunner } from '../../../src/push/mapper/run-mapper.ts';

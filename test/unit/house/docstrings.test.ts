@@ -1,4 +1,7 @@
-/** Every exported function has a docstring. When the function throws, the docstring has @throws. */
+/**
+ * Every exported function in the .ts files of src has a docstring. When the function's own body has a `throw`
+ * statement, the docstring has @throws.
+ */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

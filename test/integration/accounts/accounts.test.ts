@@ -59,7 +59,7 @@ describe('accounts: GET /account', () => {
     expect(body).toMatchObject({ siteCount: 1, sourceCount: 1, variableCount: 1 });
   });
 
-  it('fieldMask selects members by names in any case, repeated or separated by commas; an unknown name is 400 (R-C1)', async () => {
+  it('fieldMask selects members by names in any case, separated by commas or in several parameters; an unknown name is 400 (R-C1)', async () => {
     const selected = await user.get('/account?fieldMask=NAME,SmsSettings&fieldMask=userCount');
     expect(selected.body).toEqual({ name: 'North', smsSettings: { senderName: null }, userCount: 2 });
     expect(await user.get('/account?fieldMask=name,nope')).toMatchObject({

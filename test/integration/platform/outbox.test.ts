@@ -114,7 +114,7 @@ describe('outbox: an event (R-I8)', () => {
     expect(await waiting()).toBe(0);
   });
 
-  test('that is appended during a pass is handled when `relay` was called again during the pass', async () => {
+  test('that is appended during a pass is handled if `relay` is called again during that pass', async () => {
     await append('a');
     const events = recorder(async (taken) => {
       if (taken.some(({ payload }) => (payload as { name: string }).name === 'a')) await append('b');

@@ -260,7 +260,7 @@ describe('upgrade: webhooks', () => {
     expect(history).toContainEqual(expect.objectContaining({ eventId: id('f2'), state: 'Pending' }));
   });
 
-  it('delivers, signed with the old secret, the pending messages and the events in the outbox (R-I8)', async () => {
+  it('delivers the pending messages and the events in the outbox, signed with the old secret (R-I8)', async () => {
     const url = [{ op: 'replace', path: '/url', value: receiver.url }];
     expect((await api.patch(`/account/webhooks/${id('e1')}`, url)).status).toBe(200);
     deliverer = await startRoles(['deliverer'], environment);

@@ -219,23 +219,26 @@ describe('read streams: a gRPC reader', () => {
   test.each([
     ['9223372036854775807', '-9223372036854775808'],
     ['253402300799999999', '-62135596800000000'],
-  ])('may read everything with bounds beyond all dates: %s (R-J1)', async (last, first) => {
-    const read = async (bounds: object): Promise<number> => {
-      let points = 0;
-      const call = client.ReadPoints({ variableIds: [variableId], ...bounds }, metadata);
-      await new Promise<void>((resolve, reject) => {
-        call.on('data', (chunk) => {
-          points += chunk.values.length;
+  ])(
+    'reads all points within the bounds %s and %s, both beyond all dates; none from the upper bound on, none as of the lower (R-J1)',
+    async (last, first) => {
+      const read = async (bounds: object): Promise<number> => {
+        let points = 0;
+        const call = client.ReadPoints({ variableIds: [variableId], ...bounds }, metadata);
+        await new Promise<void>((resolve, reject) => {
+          call.on('data', (chunk) => {
+            points += chunk.values.length;
+          });
+          call.on('error', (error: ServiceError) => reject(error));
+          call.on('end', resolve);
         });
-        call.on('error', (error: ServiceError) => reject(error));
-        call.on('end', resolve);
-      });
-      return points;
-    };
-    expect(await read({ fromMicros: first, toMicros: last, asOfMicros: last })).toBe(POINTS);
-    expect(await read({ fromMicros: last })).toBe(0);
-    expect(await read({ asOfMicros: first })).toBe(0);
-  });
+        return points;
+      };
+      expect(await read({ fromMicros: first, toMicros: last, asOfMicros: last })).toBe(POINTS);
+      expect(await read({ fromMicros: last })).toBe(0);
+      expect(await read({ asOfMicros: first })).toBe(0);
+    },
+  );
 });
 
 test('read streams: the total of an as-of read waits for the same open writes as its rows (R-A7, R-F5)', async () => {

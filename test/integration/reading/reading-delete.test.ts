@@ -158,7 +158,7 @@ describe('deleting points: an invalid request', () => {
     expect(await valuesOf(variableId)).toEqual([1]);
   });
 
-  test('from a USER is refused on a granted site, with and without whatIf (R-B8)', async () => {
+  test('from a USER is refused although the site is granted, with and without whatIf (R-B8)', async () => {
     const variableId = await withDays(1);
     const user = await api.signIn('deleting-user', 'USER', { sites: [siteId] });
     for (const whatIf of [true, false]) {

@@ -366,7 +366,7 @@ describe('reading: a page number beyond all rows', () => {
 });
 
 describe('reading: a long series over gRPC', () => {
-  it('is sent in chunks whose columns have the same length, complete and in order (R-J1)', async () => {
+  it('is sent complete and in order, in several chunks, each with as many values and version timestamps as dates (R-J1)', async () => {
     const variableId = await createVariable(api.manager, structure.sourceId, { isVersioned: true });
     await api.database.query(
       `insert into point select timestamptz '2020-01-01' + n * interval '1 minute', n, now(), $1, 0, 0

@@ -279,7 +279,7 @@ describe('customFilter: hostile texts', () => {
 describe('customFilter: bounds (R-A14)', () => {
   const refusal = (filter: string) => () => compileFilter(filter, SOURCE, SITE, []);
 
-  test('characters, comparisons and nesting are limited', () => {
+  test('the numbers of characters, comparisons and nesting levels are limited', () => {
     const comparisons = (count: number) => Array.from({ length: count }, () => 'id=1').join(' or ');
     const nested = (depth: number) => `${'('.repeat(depth)}id=1${')'.repeat(depth)}`;
     for (const filter of [comparisons(200), nested(50), `name = '${'x'.repeat(9_900)}'`])

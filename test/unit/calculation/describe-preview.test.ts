@@ -28,7 +28,7 @@ test('evaluate: the response has the first 10,000 rows of all formulas together,
   expect(whole).toMatchObject({ isSeriesCut: false, counts: { wouldStore: 10_000 } });
 });
 
-test('evaluate: other work of the event loop runs between two slices of a long series (R-H9)', async () => {
+test('evaluate: the event loop runs waiting callbacks between any two slices of a long series (R-H9)', async () => {
   const output = outputOf(100_000);
   let turns = 0;
   let slices = 0;

@@ -22,7 +22,7 @@ describe('buckets of a read (R-G1)', () => {
     expect(findBuckets({ ...DAYS, granularity: 'Raw' }, VARIABLES)).toBeUndefined();
   });
 
-  test('each variable has its own aggregate unless the request names one; an unknown variable is averaged (R-C8)', () => {
+  test('a variable uses the aggregate of the request, else its own, else avg (R-C8)', () => {
     const ids = [1, 2, 3];
     const functionsOf = (aggregate: BucketRequest['aggregate']) =>
       ids.map((id) => findBuckets({ ...DAYS, aggregate }, VARIABLES)?.functionOf(id));

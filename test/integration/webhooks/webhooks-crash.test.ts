@@ -131,8 +131,8 @@ async function endClaims(): Promise<void> {
   await forgetJobs(world.environment);
 }
 
-describe('webhook delivery: a deliverer killed', () => {
-  test('before the response: the message is sent again under the same id (R-I3, R-K3)', async () => {
+describe('webhook delivery: a message is sent again under the same id', () => {
+  test('when its deliverer is killed before the response (R-I3, R-K3)', async () => {
     await subscribe();
     receiver.answer('hang', 200);
     const sites = await createSites(1);
@@ -147,7 +147,7 @@ describe('webhook delivery: a deliverer killed', () => {
     expect(await allEnded()).toEqual([{ attempt: 1, state: 'Succeeded' }]);
   }, 60_000);
 
-  test('between the response and the commit of the outcome: the message is sent again under the same id (R-I3, R-K3)', async () => {
+  test('when its deliverer is killed between the response and the commit of the outcome (R-I3, R-K3)', async () => {
     await subscribe();
     // The attempts fail, because the outcome of a failure is written by several statements in one transaction. PostgreSQL may
     // finish a single statement although its client is dead.
@@ -173,8 +173,8 @@ describe('webhook delivery: a deliverer killed', () => {
   }, 60_000);
 });
 
-describe('webhook fan-out: a relaying process killed', () => {
-  test('inside its transaction: every event gets exactly one message (R-I8, R-K3)', async () => {
+describe('webhook fan-out: every event gets exactly one message', () => {
+  test('when the relaying process is killed inside its transaction (R-I8, R-K3)', async () => {
     await subscribe();
     const sites = await createSites(20);
     await whileLocked(async () => {
@@ -189,7 +189,7 @@ describe('webhook fan-out: a relaying process killed', () => {
     expect(await allEnded()).toHaveLength(sites.length);
   }, 60_000);
 
-  test('three times, together with the deliverer: every event gets exactly one message (R-I8, R-K3)', async () => {
+  test('when the relaying process and the deliverer are killed three times (R-I8, R-K3)', async () => {
     await subscribe();
     const sites: number[] = [];
     for (let round = 0; round < 3; round += 1) {

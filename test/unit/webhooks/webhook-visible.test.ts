@@ -41,7 +41,7 @@ function entitiesOf({ siteIds = [], sourceIds = [], variableIds = [] }: WebhookF
   };
 }
 
-it('webhooks of a USER: a filter shows exactly the ids that the user may see; a webhook whose filter names only other ids is hidden (R-B9)', () => {
+it('webhooks as a USER sees them: a filter shows exactly the ids that the user may see; a webhook whose filter names only other ids is hidden (R-B9)', () => {
   fc.assert(
     fc.property(filter, reach, (given, reached) => {
       const shown = planVisible(webhookOf(given), reached);
@@ -57,7 +57,7 @@ it('webhooks of a USER: a filter shows exactly the ids that the user may see; a 
   );
 });
 
-it('webhooks of a USER: delivery statistics are shown only with access to everything the filter names (R-B9)', () => {
+it('webhooks as a USER sees them: delivery statistics are shown only with access to everything the filter names (R-B9)', () => {
   fc.assert(
     fc.property(filter, reach, (given, reached) => {
       const shown = planVisible(webhookOf(given), reached);
@@ -71,7 +71,7 @@ it('webhooks of a USER: delivery statistics are shown only with access to everyt
   );
 });
 
-it('webhooks of a USER: possible credentials are masked, and the URL stays a URL (R-B9)', () => {
+it('webhooks as a USER sees them: possible credentials are masked, and the URL stays a URL (R-B9)', () => {
   fc.assert(
     fc.property(filter, reach, (given, reached) => {
       const shown = planVisible(webhookOf(given), reached);

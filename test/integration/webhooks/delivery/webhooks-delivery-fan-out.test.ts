@@ -139,7 +139,7 @@ test('webhook fan-out: twelve concurrent pushes give a webhook one message each 
   for (const message of messages) expect(message).toMatchObject({ state: 'Completed', accepted: { readings: 1 } });
 });
 
-test('webhook fan-out: a push, small or large, matches a filter by the variables of its accepted points (R-I1, R-D7)', async () => {
+test('webhook fan-out: a filter by site, source or variable matches exactly the pushes, small or large, with accepted points of a selected variable (R-I1, R-D7)', async () => {
   const [one, two] = [await createStructure(api.manager), await createStructure(api.manager)];
   const webhooks = [
     await addWebhook('DataPushCompleted', { siteIds: [one.siteId] }),
@@ -177,7 +177,7 @@ test('webhook fan-out: a push, small or large, matches a filter by the variables
   expect(await labelsOf(other)).toEqual(['both', 'small-1', 'small-3', 'small-5', 'small-7']);
 });
 
-test('webhook fan-out: both events of a push that times out and later fails match a filter by the variables of the push (R-I1, R-D7)', async () => {
+test('webhook fan-out: a filter by site matches both the time-out and the later failure of a push to that site (R-I1, R-D7)', async () => {
   const [one, two] = [await createStructure(api.manager), await createStructure(api.manager)];
   const webhookId = await addWebhook('DataPushCompleted', { siteIds: [one.siteId] });
   const data = [{ date: '2026-03-01T00:00:00Z', value: 1 }];

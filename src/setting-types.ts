@@ -26,7 +26,9 @@ export const integer = (min: number, max: number) => {
 export const choice = <const T extends readonly string[]>(names: T) =>
   z.enum(names, { error: `must be one of ${names.join(', ')}` });
 export const flag = choice(['true', 'false']).transform((text) => text === 'true');
-export const identifier = z.string().regex(/^[\w-]+$/, { error: 'must consist of letters, digits, "_" and "-"' });
+export const identifier = z
+  .string()
+  .regex(/^[\w-]+$/, { error: 'must consist of the characters A-Z, a-z, 0-9, "_" and "-"' });
 /** Type of a setting with comma-separated elements; empty elements are dropped. */
 export const list = z.string().transform((text) => text.split(',').flatMap((part) => part.trim() || []));
 /** Type of a setting with comma-separated origins of pages, or `*`. */

@@ -29,7 +29,7 @@ const dividerSchema = z
   .nullable()
   .meta({
     description:
-      'Number by which readings are divided when they arrive by push or file; not 0, and null means 1. Stored points and results of calculations are not divided.',
+      'Number by which readings are divided when they arrive by push or file; must not be 0; null means 1. A change of the number does not change stored points. Results of calculations are not divided.',
   });
 const isDefaultSchema = booleanSchema.nullable().meta({
   description:

@@ -82,7 +82,7 @@ export function openFairSemaphore<Key extends number | string = number>(
         )
       : new DomainError(
           'dependency_unavailable',
-          `this process has reached its limit of ${options.resource} (${permits}); retry later`,
+          `this server has reached its limit of ${options.resource} (${permits}); retry later`,
         );
   const wait = (accountId: Key, signal: AbortSignal | undefined): Promise<void> => {
     const queue = queues.get(accountId) ?? new Set();

@@ -19,7 +19,7 @@ describe('platform: fair semaphore', () => {
     });
     const leave = await semaphore.enter(SOUTH);
     await expect(semaphore.enter(EAST)).rejects.toMatchObject({
-      ...{ code: 'dependency_unavailable', message: 'this process has reached its limit of places (3); retry later' },
+      ...{ code: 'dependency_unavailable', message: 'this server has reached its limit of places (3); retry later' },
     });
     leave();
     await semaphore.enter(EAST);
@@ -44,7 +44,7 @@ describe('platform: fair semaphore', () => {
     await semaphore.enter(EAST);
   });
 
-  test('an account that already uses all its permits does not count as waiting for a permit of another account (R-A14)', async () => {
+  test('isWantedByOthers ignores an account that waits but already uses all its permits (R-A14)', async () => {
     const semaphore = open({ maxWaitMs: 20 });
     await semaphore.enter(NORTH);
     await semaphore.enter(NORTH);

@@ -85,7 +85,7 @@ describe.concurrent('stop: SIGTERM (R-K2)', () => {
   }, 60_000);
 
   test.each([[['api', 'grpc']], [['ingester']], [['deliverer']], [['calculator']]])(
-    'ends %s while Redis is unavailable',
+    'ends a process with the roles %s while Redis is unavailable',
     async (roles) => {
       const redis = await openTcpGate(world.environment.REDIS_URL ?? '');
       const running = await start(roles, { REDIS_URL: redis.url, R_ROOT: testRRoot() });
@@ -103,7 +103,7 @@ describe.concurrent('stop: SIGTERM (R-K2)', () => {
   }, 60_000);
 
   test.each([[['api', 'grpc']], [['ingester', 'deliverer']], [['calculator']]])(
-    'ends %s while the database is unavailable',
+    'ends a process with the roles %s while the database is unavailable',
     async (roles) => {
       const database = await openTcpGate(world.environment.DATABASE_URL ?? '');
       const running = await start(roles, { DATABASE_URL: database.url, R_ROOT: testRRoot() });

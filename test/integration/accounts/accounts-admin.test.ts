@@ -83,7 +83,7 @@ describe('admin: create-account', () => {
     ]);
   });
 
-  it('creates nothing when one part fails (§5)', async () => {
+  it('creates nothing when the user name of the manager or the id of the client is taken (§5)', async () => {
     const before = await api.database.query('select from account');
     const words = ['create-account', '--name', 'East', '--manager', 'meg@west.example', '--client', 'east'];
     await expect(admin(...words)).rejects.toMatchObject({ code: 'conflict' });

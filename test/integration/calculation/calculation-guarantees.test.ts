@@ -247,7 +247,7 @@ describe('calculation: faults of a sandbox', () => {
 });
 
 describe('calculation: a variable that reads its own output', () => {
-  test('gets the points stored before the run (R-H1)', async () => {
+  test('gets the points stored before the run; its output starts no further run (R-H1)', async () => {
     const source = await addInput();
     const variableId = await store.addVariable({ isVersioned: false });
     const own = { alias: 'own', variableId, periodType: 'AbsoluteDate', canBeUsedAsATrigger: false };

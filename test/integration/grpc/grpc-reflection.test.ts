@@ -91,7 +91,7 @@ describe('grpc: reflection, read by buf curl without the proto', () => {
     ]);
   });
 
-  it('leaves an absent optional field out of the answer (R-J1)', async () => {
+  it('describes optional fields so that a client can tell that a field is absent (R-J1)', async () => {
     const [answer] = await call('tidemark.v1.DataPoints/ListVersions', { variableId: plain });
     expect(answer).toEqual({ versions: [expect.not.objectContaining({ version: expect.anything() })], totalCount: 1 });
   });

@@ -38,7 +38,7 @@ async function impersonate(form = {}): Promise<TestClient> {
 }
 
 describe('identity: impersonation', () => {
-  it('gives a token of the user with the ADMIN in the claim act, and no refresh token (R-B14)', async () => {
+  it('gives an access token that names the user and, in the claim act, the ADMIN, but gives no refresh token (R-B14)', async () => {
     const { body } = await exchange({ requested_subject: 'UMA' });
     expect(body).toEqual({
       access_token: expect.any(String),
@@ -82,7 +82,7 @@ describe('identity: impersonation', () => {
     expect(byAda.body.length).toBeGreaterThan(1);
   });
 
-  it('has the same request id in the answer and the audit trail, given or generated (R-A10, R-B14)', async () => {
+  it('has the same request id in the answer and in the audit entry, whether the client gave the id or the service generated it (R-A10, R-B14)', async () => {
     for (const given of [undefined, 'mine-1', 'not one\tof ours']) {
       const form = {
         ...{ grant_type: TOKEN_EXCHANGE_GRANT, client_id: 'support', client_secret: 's' },

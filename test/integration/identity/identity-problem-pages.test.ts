@@ -43,20 +43,23 @@ describe('identity: too many attempts', () => {
     ['de-AT', 'Zu viele Versuche', /warten Sie \d+ Sekunden? und/],
     ['fr', 'Trop de tentatives', /attendre \d+\ssecondes?, puis/],
     ['nl', 'Te veel pogingen', /Wacht \d+ seconden? en/],
-  ])('show a page in the language %s, with the time to wait (R-B15, R-B2)', async (language, title, lead) => {
-    const { status, headers, type, text } = await askTooOften(`${REALM}/forgot-password`, {
-      language,
-      address: language,
-    });
-    expect({ status, type }).toEqual({ status: 429, type: 'text/html; charset=utf-8' });
-    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(headers.get('content-security-policy')).toContain("default-src 'none'");
-    expect(text).toContain(`<html lang="${language.slice(0, 2)}">`);
-    expect(text).toContain(`<h1>${title}</h1>`);
-    expect(text).toMatch(lead);
-  });
+  ])(
+    'are answered with a page in the language %s, with the time to wait (R-B15, R-B2)',
+    async (language, title, lead) => {
+      const { status, headers, type, text } = await askTooOften(`${REALM}/forgot-password`, {
+        language,
+        address: language,
+      });
+      expect({ status, type }).toEqual({ status: 429, type: 'text/html; charset=utf-8' });
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+      expect(text).toContain(`<html lang="${language.slice(0, 2)}">`);
+      expect(text).toContain(`<h1>${title}</h1>`);
+      expect(text).toMatch(lead);
+    },
+  );
 
-  it('also show a page to a browser that accepts an invitation (R-B15, R-B10)', async () => {
+  it('of a browser to accept an invitation are answered with a page (R-B15, R-B10)', async () => {
     expect((await askTooOften('/account/invitation?token=x', { address: 'guest' })).text).toContain(
       'Too many attempts',
     );
@@ -72,7 +75,7 @@ describe('identity: too many attempts', () => {
     expect(headers.get('retry-after')).toMatch(/^\d+$/);
   });
 
-  it('at the token endpoint are answered with the members of an OAuth error too (R-B3, R-B15)', async () => {
+  it('at the token endpoint are answered with the members error and error_description beside message (R-B3, R-B15)', async () => {
     const path = `${REALM}/protocol/openid-connect/token`;
     const body = JSON.parse((await askTooOften(path, { accept: '*/*', address: 'oauth' })).text);
     expect(body).toMatchObject({ error: 'temporarily_unavailable', error_description: body.message });

@@ -26,7 +26,7 @@ const refresh = (token: TokenAnswer, form: Readonly<Record<string, string>> = {}
 const accountOf = (answer: TokenAnswer) => decodeJwt(answer.body.access_token ?? '').account;
 
 describe('identity: the password grant', () => {
-  it('issues a token with account, roles and user name for the configured audience (R-B3, R-B4)', async () => {
+  it('issues a token that has the configured audience and the account, roles and name of the user (R-B3, R-B4)', async () => {
     const { status, body, headers } = await tokenForMax({ scope: 'datahub-api push-data' });
     expect(status).toBe(200);
     expect(headers.get('cache-control')).toBe('no-store');
@@ -277,7 +277,7 @@ describe('identity: a refused token request', () => {
     expect((await tokenForMax({ username: 'uma' })).status).toBe(200);
   });
 
-  it('has the headers Api-Version and X-Request-Id, as a successful one has (R-A2, R-A10)', async () => {
+  it('is answered with the headers Api-Version and X-Request-Id, like a request that gets a token (R-A2, R-A10)', async () => {
     for (const form of [{}, { password: 'x' }]) {
       const { headers } = await tokenForMax(form);
       expect(headers.get('api-version')).toBe('1.7');

@@ -80,7 +80,7 @@ async function userIdOf(userName: string): Promise<string> {
 }
 
 describe('watch (server-sent events): delivery', () => {
-  it('sends points by columns with their VersionTag, and heartbeats with the cursor (R-J1)', async () => {
+  it('sends points as JSON by columns with their VersionTag, and heartbeats with the cursor (R-J1)', async () => {
     const variableId = await createVariable(api.manager, structure.sourceId, { isVersioned: true });
     const stream = await watchSoon(`variableId=${variableId}`);
     expect(stream.events()[0]).toMatchObject({ event: 'cursor', data: {} });

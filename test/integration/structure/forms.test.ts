@@ -152,7 +152,7 @@ describe('forms: a definition', () => {
 });
 
 describe('forms: clientData', () => {
-  it('is checked on POST of sites, sources and variables, with one detail per value, and on PUT and PATCH of variables (R-C11)', async () => {
+  it('is checked on POST of sites, sources and variables, with one error detail per invalid value, and on PUT and PATCH of variables (R-C11)', async () => {
     const [site, source, variable] = [
       await createForm('Site'),
       await createForm('Source'),

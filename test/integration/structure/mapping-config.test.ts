@@ -64,7 +64,7 @@ describe('variable: mappingConfig is unique within its source (R-D2)', () => {
     for (const { body } of losers) expect(body.message).toContain(`variable ${winner?.body.id} `);
   });
 
-  it('a mappingConfig in another case or of another source, no mappingConfig, and a PUT of the body of GET are allowed', async () => {
+  it('mappingConfigs that differ in letter case or belong to different sources, an absent or blank mappingConfig, and a PUT of the body of GET are allowed', async () => {
     const { siteId, sourceId, variableId } = await make();
     await createVariable(api.manager, sourceId, { mappingConfig: 'KWH' });
     await createVariable(api.manager, await createSource(api.manager, siteId), { mappingConfig: 'kWh' });

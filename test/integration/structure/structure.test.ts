@@ -162,25 +162,22 @@ describe('structure: a site, source or variable', () => {
   });
 
   it('is not created with clientData of more than 65,536 bytes as JSON: 400 at $.clientData (R-A5, R-C11)', async () => {
-    const post = (size: number) => {
-      const clientData = { a: 'x'.repeat(size - JSON.stringify({ a: '' }).length) };
-      return api.manager.post('/sites', { name: 'x', clientData });
-    };
-    expect((await post(65_536)).status).toBe(200);
-    expect(await post(65_537)).toMatchObject({
-      status: 400,
-      body: { code: 'invalid_input', details: [{ path: '$.clientData' }] },
-    });
-  });
-
-  it.each([
-    ['europe/BRUSSELS', 'Europe/Brussels'],
-    ['EUrope/Brussels', 'Europe/Brussels'],
-    ['Asia/Kolkata', 'Asia/Kolkata'],
-    ['romance standard time', 'Europe/Paris'],
-  ])('stores the time zone %s as %s (R-C9)', async (timeZoneId, stored) => {
-    const siteId = await createSite(api.manager, { timeZoneId });
-    expect((await api.manager.get(`/sites/${siteId}`)).body).toMatchObject({ timeZoneId: stored });
+    const { siteId, sourceId } = await createStructure(api.manager);
+    for (const [path, members] of [
+      ['/sites', {}],
+      ['/sources', { siteId }],
+      [`/variables/source/${sourceId}`, {}],
+    ] as const) {
+      const post = (size: number) => {
+        const clientData = { a: 'x'.repeat(size - JSON.stringify({ a: '' }).length) };
+        return api.manager.post(path, { name: 'x', ...members, clientData });
+      };
+      expect((await post(65_536)).status, path).toBe(200);
+      expect(await post(65_537), path).toMatchObject({
+        status: 400,
+        body: { code: 'invalid_input', details: [{ path: '$.clientData' }] },
+      });
+    }
   });
 
   it('stores clientData unchanged, also with the keys __proto__, constructor, toString and "" (R-C11)', async () => {
@@ -196,6 +193,18 @@ describe('structure: a site, source or variable', () => {
   });
 
   const sorted = (value: unknown) => Object.entries(value as Members).sort(([a], [b]) => (a < b ? -1 : 1));
+});
+
+it.each([
+  ['europe/BRUSSELS', 'Europe/Brussels'],
+  ['EUrope/Brussels', 'Europe/Brussels'],
+  ['Asia/Kolkata', 'Asia/Kolkata'],
+  ['romance standard time', 'Europe/Paris'],
+])('structure: a site and a source store the time zone %s as %s (R-C9)', async (timeZoneId, stored) => {
+  const siteId = await createSite(api.manager, { timeZoneId });
+  const sourceId = await createSource(api.manager, siteId, { timeZoneId });
+  expect((await api.manager.get(`/sites/${siteId}`)).body).toMatchObject({ timeZoneId: stored });
+  expect((await api.manager.get(`/sources/${sourceId}`)).body).toMatchObject({ timeZoneId: stored });
 });
 
 describe('structure: PATCH', () => {

@@ -123,7 +123,7 @@ describe('webhook history: GET /account/webhooks/{id}/history', () => {
 
 describe('webhook replay: POST /account/webhooks/{id}/history/{historyId}/replay', () => {
   test.each(['Succeeded', 'Failed'])(
-    'schedules one more attempt, under the same id, of a message whose last attempt %s (R-I5)',
+    'schedules one more attempt of a message whose last attempt is %s; the attempt has the eventId of the message (R-I5)',
     async (state) => {
       const eventId = await addEvent();
       await addAttempt(eventId, { state: 'Failed' });

@@ -229,7 +229,7 @@ test('architecture: routes read query parameters only through their declarations
   expect(offenders).toEqual([]);
 });
 
-test('architecture: no indented comment of a shell script has an apostrophe, because it would end a program in single quotes', () => {
+test('architecture: no indented comment of a shell script has an apostrophe, which would close the single quotes around an embedded program', () => {
   const scripts = globSync(['src/**/*.sh', 'r-runtime/**/*.sh'], { cwd: CHECKOUT });
   expect(scripts).toContain('r-runtime/build.sh');
   expect(scripts.filter((file) => /^[ \t]+#.*'/m.test(read(file)))).toEqual([]);

@@ -11,7 +11,7 @@ describe('identity: stored secrets', () => {
     await expect(verifySecret('Correct horse', first)).resolves.toBe(false);
   });
 
-  it('made with other parameters still match (R-B11)', async () => {
+  it('with parameters that differ from those of new hashes match the secret only (R-B11)', async () => {
     const nonce = Buffer.from('0123456789abcdef');
     const hash = argon2Sync('argon2id', {
       message: 'correct horse',

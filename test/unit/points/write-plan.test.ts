@@ -101,7 +101,7 @@ describe('write plan', () => {
   });
   const batches = fc.array(fc.array(entry, { maxLength: 12 }), { maxLength: 4 });
 
-  it('takes the last row of each date as current, and the rows before it that no later row replaces as earlier versions (§9.2, R-F2, R-F4)', () => {
+  it('makes the last row of each date current, and each row before it an earlier version unless a later row replaces it (§9.2, R-F2, R-F4)', () => {
     fc.assert(
       fc.property(batches, states, (given, known) => {
         const made = plan(given, ...known);
@@ -214,7 +214,7 @@ describe('write plan', () => {
     expect(runsOf([-2 * HOUR, -HOUR, 0, HOUR])).toEqual([[[-2 * HOUR, -HOUR, HOUR]], [[0, HOUR, HOUR]]]);
   });
 
-  it('replaces a stored version with the same VersionTag only when such a version can exist (R-F2)', () => {
+  it('replaces a stored version that has the VersionTag of a written row, but only if that VersionTag may already be stored (R-F2)', () => {
     const known = series({ variableId: 1, maxDateMicros: NOW, lastVersionTagId: 5 });
     const replaced = (tagId: number) => expand(plan([[point(1, 0, tagId)]], known), 'replaced');
     expect(replaced(5)).toEqual(['1 0 5']);

@@ -29,7 +29,7 @@ describe('shared budget: a share of each account and user (R-A14)', () => {
     expect(holding.take(1)).toEqual({ of: 'total', held: TOTAL });
   });
 
-  test('while nothing else is held, small holdings of an account take at most half of the total, those of a user three sevenths', () => {
+  test('while nothing else is held, small holdings of one user take at most three sevenths of the total, and small holdings of one account at most half', () => {
     expect(takeAll(openSharedBudget(TOTAL), owner(1))).toBe(Math.floor((TOTAL * 3) / 7));
     const budget = openSharedBudget(TOTAL);
     const users = ['one', 'two', 'three'].map((user) => takeAll(budget, owner(1, user)));

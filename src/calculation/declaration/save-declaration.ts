@@ -114,7 +114,7 @@ function assertNoOwnTrigger(inputs: readonly InputDeclaration[], variableId: num
   if (!inputs.some((input) => input.variableId === variableId && input.canBeUsedAsATrigger)) return;
   throw new DomainError(
     'calculation_cycle',
-    `variable ${variableId} would trigger itself: set canBeUsedAsATrigger to false`,
+    `variable ${variableId} is an input of itself and would trigger itself; set canBeUsedAsATrigger of this input to false`,
   );
 }
 

@@ -12,7 +12,7 @@ import { isOffered } from './units.ts';
 /** An entry that an account added to a catalogue, as clients read it. */
 export type OwnEntry = Readonly<Record<string, unknown>> & { readonly id: number; readonly name: string };
 
-/** Maximum entries that an account adds to one catalogue. */
+/** Maximum own entries of an account in one catalogue. */
 export const MAX_ENTRIES = 1000;
 const MAX_NAMED_USES = 5;
 const UNIQUE_VIOLATION = '23505';
@@ -157,7 +157,10 @@ async function assertRoom(queryable: Queryable, accountId: number, { table, cata
     [accountId, ...(catalogue ? [catalogue] : [])],
   );
   if ((rows[0]?.count ?? 0) < MAX_ENTRIES) return;
-  throw new DomainError('conflict', `an account may add at most ${MAX_ENTRIES} entries of the kind ${label}`);
+  throw new DomainError(
+    'conflict',
+    `an account may have at most ${MAX_ENTRIES} entries of the kind ${label} besides the built-in ones; delete one first`,
+  );
 }
 
 /**

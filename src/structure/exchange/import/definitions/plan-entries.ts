@@ -100,7 +100,10 @@ function planEntry(row: StagedEntry, known: Map<string, KnownEntry>, ids: number
   }
   const owned = [...known.values()].filter((entry) => entry.isOwn && entry.catalogue === catalogue);
   if (owned.length >= MAX_ENTRIES) {
-    return { member: 'name', message: `an account may add at most ${MAX_ENTRIES} entries to a catalogue` };
+    return {
+      member: 'name',
+      message: `an account may have at most ${MAX_ENTRIES} entries of a catalogue besides the built-in ones`,
+    };
   }
   const id = ids.shift();
   if (id === undefined) throw new Error('a new catalogue entry has no id');

@@ -95,7 +95,7 @@ describe('account health: failures', () => {
     expect((await read()).calculations).toEqual({ count: 0, items: [] });
   });
 
-  it('managers see all rejected pushes and files with errors; a USER sees only their own (R-D7, R-E1)', async () => {
+  it('managers see the rejected pushes and the files with errors of all users; a USER sees only those that this USER sent (R-D7, R-E1)', async () => {
     const element = {
       sourceSerialNumber: 'missing',
       mappingConfig: 'x',

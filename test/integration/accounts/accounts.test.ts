@@ -175,10 +175,10 @@ describe('accounts: features and secondary accesses of the account', () => {
   });
 });
 
-describe('accounts: accounts of the user', () => {
+describe('accounts: the signed-in user', () => {
   const idsOf = (answer: { body: readonly Account[] }) => answer.body.map(({ id }) => id);
 
-  it('are the user’s memberships; for an ADMIN all accounts (§4.1, R-B8)', async () => {
+  it('GET /account/user/accounts lists the accounts of which the user is a member, and all accounts for an ADMIN (§4.1, R-B8)', async () => {
     expect(idsOf(await user.get('/account/user/accounts'))).toEqual([api.accountId]);
     await addPerson(api, 'both', { role: 'MANAGER', accountIds: [api.accountId, api.otherAccountId] });
     const both = await signInPerson(api, 'both');
@@ -198,7 +198,7 @@ describe('accounts: accounts of the user', () => {
     expect((await both.get('/account?displayLevel=Light')).body).toMatchObject({ id: api.accountId });
   });
 
-  it('signing out everywhere ends refresh tokens, and access tokens issued before the second of the sign-out (R-B5)', async () => {
+  it('signing out everywhere ends the refresh tokens of the user, and access tokens issued before the clock second of the sign-out (R-B5)', async () => {
     await addPerson(api, 'leaver');
     const leaver = await signInPerson(api, 'leaver');
     const request = async (form: Readonly<Record<string, string>>) => {

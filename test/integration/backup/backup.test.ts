@@ -209,7 +209,7 @@ describe('backup', () => {
     await expect(admin('restore', backups())).rejects.toThrow('the command needs DIR and TARGET');
   });
 
-  it('refuses a text that is not an instant, and an instant before the first backup or after the end of the archive', async () => {
+  it('refuses to restore to a text that is not an instant, and to an instant before the oldest backup or after the end of the archive', async () => {
     const restoreTo = (text: string) => admin('restore', backups(), join(clusters.directory, 'none'), '--to', text);
     await expect(restoreTo('yesterday')).rejects.toThrow('--to must be an instant such as');
     await expect(restoreTo('2020-01-01T00:00:00Z')).rejects.toThrow(

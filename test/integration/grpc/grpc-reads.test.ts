@@ -182,7 +182,7 @@ describe('grpc: ListRuns', () => {
     await api.database.query(RUN, [empty, api.accountId, 'Running', null, null, '[]', '{}', '[]']);
   });
 
-  it('streams the record of every run, newest first (R-H8, R-J1)', async () => {
+  it('streams the record of every run of a variable, newest first (R-H8, R-J1)', async () => {
     const [running, ended, ...others] = await reader.listRuns({ variableId: empty });
     expect(others).toEqual([]);
     expect(running).toMatchObject({ state: 'Running', variableId: empty });

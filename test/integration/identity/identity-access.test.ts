@@ -36,7 +36,7 @@ async function call(path: string, token: string | undefined, method = 'GET') {
 }
 
 describe('identity: a bearer token', () => {
-  it('of the issuer is verified, and the caller comes from the database (R-B1, R-B5)', async () => {
+  it('of the issuer is accepted; GET /account/me returns the user, account, role, permissions, scopes and sites of the caller (R-B1, R-B5)', async () => {
     expect(await call('/account/me', await tokenOf('max'))).toMatchObject({
       status: 200,
       body: {

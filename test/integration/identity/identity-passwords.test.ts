@@ -168,7 +168,7 @@ describe('identity: resetpassword', () => {
     return linkIn(await mailbox.next(`${name}@north.example`));
   };
 
-  it('mails a link that changes the password once, ends sessions and notifies the user (§4.2, R-B11)', async () => {
+  it('mails a link that changes the password once; the change ends sessions and notifies the user (§4.2, R-B11)', async () => {
     await newPerson('rita');
     const body = new URLSearchParams(form('rita', PASSWORD));
     const tokens = await fetch(`${api.origin}/realms/tidemark/protocol/openid-connect/token`, { method: 'POST', body });

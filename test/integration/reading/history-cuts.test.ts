@@ -162,7 +162,7 @@ describe('history: a cut', () => {
   });
 });
 
-test('history: a comparison with a state before a cut names the cut in JSON, in the header and in the metadata of Arrow (R-F9, R-G6)', async () => {
+test('history: a comparison with a state before a cut names the cut in JSON, in the header History-From and in the metadata of Arrow (R-F9, R-G6)', async () => {
   const query = `/data/compare?variableId=${cut}&leftAsOf=${BEFORE_ALL}`;
   const json = await fetchRaw(api, query, JSON_TYPE);
   expect(JSON.parse(json.bytes.toString())).toMatchObject({ historyFrom: kept[0], summary: { points: 1, added: 1 } });

@@ -57,7 +57,7 @@ async function csvOf(path: string, init: RequestInit = {}): Promise<readonly (re
 }
 
 describe('reading: workbooks', () => {
-  test('GET /data has number cells and text cells, and dates as ISO text with their offset (R-G3, R-G4)', async () => {
+  test('the workbook of GET /data has number cells and text cells, and dates as ISO text with their offset (R-G3, R-G4)', async () => {
     const [header, first, second] = await sheetOf(
       `/data?variableId=${versioned}&timeZoneId=Europe/Brussels&version=V1`,
     );

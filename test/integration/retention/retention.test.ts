@@ -247,7 +247,7 @@ describe('retention: preview and job', () => {
   });
 });
 
-describe('retention: reads', () => {
+describe('retention: reads and pushes after the job', () => {
   let variableId: number;
   let item: string;
   beforeAll(async () => {
@@ -294,7 +294,7 @@ describe('retention: reads', () => {
     expect(metadata.get('raw-from')).toEqual([item]);
   });
 
-  test('a push that includes rolled-up dates stores its other points; the refused points are counted', async () => {
+  test('a push stores its points except those at rolled-up dates, which are refused and counted', async () => {
     const data = [
       { date: iso(BOUNDARY - 2 * DAY), value: 9 },
       { date: iso(BOUNDARY + 9 * DAY), value: 9 },

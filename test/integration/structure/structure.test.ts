@@ -73,7 +73,7 @@ describe('structure: a site, source or variable', () => {
     for (const kind of await createEach()) expect(await read(kind), kind.name).toMatchObject(kind.members);
   });
 
-  it('is created with the answers that shipped clients expect (R-A6)', async () => {
+  it('is created, and the POST answers what shipped clients expect (R-A6)', async () => {
     const site = await api.manager.post('/sites', { name: 'x' });
     expect(site).toMatchObject({ status: 200, body: expect.any(Number) });
     const source = await api.manager.post<{ id: number }>('/sources', { siteId: site.body, name: 'x' });
@@ -277,7 +277,7 @@ describe('structure: access', () => {
     }
   });
 
-  it('answers 404 to reading, changing, deleting or using resources of another account (R-A5)', async () => {
+  it('requests of a second account to read, change, delete or use a resource of the first are answered 404 (R-A5)', async () => {
     const theirs = await createStructure(api.manager);
     for (const path of paths(theirs)) expect((await api.stranger.get(path)).status, path).toBe(404);
     for (const [method, path, body] of changes(theirs)) {
@@ -420,7 +420,7 @@ describe('structure: DELETE', () => {
     expect(await trailOf('SiteDeleted', siteId)).toMatchObject([{ details: { hardDelete: true } }]);
   });
 
-  it('hides the points of a variable at once and removes them in the background (R-C7)', async () => {
+  it('of a variable hides its points at once and removes them in the background (R-C7)', async () => {
     const { sourceId, variableId } = await createStructure(api.manager, { isVersioned: true });
     const reading = (value: number) => [{ variableId, data: [{ date: '2026-01-01T00:00:00Z', value }] }];
     for (const value of [1, 2]) await api.manager.post('/api/data', reading(value));

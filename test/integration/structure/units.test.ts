@@ -259,7 +259,7 @@ describe('catalogues: entries of an account (R-C8)', () => {
     expect((await refusal('POST', '/units', { name: 'x', unitFamilyId: ENERGY, divisor: 0 }))[0]).toBe(400);
   });
 
-  test('in use cannot be deleted: the answer is 409 and names what uses them', async () => {
+  test('that are in use cannot be deleted: the answer is 409 and names what uses the entry', async () => {
     const family = await create('/unitFamily');
     const unit = await create('/units', { unitFamilyId: family.id });
     const types = {

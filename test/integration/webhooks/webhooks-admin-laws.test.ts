@@ -86,7 +86,7 @@ it('webhooks: POST of the body of GET creates an equal webhook, and PUT of the b
   );
 });
 
-it('webhooks: a JSON Patch that another library computes between two webhooks turns the first into the second (R-I6)', async () => {
+it('webhooks: a JSON Patch that the library rfc6902 computes from one webhook to a second turns the first into the second (R-I6)', async () => {
   await fc.assert(
     fc.asyncProperty(webhook, webhook, async (from, to) => {
       const [first, second] = [await createWebhook(api.manager, from), await createWebhook(api.manager, to)];

@@ -64,7 +64,7 @@ it('webhooks: the PATCH operation `remove` resets headers, filter, bodyTemplate 
   expect(await read(webhook)).toMatchObject({ ...cleared, name: webhook.name, url: webhook.url });
 });
 
-describe('webhooks: PATCH is atomic', () => {
+describe('webhooks: PATCH', () => {
   const FINE = { op: 'replace', path: '/bodyTemplate', value: '{"changed": true}' };
 
   it('accepts a valid patch (R-I6)', async () => {
@@ -108,7 +108,7 @@ describe('webhooks: PATCH is atomic', () => {
     ['a copy of the name to the secret', 400, { op: 'copy', from: '/name', path: '/secret' }],
     ['a removal of the secret', 400, { op: 'remove', path: '/secret' }],
     ['a path into the secret', 400, { op: 'add', path: '/secret/0', value: 'x' }],
-  ])('refuses %s (R-I6)', async (_what, status, operation) => {
+  ])('refuses %s and applies none of the operations (R-I6)', async (_what, status, operation) => {
     const webhook = await create();
     const operations = [FINE, operation];
     const answer = await api.manager.patch(path(webhook), operations);

@@ -112,7 +112,7 @@ describe('webhooks: POST /account/webhooks', () => {
     expect([status, pathsOf(body)]).toEqual([400, ['$.url']]);
   });
 
-  it('reports template errors with their positions together with filter errors; a template that is not JSON needs another content type than JSON (R-I1, R-A5)', async () => {
+  it('reports template errors with their positions, together with filter errors; a template that is not JSON needs a content type other than JSON (R-I1, R-A5)', async () => {
     const wrong = { bodyTemplate: '{"a": {{data.}}, "b": {{ }}}', filter: { siteIds: [foreign.siteId] } };
     const { status, body } = await api.manager.post<Refusal>('/account/webhooks', { ...WEBHOOK, ...wrong });
     expect([status, pathsOf(body)]).toEqual([400, ['$.bodyTemplate', '$.bodyTemplate', '$.filter.siteIds[0]']]);

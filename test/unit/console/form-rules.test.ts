@@ -55,7 +55,7 @@ describe('console forms: values', () => {
     expect(withFormTexts([FORM], { Contract: 'none' }, texts, {})).toEqual({ Contract: { Terms: { Power: 5 } } });
   });
 
-  test('leave out groups and forms without values', () => {
+  test('disappear from clientData when the user empties their fields, and so do a group and a form that become empty', () => {
     const clientData = { Contract: { Terms: { Power: 5 } } };
     const saved = toFormTexts([FORM], clientData);
     expect(withFormTexts([FORM], clientData, { [path('Power')]: ' ' }, saved)).toEqual({});

@@ -202,7 +202,7 @@ describe('sandbox: random numbers', () => {
 });
 
 describe('sandbox: script errors', () => {
-  test('have message, call and line of the script (R-H8)', async () => {
+  test('carry their message, the call that failed and the line where it failed (R-H8)', async () => {
     const outcome = await scriptError('f <- function(x) {\n  y <- x\n  stop("no good")\n}\nf(1)\n');
     expect(outcome).toMatchObject({ message: 'no good', call: 'f(1)', line: 3 });
   });

@@ -48,7 +48,7 @@ describe('webhook sending: connects to public addresses only (R-I4)', () => {
     expect(receiver.connections()).toBe(0);
   });
 
-  test('refuses http unless the operator allows it', async () => {
+  test('refuses http when the operator has not allowed http', async () => {
     const outcome = await sendTo(receiver.url, { allowHttp: false });
     expect(outcome.error).toBe('the URL of the receiver must begin with https://, got http:');
     expect(receiver.connections()).toBe(0);

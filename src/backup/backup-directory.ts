@@ -10,7 +10,7 @@ import { DomainError } from '../platform/errors.ts';
 
 export const WAL_FOLDER = 'wal';
 export const CLUSTER_FOLDER = 'cluster';
-/** Prefix of the folder names of unfinished and removed backups; the next backup removes these folders. */
+/** Prefix of the folder names of unfinished and half-removed backups; the next backup deletes these folders. */
 export const UNFINISHED = '.unfinished-';
 
 const OWNER_FILE = 'tidemark-backups.json';

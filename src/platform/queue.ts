@@ -1,6 +1,7 @@
 /**
  * BullMQ carries ids only. A job names a key to check, not the work: the work is in the database, so a lost, repeated
- * or late job only changes the delay. Per key, one job runs and at most one more waits.
+ * or late job only changes the delay. While Redis and the workers are healthy, at most one job of a key runs and at
+ * most one more waits.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Queue, Worker } from 'bullmq';

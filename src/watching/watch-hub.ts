@@ -219,7 +219,7 @@ function openGroup(registry: WatchRegistry, limits: WatchLimits): WatchGroup {
   };
 }
 
-/** Authenticates each token once, for all watches that were opened with it. */
+/** Checks the access of all watches. Authenticates each token once, for all watches that were opened with the token. */
 async function checkAccess(
   authentication: Authentication,
   entries: ReadonlySet<Entry>,

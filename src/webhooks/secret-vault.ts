@@ -21,7 +21,10 @@ export interface SecretVault {
    * @throws {Error} when the key is missing, or the sealed text was altered or belongs to another account.
    */
   open(stored: string, accountId: number): string;
-  /** @returns the text sealed with the first key; undefined when the first key has sealed it already, or without keys. */
+  /**
+   * @returns the text sealed with the first key; undefined when the first key has sealed `stored` already, and when no
+   * keys exist.
+   */
   renew(stored: string, accountId: number): string | undefined;
 }
 

@@ -355,7 +355,10 @@ async function setTemporaryPassword(
   );
 }
 
-/** Leaves the address unproven: the operator knows the password, and the owner of the address has received nothing. */
+/**
+ * Sets the password that the operator gave. The mail address stays unproven: the operator knows the password, and the
+ * owner of the address has received nothing.
+ */
 async function setGivenPassword(
   transaction: Transaction,
   { setPassword }: CommandServices,

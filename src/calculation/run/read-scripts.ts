@@ -23,7 +23,7 @@ list(
   Errors = unique(c(tidemark:::names_read(expressions), tidemark:::buckets_read(expressions)))
 )`;
 
-/** A civil period, and the line in which the expression that groups by it begins. */
+/** Matches a grouping as `READ` writes it: a civil period and a line, such as `Day 3`. */
 const BUCKET = /^(Hour|Day|Week|Month|Year) (\d+)$/;
 
 /** Parses scripts in the sandbox without running them (R-H9). @param scripts null: a formula without a script. */

@@ -219,8 +219,8 @@ export class FairQueue {
   }
 
   /**
-   * Removes accounts that have neither work nor debt. When no turn waits, debts are dropped too, because they delay no
-   * account.
+   * Removes accounts that have neither work nor debt. When no turn waits, accounts that have only a debt are removed
+   * too, because debts then delay no account.
    */
   #forget(): void {
     const isIdle = [...this.#accounts.values()].every((account) => !hasWaiting(account));

@@ -87,8 +87,8 @@ function conditionOf(selection: PointSelection): string | undefined {
 }
 
 /**
- * Returns SQL that is true for cuts after the earliest state that a read with a horizon uses, which is the state for
- * the first date of the period. A period without a start has no first date, so every cut counts.
+ * Returns SQL that is true for cuts after the earliest state that a read with a horizon uses: the state for the first
+ * date of the period. A period without a start has no first date, so the SQL is true for every cut.
  */
 function afterHorizon(selection: PointSelection, fromMicros: Micros | undefined): string {
   if (fromMicros === undefined) return 'history_from is not null';

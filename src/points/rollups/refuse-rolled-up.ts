@@ -130,8 +130,8 @@ function isIn(spans: Spans = [], dateMicros: Micros): boolean {
 }
 
 /**
- * @returns the tuples that are not refused, in order, and the offsets of the refused tuples; the same
- * buffer when no tuple is refused.
+ * @returns the tuples that are not refused, in order, and the offsets of the refused tuples. When no tuple is refused,
+ * `kept` is `tuples` itself.
  */
 function withoutTuples(
   tuples: Buffer,

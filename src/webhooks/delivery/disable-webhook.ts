@@ -34,7 +34,10 @@ const FIND_MANAGERS = `
     and not (u.is_locked and coalesce(u.locked_until > now(), true))
   order by u.id`;
 
-/** @returns false when the webhook was already disabled or deleted (R-I3). */
+/**
+ * Disables a webhook, ends its waiting attempts and mails the active managers of the account (R-I3).
+ * @returns false when the webhook was already disabled or deleted.
+ */
 export async function disableWebhook(
   transaction: Transaction,
   webhookId: string,

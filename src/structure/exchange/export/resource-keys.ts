@@ -5,7 +5,10 @@ import { selectResources } from '../../resource.ts';
 import type { ReferenceKeys } from '../document/declaration-references.ts';
 import { type Key, KIND_NAMES, KINDS, type Kind, type KindName, keyExpression } from '../document/kinds.ts';
 
-/** For each kind, the occurrence by resource id (kinds.ts). A resource that shares its key with no other is absent. */
+/**
+ * For each kind, the `occurrence` (kinds.ts) of each resource, by resource id. A resource whose key is unique within
+ * its parent is absent.
+ */
 export type Occurrences = Readonly<Record<KindName, ReadonlyMap<number, number>>>;
 
 /** Column with the id of the parent; occurrences are counted separately within each parent. */

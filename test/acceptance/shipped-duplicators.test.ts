@@ -152,7 +152,10 @@ function renewEach(formula: Formula, siteId: number, copies: Copies, sourceIds: 
   };
 }
 
-/** Renews a formula as the older client does: it gives every form the source of the last input. */
+/**
+ * Renews a formula as the older client does: it sets `siteId` of every form to the new site, and `sourceId` and
+ * `entityId` to the new source of the last input.
+ */
 function renewAlike(formula: Formula, siteId: number, copies: Copies, sourceIds: ReadonlyMap<number, number>): Formula {
   const variables = formula.variables.map((variable) => renewInput(variable, siteId, copies, sourceIds));
   const sourceId = variables.at(-1)?.sourceId ?? null;

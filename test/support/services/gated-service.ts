@@ -31,7 +31,10 @@ export interface GatedService {
   close(): Promise<void>;
 }
 
-/** @param names roles besides api, ingester and calculator, in the same process. */
+/**
+ * Starts api, ingester and calculator in one process that reaches the database and Redis through gates.
+ * @param names further roles of the process.
+ */
 export async function startGatedService(
   names: readonly string[] = [],
   environment: RoleEnvironment = {},

@@ -28,7 +28,7 @@ export interface TestApi {
   readonly otherAccountId: number;
   /** MANAGER of the account, may push. Answers to this client and the clients below are validated against the OpenAPI document. */
   readonly manager: TestClient;
-  /** MANAGER of the other account, may push. */
+  /** MANAGER of the account `otherAccountId`, may push. */
   readonly stranger: TestClient;
   /** Adds a user, who may push by default, to the account. @returns a client that is signed in as the user. */
   signIn(userName: string, role: UserRole, options?: SignInOptions): Promise<TestClient>;
@@ -115,8 +115,8 @@ async function start(test: TestDatabase, databaseUrl: string, environment: Setti
 }
 
 /**
- * Checkers of this worker, by the settings of the role. Building the document and compiling its schemas takes 0.2 s of
- * CPU.
+ * Answer checkers that this worker has made, by the settings of the role. Building the OpenAPI document and compiling
+ * its schemas takes 0.2 s of CPU.
  */
 const answerCheckers = new Map<string, CheckAnswer>();
 

@@ -1,7 +1,8 @@
 /**
  * Finds calculated variables whose declaration refers to a deleted object, or to an input whose unit cannot be
- * converted any more. A declaration can still be saved with such a reference if it was accepted before, but the
- * calculation fails. `calculation/declaration/check-references.ts` reports the same problems.
+ * converted any more. The calculation of such a variable fails. Its declaration can still be saved, because references
+ * of the last saved declaration are not checked. `calculation/declaration/check-references.ts` reports the same
+ * problems.
  */
 
 import { isOffered } from './catalogue/units.ts';

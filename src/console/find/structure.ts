@@ -72,7 +72,7 @@ interface Found<Item> {
   readonly total: number;
 }
 
-/** @returns the query of the hits of the text; it sends no request while the text is empty. */
+/** @returns the query of what a search for `text` finds. The query sends no request while `text` is empty. */
 export function useSearch(text: string) {
   return useQuery({
     queryKey: ['search', text],

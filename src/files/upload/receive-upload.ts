@@ -97,7 +97,10 @@ function extensionOf(filename: string): string {
   return /\.([^./\\]+)$/.exec(filename)?.[1]?.toLowerCase() ?? '';
 }
 
-/** Removes the folders that some clients send with the name. */
+/**
+ * @returns the name of the file without the folders that some clients send with it.
+ * @throws {DomainError} invalid_input when the name is empty or too long.
+ */
 function nameOf(given: string): string {
   const name = toStorableText(given.slice(Math.max(given.lastIndexOf('/'), given.lastIndexOf('\\')) + 1)).trim();
   if (name !== '' && name.length <= MAX_FILENAME) return name;

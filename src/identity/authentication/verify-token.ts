@@ -96,7 +96,7 @@ function readIssuer(token: string): string {
   }
 }
 
-/** @returns the issuer for a message, cut to 200 characters: the token is not verified yet. */
+/** @returns the claim `iss` as an error message shows it: cut to 200 characters, as the token is not verified yet. */
 function show(issuer: string): string {
   return issuer === '' ? 'no claim iss' : JSON.stringify(issuer.slice(0, 200));
 }

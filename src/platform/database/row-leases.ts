@@ -70,7 +70,7 @@ export function openRowLeases<Row extends LeasedRow>(database: Database, table: 
     isHeld: (row) => performance.now() < (heldUntilMs.get(row) ?? 0),
     drop: async (rows) => {
       for (const row of rows) heldUntilMs.delete(row);
-      // A renewal in progress may still change the token.
+      // A renewal in progress may still change `claimedUntil` of these rows.
       await renewal;
     },
     stop: () => clearInterval(timer),

@@ -174,7 +174,7 @@ async function inlineBatches(transaction: Transaction, columnsName: string): Pro
   const { rows } = await transaction.query<{ name: string }>(FIND_INDEX, [columnsName]);
   const index = rows[0]?.name;
   if (index === undefined) return;
-  // Rewrites the rows, because the setting only applies to rows written later.
+  // The setting only applies to rows written later, so `cluster` writes the existing rows again.
   await transaction.query(`alter table ${columnsName} set (toast_tuple_target = ${TOAST_TUPLE_TARGET})`);
   await transaction.query(`cluster ${columnsName} using ${index}`);
 }

@@ -1,7 +1,7 @@
 /**
  * Encodes which variable each reading of a write belongs to, as runs (variable id, number of readings) in the
- * order of the readings. A run is two varints: the difference to the id of the previous run, zigzag encoded,
- * and the number of readings.
+ * order of the readings. A run is two varints: the id minus the id of the previous run, zigzag encoded, and the
+ * number of readings.
  */
 import { TUPLE_BYTES, variableIdOf } from '../copy-codec.ts';
 

@@ -1,4 +1,4 @@
-/** What a formula reads besides its script: inputs with their windows and versions, form values and constants. */
+/** Editors of what the script of a formula reads: inputs with their windows and versions, form values and constants. */
 import { ActionIcon, Button, Select, Switch, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { Icon } from '../../shell/icon.tsx';
@@ -21,7 +21,7 @@ interface InputsProps {
   readonly onChange: (change: Partial<Formula>) => void;
 }
 
-/** Editors of everything a formula reads: variables, form values and constants. */
+/** Editors of everything that the script reads: variables, form values and constants. */
 export function Inputs(props: InputsProps) {
   return (
     <>

@@ -12,7 +12,7 @@ export function isFileOver({ state }: Pick<FileStatus, 'state'>): boolean {
   return state !== 'Queued' && state !== 'Processing';
 }
 
-/** @returns the query of a file, which follows its ingestion. */
+/** @returns the query of a file's state. The query updates its data until the ingestion ends. */
 export function useFile(id: string) {
   return useFollowed<FileStatus>({
     queryKey: ['file', id],

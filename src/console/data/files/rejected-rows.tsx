@@ -55,7 +55,7 @@ export function RejectedRows({ file }: { readonly file: FileStatus }) {
   );
 }
 
-/** Shows the first 200 reasons without the rows, for a file whose rows are not read here. */
+/** Shows number and reason of the first 200 rejected rows, when the page has not read the rows themselves. */
 function Plain({ errors }: { readonly errors: RowErrors }) {
   const { t } = useTranslation('data');
   return (

@@ -6,7 +6,7 @@ export interface Line {
   readonly label: string;
   /** CSS variable with the colour of the line. */
   readonly color: string;
-  /** Symbol of the unit; lines of a unit share an axis. */
+  /** Symbol of the unit; lines with the same unit share an axis. */
   readonly unit: string;
   /** The line is dashed and slightly transparent. */
   readonly isQuiet?: boolean;

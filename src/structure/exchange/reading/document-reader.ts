@@ -38,7 +38,7 @@ const BUFFER_MEBIBYTES = 160;
  * @param readStored reads a part of the document; its errors are rethrown.
  * @param signal when aborted, ends the reader process.
  * @throws {DocumentRefusal} when the document cannot be read to its end.
- * @throws {ReaderDeath} when the reader process ended.
+ * @throws {ReaderDeath} when the reader process ended before it had read the document.
  */
 export async function* readDocument(
   order: ReadingOrder,

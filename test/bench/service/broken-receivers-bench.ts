@@ -66,7 +66,7 @@ export async function benchBrokenReceivers(database: Database, queueOptions: Que
   }
 }
 
-/** @returns p95 once every message of these webhooks is delivered. @throws {Error} after a minute. */
+/** @returns p95 of delivery times once every message of these webhooks is delivered. @throws {Error} after a minute. */
 async function awaitAll(database: Database, webhookIds: readonly string[]): Promise<number> {
   for (let tries = 0; tries < 600; tries += 1) {
     const { rows } = await database.query<{ sent: number; p95Ms: number }>(MEASURE, [webhookIds]);

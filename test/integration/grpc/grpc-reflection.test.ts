@@ -1,4 +1,7 @@
-/** Reflection and health as seen by a client without the proto: `buf curl` fetches every type from the server. */
+/**
+ * Reflection as seen by a client without the proto (`buf curl` fetches every type from the server), and the health of a
+ * server that stops.
+ */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';

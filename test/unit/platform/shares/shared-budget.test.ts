@@ -59,7 +59,7 @@ describe('shared budget: a share of each account and user (R-A14)', () => {
       );
     }
     for (const holdings of held.values()) expect(holdings.length).toBeGreaterThan(TOTAL / 10 - 10);
-    // A tenth of the total is free. A new account may take half of the free amount, a single user three sevenths.
+    // A tenth of the total is free. Of this tenth, a new account may take half, and one user three sevenths.
     expect(takeAll(budget, owner(100))).toBeGreaterThan((TOTAL / 10) * (3 / 7) - 10);
   });
 

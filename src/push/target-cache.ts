@@ -13,7 +13,7 @@ import { keyOfIdentifiers, resolveTargets, type Target, type Unresolved } from '
 
 export interface ResolvedTargets {
   readonly targets: readonly (Target | Unresolved)[];
-  /** Version of the structure from which the targets were cached; null when all targets were looked up just now. */
+  /** Structure version of the cached targets; null when all targets were just read from the database. */
   readonly structureVersion: number | null;
 }
 

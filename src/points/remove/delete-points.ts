@@ -34,7 +34,10 @@ export const countDates = (target: string) => `${RANGES} from ${target} where ${
 /** @returns the statement that deletes superseded versions from one chunk (R-G5). */
 export const deleteHistory = (target: string) => `delete from ${target} where ${IN_REMOVAL}`;
 
-/** @returns the statement that deletes current values from one chunk and returns their dates by variable (R-G5). */
+/**
+ * @returns the statement that deletes current values from one chunk and returns, for each variable, the first and
+ * last deleted date and the number of deleted dates (R-G5).
+ */
 export const deleteCurrent = (target: string) => `
   with removed as (delete from ${target} where ${IN_REMOVAL} returning variable_id, date)
   ${RANGES} from removed group by variable_id`;
@@ -49,7 +52,10 @@ const ROLLUP_RANGES = `
 /** Statement that counts the points of the rollups that begin in the period. */
 export const COUNT_ROLLUPS = `${ROLLUP_RANGES} from point_rollup where ${ROLLUPS_IN_REMOVAL} group by variable_id`;
 
-/** Statement that deletes the rollups that begin in the period and returns the dates of their points by variable. */
+/**
+ * Statement that deletes the rollups that begin in the period and returns, for each variable, the first and last date
+ * and the number of their points.
+ */
 export const DELETE_ROLLUPS = `
   with removed as (delete from point_rollup where ${ROLLUPS_IN_REMOVAL}
                    returning variable_id, first_date, last_date, point_count)

@@ -76,7 +76,7 @@ export async function purgeVersions(
 
 interface CutOfChunk {
   readonly removed: number;
-  /** First instant whose state is still complete; null when nothing was deleted. */
+  /** First instant from which past states of the chunk are complete; null when the cut deleted nothing. */
   readonly historyFromMicros: Micros | null;
 }
 

@@ -77,9 +77,9 @@ const surplus = (target: StatementTarget) => `
       else version.untagged_count + (run.version_tag_id = 0)::int end
   )`;
 
-// Deletes surplus versions. Returns, per variable, the first instant from which states are complete after the cut
-// (R-F9): the greatest VersionTimestamp of a version that directly follows a deleted version of its date; null when
-// this write stores one of these versions.
+// Deletes surplus versions. For each variable that loses a version, returns the first instant from which its past
+// states are complete (R-F9): the VersionTimestamp of the latest version that directly follows a deleted version of its
+// date, or null when such a follower is the version being written.
 const limit = (target: StatementTarget) => `${surplus(target)}, removed as (
     delete from ${target.target} history using surplus
     where history.variable_id = surplus.variable_id and history.date = surplus.date

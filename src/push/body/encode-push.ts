@@ -33,7 +33,7 @@ export interface LabelIds {
 export interface EncodedPush {
   /** COPY tuples, one per reading, without repeats. */
   readonly tuples: Buffer;
-  /** Readings of the elements that have a target, including repeats. */
+  /** Number of readings in elements that have a target, including repeats. */
   readonly readingCount: number;
   /** Warnings about the first 100 local dates that a clock change makes ambiguous or skips. */
   readonly warnings: readonly PushWarning[];

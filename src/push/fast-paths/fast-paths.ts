@@ -21,7 +21,7 @@ export interface FastPaths {
    * @param env the bindings of the app's request.
    */
   throwFailure(env: unknown): void;
-  /** @returns undefined when the push is not plain and needs its own row. */
+  /** @returns undefined for a push that is not plain; such a push needs its own row of `push_operation`. */
   toPlainPush(push: PlainCandidate): PlainPush | undefined;
   /**
    * Combines plain pushes of one user into one operation; `memberLabel(label, n)` is the

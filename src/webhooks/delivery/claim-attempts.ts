@@ -76,7 +76,7 @@ const FIND_DUE = `
     then exists (select from webhook_attempt where webhook_id = webhook.id and ${IS_DUE})
     else exists (select from webhook_attempt where webhook_id = webhook.id and is_replay and ${IS_DUE}) end`;
 
-// An attempt that became due after the last claim gives a negative delay.
+// The delay is negative when an unclaimed attempt is already due and the webhook is not paused.
 const FIND_NEXT = `
   select extract(epoch from greatest(next.due_date, paused_until) - now())::float8 * 1000 as "delayMs"
   from webhook cross join lateral (

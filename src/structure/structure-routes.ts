@@ -85,7 +85,7 @@ export interface Declarations {
   findCycle(transaction: Transaction, accountId: number): Promise<readonly number[] | undefined>;
 }
 
-/** A declaration to be saved; null: the variable is no longer calculated. */
+/** A declaration to be saved; `calculated` is null when the variable is no longer calculated. */
 export interface NewDeclaration {
   readonly variableId: number;
   readonly sourceId: number;

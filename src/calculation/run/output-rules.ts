@@ -183,7 +183,7 @@ function describeEmptiness({ returned, dropped, outside }: OutputCounts): readon
   return [`nothing is stored: no returned row has both a date and a finite value; rows returned: ${returned}`];
 }
 
-/** @returns functions that read the labels of rows; rows of a slice with equal texts share one object. */
+/** @returns functions that read the labels of rows; within a slice, rows with equal texts share one object. */
 function labelReader(
   { versions, tags }: OutputSeries,
   { isVersioned, defaultVersion }: Omit<OutputSettings, 'period'>,

@@ -3,8 +3,8 @@ import type { SandboxPool } from '../sandbox/pool.ts';
 import type { SandboxJob, SandboxOutcome, SpentTime } from '../sandbox/sandbox-types.ts';
 
 /**
- * @returns a function that runs a script like `sandbox.run`, in the time that the earlier scripts of the run have left
- * (R-H7).
+ * @returns a function that runs a script like `sandbox.run`, limited to the wall and CPU time that earlier scripts of
+ * the run have not used (R-H7).
  */
 export function shareLimits(
   sandbox: Pick<SandboxPool, 'run'>,

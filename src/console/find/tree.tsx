@@ -28,7 +28,7 @@ function keepOpen(open: ReadonlySet<string>): void {
   try {
     sessionStorage.setItem(OPEN_KEY, [...open].join(','));
   } catch {
-    // The storage is full, so a reload loses the open rows.
+    // The storage is full: after a reload, the rows stored last are open.
   }
 }
 

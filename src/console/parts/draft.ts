@@ -14,7 +14,7 @@ export function readDraft<Value>(key: string): Value | undefined {
   }
 }
 
-/** Stores a draft; undefined removes it. When the storage is full, only the page has the work. */
+/** Stores a draft; undefined removes it. When the browser cannot store the draft, only the open page has it. */
 export function writeDraft(key: string, value: unknown): void {
   try {
     if (value === undefined) localStorage.removeItem(PREFIX + key);

@@ -49,8 +49,8 @@ export function countKnown(header: readonly string[]): number {
 
 /**
  * Finds the columns of a header (R-E2).
- * @throws {FileRefusal} missing_column, with the name of every missing column; duplicate_column when two known columns
- * have the same name or names of the same identifier.
+ * @throws {FileRefusal} missing_column, with the name of every missing column; duplicate_column when two names of the
+ * header mean the same known column.
  */
 export function planColumns(header: readonly string[]): Columns {
   const columnOf = new Map<Role, number>();

@@ -151,8 +151,8 @@ async function getSubject(
 }
 
 /**
- * Finds a user that may be taken over, as the attribute `tidemark` says: a manager who chooses the name of another user
- * of the realm must not gain control of that user.
+ * Finds the user with this name if its attribute `tidemark` allows taking it over: a manager who chooses the name of
+ * another user of the realm must not gain control of that user.
  */
 async function findOwn(admin: KeycloakAdmin, userName: string): Promise<KeycloakUser | undefined> {
   const user = await admin.findUserByName(userName);

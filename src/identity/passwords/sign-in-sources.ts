@@ -16,7 +16,7 @@ import { eventLiteral } from '../../platform/database/outbox.ts';
 import { isStorableText } from '../../platform/database/storable-text.ts';
 
 export interface SignInPolicy {
-  /** Wrong passwords in a row that block sign-in from a network. */
+  /** Number of wrong passwords in a row after which sign-in from their network is blocked. */
   readonly maxFailures: number;
   /** Seconds for which sign-in stays blocked. */
   readonly lockSec: number;

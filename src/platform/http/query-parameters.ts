@@ -45,7 +45,7 @@ export function idsParameter(description: string): QueryParameter<readonly numbe
   };
 }
 
-/** Declares a flag: `true`, `True`, `1`, `false`, `0`; false when it is absent. */
+/** Declares a flag: `true` or `1`, `false` or `0`, in any case; false when it is absent. */
 export function flagParameter(description: string): QueryParameter<boolean> {
   return {
     description,
@@ -54,7 +54,7 @@ export function flagParameter(description: string): QueryParameter<boolean> {
   };
 }
 
-/** Declares a flag: `true`, `True`, `1`, `false`, `0`; undefined when it is absent. */
+/** Declares a flag: `true` or `1`, `false` or `0`, in any case; undefined when it is absent. */
 export function optionalFlagParameter(description: string): QueryParameter<boolean | undefined> {
   return {
     description,

@@ -16,7 +16,7 @@ export interface GivenValue {
   readonly text: string;
 }
 
-/** Values by name, from the query of an address or from a body with the same members (R-G1). */
+/** Values by name, from the query of an address or from the members of a body (R-G1). */
 export interface QuerySource {
   /** Returns the values of a name in the order given. The name matches in any case. */
   all(name: string): readonly GivenValue[];

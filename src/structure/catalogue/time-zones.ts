@@ -178,10 +178,10 @@ export function warmTimeZones(): void {
 }
 
 /**
- * Returns a function that computes the first instant of a civil date: the first of two midnights, or the end of the gap
- * when midnight is skipped (R-D4).
+ * Finds the first instant of a civil date in a zone: the first of two midnights, or the end of the gap when midnight is
+ * skipped (R-D4).
  * @param timeZoneId IANA zone.
- * @returns a function from the midnight of the date as if the zone were UTC, to the first instant of the date; both in
+ * @returns a function that takes midnight UTC of a date and returns the first instant of this date in the zone; both are
  * microseconds since 1970-01-01 UTC.
  */
 export function startOfDay(timeZoneId: string): (localMidnight: number) => number {

@@ -65,7 +65,10 @@ export const ENERGY_USAGES = {
   Other: 11,
 } as const;
 
-/** Features that a front end may offer a user; `accounts/members/features.ts` stores the levels. */
+/**
+ * Built-in features that a front end may offer a user. `accounts/members/features.ts` stores a level, from None to
+ * Admin, for each feature of an account and of a user.
+ */
 export const FEATURES = {
   Structure: 1,
   Data: 2,

@@ -40,7 +40,7 @@ export interface World {
   spanOf(label: string): Span;
 }
 
-/** The spans of the writes that have a name. */
+/** The spans of named writes, by the name of the write. */
 export interface Spans {
   add(moment: Moment | undefined, span: Span): void;
   get(label: string): Span;

@@ -2,16 +2,24 @@
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 
+/** Rules of axe-core that depend on colours. */
+const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
+
 /**
  * Runs in the page. With `resultTypes`, axe-core lists only violations in full: its list of the elements that pass is
  * larger than the page.
  */
-const RUN = `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations
+const run = (
+  options: object,
+) => `axe.run(${JSON.stringify({ resultTypes: ['violations'], ...options })}).then(({ violations }) => violations
   .filter(({ impact }) => impact === 'serious' || impact === 'critical')
   .map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`;
 
-/** @returns one text per rule: its id and the HTML of the elements that break the rule. */
-export async function findObstacles(page: Page): Promise<readonly string[]> {
+/**
+ * Applies all rules, or only those that depend on colours: a page that is shown in another colour scheme differs in nothing
+ * else. @returns one text per broken rule: its id and the HTML of the elements that break it.
+ */
+export async function findObstacles(page: Page, rules: 'all' | 'colours' = 'all'): Promise<readonly string[]> {
   if (!(await page.evaluate<boolean>(`'axe' in window`))) await page.evaluate(axe.source);
-  return page.evaluate<readonly string[]>(RUN);
+  return page.evaluate<readonly string[]>(run(rules === 'all' ? {} : { runOnly: COLOUR_RULES }));
 }

@@ -50,7 +50,8 @@ export function sourceOfBody(body: unknown): BodySource {
   collect('', body, ROOT);
   const given = (name: string): readonly Given[] => {
     const object = objects.get(name.toLowerCase());
-    if (object !== undefined) throw locationError(locationInBody(object), 'must not be an object');
+    if (object !== undefined)
+      throw locationError(locationInBody(object), 'must be a value or a list of values, got an object');
     return values.get(name.toLowerCase()) ?? [];
   };
   return {

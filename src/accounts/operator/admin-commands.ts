@@ -44,7 +44,7 @@ export interface AdminServices {
   readonly backups: Readonly<Record<string, FileCommand>>;
   /** Prints a line for the operator. */
   readonly print: (line: string) => void;
-  /** @returns the first line of standard input, without its end. */
+  /** @returns the first line of standard input, without the line end; an empty text when there is none. */
   readonly readLine: () => Promise<string>;
   /**
    * Sets a password that stays valid after the first sign-in; undefined where Keycloak administers passwords.
@@ -355,10 +355,7 @@ async function setTemporaryPassword(
   );
 }
 
-/**
- * Sets the password that the operator gave. The mail address stays unproven: the operator knows the password, and the
- * owner of the address has received nothing.
- */
+/** Sets the operator's password. The mail address stays unproven, because its owner has received nothing. */
 async function setGivenPassword(
   transaction: Transaction,
   { setPassword }: CommandServices,

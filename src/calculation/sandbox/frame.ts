@@ -55,8 +55,7 @@ export class FrameError extends Error {
   override readonly name = 'FrameError';
 }
 
-if (endianness() !== 'LE')
-  throw new Error('Tidemark needs a little-endian machine, because it exchanges little-endian frames with R');
+if (endianness() !== 'LE') throw new Error('Tidemark needs a little-endian machine for its frames to R');
 
 /** @returns the request frame of a job. A NUL in a text, which R cannot hold, becomes U+FFFD. */
 export function encodeRequest(job: SandboxJob): Buffer {

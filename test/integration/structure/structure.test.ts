@@ -163,14 +163,12 @@ describe('structure: a site, source or variable', () => {
 
   it('is not created with clientData of more than 65,536 bytes as JSON: 400 at $.clientData (R-A5, R-C11)', async () => {
     const { siteId, sourceId } = await createStructure(api.manager);
-    for (const [path, members] of [
-      ['/sites', {}],
-      ['/sources', { siteId }],
-      [`/variables/source/${sourceId}`, {}],
-    ] as const) {
+    for (const [path, parent] of Object.entries({
+      ...{ '/sites': {}, '/sources': { siteId }, [`/variables/source/${sourceId}`]: {} },
+    })) {
       const post = (size: number) => {
         const clientData = { a: 'x'.repeat(size - JSON.stringify({ a: '' }).length) };
-        return api.manager.post(path, { name: 'x', ...members, clientData });
+        return api.manager.post(path, { name: 'x', ...parent, clientData });
       };
       expect((await post(65_536)).status, path).toBe(200);
       expect(await post(65_537), path).toMatchObject({

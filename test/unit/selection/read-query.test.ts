@@ -72,6 +72,6 @@ describe('read query: a body as a source of parameters (R-G1)', () => {
   test('an object where a value is expected is refused only when the value is read', () => {
     const source = sourceOfBody({ Options: { From: { date: '2026-01-01' } } });
     expect(source.all('date')).toMatchObject([{ text: '2026-01-01' }]);
-    expect(() => source.all('FROM')).toThrow('$.Options.From must not be an object');
+    expect(() => source.all('FROM')).toThrow('$.Options.From must be a value or a list of values, got an object');
   });
 });

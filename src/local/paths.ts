@@ -17,7 +17,7 @@ export const LOG_DIRECTORY = join(LOCAL_DIRECTORY, 'log');
 /** File with the addresses of the running stack, for scripts. */
 export const STACK_FILE = join(LOCAL_DIRECTORY, 'stack.json');
 
-/** The Node pinned by package-lock.json, which runs TypeScript. */
+/** Path of the Node that package-lock.json pins. This version of Node runs TypeScript. */
 export const PINNED_NODE = join(CHECKOUT, 'node_modules/.bin/node');
 
 /** Directory of the cached root file systems: `${XDG_CACHE_HOME:-~/.cache}/tidemark`. */

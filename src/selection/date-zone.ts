@@ -60,7 +60,7 @@ export function formatOptional(micros: Micros | undefined): string | undefined {
   return micros === undefined ? undefined : formatInstant(micros);
 }
 
-/** Sets the header `Time-Zone` to the zone applied to dates of the request. */
+/** Sets the header `Time-Zone` to the zone in which dates of the request were read, unless `dateZone` is undefined. */
 export function setDateZone(c: Context, dateZone: string | undefined): void {
   setDateZones(c, dateZone === undefined ? [] : [dateZone]);
 }

@@ -12,7 +12,7 @@ export interface WatchedPoints {
   readonly count: number;
 }
 
-/** A message to send, and the reader's positions that change with it. */
+/** A message to send, and the new position of the watch in each variable whose position changes. */
 export interface BuiltMessage {
   readonly points: WatchedPoints;
   readonly positions: ReadonlyMap<number, ChangePosition>;

@@ -160,7 +160,7 @@ function conclude(
 
 /**
  * @returns the dates whose rows are stored: the period of the formula, limited to the whole periods of its aligned
- * inputs.
+ * inputs; undefined when neither limits the dates.
  */
 function narrow(
   period: PlannedFormula['period'] | undefined,

@@ -44,7 +44,7 @@ export interface UpdateState {
   readonly usualMs: number | null;
 }
 
-/** @returns the state of a variable that the caller may read. */
+/** @returns the update state of a variable. Does not check whether the user may read the variable. */
 export async function readUpdateState(queryable: Queryable, variableId: number): Promise<UpdateState> {
   const running = await queryable.query<NonNullable<UpdateState['running']>>(RUNNING, [variableId]);
   const waiting = await queryable.query<UpdateState['waiting'][number]>(WAITING, [variableId]);

@@ -11,7 +11,7 @@ export const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   components: {
-    // Locking the scroll bar would insert a style tag.
+    // Locking the scroll bar would insert a style tag, which the Content-Security-Policy refuses.
     Modal: { defaultProps: { lockScroll: false, centered: true } },
     // Hints below inputs, so that the inputs of a row are aligned.
     InputWrapper: { defaultProps: { inputWrapperOrder: ['label', 'input', 'description', 'error'] } },

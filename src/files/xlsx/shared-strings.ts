@@ -102,7 +102,7 @@ class StringTable implements SharedStrings {
   }
 }
 
-/** Decodes characters that XML cannot hold, written like `_x000D_` (ECMA-376 part 1, 22.9.2.19). */
+/** Decodes characters that are written like `_x000D_` (ECMA-376 part 1, 22.9.2.19). */
 export function unescapeText(text: string): string {
   if (!text.includes('_x')) return text;
   return text.replace(/_x([\dA-Fa-f]{4})_/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));

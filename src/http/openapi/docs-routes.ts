@@ -52,7 +52,7 @@ export function docsRoutes(findAddresses: () => Promise<Addresses>): Hono {
     .get('/docs/*', (c) => send(c, c.req.path.slice(c.req.path.lastIndexOf('/docs/') + '/docs/'.length)));
 }
 
-/** Whether the client already has the version with this ETag. */
+/** Whether the header If-None-Match of the request names this ETag or `*`. */
 export function isKnown(c: Context, etag: string): boolean {
   const known = (c.req.header('if-none-match') ?? '').split(',').map((tag) => tag.trim());
   return known.includes(etag) || known.includes('*');

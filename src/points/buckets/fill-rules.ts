@@ -32,9 +32,9 @@ export interface FillOptions {
   readonly fill: Exclude<Fill, 'none'>;
   readonly order: 'ASC' | 'DESC';
   readonly steps: BucketSteps;
-  /** Start of the earliest bucket of the period. Default: the earliest bucket pushed. */
+  /** Start of the earliest bucket of the period. Default: the earliest bucket given to `Filler.push`. */
   readonly first?: Micros | undefined;
-  /** Start of the latest bucket of the period. Default: the latest bucket pushed. */
+  /** Start of the latest bucket of the period. Default: the latest bucket given to `Filler.push`. */
   readonly last?: Micros | undefined;
 }
 

@@ -20,7 +20,7 @@ const WRITERS = `
   select virtualtransaction as writer from pg_locks
   where locktype = 'advisory' and mode = 'ShareLock' and objsubid = 1 and classid = $1::int8::oid
     and database = (select oid from pg_database where datname = current_database())`;
-// The lock key contains the second in which the write began, rounded down.
+// `objid` is the low half of the lock key: the Unix second in which the write began.
 const WRITERS_UNTIL = `${WRITERS} and objid::int8 <= $2::int8`;
 const WRITERS_AMONG = `${WRITERS} and virtualtransaction = any($2::text[])`;
 

@@ -43,7 +43,8 @@ export interface WritePlan {
   readonly written: readonly WrittenSeries[];
 }
 
-// Maximum `versionBound`, so that it fits into its column. It need not be exact above every possible version limit.
+// Maximum `versionBound`, so that the bound fits into its column. The bound is only compared with version limits, which
+// are far below this maximum.
 const MAX_VERSION_BOUND = 1_000_000;
 
 /** The variables and chunks of a write. */

@@ -24,7 +24,10 @@ export interface PushContext {
 
 export type EncodedOperation = NewOperation & Pick<EncodedPush, 'firstDates' | 'hasVersionTags' | 'timeZones'>;
 
-/** Warns in the answer, because clients consider status 200 a success (§7). */
+/**
+ * Creates the warning that a push stored nothing (§7). Without the warning, clients would consider the status 200 a
+ * success.
+ */
 function nothingAccepted(count: number): PushWarning {
   const subject = count === 1 ? 'the element' : `each of the ${count} elements`;
   const message = `nothing was stored: ${subject} matches no variable, or several; see rejected, correct the structure, and replay the operation`;

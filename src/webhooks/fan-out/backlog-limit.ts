@@ -53,7 +53,7 @@ const COUNT = `
  */
 export function openBacklogLimit(maxPending: number, nowMillis: () => number): BacklogLimit {
   const counts = new Map<string, Count>();
-  /** A nearly full backlog is counted often, so that few messages are dropped that would fit. */
+  /** A nearly full backlog is counted often, so that few messages are dropped although they would fit. */
   const maxAgeMs = ({ pending }: Count, isFull: boolean): number =>
     !isFull && pending > maxPending * FULL_SHARE
       ? MIN_AGE_MS

@@ -11,7 +11,7 @@ export interface ReadRows {
   readonly header: readonly string[];
   /** Cells by row number as in a spreadsheet: the first row of the file is 1. */
   readonly rows: ReadonlyMap<number, readonly string[]>;
-  /** Names of the sheets of a workbook, in its order. The service reads the first one only. Undefined for a CSV. */
+  /** Names of the sheets in the order of the workbook; undefined for a CSV. The service reads only the first sheet. */
   readonly sheets?: readonly string[];
 }
 

@@ -84,14 +84,14 @@ function kind(
   return { name, resource, keyField, self, parents, fields: [keyField, 'name', ...others] };
 }
 
-/** Members of a row in the order of the document; the sheet has a column for each. */
+/** Members of a row in the order of the document. The sheet of the list has a column for each member. */
 export function membersOf({ name, self, parents, fields }: Kind): readonly string[] {
   const above = parents.flatMap((parent) => [parent.own, parent.name, parent.occurrence]);
   const [own = '', ownName = '', ...others] = fields;
   return [...above, own, ownName, self.occurrence, ...others, ...(name === 'variables' ? ['calculated'] : [])];
 }
 
-/** Members of a row of a list; the sheet has a column for each. */
+/** Members of a row of a list. The sheet of the list has a column for each member. */
 export function listMembers(name: ListName): readonly string[] {
   if (name === 'catalogues') return ENTRY_MEMBERS;
   return name === 'forms' ? FORM_MEMBERS : membersOf(KINDS[name]);

@@ -212,8 +212,8 @@ const PARENT_COLUMN: Readonly<Record<KindName, string | undefined>> = {
 };
 
 /**
- * @returns for each reference the ids of the resources with its key, ascending. When no resource has the key, a name
- * without an occurrence finds the resource that has this name and an identifier, if there is exactly one such resource.
+ * @returns for each lookup the ids of the resources with its key, ascending. When no resource has the key, a lookup by
+ * name without an occurrence finds a resource that has this name and an identifier, if only one resource has both.
  */
 async function findIds(
   queryable: Queryable,

@@ -1,5 +1,5 @@
 /**
- * Compares the catalogue entries of a document with the entries that the account may use, built in or its own. A missing
+ * Compares the catalogue entries of a document with the built-in entries and the entries of the account. A missing
  * entry gets an id. The conversion of a unit never changes, so another conversion of an existing unit is a problem.
  */
 import type { Transaction } from '../../../../platform/database/database.ts';

@@ -224,7 +224,7 @@ test.each(CASES)('webhook event %s reaches its subscriber with its data (R-I2)',
   await api.call('DELETE', `/account/webhooks/${id}`);
 });
 
-/** Whether a message has the data: messages of earlier events may still arrive. */
+/** Whether the data of a message are `data`. The test skips messages that still arrive for earlier events. */
 function isAbout(body: ReceivedMessage['body'], data: unknown): boolean {
   try {
     expect(body.data).toEqual(data);

@@ -78,7 +78,10 @@ interface Stop {
   readonly problems: readonly string[];
 }
 
-/** Tabs through the content of the page until the focus leaves it. @returns the stops by name, and their problems. */
+/**
+ * Presses Tab until the focus leaves the content of the page.
+ * @returns the names of the controls that Tab focused, in order, and the problems of these controls.
+ */
 async function tabThrough(page: Page): Promise<{ readonly stops: readonly string[]; readonly problems: string[] }> {
   const stops: string[] = [];
   const problems: string[] = [];

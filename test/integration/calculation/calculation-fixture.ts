@@ -76,7 +76,7 @@ export interface CalculationFixture {
   /** Announces a write at these dates, in microseconds. Default: at START, in a new wave. */
   readonly announce: (variableId: number, at?: readonly number[], wave?: number) => Promise<void>;
   readonly relay: () => Promise<void>;
-  /** Announces a write of a variable and relays the event, which requests runs of the variables that it triggers. */
+  /** Announces a write of a variable and relays its event. The relay requests the runs that the write triggers. */
   readonly change: CalculationFixture['announce'];
   /** Runs the waiting request of a variable with `run` as its script. */
   readonly runWith: (

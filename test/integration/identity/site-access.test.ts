@@ -37,7 +37,8 @@ afterAll(async () => {
 const grant = (...sites: readonly Body[]) => api.manager.post(`/account/user/${userId}/sites`, sites);
 const idsOf = async (path: string) => (await user.get<Listed>(path)).body.map(({ id }) => id);
 /**
- * Inserts a run of the granted variable, whose inputs are the granted variable, the other variable and a form.
+ * Inserts a run of the granted variable. The inputs of the run are the granted variable, the hidden variable and a
+ * form.
  * @returns the id of the run.
  */
 async function addRun(): Promise<number> {

@@ -168,7 +168,8 @@ async function startSuspendedRoles() {
   const suspend = async ({ pid }: RoleProcess) => void process.kill(pid, 'SIGSTOP');
   const api = await signIn(apiRole.http);
   const victim = await start();
-  // Created now, because the time until its run ends has begun: a busy machine needs many seconds to start a process.
+  // The slow run ends RUN_MS after the creation of its variable. So the variable is created after the start of the
+  // process, which takes many seconds on a busy machine.
   const fixture = await createSlowCalculation(api);
   const receiver = await subscribe(api, 'SiteCreated');
 

@@ -138,7 +138,7 @@ describe('push: while one push of an account rewrites stored points', () => {
       return open.rowCount === 0;
     });
     const [ofRewritten = [], ofOther = []] = await Promise.all([rewritten, other].map(versionsOf));
-    // Every push to a variable has another value, so a value that appears twice would be a push that was written twice.
+    // No two pushes give a variable the same value, so a value that appears twice means that a push was written twice.
     for (const versions of [ofRewritten, ofOther]) {
       expect(versions.length).toBeGreaterThan(5);
       expect(new Set(versions).size).toBe(versions.length);

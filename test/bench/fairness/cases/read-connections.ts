@@ -7,7 +7,7 @@ import { openUnread, openUnreadCall } from '../../../support/clients/unread-read
 import { addStoredSource, addStoredVariables } from '../../../support/fixtures/stored-structure.ts';
 import { type FairnessAccount, type FairnessService, fairnessCase } from '../fairness-case.ts';
 
-/** Number of reads over REST, and again over gRPC: twice the default of READ_POOL_SIZE. */
+/** Number of reads over REST, and number of reads over gRPC. Each is twice the default of READ_POOL_SIZE. */
 const READS = 20;
 /** Points whose data exceed the socket buffers of both sides. */
 const POINTS_OF_A = 1_000_000;

@@ -39,7 +39,7 @@ async function addWebhook(eventType: string, wanted: Wanted = {}): Promise<strin
   return rows[0]?.id ?? '';
 }
 
-/** @returns the data of the messages for a webhook after the fan-out of all events, oldest first. */
+/** Fans out all events. @returns the data of the messages that wait for delivery to a webhook, oldest first. */
 async function messagesOf(webhookId: string): Promise<readonly Record<string, unknown>[]> {
   await api.parts.outbox.relay();
   const { rows } = await api.database.query<{ data: Record<string, unknown> }>(

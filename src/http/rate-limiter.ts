@@ -147,7 +147,7 @@ function openLocalMeters(settle: Settle) {
   return {
     count,
     learn,
-    /** @returns milliseconds counted in memory that Redis does not know yet; the caller adds them to Redis. */
+    /** @returns the milliseconds that are counted in memory and not yet in Redis; the caller adds them to Redis. */
     takeUnsettled: (key: string): number => {
       const ms = unsettled.get(key) ?? 0;
       unsettled.delete(key);

@@ -40,7 +40,7 @@ export function openPassingLanes(
     const key = `${accountId}/${lane}`;
     await pause(OPEN_AFTER_MS, over);
     while (!over.aborted && !isClosed) {
-      // The lane may still be writing, because an earlier long write of the account opened it.
+      // An earlier long write of the account may have started a write in this lane that is still under way.
       const count = underWay.has(key) ? 0 : await writeIn(key, accountId, lane, isSmallOnly);
       if (count === 0) await pause(POLL_MS, over);
       if (count === undefined) await pause(PAUSE_AFTER_FAILURE_MS, over);

@@ -152,7 +152,7 @@ export class Watch {
 
   /**
    * Reads and sends the points of the changed variables. A stalled reader loses its database connection; the next round
-   * continues from its positions.
+   * continues from the positions that the reader has reached.
    */
   async #round(): Promise<void> {
     const variableIds = [...this.#changed];

@@ -69,7 +69,7 @@ function hasNote(declaration: unknown): boolean {
 }
 
 /**
- * @returns JSON with sorted names, which leaves out nulls, the note, and the members that an answer adds
+ * @returns JSON with sorted members, without nulls, without the note, and without the members that an answer adds
  * (present-declarations.ts); undefined for a value that is not an object.
  */
 function comparable(declaration: unknown): string | undefined {

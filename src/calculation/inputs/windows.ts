@@ -96,8 +96,8 @@ function absoluteWindow(input: InputDeclaration, timeZoneId: string): Window {
 }
 
 /**
- * Dates that a change affects: (a − period, b + period] for RelativeDate, otherwise the changed dates themselves. They
- * are widened to whole periods of `alignTo` (R-H6).
+ * Dates that a change of the dates [a, b] affects: (a − period, b + period] for RelativeDate, otherwise [a, b].
+ * `alignTo` widens the affected dates to whole civil periods (R-H6).
  */
 export function reachOf(input: InputDeclaration, changed: DateRange, timeZoneId: string): DateRange {
   if (input.periodType !== 'RelativeDate') return align(input, changed, timeZoneId);

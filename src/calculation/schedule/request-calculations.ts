@@ -170,8 +170,8 @@ const FIND_WAITING_FOR = `
   from calculation_request request join downstream on id = variable_id`;
 
 /**
- * Creates the outbox consumer that turns committed writes and changed form values into requests, and wakes the calculators
- * after the commit (R-H5).
+ * Creates the outbox consumer that requests runs for committed writes and changed form values, lets schedules follow
+ * changed time zones, and wakes the calculators after the commit (R-H5).
  */
 export function calculationTrigger(queue: Pick<MemberQueue, 'wakeMembers'>): EventConsumer {
   return async (transaction, events) => {

@@ -106,7 +106,7 @@ export function moveRange({ from, to }: Range, by: number): Range {
   return { from: from + by * length, to: to + by * length };
 }
 
-/** @returns a range of `days` days that ends at the same instant. */
+/** @returns the range of `days` days that ends where the given range ends. */
 export function resizeRange({ to }: Range, days: number): Range {
   return { from: to - days * DAY_SEC, to };
 }

@@ -134,8 +134,8 @@ function createHelp({ database, dictionary, log }: IngestFileServices, file: Tak
 }
 
 /**
- * Resolves new targets and labels, within the sites and sources that the uploader could push to at the time
- * of the upload (R-D2, R-B9).
+ * Resolves targets and labels, and creates unknown labels. Targets are found only within the sites and sources that the
+ * uploader could push to at the time of the upload (R-D2, R-B9).
  */
 async function resolve(
   database: Database,

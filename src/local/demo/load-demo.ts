@@ -29,7 +29,7 @@ const POLL_MS = 100;
 const SHOWN_DAYS = 5;
 
 interface Reading {
-  /** Date in local time of the site, without an offset. */
+  /** Date in the local time of the site, without an offset. */
   readonly date: string;
   readonly value: number;
 }

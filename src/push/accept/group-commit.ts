@@ -18,7 +18,7 @@ import { turnKey } from '../store/turn-lock.ts';
 import { type GroupBatch, type Submission, toBatches } from './plan-group.ts';
 
 export interface GroupCommit {
-  /** Resolves when the push is committed, or refused as stale or re-sent. */
+  /** Resolves when the push is committed, or is not stored because it is stale or re-sent (`StoreOutcome`). */
   submit(submission: Submission): Promise<GroupOutcome>;
 }
 

@@ -9,7 +9,7 @@ import type { Submission } from './plan-group.ts';
 export interface PushStore {
   /**
    * Stores a push together with the pushes that arrive at the same time, and wakes the ingester.
-   * Resolves when the push is committed, or refused as stale or re-sent.
+   * Resolves when the push is committed, or is not stored because it is stale or re-sent (`StoreOutcome`).
    */
   submit(submission: Submission): Promise<GroupOutcome>;
   /**

@@ -20,7 +20,7 @@ const MAX_PAUSE_MS = 100;
 
 /**
  * Opens the background waker of ingesters.
- * @param wakeAll wakes the ingester for accounts; called with at most one call in flight.
+ * @param wakeAll wakes the ingester for accounts; at most one call is in flight.
  */
 export function openWaker(wakeAll: (accountIds: readonly number[]) => Promise<unknown>, log: Log): Waker {
   const wanted = new Set<number>();

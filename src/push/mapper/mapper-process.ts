@@ -25,7 +25,7 @@ export type MapReply =
   | { readonly id: number; readonly kind: 'checked' }
   | { readonly id: number; readonly kind: 'failed'; readonly message: string; readonly position?: number };
 
-// Limits that JSONata enforces. Their messages tell the author of the mapper more than the end of the process does.
+// Limits that JSONata enforces: its error messages tell the author of the mapper more than a killed process would.
 const GUARDS = { timeout: 60_000, stack: 1000, sequence: 2_000_000 };
 
 const parser = new XMLParser({

@@ -57,7 +57,7 @@ export async function addEntry(
 
 /**
  * Changes an entry; absent members keep their value.
- * @throws {DomainError} not_found; invalid_input; conflict for a built-in entry, a taken name, or another value of a fixed
+ * @throws {DomainError} not_found; invalid_input; conflict for a built-in entry, a taken name, or a change of a fixed
  * member.
  */
 export async function changeEntry(

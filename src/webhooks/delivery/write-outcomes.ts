@@ -30,7 +30,8 @@ const WRITE = `
   from write_webhook_outcomes($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`;
 
 /**
- * Writes the outcomes of ended attempts, and disables webhooks whose receiver answered 410 or fails for too long (R-I3, R-I5).
+ * Writes the outcomes of ended attempts, and disables webhooks whose receiver answered 410 or has failed for too long
+ * (R-I3, R-I5).
  * @param disableAfterDays days of nothing but failures after which a webhook is disabled.
  * @returns ids of the webhooks that were disabled.
  */

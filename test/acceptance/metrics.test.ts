@@ -1,4 +1,4 @@
-/** `/metrics` of running roles: its counters, the access to it, and its content during outages (R-A9). */
+/** `/metrics` of running roles: counters, names and labels, access, and content during outages (R-A9). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Family, parseExposition, sampleOf } from '../support/answers/exposition.ts';
 import { createGrpcReader } from '../support/clients/grpc-client.ts';

@@ -41,7 +41,10 @@ const NEEDED: Readonly<Record<Stage, readonly Role[]>> = {
 type Times = Readonly<Record<Stage, number>>;
 
 interface Probe {
-  /** Pushes until a push of this call has reached each stage. @returns the seconds until each stage was first reached. */
+  /**
+   * Pushes until a push of this call has reached each stage, but no longer than MAX_RECOVERY_MS.
+   * @returns the seconds until each stage was first reached; the maximum for a stage that no push reached.
+   */
   measure(): Promise<Times>;
   close(): Promise<void>;
 }

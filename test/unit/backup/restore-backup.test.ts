@@ -1,4 +1,4 @@
-/** Which WAL files a restore copies. */
+/** Which file a restore copies when a WAL segment is complete in the backup and incomplete in the archive. */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

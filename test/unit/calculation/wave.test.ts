@@ -1,4 +1,4 @@
-/** `isCut` in the wave of a run: at most 20,000 runs and 20,000 waiting requests of a wave are searched (R-H8). */
+/** `isCut` of a wave is true when a search finds its maximum, 20,000 runs or 20,000 waiting requests (R-H8). */
 import { expect, test } from 'vitest';
 import { readWave } from '../../../src/calculation/updates/wave.ts';
 import type { Caller } from '../../../src/identity/caller/caller.ts';

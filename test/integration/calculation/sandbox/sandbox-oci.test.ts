@@ -37,8 +37,8 @@ const obstacle = findObstacle();
 if (obstacle !== undefined) process.stderr.write(`sandbox-oci: left out, ${obstacle}\n`);
 
 /**
- * Possible outcomes of each hostile script that has no test of its own below. Only `kind` is compared, because the kernel
- * enforces other limits than with bwrap.
+ * Possible outcomes of each hostile script that has no test of its own below. Only `kind` is compared, because the
+ * limits that the kernel enforces under podman differ from those under bwrap.
  */
 const CORPUS: Readonly<Record<string, readonly SandboxOutcome['kind'][]>> = {
   crash: ['killed'],

@@ -1,7 +1,10 @@
 /** The closing text of `npm start`: addresses, users, and three commands to try. */
 import type { Stack } from './stack.ts';
 
-/** @returns the text. Its commands, pasted in order, use variable 1, which the demo creates first in an empty database. */
+/**
+ * @returns the closing text. Its commands, pasted in order, use variable 1, which the demo creates first in an empty
+ * database.
+ */
 export function announce(stack: Stack): string {
   const user = stack.users.find(({ role }) => role === 'MANAGER');
   const token = `${stack.auth}/realms/${stack.realm}/protocol/openid-connect/token`;

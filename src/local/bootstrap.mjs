@@ -133,7 +133,10 @@ function runNpmCi(...options) {
   return spawnSync('npm', npm, { cwd: CHECKOUT, stdio: ['inherit', 2, 2] }).status === 0;
 }
 
-/** Compares the lock file with npm's record of installed packages, except optional ones, which depend on the platform. */
+/**
+ * Whether the pinned Node exists and npm's record has every package in the version of the lock file, except optional
+ * packages, which depend on the platform.
+ */
 function isInstalledAsLocked() {
   const installed = readJson(join(CHECKOUT, 'node_modules/.package-lock.json'))?.packages;
   if (!installed || !existsSync(pinnedNode())) return false;

@@ -53,8 +53,8 @@ export interface Pusher {
 }
 
 /**
- * End of the message that no variable matches, for a user with access to some sites or sources only. It is added whether
- * or not such a variable exists elsewhere, so that the message does not reveal that it exists.
+ * End of the message `no variable has …`, for a user with access to some sites or sources only. The message has this
+ * end whether or not a variable elsewhere matches, so that it does not reveal such a variable.
  */
 const WITHIN_REACH = ' among those the user may push to (site access Write, or access Write to the source)';
 

@@ -176,7 +176,7 @@ export async function listAudit(
   return rows;
 }
 
-/** @returns the value of parameter 1, and the SQL condition on it. */
+/** @returns the value of parameter 1, and the SQL condition that selects the entries of the scope. */
 function scopeSql(scope: AuditScope): readonly [accountId: number | null, condition: string] {
   switch (scope.kind) {
     case 'account':

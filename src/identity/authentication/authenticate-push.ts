@@ -70,8 +70,8 @@ export function openBasicAuthentication(authentication: BasicAuthentication): Au
 }
 
 /**
- * @returns undefined without a header, or for another scheme. A malformed Basic header gives empty credentials, which
- * are refused.
+ * @returns undefined without a header `Authorization`, or for a scheme other than Basic. A malformed Basic header gives
+ * empty credentials, which are refused.
  */
 function parseBasic(authorization: string | undefined): Omit<Credentials, 'network'> | undefined {
   if (authorization === undefined || !/^Basic\b/i.test(authorization)) return undefined;

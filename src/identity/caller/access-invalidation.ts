@@ -6,7 +6,7 @@ import type { Log } from '../../platform/log.ts';
 import { openRedis } from '../../platform/redis.ts';
 
 export interface AccessInvalidation {
-  /** Invalidates these users everywhere. Call it after the commit of the change. Never rejects. */
+  /** Drops the cached access of these users in every process. Call it after the commit of the change. Never rejects. */
   publish(userIds: readonly string[]): Promise<void>;
   close(): void;
 }

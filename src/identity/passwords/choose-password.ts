@@ -72,7 +72,7 @@ export async function choosePassword(
   );
   await clearFailures(transaction, userId);
   await revokeSessions(transaction, userId, kept);
-  // A first password replaces a temporary one that the user got for this purpose; a notice would add nothing.
+  // A user who must change the password expects the change; a notice would add nothing.
   if (user.email && !user.must_change_password) await queueChangeNotice(transaction, userId, user, user.email);
   return undefined;
 }

@@ -96,7 +96,8 @@ export async function stopServices(plan: CheckPlan): Promise<ReadonlyMap<string,
 }
 
 /**
- * Removes containers, volumes and networks whose names start with `prefix`, including leftovers of an incomplete run.
+ * Removes containers, volumes and networks whose names start with `prefix` and a hyphen, including leftovers of an
+ * incomplete run.
  * @throws {SetupError} when podman fails.
  */
 export async function removeAll(prefix: string): Promise<void> {

@@ -51,7 +51,8 @@ export async function streamAnswer(
     // Ignores an error that the abort causes.
     pieces.return(undefined).catch(() => {});
   };
-  // When the client disconnects before the answer begins, the stream is neither read nor cancelled.
+  // When the client disconnects before the answer begins, the server neither reads nor cancels the stream, so this
+  // listener ends the chunks.
   const { signal } = c.req.raw;
   signal.addEventListener('abort', end, { once: true });
   // The event `abort` does not come when the client has already disconnected.

@@ -194,7 +194,7 @@ function addsVersions({ fromMicros, series }: VariableSurvey, maxKept: number): 
   return fromMicros <= series.maxDateMicros || maxKept > 1;
 }
 
-/** Resolves the rows of each variable whose dates do not strictly ascend. */
+/** Applies `settleRows` to each of `variables`, the variables whose dates do not strictly ascend. */
 function settleAll(
   batches: readonly Buffer[],
   variables: ReadonlyMap<number, VariableSurvey>,

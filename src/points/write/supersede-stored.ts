@@ -16,8 +16,7 @@ import type { ChunkRuns, Runs } from './stored-runs-rules.ts';
 const inTouchedBatches = (table: string) => `
     and ${table}.variable_id = any($1::int[]) and ${table}.date between $9::timestamptz and $10::timestamptz`;
 
-// With `offset 0`, instants are computed once per run, not once per stored row. $7 and $8 are the bounds of the
-// chunk, needed when a compressed chunk is accessed through its hypertable.
+// With `offset 0`, instants are computed once per run, not once per stored row.
 const RUNS = `(
     select variable_id, timestamptz 'epoch' + from_micros * interval '1 microsecond' as from_date,
            timestamptz 'epoch' + to_micros * interval '1 microsecond' as to_date,
@@ -28,6 +27,7 @@ const RUNS = `(
     offset 0
   ) run`;
 
+// $7 and $8 are the bounds of the chunk, needed when a compressed chunk is accessed through its hypertable.
 const isInRun = (table: string) => `${table}.variable_id = run.variable_id
     and ${table}.date between run.from_date and run.to_date
     and (run.is_one_date or date_bin(run.step, ${table}.date, run.from_date) = ${table}.date)

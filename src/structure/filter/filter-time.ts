@@ -54,7 +54,7 @@ function cancelAfter(database: Database, connection: Connection, maxTimeMs: numb
       isEnded = true;
       clearTimeout(timer);
       await cancelling;
-      // A cancelled connection is closed, so that a late cancellation cannot hit its next statement.
+      // Closes the connection after a cancellation: a late cancellation could hit the next statement.
       connection.release(cancelling !== undefined);
     },
   };

@@ -23,7 +23,7 @@ import { readRows } from './read-rows.ts';
 
 const PREVIEW_ROWS = 5;
 
-/** The tab "Files" when no file is open. */
+/** The tab "Files" while the address names no file: to choose a file and see its first rows, or to open a sent file. */
 export function Files() {
   const { t } = useTranslation('data');
   const [file, setFile] = useState<File>();
@@ -137,7 +137,7 @@ function UnreadSheets({ sheets = [] }: { readonly sheets: readonly string[] | un
   return <p>{t('files.sheets', { first, others: others.join(', ') })}</p>;
 }
 
-/** Files of the last 7 days with errors. A user with the role USER sees only the files that this user sent. */
+/** Files of the last 7 days that have errors. A user with the role USER sees only the files that this user sent. */
 function Troubled() {
   const { t } = useTranslation('data');
   const health = useQuery({ queryKey: ['health'], queryFn: () => bodyOf(api.GET('/account/health')) });

@@ -1,4 +1,4 @@
-/** The definition of a form as the texts of its inputs, and back. Pure. */
+/** Converts the definition of a form to a draft for the inputs of the editor, and back. Pure. */
 import type { components } from '../../api/openapi.d.ts';
 import { toNumber } from '../../structure/fields.ts';
 

@@ -53,7 +53,7 @@ async function benchAnswer(
   return figure(name, 'growth of the API process, of the allowed growth', 'MiB', [[growth / MEBIBYTE, MOST_GROWTH]]);
 }
 
-/** @returns the bytes of an answer. */
+/** @returns the number of bytes of the answer. */
 function readAll(address: string, headers: Readonly<Record<string, string>>): Promise<number> {
   return new Promise((resolve, reject) => {
     const request = get(address, { headers }, (response) => {

@@ -147,7 +147,7 @@ function textOf(field: string, row: Row): string | null {
   return value === null || value === undefined ? null : String(value);
 }
 
-/** @returns true when the text matches the operator without its negation. */
+/** @returns true when `text` matches `value` by the operator; a negation of the operator is ignored. */
 function isMatch(operator: Operator, text: string, value: string): boolean {
   if (EQUAL.includes(operator)) return text === value;
   const [whole, part] = [text.toLowerCase(), value.toLowerCase()];
@@ -226,7 +226,7 @@ const HOSTILE = [
   ...['\u202e', '\ud83d\ude00', 'x'.repeat(3000)],
 ];
 
-/** Shows a hostile text in a title: in ASCII, and shortened. */
+/** Shows a hostile text in a title: in ASCII; a long text is shortened. */
 const shown = (text: string): string => {
   const ascii = JSON.stringify(text).replace(
     /[^ -~]/g,

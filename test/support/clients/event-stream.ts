@@ -18,7 +18,7 @@ export interface EventStream {
   events(): readonly ReceivedEvent[];
   /** @returns all points so far, in order of arrival. */
   points(): readonly WatchedEventPoint[];
-  /** @returns the id of the last event that has one; undefined before that event. */
+  /** @returns the id of the last event with an id; undefined until an event with an id arrives. */
   cursor(): string | undefined;
   /** Waits for the first event; the stream delivers every commit after this event. */
   begun(): Promise<void>;

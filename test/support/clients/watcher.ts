@@ -25,7 +25,7 @@ export interface Watcher {
   cursor(): Buffer;
   /** Waits for the first message; the watch delivers every commit after this message. */
   begun(): Promise<void>;
-  /** Waits until `count` points were received. */
+  /** Waits until `count` points have arrived. */
   until(count: number): Promise<readonly WatchedPoint[]>;
   /** Waits for the status the server ends the watch with. */
   ended(): Promise<GrpcFailure>;

@@ -31,7 +31,7 @@ export interface WebhookReceiver {
   readonly forged: readonly string[];
   /** Sets the next answers in order; the last one repeats. */
   answer(...answers: readonly Answer[]): void;
-  /** Waits until `count` messages were received. */
+  /** Waits until `count` messages with a valid signature have arrived. */
   waitFor(count: number, timeoutMs?: number): Promise<readonly ReceivedMessage[]>;
   /** Cuts every connection. */
   disconnect(): void;

@@ -7,7 +7,10 @@ import {
 } from '@grpc/grpc-js';
 import type { Metrics } from '../platform/metrics/metrics.ts';
 
-/** @returns an interceptor; a call whose client left or whose deadline passed counts as CANCELLED (R-A9). */
+/**
+ * @returns an interceptor that counts open calls and times ended calls. A call whose client left or whose deadline
+ * passed counts as CANCELLED (R-A9).
+ */
 export function countCalls(metrics: Metrics): ServerInterceptor {
   const durations = metrics.distribution({
     name: 'tidemark_grpc_call_seconds',

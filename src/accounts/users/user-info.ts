@@ -147,7 +147,7 @@ export function toUser(level: UserDisplayLevel, row: Readonly<Record<string, unk
 }
 
 /**
- * Reads a user at level Verbose (R-C2). Check visibility before (`getTargetUser`).
+ * Reads a user at level Verbose (R-C2). Call `getTargetUser` first, which checks that the caller may see the user.
  * @throws {DomainError} not_found when the user does not exist
  */
 export async function getUserInfo(database: Queryable, { caller, accountId }: InfoScope, userId: string) {

@@ -17,7 +17,7 @@ export async function revokeSessions(database: Queryable, userId: string, kept?:
     `delete from oidc_payload where payload ->> 'accountId' = $1 and not coalesce(${isKept}, false)`,
     [userId, kept?.interactionUid ?? null, kept?.sessionUid ?? null],
   );
-  // Deletes unfinished interactions in which the user has signed in.
+  // Deletes unfinished interactions in which the user has signed in, except the interaction of `kept`.
   await database.query(
     `delete from oidc_payload where model = 'Interaction' and payload #>> '{result,login,accountId}' = $1
        and id is distinct from $2`,

@@ -42,8 +42,8 @@ export interface RootProgram {
   readonly argv: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   /**
-   * Destination of the program's output: a descriptor, a pipe, or this terminal, from which the program then also
-   * reads.
+   * Destination of the program's output: a descriptor, a pipe, or (`inherit`) the output of this process. With
+   * `inherit`, the program also reads the input of this process.
    */
   readonly output: number | 'pipe' | 'inherit';
   /** Descriptor of a lock that the program holds as long as any of its processes lives. */

@@ -45,7 +45,7 @@ const CHECKS_PER_LIMIT = 8;
 const CONTENDED_STALL_MS = 2000;
 
 /**
- * Starts the watch with the silence limit.
+ * Starts the watch; the silence limit applies until the first `handOver`.
  * @param signal aborts when the client disconnects; an aborted signal cuts the connection at once.
  */
 export function watchRead(

@@ -103,8 +103,8 @@ export function numberedFrom0<const Name extends string>(names: readonly Name[])
 }
 
 /**
- * Declares a parameter of enumeration members, each by name in any case or by number (R-A3); an
- * empty list when it is absent.
+ * Declares a parameter that lists enumeration members, each given by its name in any case or by its number (R-A3). The
+ * value of an absent parameter is an empty list.
  */
 export function enumerationsParameter<Name extends string>(
   description: string,

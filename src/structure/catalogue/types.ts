@@ -1,7 +1,8 @@
 /**
- * Built-in types (R-C8) of sites, sources, variables, energies and energy usages, and features. Types are suggestions: the
- * type of a resource may be any number, because accounts already use numbers of their own. Shipped clients send site type 1,
- * source type 72, energy type 1, and variable types 0 and 25, so these are fixed. Never reuse a number.
+ * Built-in types (R-C8) of sites, sources, variables, energies and energy usages; also the built-in features. Types are
+ * suggestions: the type of a resource may be any number, because accounts already use numbers of their own. Shipped
+ * clients send site type 1, source type 72, energy type 1, and variable types 0 and 25, so these are fixed. Never reuse
+ * a number.
  */
 import type { Aggregate } from './enumerations.ts';
 

@@ -29,7 +29,7 @@ export interface DeliveryServices {
   /** @returns a random number from 0 inclusive to 1 exclusive. */
   readonly chance: () => number;
   readonly metrics: WebhookMetrics;
-  /** Whether the deliverer stops, so that a slice must start no new attempts. */
+  /** @returns true when the deliverer is stopping: a slice then starts no new attempts. */
   readonly isStopped: () => boolean;
   /** Aborted to abandon the requests in flight; their claims are released (R-K2). */
   readonly givingUp: AbortSignal;

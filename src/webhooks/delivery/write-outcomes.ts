@@ -97,7 +97,7 @@ function toColumns(ended: readonly EndedAttempt[]): readonly unknown[] {
 
 const UNSTORABLE = /\\u(0000|d[89ab])/i;
 
-/** Replaces characters PostgreSQL cannot store, which a receiver may send. */
+/** Serializes a value, and replaces characters that PostgreSQL cannot store: a receiver may send such characters. */
 function toJson(value: unknown): string {
   const json = JSON.stringify(value);
   if (!UNSTORABLE.test(json)) return json;

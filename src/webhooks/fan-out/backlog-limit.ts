@@ -63,7 +63,7 @@ export function openBacklogLimit(maxPending: number, nowMillis: () => number): B
     nowMillis() - count.countedMillis > maxAgeMs(count, isFull) ||
     count.addedSince >= Math.min(MAX_ADDED, maxPending / 10);
   const refresh = async (transaction: Transaction, webhooks: readonly LimitedWebhook[]): Promise<void> => {
-    // Clears a cache that is too large before it finds the stale counts, so that all of `webhooks` are counted again.
+    // A cache that is too large is cleared before stale counts are found, so that all of `webhooks` are counted again.
     if (counts.size > MAX_ENTRIES) counts.clear();
     const stale = webhooks.filter(({ webhookId, isFull }) => isStale(counts.get(webhookId), isFull));
     if (stale.length === 0) return;

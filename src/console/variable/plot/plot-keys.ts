@@ -48,7 +48,10 @@ export function pressKey(
   return true;
 }
 
-/** @returns the index that a key moves to, within the shown range; undefined without points, and for a key that does not move the cursor. */
+/**
+ * @returns the index to which a key moves the cursor, within the shown range; undefined when there are no points, or
+ * when the key does not move the cursor.
+ */
 function targetOf(plot: uPlot, { index }: KeyState, key: string): number | undefined {
   const [first, last] = plot.series[0]?.idxs ?? [0, 0];
   if (plot.data[0].length === 0) return undefined;

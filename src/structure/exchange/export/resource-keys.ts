@@ -18,7 +18,10 @@ const PARENT: Readonly<Record<KindName, string>> = {
   variables: 'variable.source_id',
 };
 
-/** Numbers, in id order, the resources that share a key within their parent. Counts only what the caller may read. */
+/**
+ * @returns the occurrences of the resources that share a key within their parent, numbered in the order of their ids.
+ * Only resources that the caller may read are numbered.
+ */
 export async function readOccurrences(queryable: Queryable, caller: Caller): Promise<Occurrences> {
   const found: [KindName, ReadonlyMap<number, number>][] = [];
   for (const name of KIND_NAMES) found.push([name, await readShared(queryable, caller, KINDS[name])]);

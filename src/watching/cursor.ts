@@ -73,7 +73,7 @@ export function decodeCursor(cursor: Uint8Array): ReadonlyMap<number, ChangePosi
 
 const [ALL, SINCE_1970, BEFORE_1970] = [0, 1, 2] as const;
 
-// The distance is from 1970, because the distance from the first storable date could exceed 2^53.
+// Writes the distance from 1970, because the distance from the first storable date could exceed 2^53.
 function writeDate(bytes: number[], dateMicros: number): void {
   if (dateMicros === Number.POSITIVE_INFINITY) {
     bytes.push(ALL);

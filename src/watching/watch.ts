@@ -220,8 +220,8 @@ export class Watch {
   }
 
   /**
-   * Performs a long read, which sends while it reads. It ends early when the reader holds the snapshot for too long;
-   * another round then continues.
+   * Performs a long read, and sends each message while the read continues. The read ends early when the reader takes
+   * the messages so slowly that the read holds its snapshot for too long; another round then continues.
    */
   async #stream(variableIds: readonly number[]): Promise<void> {
     const builder = this.#builder();

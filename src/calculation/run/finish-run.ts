@@ -126,8 +126,8 @@ export function reportCancelled(run: ClaimedRun): RunReport {
 }
 
 /**
- * Requests a run again that was interrupted because the calculator stops, another account needs the slot, or a transient
- * error occurred (R-K2, R-A15). The attempt does not count.
+ * Ends a run that was interrupted because the calculator stops, another account needs the slot, or a transient error
+ * occurred, and requests the run again (R-K2, R-A15). The attempt does not count.
  * @param message reason, for the record of the run.
  */
 export async function handBackRun(connection: Connection, run: ClaimedRun, message: string): Promise<RunReport> {

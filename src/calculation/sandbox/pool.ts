@@ -119,8 +119,8 @@ async function chooseLauncher(config: SandboxConfig, log: Log): Promise<Launcher
 }
 
 /**
- * Multiplies the limits of one run by the concurrency plus one. The additional share is for the zygote and its waiting
- * runners.
+ * Multiplies the limits of one run by the concurrency plus one, and adds OWN_PROCESSES to the processes. The additional
+ * share is for the zygote and its waiting runners.
  */
 function sharedLimits(config: SandboxConfig): SharedLimits {
   const shares = config.CALC_CONCURRENCY + 1;

@@ -1,7 +1,7 @@
 /**
- * Life cycle of the zygote, the warm R that runs are forked from: start it, wait until it listens, watch its heartbeat,
- * replace it when it dies or is stuck, stop it. A standby is a second zygote, started in advance, that replaces the first.
- * Without a standby, a new zygote is started, with growing pauses.
+ * Life cycle of the zygote, the warm R process from which runs are forked: start it, wait until it listens, watch its
+ * heartbeat, replace it when it dies or is stuck, stop it. A standby is a second zygote, started in advance, that
+ * replaces the first. Without a standby, a new zygote is started, with growing pauses.
  */
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';

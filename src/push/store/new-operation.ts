@@ -1,4 +1,4 @@
-/** Types of operations and batches before they are stored, and of the outcome. */
+/** Types of operations and batches to be stored, and of the outcome of storing them. */
 import type { PushWarning, Rejection } from '../push-answer.ts';
 
 /** The operation of a push, and the tuples of its readings. */

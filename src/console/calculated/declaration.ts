@@ -23,8 +23,9 @@ export interface Input {
 export interface Form {
   readonly alias: string;
   readonly entityType: string;
-  /** Site that has the form value. Without `siteId` and `sourceId`: the site or source of the variable. */
+  /** Site that has the value, when `entityType` is Site. Absent: the site of the variable. */
   readonly siteId?: number | null;
+  /** Source that has the value, when `entityType` is Source. Absent: the source of the variable. */
   readonly sourceId?: number | null;
   readonly path: string;
   readonly canBeUsedAsATrigger?: boolean | null;

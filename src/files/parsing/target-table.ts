@@ -12,8 +12,8 @@ import { parseFileId, show } from '../cells/cell-parser.ts';
 import type { RowErrorCode } from '../standard-file.ts';
 import type { Columns } from './header-columns.ts';
 
-// Maximum number of combinations that are kept for the next chunk. This bounds memory when every row has a different
-// combination.
+// Maximum number of combinations of identifiers that are kept for the next chunk. The maximum bounds memory when every
+// row has a different combination.
 export const MAX_ENTRIES = 100_000;
 const IDS: ReadonlySet<string> = new Set(['variableId', 'sourceId', 'variableTypeId']);
 const SEPARATOR = '\u0000';
@@ -77,7 +77,7 @@ export class TargetTable {
   }
 
   /**
-   * Returns the target of a combination.
+   * Returns the target of a combination of identifiers.
    * @throws {Error} when the combination is unknown or not resolved.
    */
   get(id: number): ResolvedTarget {

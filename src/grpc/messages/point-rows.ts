@@ -41,7 +41,7 @@ export function pointRows(
   };
 }
 
-/** Repeats the value of each variable for each of its points. */
+/** @returns for each point, in order, what `pick` returns for the variable of the point. */
 function repeated(chunks: readonly PointChunk[], pick: (variableId: number) => number): number[] {
   return chunks.flatMap(({ variableId, dates }) => new Array<number>(dates.length).fill(pick(variableId)));
 }

@@ -47,8 +47,8 @@ async function markPartial(transaction: Transaction, chunks: readonly Chunk[], i
 const DATES_MICROS = 3_600_000_000;
 
 /**
- * Inserts a row of variable 0, which does not exist, and deletes it: at the insert, TimescaleDB marks the
- * chunk, and the mark remains.
+ * Inserts a row of variable 0, which does not exist, and deletes the row. At the insert, TimescaleDB marks the chunk as
+ * partial; the mark remains after the deletion.
  */
 async function insertAndDelete(client: Queryable, { table, fromMicros }: Chunk): Promise<void> {
   // The date is random: two writers that insert the same date would wait for each other's transaction.

@@ -44,8 +44,9 @@ export function writeAscii(bytes: Uint8Array, at: number, text: string): number 
 }
 
 /**
- * @returns the number of digits after the point; undefined when there are more than six, or more than 15 digits in total.
- *   At most one text of up to 15 digits parses to a given double, so this text is the shortest for the number.
+ * @returns the number of decimals of `size`; undefined when `size` has more than six, or more than 15 digits in total.
+ *   At most one decimal number of up to 15 digits parses to a given double, so the text with these decimals is the
+ *   shortest that parses to `size`.
  */
 function findDecimals(size: number): number | undefined {
   for (let decimals = 0; decimals <= MAX_DECIMALS; decimals++) {

@@ -68,7 +68,7 @@ function readVariables({ variables }: Members): readonly Members[] | undefined {
 /**
  * Reads the entities that an event names. An event about a site, source or variable has the id of that resource as
  * `id`.
- * @param type type of the event; empty for one variable of an event.
+ * @param type type of the event; empty when `data` is one entry of the event's list `variables`.
  */
 export function readConcern(type: string, data: Members): Concern {
   const own = (kind: string) => (type.startsWith(kind) ? data.id : undefined);

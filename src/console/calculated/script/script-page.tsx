@@ -216,7 +216,10 @@ interface FormulasProps {
   readonly onChange: (declaration: Declaration) => void;
 }
 
-/** Chooses the formula to edit, its period and the friendly name: a variable may have a formula for each period. */
+/**
+ * Selects, adds and removes formulas, because a variable may have a formula for each period. Edits the period of the
+ * selected formula, and the friendly name of the variable's declaration.
+ */
 function Formulas({ declaration, index, isReadOnly, onShow, onChange }: FormulasProps) {
   const { t } = useTranslation('calculated');
   const formulas = declaration.calculatedVariableFormulas;

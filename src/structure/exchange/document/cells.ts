@@ -44,7 +44,10 @@ function toCell(value: unknown): WorkbookCell {
   return isPlain(text) ? text : JSON.stringify(text);
 }
 
-/** @returns false for a text that is empty, in quotes, or begins or ends with white space; cells contain it as JSON. */
+/**
+ * @returns false for a text that is empty, is in quotes, or begins or ends with white space. A cell contains JSON
+ * in place of such a text.
+ */
 function isPlain(text: string): boolean {
   return text !== '' && text.trim() === text && !/^"[\s\S]*"$/.test(text);
 }

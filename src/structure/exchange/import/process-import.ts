@@ -48,7 +48,7 @@ const IMPORT_LOCK_CLASS = 0x7369;
 const TRANSACTION = { statementTimeoutMs: 1_800_000 } as const;
 const UNIQUE_VIOLATION = '23505';
 const MAX_FAILURES = 5;
-/** Below this number of rows, collecting statistics of the staged rows takes longer than the statistics save. */
+/** Minimum number of staged rows for ANALYZE. For fewer rows, ANALYZE takes more time than its statistics save. */
 const ANALYZED_ROWS = 1000;
 const DEATH_FAILURES = 3;
 
@@ -72,7 +72,7 @@ export async function processImport(
   return worked ?? false;
 }
 
-/** Cancels the statement under way when the process stops, so that the transaction ends at once. */
+/** Runs `work`. When the process stops, cancels the statement of `connection`, so that its transaction ends at once. */
 async function cancelling(
   database: Database,
   connection: Connection,

@@ -266,8 +266,8 @@ describe('push: a target', () => {
 
   let made: { variableId: number; boilerId: number; secondId: number; digitsId: number } | undefined;
   /**
-   * Adds two sources. Both have a variable with `map-1` and type 7, and a variable of type 8, so a test that gives two
-   * identifiers fails when only one of the two is applied. Only `map-2` is unique.
+   * Adds two sources. Each has a variable with the mappingConfig `map-1` and type 7, and a variable of type 8, so a
+   * test that gives two identifiers fails when the push applies only one. `map-2` is the only unique mappingConfig.
    */
   async function identified() {
     if (made) return made;

@@ -1,4 +1,7 @@
-/** A USER sees webhooks without a filter and webhooks within their site access, but not all members of them (R-B9). */
+/**
+ * A USER sees a webhook that has no filter, and a webhook whose filter names an entity within the site access of the
+ * USER. Some members of these webhooks are hidden or masked (R-B9).
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestClient } from '../../support/clients/test-client.ts';
 import { userIdOf } from '../../support/fixtures/people.ts';

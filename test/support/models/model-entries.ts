@@ -8,8 +8,8 @@ export interface VariableEntry extends ModelEntry {
 }
 
 /**
- * Lists the entries of a push. A reading's version takes precedence over the element's; its tags add to the element's
- * and never replace one (R-D3).
+ * Lists the entries of a push. A reading's version takes precedence over the element's version. A reading's tags are
+ * added to the element's tags and replace none of them (R-D3).
  */
 export function pushedEntries(body: PushBody): readonly VariableEntry[] {
   return body.flatMap(({ variable, readings, ...element }) =>
@@ -52,7 +52,7 @@ function defaultVersion(atMicros: number): string {
   return hour.toString().slice(0, 'yyyy-MM-ddTHH:mm:ss'.length);
 }
 
-/** Adds the tag `version`, unless the tags have that key (§9.2 rule 1). */
+/** Adds the tag `version` to a row with a Version, unless the tags have that key (§9.2 rule 1). */
 function withVersion(tags: Tags, version: string | null): Tags {
   return version === null ? tags : { version, ...tags };
 }

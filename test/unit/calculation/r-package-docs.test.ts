@@ -1,4 +1,4 @@
-/** The manual of the R package, which roxygen2 generates, has a page with the arguments of each function (R-H4). */
+/** In the manual of the R package, which roxygen2 generates, each function has a page with its arguments (R-H4). */
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 

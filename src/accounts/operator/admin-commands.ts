@@ -25,7 +25,7 @@ export interface AdminServices {
   readonly directory: UserDirectory;
   /** Name for the audit trail when `--as` is absent: the user name on the machine. */
   readonly operatorName: string;
-  /** Queues again the failed batches (dead letters) of one account or of all accounts. @returns their number. */
+  /** Requeues the failed batches (dead letters) of one account or of all accounts. @returns their number. */
   readonly retryBatches: (transaction: Transaction, accountId: number | undefined) => Promise<number>;
   /** Encrypts the secrets of webhooks with the first key of WEBHOOK_KEYS. @returns a line for the operator. */
   readonly renewWebhookSecrets: () => Promise<string>;

@@ -88,7 +88,7 @@ function isStopping(signal?: AbortSignal): boolean {
   return !(signal.reason instanceof HandBack) || signal.reason.stopping.aborted;
 }
 
-/** Executes the run, and aborts it when a user stops it (R-H5). */
+/** Executes the run, and aborts it when a user stops it (R-H5) or when `signal` is aborted. */
 async function executeUntilStopped(
   services: RunServices,
   connection: Connection,

@@ -1,4 +1,4 @@
-/** Writes date and time of an instant in a zone. Pure. */
+/** Writes the date and time of an instant in a zone. Pure. */
 
 const HOUR_MS = 3_600_000;
 

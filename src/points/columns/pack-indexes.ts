@@ -24,7 +24,8 @@ const FILLFACTOR = 90;
  */
 export const REWRITTEN_QUIET_SEC = 300;
 
-// Finds chunks with enough changes since the last packing. A revised row counts twice, as a deletion and an insertion.
+// Finds chunks that have enough changes since the last packing, and have had no writes for some time. A revised row
+// counts as two changes: a deletion and an insertion.
 const FIND_DUE = `
   select chunk_id as "chunkId", chunk.name, write_count as "writeCount"
   from point_chunk_activity

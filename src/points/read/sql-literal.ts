@@ -18,7 +18,7 @@ export function doubleLiteral(value: number): string {
   return `float8 '${value}'`;
 }
 
-/** @returns an SQL literal of type text; quotes are doubled. */
+/** @returns the text as an SQL literal, with quotes and backslashes escaped. */
 export function textLiteral(text: string): string {
   return pg.escapeLiteral(text);
 }

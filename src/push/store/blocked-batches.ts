@@ -13,7 +13,7 @@ import type { WriteResult } from '../../points/write/write-points.ts';
 import { SMALL_BATCH_ROWS } from './waiting-batches.ts';
 import type { BatchOperations } from './warn-of-refused.ts';
 
-/** Maximum number of batches examined, oldest first. The time grows with the square of this number. */
+/** Maximum number of batches examined, oldest first. The time of FIND_BLOCKED grows with the square of this number. */
 const MAX_EXAMINED = 200;
 /** Maximum candidate batches tried until one has a push that need not wait. */
 const MAX_TRIED = 5;
@@ -81,7 +81,7 @@ export async function recordPart(
 }
 
 /**
- * Takes the pushes of one waiting batch that need not wait for an earlier push.
+ * Takes, from one waiting batch, those pushes that need not wait for an earlier push.
  * @returns undefined when no such push is found; batches that another transaction has locked are skipped.
  */
 export async function takeFreePart(transaction: Transaction, accountId: number): Promise<TakenPart | undefined> {

@@ -141,7 +141,10 @@ const repeatedKeys = (parent: string, mine: string) => `
     window w as (partition by ${parent}, coalesce(r.target_id::text, r.key || ' ' || coalesce(r.occurrence, 1)) order by r.ordinal)
   ) repeated where n > 1 order by ordinal`;
 
-/** Gives ids to the rows without a target, in document order, so that an export lists them in the same order. */
+/**
+ * Plans a new resource for each row without a target, and reports rows with a wrong occurrence or without a required
+ * name. The new ids ascend in document order, so that an export lists the resources in this order.
+ */
 async function createRows(run: Run, { name, resource }: Kind, mine: string, parent: string, same: string) {
   const isNew = `${mine} and r.target_id is null and ${parent} is not null`;
   await run(

@@ -163,7 +163,7 @@ async function timeRevisions(
     'a revised year': await alternate(
       ROUNDS.year,
       (round, year) => revise(database, forYears[round % forYears.length] ?? 0, year, YEAR_POINTS),
-      // Compresses again once each variable was revised, so that the next round finds compressed batches.
+      // Compresses again after every variable has been revised, so that the next round finds compressed batches.
       async (round) => {
         if (round > 0 && round % forYears.length === 0) await compressRest(database);
       },

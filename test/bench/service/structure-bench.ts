@@ -156,7 +156,10 @@ async function benchTargets(database: Database, accountId: number, limitMs: numb
   );
 }
 
-/** @param work must return PAGE: the number of rows read, or the number of targets found divided by PAGE. */
+/**
+ * @param work returns the number of rows read, or the number of targets found divided by PAGE.
+ * @throws {Error} when `work` does not return PAGE.
+ */
 async function timeOf(work: () => Promise<number>): Promise<number> {
   const startMs = performance.now();
   const count = await work();

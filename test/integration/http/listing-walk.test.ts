@@ -30,7 +30,7 @@ const ROWS = Number(process.env.LISTING_ROWS ?? 10_000);
  */
 const HEAP_MEBIBYTES = Math.round(70 + (186 * ROWS) / 100_000);
 const HUGE_PAGE = 1_000_000;
-/** Time within which a process that broke its connections must end. */
+/** Maximum wait for the end of the process after a request failed. */
 const END_MS = 10_000;
 const LOG_TAIL = 2000;
 
@@ -170,7 +170,7 @@ describe('listings: with many rows in a small heap', () => {
     }
   };
 
-  /** @returns why the process ended, as V8 prints it; or `error` when the process still runs. */
+  /** @returns `error` when the process still runs; else an error that says why it ended, from V8 or from its log. */
   const explain = async (error: unknown): Promise<unknown> => {
     const end = await Promise.race([service.ended, pause(END_MS)]);
     if (end === undefined) return error;

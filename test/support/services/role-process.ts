@@ -88,8 +88,9 @@ async function waitUntilReady(child: ChildProcess, log: () => string): Promise<R
 }
 
 /**
- * Waits for `close`, not for `exit`: after `exit`, the last log lines may still be in the pipe. A grandchild that keeps the
- * pipe open delays the result by at most DRAIN_TIMEOUT_MS.
+ * Sends the signal to a running child, and waits for its `close`: after `exit`, the last log lines may still be in the
+ * pipe. A grandchild that keeps the pipe open delays the result by at most DRAIN_TIMEOUT_MS.
+ * @returns the exit code, or the name of the signal that ended the child.
  */
 async function end(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): Promise<number | string> {
   if (child.exitCode === null && child.signalCode === null) {

@@ -1,4 +1,4 @@
-/** For tests of deliveries: a service and its deliverer in this process, which accept receivers on loopback, and helpers. */
+/** Fixture of deliveries: a service and its deliverer in this process, and helpers. Receivers on loopback are allowed. */
 import { startDelivererRole } from '../../../../src/roles/deliverer-role.ts';
 import type { Role } from '../../../../src/roles/parts.ts';
 import type { TestClient } from '../../../support/clients/test-client.ts';

@@ -76,7 +76,7 @@ export const claimSchema = lenientObject({
 });
 export const claimsSchema = z.array(claimSchema).max(MAX_LIST);
 
-/** UserFeature as clients write it, named by id or by name. */
+/** A list of UserFeature as clients write it; each feature is named by its id or its name. */
 export const featuresSchema = z
   .array(
     lenientObject({
@@ -87,7 +87,7 @@ export const featuresSchema = z
   )
   .max(MAX_LIST);
 
-/** SiteAccessModel as clients write it. */
+/** A list of SiteAccessModel as clients write it. */
 export const sitesSchema = z
   .array(
     lenientObject({

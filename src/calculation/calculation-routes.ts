@@ -1,4 +1,4 @@
-/** Runs and saved declarations of calculated variables (R-H8, R-H12). */
+/** Routes of the runs and of the saved declarations of calculated variables (R-H8, R-H12). */
 import { Hono } from 'hono';
 import { type CallerEnv, requireRole } from '../identity/authentication/authenticate.ts';
 import type { Caller } from '../identity/caller/caller.ts';

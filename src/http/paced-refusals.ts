@@ -27,8 +27,8 @@ interface Refused {
 const SPACING_MS = 10;
 const MAX_DELAY_MS = 200 * SPACING_MS;
 const MAX_WAITING = 2000;
-// Time for which a key counts as flooded. It is longer than the delay of a refusal, so that it includes refusals that
-// still wait.
+// Time for which a key counts as flooded. It is longer than the delay of a refusal, so that the key stays flooded while
+// its refusals wait.
 const FLOODED_MS = 2 * MAX_DELAY_MS;
 
 /** Wraps a limiter: `count` resolves later for a refusal that follows other refusals of the same key. */

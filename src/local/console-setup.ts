@@ -53,7 +53,7 @@ async function build(directory: string): Promise<void> {
   try {
     renameSync(unfinished, directory);
   } catch (error) {
-    // Another command has built the same sources meanwhile.
+    // When the name is taken, another command has built the same sources meanwhile.
     rmSync(unfinished, { recursive: true, force: true });
     if (!isTaken(error)) throw error;
   }

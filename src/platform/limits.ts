@@ -9,7 +9,7 @@ export const MAX_INT4 = 2_147_483_647;
 /** Maximum length of names and other texts of resources, and of identifiers that refer to them, in UTF-16 units. */
 export const MAX_TEXT = 1000;
 
-/** Maximum length of names of forms, catalogue entries and webhooks, in UTF-16 units. */
+/** Maximum length of names of webhooks, catalogue entries, forms, and groups and fields of forms, in UTF-16 units. */
 export const MAX_NAME = 200;
 
 /** Maximum version limit of an account or variable (R-C1). `sql/migrations` checks the same maximum. */

@@ -58,8 +58,8 @@ export interface Declarations {
     calculated: unknown,
   ): Promise<{ readonly calculated: unknown; readonly dateZones: readonly string[] }>;
   /**
-   * Completes `calculated` of variables of an account as clients read it (R-C12), and adds `problems` to the variables
-   * that have some.
+   * Completes `calculated` of the variables of an account for answers to clients (R-C12), and adds `problems` to the
+   * variables that have problems.
    */
   present(
     queryable: Queryable,
@@ -290,7 +290,7 @@ function mayDeclare(body: unknown): boolean {
   return Object.entries(body).some(([name, value]) => name.toLowerCase() === 'calculated' && value != null);
 }
 
-/** Replaces the member `sourceId` of a body, ignoring case in its name, by the source id of the path. */
+/** Sets `sourceId` in a body to the source id of the path. Removes the client's `sourceId`, in any letter case. */
 function withSource(body: unknown, sourceId: number): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   const others = Object.entries(body).filter(([name]) => name.toLowerCase() !== 'sourceid');

@@ -75,7 +75,7 @@ function describe({ id, name, sourceId, mappingConfig }: OtherVariable): string 
 
 /**
  * Runs `work`, which calls `assertUniqueInSource`; runs `work` once more when a concurrent write was first, because the
- * check then finds the other variable.
+ * check then finds the variable that the concurrent write stored.
  * @throws {DomainError} conflict when a concurrent write is first again.
  */
 export async function repeatAfterConflict<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -117,8 +117,8 @@ export interface RunTiming {
 export type LimitName = 'wall_time' | 'cpu_time' | 'memory' | 'output_size' | 'processes';
 
 /**
- * Cause of a fault of the sandbox: `run` when the sandbox ended while this was its only run; `sandbox` when no script had
- * begun or other runs were active.
+ * Cause of a fault of the sandbox: `run` when the sandbox ended while the failed run was its only run; `sandbox` when
+ * no script had begun or the sandbox had several runs.
  */
 export type FaultCause = 'run' | 'sandbox';
 

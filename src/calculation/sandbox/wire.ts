@@ -56,7 +56,7 @@ export interface Trailer {
 
 /** Results up to this size are decoded on the event loop. */
 export const INLINE_BYTES = 1 << 20;
-/** Larger results are collected in blocks, so that their buffers can be transferred. */
+/** A result larger than INLINE_BYTES is collected in blocks of this size, so that its buffers can be transferred. */
 const BLOCK_BYTES = 4 << 20;
 
 /** Everything received on one connection. `trailer` is null when no trailer arrived, as after the death of the supervisor. */

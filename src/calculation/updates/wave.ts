@@ -81,7 +81,7 @@ export async function readWave(queryable: Queryable, caller: Caller, wave: numbe
   return { wave, nodes, edges, isCut };
 }
 
-/** @returns ids of the variables linked to `first` by triggers, in either direction, nearest first. */
+/** @returns `first` and the ids of the variables that triggers link to it, in either direction, sorted by distance. */
 function findNear(runs: ReadonlyMap<number, WaveRun>, first: number): readonly number[] {
   const triggered = new Map<number, number[]>();
   for (const { variableId, causes } of runs.values()) {

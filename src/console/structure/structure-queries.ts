@@ -90,7 +90,7 @@ export interface Option {
   readonly label: string;
 }
 
-/** @returns the entries of catalogues as options, by the name of the catalogue; empty while they load. */
+/** @returns the entries of catalogues as options, by the name of the catalogue; no options while a catalogue loads. */
 export function useCatalogues(names: readonly CatalogueName[]): ReadonlyMap<CatalogueName, readonly Option[]> {
   const results = useQueries({
     queries: names.map((name) => ({ queryKey: [name], queryFn: LOADERS[name], staleTime: STALE_MS })),

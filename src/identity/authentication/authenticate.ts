@@ -16,7 +16,7 @@ export interface CallerEnv {
   Variables: { caller: Caller };
 }
 
-/** `WWW-Authenticate` of an answer to a request without a bearer token (RFC 6750 §3). */
+/** Start of the bearer challenge in `WWW-Authenticate`; for a request without credentials, all of it (RFC 6750 §3). */
 export const BEARER_CHALLENGE = 'Bearer realm="tidemark"';
 
 /** `Authorization` header with a bearer token, which is group 1 (RFC 6750 §2.1). */

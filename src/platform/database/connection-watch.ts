@@ -5,8 +5,8 @@
  * the state of the suspected session (pg_stat_activity). A session that runs a query, or waits for a lock, keeps its
  * connection. A session that is gone, is idle, or has waited for bytes for CLIENT_READ_MS has lost the query or its
  * answer: after two such reports, the watch destroys the connection, and the idle connections of the pool, which share
- * its network path. When no probe is answered for UNREACHABLE_MS, the watch destroys all silent and idle connections.
- * The query on a destroyed connection fails with an error that `isDependencyError` recognises.
+ * its network path. When no probe is answered for UNREACHABLE_MS, the watch destroys all suspected connections and all
+ * idle connections. The query on a destroyed connection fails with an error that `isDependencyError` recognises.
  */
 import pg from 'pg';
 import type { Log } from '../log.ts';
@@ -17,7 +17,7 @@ const LOOK_INTERVAL_MS = 1000;
 const PROBE_TIMEOUT_MS = 2000;
 /** A COPY into the database sends bytes continuously; a session that waits for bytes this long has lost its client. */
 const CLIENT_READ_MS = 15_000;
-/** When no probe has been answered for this time, all silent and idle connections are closed. */
+/** When no probe has been answered for this time, all silent connections and all idle connections are closed. */
 const UNREACHABLE_MS = 8000;
 const REPORTS_NEEDED = 2;
 const TOO_MANY_CONNECTIONS = '53300';

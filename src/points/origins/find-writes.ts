@@ -34,7 +34,7 @@ interface WriteRow extends Omit<FoundWrite, 'positions' | 'operationIds'> {
 
 /**
  * Finds the writes of versions of one variable. The VersionTimestamps of a variable ascend from write to write, so a
- * version belongs to the last write of the variable whose VersionTimestamp is not later than the version's.
+ * version belongs to the variable's last write with a VersionTimestamp that is not later than the version's.
  * @param versionTimestamps microseconds since 1970.
  * @returns the writes by VersionTimestamp; a version that came from no push or file, or whose record is no
  * longer kept, has no entry.

@@ -3,7 +3,7 @@
 export interface CompareSummary {
   /** Number of dates with a value in either version. */
   readonly points: number;
-  /** Number of dates in both versions with different values. */
+  /** Number of dates that are in both versions, with different values. */
   readonly changed: number;
   /** Number of dates only in the right version. */
   readonly added: number;

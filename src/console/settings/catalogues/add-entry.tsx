@@ -64,7 +64,8 @@ export function AddEntry({ catalogue }: { readonly catalogue: Catalogue }) {
               withAsterisk
               searchable
               allowDeselect={false}
-              // Disabled until the options arrive: an empty list does not open, and does not open later by itself.
+              // Disabled until the options arrive: a click does not open a list without options, and neither does the
+              // arrival of the options.
               disabled={!families.data}
               data={(families.data ?? []).map(({ id, name }) => ({ value: String(id), label: name }))}
               value={fields.unitFamilyId === '' ? null : fields.unitFamilyId}

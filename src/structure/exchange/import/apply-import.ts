@@ -91,7 +91,7 @@ async function writeRows(transaction: Transaction, kind: Kind, { id, caller }: A
 
 const PARENT_COLUMN = { sites: [], sources: ['site_id'], variables: ['source_id'] } as const;
 
-/** SQL of the values of the columns of a new resource as JSON, for the members that its row omits. */
+/** SQL of a JSON object with default values by column, for the members that the row of a new resource omits. */
 const DEFAULTS = {
   sites: `$3::jsonb || jsonb_build_object('time_zone_id', (select time_zone_id from account where id = $2))`,
   sources: '$3::jsonb',
@@ -132,7 +132,7 @@ async function waitForGraph(lock: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Names the variables of a cycle by the rows that declare them, where the document has them. */
+/** Describes a cycle: names its first 20 variables, each by its row in the document or, without a row, by its id. */
 async function describeCycle(
   transaction: Transaction,
   { id, pathOf }: ApplyRef,
@@ -173,7 +173,7 @@ async function announceRows(
   }
 }
 
-/** @returns which of the variables are new: a new variable with a declaration is announced as created only. */
+/** @returns those of the variables that the import created: they are announced as created, not also as changed. */
 async function createdAmong(
   transaction: Transaction,
   id: string,

@@ -51,7 +51,7 @@ function descendantsOf(pid: number): readonly number[] {
     .flatMap((child) => [child, ...descendantsOf(child)]);
 }
 
-/** @returns undefined when the process that `ask` inspects has ended, as R's short-lived processes do. */
+/** @returns the result of `ask`; undefined when the inspected process has ended, as R's short-lived processes do. */
 function ifThere<Result>(ask: () => Result): Result | undefined {
   try {
     return ask();

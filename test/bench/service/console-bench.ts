@@ -74,7 +74,7 @@ async function rounds(measure: () => Promise<number>, limit: number): Promise<re
   return pairs;
 }
 
-/** Creates a variable with a year of points until now, and one with a million points a minute apart. */
+/** Creates a variable with a year of points until now, and a variable with a million points, one for each minute. */
 async function addVariables(database: Database, api: ApiClient) {
   const { sourceId } = await createSiteAndSource(api);
   const quarterly = { granularity: 15, granularityTimeBase: 'Minute' };

@@ -35,8 +35,8 @@ const MILLIS = { from: Date.UTC(1990, 0, 1), to: Date.UTC(2025, 0, 1) };
 type Point = readonly [micros: number, value: number];
 
 /**
- * Points 1 to 200 minutes apart, from two days before a clock change; in a zone without clock changes, before a random
- * date.
+ * Points 1 to 200 minutes apart. They begin two days before the first clock change after a random date or, in a zone
+ * without a later clock change, two days before the random date.
  */
 const history = fc
   .record({

@@ -80,7 +80,7 @@ async function attemptsOf(): Promise<readonly { readonly attempt: number; readon
 
 const siteOf = ({ body }: WebhookReceiver['received'][number]) => (body.data as { id: number }).id;
 
-/** Expects that a message about every site is stored once and arrives, and that repeated messages have the same id. */
+/** Expects that one message for each site is stored and arrives, and that a repeated message keeps its id. */
 async function expectAllDelivered(sites: readonly number[]): Promise<void> {
   await eventually(
     'an event of every site',

@@ -1,4 +1,4 @@
-/** Fixture of deliveries: a service and its deliverer in this process, and helpers. Receivers on loopback are allowed. */
+/** Fixture of deliveries: a service, its deliverer in this process, and helpers. Receivers on loopback are allowed. */
 import { startDelivererRole } from '../../../../src/roles/deliverer-role.ts';
 import type { Role } from '../../../../src/roles/parts.ts';
 import type { TestClient } from '../../../support/clients/test-client.ts';

@@ -56,7 +56,7 @@ export function useLive(variableIds: readonly number[]): Live {
   return useMemo(() => ({ state, points, revision }), [state, points, revision]);
 }
 
-/** Opens the timers: after a new point, the chart is drawn within DRAW_MS, and `refresh` is called within REFRESH_MS. */
+/** Opens the timers: after a new point, the chart is drawn within DRAW_MS and `refresh` is called within REFRESH_MS. */
 function openTimers(queries: QueryClient, ids: readonly number[], points: LivePoints, draw: () => void) {
   let [drawing, refreshing] = [undefined, undefined] as (ReturnType<typeof setTimeout> | undefined)[];
   let isReading = false;

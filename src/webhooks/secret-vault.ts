@@ -13,7 +13,7 @@ export interface VaultKey {
 }
 
 export interface SecretVault {
-  /** Id of the key that seals; undefined: without keys, texts are stored as they are. */
+  /** Id of the key that seals texts. Undefined without keys: `seal` then returns texts as they are. */
   readonly keyId: string | undefined;
   seal(text: string, accountId: number): string;
   /**

@@ -89,7 +89,7 @@ async function parse(queryable: Queryable, sourceId: number, given: unknown): Pr
   }
 }
 
-/** Finds problems of the declarations' references, and inputs that would trigger their own variable. */
+/** Finds problems of the references in declarations, and triggering inputs that are the calculated variable itself. */
 async function findBroken(
   transaction: Transaction,
   caller: Caller,

@@ -12,7 +12,7 @@ import { PAGE_TEXTS } from './texts/page-texts.ts';
 
 type Next = () => Promise<void>;
 
-/** Middleware that answers the pages. Mount it before the provider's routes. */
+/** Middleware that answers requests for the issuer's pages. Mount it before the provider's routes. */
 export function issuerPages(context: PageContext, provider: Provider): (ctx: PageRequest, next: Next) => Promise<void> {
   return async (ctx, next) => {
     if (ctx.method === 'GET' || ctx.method === 'HEAD') {

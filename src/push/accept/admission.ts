@@ -22,7 +22,7 @@ export interface Admission {
   hasCapacity(accountId: number): boolean;
   /** @throws {DomainError} queue_full when too many bytes of all accounts, or of this account, wait to be written. */
   assertQueueCapacity(accountId: number): Promise<void>;
-  /** Adds the bytes of readings that were just queued. */
+  /** Adds the bytes of readings that were just queued to the waiting bytes of the account and of all accounts. */
   noteQueued(accountId: number, bytes: number): void;
   /** Starts counting the memory of one body; call `release` on the result at the end. */
   openBody(owner: BudgetOwner): BodyShare;

@@ -29,7 +29,7 @@ export interface FilledForm {
 }
 
 const RESOURCES: Readonly<Record<EntityType, Resource>> = { Site: SITE, Source: SOURCE, Variable: VARIABLE };
-/** Members of the resource that `FilledForm` has besides the id. */
+/** Members, besides the id, that a `FilledForm` takes from its resource. */
 const MEMBERS: Readonly<Record<EntityType, readonly string[]>> = {
   Site: ['name'],
   Source: ['name', 'siteId'],

@@ -1,4 +1,7 @@
-/** Reads webhooks as the caller may see them: MANAGER and ADMIN all of the account, a USER by site access (R-B9). */
+/**
+ * Reads webhooks as the caller may see them (R-B9): a MANAGER or an ADMIN sees every webhook of the account in full, a
+ * USER sees what `planVisible` returns.
+ */
 import type { Caller } from '../../identity/caller/caller.ts';
 import { isReached, type Reach, readReach } from '../../identity/caller/site-reach.ts';
 import type { Queryable } from '../../platform/database/database.ts';

@@ -13,7 +13,7 @@ const SCOPE_ALIASES: ReadonlyMap<string, Scope> = new Map([['opisense-api', 'dat
 /** Scope of OpenID Connect: the answer has an ID token. Every client may request it, beside a scope of the service. */
 export const OPENID = 'openid';
 
-/** @returns the service's name of a scope that a client requested. */
+/** @returns the service's name for a scope that a client requests as `name`. */
 export function toScope(name: string): string {
   return SCOPE_ALIASES.get(name) ?? name;
 }

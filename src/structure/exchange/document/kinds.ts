@@ -45,7 +45,7 @@ export interface Kind {
   readonly self: KeyMembers;
   /** Members by which a row names its parents, outermost first. */
   readonly parents: readonly KeyMembers[];
-  /** Fields of the resource that a row has, the key first. */
+  /** Fields of the resource that are members of a row, the key first. */
   readonly fields: readonly string[];
 }
 

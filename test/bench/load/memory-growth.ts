@@ -1,7 +1,7 @@
 /** Resident memory of a process and its children, from /proc, in MB. */
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** @returns the peaks of the processes' resident memory during `work` minus their resident memory before. */
+/** @returns the sum of the processes' peaks of resident memory during `work`, minus the sum before `work`. */
 export async function memoryGrowth(pid: number, work: () => Promise<unknown>): Promise<number> {
   const pids = [pid, ...childrenOf(pid)];
   // Resets the peaks (proc(5)).

@@ -38,7 +38,10 @@ const listed = async (query: string) =>
   (await api.manager.get<Shown[]>(`/variables?sourceId=${sourceId}&${query}`)).body.map(({ id }) => id);
 const INPUT = '$.calculated.calculatedVariableFormulas[0].variables';
 
-/** Creates a calculated variable with two inputs, and deletes the first input. @param members of the declaration. */
+/**
+ * Creates a calculated variable with two inputs, and deletes the first input.
+ * @param members further members of the declaration.
+ */
 async function withDeletedInput(members: object = {}) {
   const [gone, kept] = [await addInput(), await addInput()];
   const declaration = calculated('a + b', [

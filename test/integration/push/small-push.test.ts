@@ -16,7 +16,8 @@ let sourceId: number;
 let siteId: number;
 let variableId: number;
 beforeAll(async () => {
-  // Caches callers, as by default: pushes of uncached callers go to the app.
+  // Caches callers, as the default settings do: the handler of small pushes passes pushes of uncached callers on to the
+  // app.
   api = await startGatedTestApi({ ACCESS_CACHE_SEC: '30', PUSH_MAX_READINGS: '50' });
   ({ siteId, sourceId, variableId } = await createStructure(api.manager));
 });

@@ -22,7 +22,7 @@ export interface ConsoleStack {
   /** The account's manager, who may push. */
   readonly manager: ApiClient;
   /**
-   * Opens a window of its own. The first window of a user signs in with the form of the issuer; later windows get the
+   * Opens a new window. The first window of a user signs in with the form of the issuer; later windows get the
    * cookies of that sign-in. @param path the page to open.
    * @param options `isFresh`: the window starts without cookies and signs in with the form.
    */

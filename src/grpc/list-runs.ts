@@ -60,7 +60,7 @@ interface Details {
 }
 
 function toRun(record: RunRecord): Readonly<Record<string, unknown>> {
-  const { formulas, inputs, causes: _causes, ...run } = record as RunRecord & Details;
+  const { formulas, inputs, ...run } = record as RunRecord & Details;
   return {
     ...present(run),
     fromMicros: toMicros(run.from),
@@ -85,7 +85,8 @@ function toFormula({ formula, from, to, triggerDate, forms }: FormulaRecord): ob
   };
 }
 
-function toInput({ from, to, version, asOf, lastVersionTimestamp, historyFrom, ...input }: InputRecord): object {
+function toInput(record: InputRecord): object {
+  const { from, to, version, asOf, lastVersionTimestamp, historyFrom, rawFrom, ...input } = record;
   return {
     ...present(input),
     ...(from !== null && { fromMicros: toMicros(from) }),
@@ -94,6 +95,7 @@ function toInput({ from, to, version, asOf, lastVersionTimestamp, historyFrom, .
     ...(asOf !== undefined && { asOfMicros: toMicros(asOf) }),
     ...(lastVersionTimestamp !== null && { lastVersionTimestampMicros: toMicros(lastVersionTimestamp) }),
     ...(historyFrom !== undefined && { historyFromMicros: toMicros(historyFrom) }),
+    ...(rawFrom !== undefined && { rawFromMicros: toMicros(rawFrom) }),
   };
 }
 

@@ -157,9 +157,9 @@ describe('grpc: ListVersions', () => {
 const RUN = `
   insert into calculation_run (variable_id, account_id, state, trigger, from_date, to_date, trigger_date, wave, attempt,
                                default_version, requested_date, finished_date, outcome, message, inputs, notes, counts,
-                               durations, formulas, ancestors)
+                               durations, formulas, ancestors, causes, declaration_hash)
   values ($1, $2, $3, 'Input', '2026-03-01', '2026-03-02', '2026-03-02', 5, 0, '2026-03-02T10:00:00', now(), $4, $5, null,
-          $6, $7, '{"read": 4, "stored": 2}', '{"wait": 1.5, "r": 12}', $8, '{9}')`;
+          $6, $7, '{"read": 4, "stored": 2}', '{"wait": 1.5, "r": 12}', $8, '{9}', '{7}', 'v1-ab')`;
 
 describe('grpc: ListRuns', () => {
   beforeAll(async () => {
@@ -171,8 +171,8 @@ describe('grpc: ListRuns', () => {
         from: null,
         to: day(2),
         points: 4,
-        version: 'V1',
-        lastVersionTimestamp: day(1),
+        ...{ version: 'V1', alignTo: 'Day', granularity: 'Hour', aggregation: 'SUM' },
+        ...{ lastVersionTimestamp: day(1), historyFrom: day(1), rawFrom: day(2) },
       },
     ];
     const formulas = [{ formula: 0, from: day(1), to: day(2), triggerDate: day(2), forms: [{ alias: 'f', value: 1 }] }];
@@ -194,7 +194,14 @@ describe('grpc: ListRuns', () => {
       counts: { read: 4, stored: 2 },
       durationsMs: { wait: 1.5, r: 12 },
       notes: { messages: ['hello'], warnings: [], output: 'out', call: 'f()', line: 3 },
-      inputs: [{ alias: 'a', variableId: plain, toMicros: micros(day(2)), points: 4, versions: ['V1'] }],
+      ...{ causes: [7], declarationHash: 'v1-ab' },
+      inputs: [
+        {
+          ...{ alias: 'a', variableId: plain, toMicros: micros(day(2)), points: 4, versions: ['V1'] },
+          ...{ alignTo: 'Day', granularity: 'Hour', aggregation: 'SUM', lastVersionTimestampMicros: micros(day(1)) },
+          ...{ historyFromMicros: micros(day(1)), rawFromMicros: micros(day(2)) },
+        },
+      ],
       formulas: [{ fromMicros: micros(day(1)), formsJson: '[{"alias":"f","value":1}]' }],
     });
   });

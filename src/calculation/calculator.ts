@@ -47,7 +47,7 @@ export interface CalculatorServices extends RunServices {
 }
 
 export interface Calculator {
-  /** Starts no more turns, waits up to `graceMs` for the current turns, then hands the rest back (R-K2). */
+  /** Starts no more turns, waits up to `graceMs` for the current turns, then hands back all unfinished turns (R-K2). */
   stop(graceMs: number): Promise<void>;
 }
 

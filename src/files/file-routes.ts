@@ -1,4 +1,7 @@
-/** Routes under `/storage` (R-E1): upload a Standard File or an attachment, follow its ingestion, download it and its row errors. */
+/**
+ * Routes under `/storage` (R-E1): upload Standard Files and attachments, follow the ingestion of Standard Files,
+ * download files and row errors.
+ */
 import { Readable } from 'node:stream';
 import { Hono } from 'hono';
 import { type CallerEnv, requirePermission } from '../identity/authentication/authenticate.ts';

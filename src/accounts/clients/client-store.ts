@@ -104,7 +104,7 @@ export async function listClients(database: Queryable): Promise<readonly StoredC
 
 /**
  * Reads a client and locks its row until the transaction ends.
- * @throws {DomainError} not_found when the client does not exist
+ * @throws {DomainError} not_found when the client does not exist.
  */
 export async function lockClient(transaction: Transaction, clientId: string): Promise<StoredClient> {
   const { rows } = isStorableText(clientId)

@@ -68,7 +68,7 @@ export class CsvRows implements RecordVisitor {
   }
 }
 
-/** Quotes a cell in a message; bytes that are not UTF-8 appear as latin1, and NUL, which cannot be stored, is replaced. */
+/** Quotes a cell for a message. Reads a cell that is not UTF-8 as latin1; replaces NUL, which cannot be stored. */
 function shown(cell: string): string {
   return show((decodeUtf8(cell) ?? cell).replaceAll('\0', '\uFFFD'));
 }

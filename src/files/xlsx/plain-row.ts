@@ -27,7 +27,7 @@ const KINDS: ReadonlyMap<string, number> = new Map([
   ['e', KIND.error],
   ['d', KIND.date],
 ]);
-/** Result when the row has another form or is incomplete. */
+/** Result in place of an index when the row is not plain or is incomplete. */
 const NOT_PLAIN = -1;
 
 /** Reads one plain row at a time into a `SheetRow`. */
@@ -41,7 +41,7 @@ export class PlainRows {
     this.#row = row;
   }
 
-  /** Reads the row at `start`. @returns the index after it; -1 when it has another form or is incomplete. */
+  /** Reads the row at `start`. @returns the index after the row; -1 when the row is not plain or is incomplete. */
   read(bytes: Buffer, start: number): number {
     let at = start;
     while ((bytes[at] as number) <= SPACE) at += 1;
@@ -60,7 +60,7 @@ export class PlainRows {
     return NOT_PLAIN;
   }
 
-  /** Reads the start tag of a row. @returns the index after its `>`; NOT_PLAIN when the tag has another form. */
+  /** Reads the start tag of a row. @returns the index after the tag, or NOT_PLAIN. */
   #openRow(bytes: Buffer, start: number): number {
     let at = start;
     let given = 0;
@@ -78,7 +78,7 @@ export class PlainRows {
     return at + 1;
   }
 
-  /** Reads a cell. @returns the index after it; NOT_PLAIN when it has another form. */
+  /** Reads a cell. @returns the index after the cell, or NOT_PLAIN. */
   #cell(bytes: Buffer, start: number): number {
     let at = start + CELL.length;
     let column = this.#column + 1;

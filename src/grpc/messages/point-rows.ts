@@ -56,7 +56,10 @@ function joinIds(columns: readonly Int32Array[]): Int32Array {
   return joined;
 }
 
-/** @returns the size of all VersionTags and tags of a message, in bytes; the number of points limits only the other fields. */
+/**
+ * @returns the size of all VersionTags and tags of a message, in bytes. The number of points limits the size of every
+ * other field, but not the size of these texts.
+ */
 export function textBytes({ versions, tags }: Pick<PointRowsMessage, 'versions' | 'tags'>): number {
   return [...versions, ...tags].reduce((bytes, text) => bytes + Buffer.byteLength(text), 0);
 }

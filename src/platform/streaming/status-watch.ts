@@ -28,7 +28,7 @@ export interface StatusWatchOptions<Status> {
   readonly log: Log;
 }
 
-/** Receives the state at every successful poll; undefined when the work no longer exists. */
+/** Receives the state of the followed work at every successful poll; undefined when the work no longer exists. */
 export type StatusListener<Status> = (status: Status | undefined) => void;
 
 export interface StatusWatch<Status> {

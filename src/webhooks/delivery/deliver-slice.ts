@@ -160,7 +160,10 @@ export interface Circuit {
   isOpen(): boolean;
 }
 
-/** Opens the breaker of a slice. @param isFailing whether the previous attempt failed, which counts as the first failure. */
+/**
+ * Creates the circuit breaker of a slice.
+ * @param isFailing whether the previous attempt failed; that failure counts as the first.
+ */
 export function openCircuit(isFailing: boolean): Circuit {
   let failures = isFailing ? FAILURES_TO_OPEN - 1 : 0;
   return {

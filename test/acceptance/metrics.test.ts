@@ -122,7 +122,7 @@ describe('metrics: counters (R-A9)', () => {
     expect(['wait', 'load', 'sandbox_wait', 'r', 'store'].map(timed)).toEqual([2, 2, 2, 2, 1]);
     expect(sampleOf(found, 'tidemark_calculation_points_total', { direction: 'stored' })).toBe(2);
     expect(sampleOf(found, 'tidemark_zygotes_alive')).toBe(1);
-    // A standby zygote counts once it has started.
+    // The standby zygote counts as soon as it has started.
     expect([1, 2]).toContain(sampleOf(found, 'tidemark_zygote_starts_total'));
     expect(sampleOf(found, 'tidemark_zygote_deaths_total')).toBe(0);
   });

@@ -32,7 +32,7 @@ const add = (api: ApiClient, sourceId: number, input: number) =>
 const push = (api: ApiClient, variableId: number, data: readonly unknown[]) =>
   api.call('POST', '/api/data', [{ variableId, data }]);
 
-/** @returns the median and the 95th percentile, in milliseconds. */
+/** @returns the median and the 95th percentile of the time until the computed point is readable, in milliseconds. */
 async function benchLatency(database: Database, api: ApiClient, sourceId: number): Promise<readonly Figure[]> {
   const input = await createVariable(api, sourceId);
   const output = await add(api, sourceId, input);

@@ -105,7 +105,7 @@ describe('calculation: a chain of five variables', () => {
     // All variables wait at the same time, and each is requested again by its input.
     await forceRuns(store.database, chain, { to: new Date((dates.at(-1) ?? 0) / 1000).toISOString() });
     for (let turn = 0; turn < CHAIN; turn += 1) {
-      // Claims in reverse order, although no variable may run before its input.
+      // Claims the variables in reverse order, although no variable may run before its input.
       for (const variableId of chain.toReversed()) await calculations.runWith(variableId, passOn);
       await calculations.relay();
     }

@@ -56,7 +56,7 @@ describe('calculation: a variable reached by two paths', () => {
     const first = await claim(between);
     await calculations.change(input);
     expect(await claim(both)).toBeUndefined();
-    // The run of `between` ends, and its next run, requested during the first, is claimed at once.
+    // The first run of `between` ends; the second, requested during the first, is claimed before the run of `both`.
     await withTransaction(store.database, async (transaction) => {
       await transaction.query(`update calculation_run set state = 'Succeeded' where id = $1`, [first?.id]);
       await announcePoints(

@@ -1,4 +1,4 @@
-/** Texts in English, which the other languages translate. */
+/** Texts in English. */
 export const en = {
   shell: {
     skip: 'Skip to content',

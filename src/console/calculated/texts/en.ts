@@ -1,4 +1,4 @@
-/** Texts of calculated variables in English, which the other languages translate. */
+/** Texts of calculated variables in English. */
 export const en = {
   tabs: { title: 'Sections of the variable', data: 'Data', script: 'Script', runs: 'Runs' },
   script: {

@@ -1,4 +1,4 @@
-/** Texts of the settings in English, which the other languages translate. */
+/** Texts of the settings in English. */
 export const en = {
   title: 'Settings',
   lead: {

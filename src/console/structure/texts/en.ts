@@ -1,4 +1,4 @@
-/** Texts of sites, sources and variables in English, which the other languages translate. */
+/** Texts of sites, sources and variables in English. */
 export const en = {
   newSite: 'New site',
   newSource: 'New source',

@@ -17,7 +17,7 @@ export interface Row {
   readonly after: number | undefined;
 }
 
-/** @returns the stored dates and the edited ones, ascending. */
+/** @returns a row for each stored or edited date, in ascending order. */
 export function toRows({ seconds, values }: Points, edits: Edits): readonly Row[] {
   const stored = new Map(Array.from(seconds, (date, index) => [date, known(values[index])] as const));
   const dates = [...new Set([...stored.keys(), ...edits.keys()])].sort((a, b) => a - b);

@@ -1,4 +1,4 @@
-/** Texts of a variable's page in English, which the other languages translate. */
+/** Texts of a variable's page in English. */
 export const en = {
   first: { file: 'Upload a file', program: 'Or send a point from a program:' },
   live: {

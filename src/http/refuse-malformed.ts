@@ -46,8 +46,9 @@ export function refuseMalformed(server: Server): void {
 }
 
 /**
- * Answers a refusal without the app, and closes the connection.
- * @param mayAnswer false: another answer is under way, and the client would read the refusal as a part of it.
+ * Sends a refusal without the app, and closes the connection.
+ * @param mayAnswer false: sends no refusal, because another answer is under way, and the client would read the refusal
+ * as a part of that answer.
  */
 export function refuse(socket: Duplex, refusal: Refusal, mayAnswer: boolean): void {
   if (mayAnswer && socket.writable) socket.end(toAnswer(refusal), () => socket.destroy());

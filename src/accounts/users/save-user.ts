@@ -127,7 +127,8 @@ declare module '../../platform/database/outbox.ts' {
 /**
  * Creates a new user in the directory, appends the event `UserCreated`, and queues the mail with the temporary password
  * for a user with a mail address (§4.2).
- * @throws {DomainError} conflict when the directory already has the name or address; dependency_unavailable when it fails.
+ * @throws {DomainError} conflict when the directory already has the name or address; dependency_unavailable when the
+ * directory fails.
  */
 export async function finishNewUser(
   transaction: Transaction,

@@ -73,8 +73,8 @@ async function lockCaller(
 
 /**
  * Locks a user until the transaction ends, and requires that the caller may change the user (R-B8).
- * @throws {DomainError} not_found as `getTargetUser`; permission_denied when the caller may not change the user, has
- * lost the role or is locked
+ * @throws {DomainError} not_found as `getTargetUser`; permission_denied when the caller may not change the user, is
+ * locked, or no longer has the role `caller.role` or a higher one.
  */
 export async function lockTargetUser(transaction: Transaction, caller: Caller, userId: string): Promise<TargetUser> {
   await lockUsers(transaction, caller, [userId]);

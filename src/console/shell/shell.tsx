@@ -23,7 +23,7 @@ const ROUTES = [
   readonly needs?: 'MANAGER' | 'ADMIN';
 }[];
 
-/** The frame. The first tab stop is a link that skips the navigation. */
+/** The first tab stop of the frame is a link that skips the navigation. */
 export function Shell() {
   const { t } = useTranslation();
   const { role } = useSession();

@@ -61,7 +61,7 @@ function toDayMicros(day: number): number {
   const year = Math.floor(day / 10_000);
   const month = Math.floor(day / 100) % 100;
   const date = day % 100;
-  // A character that is not a digit made `day` NaN, which fails every comparison.
+  // `day` is NaN when a character is not a digit. NaN fails every comparison.
   const isDay = year >= 1700 && year < 2200 && date >= 1 && date <= daysInMonth(year, month);
   return isDay ? Date.UTC(year, month - 1, date) * 1000 : Number.NaN;
 }

@@ -57,7 +57,7 @@ const FIND = `
   from app_user u left join sign_in_source source on source.user_id = u.id and source.network = $3
   where lower(u.user_name) = lower($1)`;
 
-/** @returns the user, with the wrong passwords counted from the network; undefined for an unknown user. */
+/** @returns the user, and the number of wrong passwords from `network`; undefined for an unknown user. */
 export async function findSource(
   database: Queryable,
   userName: string,

@@ -19,7 +19,7 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** Options that both services of a stack share. */
+/** Options of a service of a stack, PostgreSQL or Redis. */
 export interface StackServiceOptions {
   readonly launcher: LauncherKind;
   /** Directory of the database root file system. */

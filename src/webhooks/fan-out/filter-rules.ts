@@ -4,7 +4,7 @@
  */
 import type { WebhookFilter } from '../webhook.ts';
 
-/** The entities an occurrence, or a part of it, names. After a move both the old and the new parent count. */
+/** Ids of the entities that an occurrence, or a part of it, names. After a move, the old and the new parent count. */
 export interface Concern {
   readonly variableId?: number;
   readonly sourceIds: readonly number[];

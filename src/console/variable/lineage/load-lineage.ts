@@ -114,8 +114,8 @@ function findOrigins({ queries }: Tracing, variableId: number, at: string): Prom
 }
 
 /**
- * @returns the date of the last save before the run that stored the run's declaration; undefined when that save has no
- * date or is not among the last 200 saves, or when the run records no declaration.
+ * @returns the date of the save that stored the run's declaration: of several such saves, the last one before the run.
+ * Undefined when that save has no date or is not among the last 200 saves, or when the run records no declaration.
  */
 async function findSave({ queries }: Tracing, run: Run, sourceId: number): Promise<string | undefined> {
   const { variableId, declarationHash, startedDate } = run;

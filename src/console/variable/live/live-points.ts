@@ -21,7 +21,7 @@ export class LivePoints {
   readonly #last = new Map<number, number>();
   readonly #instants = new Map<number, readonly string[]>();
 
-  /** Adds points in commit order; for each date the last value wins. */
+  /** Adds points. Add them in commit order: for each date, the value that is added last wins. */
   add(columns: readonly LiveColumns[]): void {
     for (const { variableId, date, rawValue, versionTimestamp } of columns) {
       const values = this.#newer.get(variableId) ?? new Map<number, number>();
@@ -46,8 +46,8 @@ export class LivePoints {
   }
 
   /**
-   * Begins a new generation.
-   * @returns a function that drops the full generation; call it after the points were read again.
+   * Makes the newer generation the older one, and begins an empty newer generation.
+   * @returns a function that drops the older generation; call it after the points were read again.
    */
   turn(): () => void {
     this.#older = this.#newer;

@@ -1,6 +1,6 @@
 /**
- * `POST /structure/import` and the routes that follow an import. MANAGER and ADMIN may import, just as they may create
- * sites.
+ * `POST /structure/import`, and the routes that show the state, events and rows of an import. MANAGER and ADMIN may
+ * import, just as they may create sites.
  */
 import { type Context, Hono } from 'hono';
 import { type CallerEnv, requireRole } from '../../../identity/authentication/authenticate.ts';

@@ -175,7 +175,7 @@ class ValueReader {
   }
 }
 
-/** Whether a byte ends a number, `true`, `false` or `null`. */
+/** Whether a byte that is not a bracket ends a number, `true`, `false` or `null`. */
 function isEnd(byte: number): boolean {
   return byte === COMMA || byte === COLON || byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }

@@ -32,7 +32,7 @@ export interface StructureBench {
   readonly accountId: number;
 }
 
-/** @param bench the service has the role api; its account gets a million variables. */
+/** Adds a million variables to the account. The service at `origin` must have the role api. */
 export async function benchStructure({
   database,
   url,

@@ -147,8 +147,8 @@ describe('http listener: a minimum rate of request bodies', () => {
     const { port } = listener;
     const failures: unknown[] = [];
     listener.serve(async (request) => {
-      // The app reads this body after the grace time. Unread bytes of a client that has sent everything do not count as
-      // slow.
+      // The app reads this body after the grace time. A client that has sent its whole body does not count as slow,
+      // although the app has not read the body yet.
       if (request.url.endsWith('/late')) await new Promise((resolve) => setTimeout(resolve, 3500));
       const body = await request.arrayBuffer().catch((error: unknown) => failures.push(error));
       return new Response(typeof body === 'number' ? undefined : String(body.byteLength));

@@ -34,7 +34,7 @@ export interface World {
   /** @returns the number of rows of all pages of a query. */
   count(query: Query): Promise<number>;
   versions(variable: string): Promise<readonly VersionLine[]>;
-  /** @returns the number of points deleted, or only counted with `isWhatIf`. */
+  /** @returns the number of deleted points; with `isWhatIf`, of points that would be deleted. */
   remove(variable: string, period: Period, isWhatIf: boolean): Promise<number>;
   /** @throws {Error} when no write has that name. */
   spanOf(label: string): Span;

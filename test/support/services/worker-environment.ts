@@ -1,4 +1,4 @@
-/** Passes the R root file system to tests that start R, as an environment variable. */
+/** Passes the path of the R root file system to tests that start R, in an environment variable. */
 import { inject } from 'vitest';
 
 const rRoot = inject('rRoot');

@@ -111,7 +111,7 @@ export function useHistory({ sourceId, id }: Place) {
   });
 }
 
-/** @returns the query of variables by id, for their names; variables that cannot be read are missing. */
+/** @returns the query of a map from id to variable. The map lacks the ids that the user cannot read. */
 export function useVariables(ids: readonly number[]) {
   const variableIds = [...new Set(ids)].sort((a, b) => a - b);
   return useQuery({

@@ -237,7 +237,7 @@ function useLines({ context, search, selection, range, read, resolution, live }:
   return { chart: shown.current, others, error: results.find((result) => result.error)?.error };
 }
 
-/** @returns the previous list when its items are the same, so that its identity is stable. */
+/** @returns the previous list when it has the same items as `list`, so that React sees no change; else `list`. */
 function useSame<Item>(list: readonly Item[]): readonly Item[] {
   const kept = useRef(list);
   const isSame = list.length === kept.current.length && list.every((item, index) => item === kept.current[index]);

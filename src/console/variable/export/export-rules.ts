@@ -30,9 +30,9 @@ export interface Shown {
 
 /**
  * @returns the calls. A chart of labels needs one call for each label, because a call reads one version of a date. A
- * comparison needs one call for both sides. In these two kinds of chart, one more call reads the latest versions of the
- * other variables. In every other chart, one call reads all variables. The export of a chart as of an instant lacks the
- * latest versions, although the chart draws them too.
+ * comparison needs one call, which reads the two sides. In these two kinds of chart, one more call reads the latest
+ * versions of the other variables, if there are any. In every other chart, one call reads all variables. The export of
+ * a chart as of an instant lacks the latest versions, although the chart draws them too.
  * @param now instant that stands for the latest versions on the left side of a comparison, as ISO 8601.
  */
 export function toExports(

@@ -3,7 +3,10 @@ import type { Export } from './export-rules.ts';
 
 export type Language = 'curl' | 'R' | 'Python';
 
-/** @param api public address of the API. The program reads the token from the environment variable TOKEN. */
+/**
+ * Writes a program that makes the calls of `exports`. The program reads the token from the environment variable TOKEN.
+ * @param api public address of the API.
+ */
 export function toSnippet(language: Language, api: string, exports: readonly Export[]): string {
   const calls = exports.map(({ path, query }, index) => ({
     address: api + path,

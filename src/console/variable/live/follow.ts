@@ -25,7 +25,7 @@ const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;
 /** Three times the default of WATCH_HEARTBEAT_MS. A connection that is silent for longer counts as lost. */
 const SILENT_MS = 90_000;
-/** Codes with which the service ends a watch that can be continued; for `invalid_token`, with the renewed token. */
+/** Codes of the event `end` after which `follow` connects again; after `invalid_token`, it sends the renewed token. */
 const PASSING = ['invalid_token', 'dependency_unavailable', 'rate_limited', 'internal_error'];
 
 /** Cursor of the last event. The caller keeps it, so that following other variables continues from the same event. */

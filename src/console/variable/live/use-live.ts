@@ -63,7 +63,7 @@ function openTimers(queries: QueryClient, ids: readonly number[], points: LivePo
   const drawNow = () => {
     drawing = undefined;
     draw();
-    // One read at a time: the full generation is dropped when the read ends.
+    // One read at a time: a second `turn` would drop the full generation before the chart has read its points.
     if (isReading || !points.isFull()) return;
     isReading = true;
     void readAgain(queries, ids, points).then(() => {

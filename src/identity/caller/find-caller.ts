@@ -126,7 +126,11 @@ function keyOf({ issuer, subject, accountId, actorSubject }: VerifiedToken): str
   return JSON.stringify([issuer, subject, accountId, actorSubject]);
 }
 
-/** Removes matching entries, and all entries whose query still runs: that query may have read the state before the change. */
+/**
+ * Removes the entries whose caller, or the ADMIN who impersonates the caller, is one of the users. Also removes every
+ * entry whose query still runs, because that query may have read the state before the change.
+ * @param userIds undefined: removes all entries.
+ */
 function invalidate(cache: Map<string, Entry>, userIds: readonly string[] | undefined): void {
   for (const [key, { resolved }] of cache) {
     const concerns = (id: string) => id === resolved?.caller.userId || id === resolved?.caller.actor?.userId;

@@ -78,7 +78,10 @@ async function takeRoutes(
   }
 }
 
-/** Finds the addresses of the demo's objects, such as a source or a webhook, by the links that lead to them. */
+/**
+ * Lists the routes of the pictures. Finds the addresses of the demo's objects, such as a source or a webhook, by the
+ * links that lead to them.
+ */
 async function listRoutes(page: Page): Promise<readonly Route[]> {
   const origin = new URL(page.url()).origin;
   await page.goto(`${origin}/console/find?q=Daily`);

@@ -27,7 +27,7 @@ export interface QuerySource {
   locationOf(name: string, index?: number): InputLocation;
 }
 
-/** One parameter: describes and reads its values. `query-parameters.ts` builds parameters. */
+/** Describes one parameter of a query and reads its values. `query-parameters.ts` builds parameters. */
 export interface QueryParameter<Value> {
   readonly description: string;
   /** Schema of the parameter in OpenAPI; a client gives a list by repeating the name. */
@@ -65,7 +65,7 @@ export interface DeclaredQuery<Parameters extends QueryParameters> {
 }
 
 interface QueryOptions {
-  /** Refuses unknown names that look like a filter (R-A12). */
+  /** Makes `parse` refuse parameters with an unknown name that looks like a filter (R-A12). */
   readonly isListing?: true;
 }
 

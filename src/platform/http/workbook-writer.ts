@@ -116,8 +116,8 @@ async function writeSheet(
 }
 
 /**
- * Serves other requests once, then waits while the queue of uncompressed bytes in `pipes` is full: exceljs itself
- * writes without waiting for its archive. @throws when the signal aborts.
+ * Lets the event loop serve other requests once. Then waits while the queue of uncompressed bytes in `pipes` is full,
+ * because exceljs itself writes without waiting for its archive. @throws when the signal aborts.
  */
 async function untilDrained(sheet: Excel.Worksheet, signal: AbortSignal): Promise<void> {
   const [queue] = (sheet as unknown as { readonly stream: { readonly pipes: readonly Writable[] } }).stream.pipes;

@@ -9,7 +9,7 @@
 import { Readable } from 'node:stream';
 import type { Connection, Submittable } from 'pg';
 
-/** Head of a message: a type byte and the length of the rest, including its own four bytes. */
+/** Size of the head of a message: a type byte, and four bytes with the length of themselves and of what follows. */
 export const HEAD_BYTES = 5;
 const LENGTH_BYTES = 4;
 const [COPY_DATA, COPY_DONE] = [0x64, 0x63];

@@ -30,7 +30,7 @@ const GUARDS = { timeout: 60_000, stack: 1000, sequence: 2_000_000 };
 
 const parser = new XMLParser({
   ...{ ignoreAttributes: false, attributeNamePrefix: '@', textNodeName: '#text', htmlEntities: true },
-  // Keeps texts, because digits may be a serial number with leading zeros.
+  // Leaves numbers as texts, because digits may be a serial number with leading zeros.
   ...{ parseTagValue: false, parseAttributeValue: false },
 });
 

@@ -26,8 +26,8 @@ const MISSING = LISTS.map(
 
 /**
  * Checks the fields of a webhook against each other and against the account (R-I1).
- * @param stored the webhook before a change. Its template stays valid for its content type, so that what GET returns can
- *   be written.
+ * @param stored the webhook before a change. A change that keeps the template and the content type does not check the
+ *   template again, so that clients can write back what GET returned.
  * @throws {DomainError} invalid_input with the problems of the template and of the filter.
  */
 export async function assertFields(

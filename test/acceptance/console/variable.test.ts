@@ -118,8 +118,8 @@ test('console variable: of 180,000 live points at most 60,000 are kept, and the 
   await eventually('the first part of the hour', async () => served >= 120);
   const before = await heapBytes();
   await eventually('the whole hour', async () => served > events.length);
-  // A read does not return these points, because the test does not store them: at the end only the points since the last
-  // read are held.
+  // When the chart reads its points again, it drops the points that arrived before the read. The read returns none of
+  // them, because the test does not store them.
   await eventually('all but the last part of 180,000 points dropped', async () => (await held()) <= MAX_HELD);
   expect((await heapBytes()) - before).toBeLessThan(4_000_000);
   await close();

@@ -70,7 +70,7 @@ async function benchXlsx(service: FileService, directory: string): Promise<reado
   ];
 }
 
-/** Runs each round on new variables. Discards the first round, which warms both sides up. */
+/** Runs each round on new variables. Discards the first round, which warms up the code that `ours` and `limit` time. */
 async function inTurn(
   { api }: FileService,
   rows: number,

@@ -158,7 +158,7 @@ async function untilFocused(selector: string): Promise<void> {
   await eventually(selector, focus);
 }
 
-/** Scrolls down until the page holds the element. */
+/** Scrolls down from the top until the page holds the element. */
 async function untilScrolledTo(selector: string): Promise<void> {
   const { tab } = chromium;
   await tab.scrollBy(-100_000);

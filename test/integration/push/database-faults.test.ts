@@ -87,7 +87,7 @@ const closed = (error: unknown): undefined => {
   if (!(error instanceof TypeError && error.message === 'fetch failed')) throw error;
 };
 
-/** Pushes one reading after another; a refused push is repeated with the same label, as shipped clients do. */
+/** Pushes one reading after another. Repeats with the same label a push that was not accepted, as clients do. */
 async function pushWhile(isUnderLoad: () => boolean, variableId: number): Promise<void> {
   while (isUnderLoad()) {
     const value = ledger.readings.get(variableId) ?? 0;

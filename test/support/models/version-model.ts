@@ -47,8 +47,8 @@ export function addVersion(versions: Versions, version: ModelVersion, { isVersio
 }
 
 /**
- * Keeps the newest versions with a VersionTag, and the newest without one, up to the limit (R-F3). Without `dateMicros`,
- * applies to every date (R-F7).
+ * Keeps, at each date, the newest `limit` versions with a VersionTag and the newest `limit` without one (R-F3).
+ * @param dateMicros the only date to limit; undefined: limits every date (R-F7).
  */
 export function limitVersions(versions: Versions, limit: number, dateMicros?: number): Versions {
   return versions.filter((version) => {

@@ -52,7 +52,7 @@ export interface ListOptions<Level extends string, Filter extends string> {
   readonly filters: Readonly<Record<Filter, (parameter: string) => string>>;
   /** Resource that `Site{…}` of a customFilter refers to; the listing must join its table. */
   readonly site?: Resource;
-  /** Path parameter that also filters; the resource with that id must exist and be visible, else 404. */
+  /** Path parameter: id of a resource by which the listing filters; it must exist and be visible, else 404. */
   readonly pathFilter?: {
     readonly name: string;
     readonly resource: Resource;

@@ -26,7 +26,7 @@ export type BusinessKeyName = keyof typeof BUSINESS_KEY_NAME;
 const textOf = (maxLength: number) => z.string().max(maxLength).refine(isStorableText, { error: STORABLE_RULE });
 const textSchema = textOf(MAX_TEXT);
 
-/** Filter of a listing; a saved view stores one. */
+/** Filter of a listing of users; a saved view stores such a filter. */
 export const filterSchema = lenientObject({
   searchText: textSchema.nullish(),
   claims: z

@@ -36,8 +36,8 @@ const WIDEN = `
       request_id = coalesce(calculation_request.request_id, excluded.request_id)
   returning variable_id as "variableId", account_id as "accountId", is_background as "isBackground"`;
 
-// When the result of a run triggers a request, the request records the variables of the path (`ancestors`), so that a
-// loop is detected (R-H11). The result of a background run triggers a background run.
+// When the result of a run triggers a request, the request records the variables whose results led to it (`ancestors`),
+// so that a loop is detected (R-H11). The result of a background run triggers a background run.
 const CHANGES = `
   with change as (
     select given.*, coalesce(result.way, '{}') as way, coalesce(result.is_background, false) as is_background
@@ -204,8 +204,8 @@ async function requestDependents(
 }
 
 /**
- * Requests runs of the variables that changed form values trigger. A database trigger noted each change in `form_change`
- * (R-H5).
+ * Requests a run of every variable that a changed form value triggers. A database trigger noted each change in
+ * `form_change` (R-H5).
  */
 async function requestFormReaders(
   transaction: Transaction,

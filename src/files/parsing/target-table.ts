@@ -47,7 +47,7 @@ export class TargetTable {
     this.#decode = decode;
   }
 
-  /** Returns the number of the combination in `cells`, which are indexed by column. */
+  /** Returns the number of the combination in `cells`, which are indexed by column. Adds a combination that is new. */
   idOf(cells: readonly string[]): number {
     const columns = this.#columns;
     let key = cells[columns[0]?.column ?? 0] ?? '';

@@ -52,7 +52,8 @@ export async function readWorkbook(archive: XlsxArchive): Promise<Workbook> {
 }
 
 /**
- * Returns the relations of a part by relation id; the target of a relation is the name of a part in the archive.
+ * Returns the relations of a part by relation id, except relations to external targets; the target of a relation is the
+ * name of a part in the archive.
  * @param part name of the part; '' for the package.
  */
 async function readRelations(archive: XlsxArchive, part: string): Promise<ReadonlyMap<string, Relation>> {

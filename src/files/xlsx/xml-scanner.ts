@@ -123,7 +123,7 @@ function tagEnd(text: string, from: number, firstEnd: number): number {
   return end;
 }
 
-/** Removes the prefix of a name: `row` for `x:row`. */
+/** Removes the prefix of a name and the white space after the name: `row` for `x:row `. */
 function localName(text: string, start: number, end: number): string {
   let from = start;
   let to = end;

@@ -14,7 +14,7 @@ import type { KeycloakAdmin, KeycloakUser } from './admin-client.ts';
 const UPDATE_PASSWORD = 'UPDATE_PASSWORD';
 /** Attribute read by the mapper of the claim `account`. */
 const ACCOUNT_ATTRIBUTE = 'account';
-/** Attribute of users the service created or may take over. */
+/** Attribute that marks the users that the service created or may take over. */
 const OWN_ATTRIBUTE = 'tidemark';
 
 export interface KeycloakDirectoryOptions {

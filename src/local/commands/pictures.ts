@@ -25,7 +25,7 @@ interface Picture {
   prepare(page: Page): Promise<void>;
 }
 
-/** Names of the demo's variables, by which the addresses are found. */
+/** Names of variables of the demo, by which this command finds the addresses of the pictures. */
 const [DEMAND, PEAK] = ['Demand, MW', 'Daily peak'];
 
 const PICTURES: readonly (Picture & { readonly variable: string })[] = [

@@ -19,8 +19,8 @@ export interface BudgetOwner {
 
 export interface Holding {
   /**
-   * Adds `amount` to the holding. @returns the limit that would be exceeded, and adds nothing; undefined
-   * when the amount was added.
+   * Adds `amount` to the holding, unless a limit would be exceeded. @returns this limit; undefined when the amount was
+   * added.
    */
   take(amount: number): BudgetBound | undefined;
   /** Returns the whole amount of this holding to the budget. */

@@ -56,8 +56,7 @@ interface Blocked {
 }
 
 /**
- * Pushes that were taken from a batch and that the same transaction must write, with their
- * operations and counts of readings.
+ * Pushes that a transaction has taken from a batch and must itself write, with their operations and counts of readings.
  */
 export interface TakenPart extends BatchOperations {
   readonly tuples: Buffer;

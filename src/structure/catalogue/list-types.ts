@@ -52,7 +52,7 @@ export async function listVariableTypes(queryable: Queryable, accountId: number)
   return [...VARIABLE_TYPES, ...shown];
 }
 
-/** Lists the entries that an account added to a catalogue, by id. */
+/** Lists the entries that an account added to a catalogue, in the order of their ids. */
 export async function listOwnEntries(
   queryable: Queryable,
   accountId: number,

@@ -28,7 +28,7 @@ export interface Requester {
 }
 
 /**
- * @returns the webhook, and the secret when the service generated one; it is never returned again.
+ * @returns the webhook, and the secret when the service generated it; the secret is never returned again.
  * @throws {DomainError} the errors of `assertFields`; conflict when the account already has 100 webhooks.
  */
 export async function createWebhook(

@@ -121,5 +121,5 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
   },
 ];
 
-/** Webhook requests the service sends, with an example of each event type (R-I2, R-I3). */
+/** The events that the service sends to webhooks, with example data for each event type (R-I2, R-I3). */
 export const SENT_EVENTS: readonly SentEvent[] = EVENT_TYPES.map((type) => ({ type, data: SAMPLE_DATA[type] }));

@@ -21,9 +21,11 @@ export interface StagedRow {
   readonly calculated: string | undefined;
 }
 
-/** A key as SQL compares it: `=` and an identifier, or `~` and a name. */
+/** Refers to a resource, a catalogue entry or a form by its key. */
 export interface KeyReference {
+  /** The key as SQL compares it: `=` and an identifier, or `~` and a name (of a form: its entity type and name). */
   readonly key: string;
+  /** Number of the resource among the resources with this key (kinds.ts); undefined when the row gives no number. */
   readonly occurrence: number | undefined;
 }
 

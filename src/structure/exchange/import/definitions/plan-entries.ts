@@ -27,7 +27,7 @@ interface KnownEntry extends Omit<EntryRow, 'unitFamily'> {
   readonly id: number;
   readonly isOwn: boolean;
   readonly familyId?: number | null;
-  /** Path of the row that creates the entry; undefined: the account has it. */
+  /** Path of the row that creates the entry; undefined: the entry is built in, or the account already has it. */
   readonly place?: string;
 }
 type StoredEntry = KnownEntry & { readonly lowerName: string; readonly aggregate: number | null };

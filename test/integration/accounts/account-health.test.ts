@@ -1,4 +1,4 @@
-/** `GET /account/health`: what it reports, also with 100,000 variables. */
+/** `GET /account/health`: silent variables, failures, and an account of 100,000 variables. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { userIdOf } from '../../support/fixtures/people.ts';
 import { createStructure } from '../../support/fixtures/structure.ts';

@@ -1,4 +1,4 @@
-/** Purges stored versions after the limit was lowered (R-F7). */
+/** The purge of stored versions after the limit was lowered (R-F7). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { purgeRequestedVersions } from '../../../src/points/remove/purge-versions.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';

@@ -47,7 +47,7 @@ describe('files: a parser process that reads one file after another', () => {
     const ingested = countRows(right, async (part, index) => {
       if (index === 1) {
         release.resolve();
-        // The late part is sent before this part.
+        // Lets the late part of the previous file be sent before this part.
         await new Promise((resolve) => setImmediate(resolve));
       }
       return part;

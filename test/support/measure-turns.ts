@@ -3,7 +3,7 @@
  * threads, such as test files of other workers.
  */
 
-/** Interval of the timer; a turn is the time between two of its calls. */
+/** Interval of the timer of `measureTurns`; a turn is the time between consecutive calls of the timer. */
 const INTERVAL_MS = 5;
 
 /** @returns the processor time of this thread since `before`, in milliseconds. */
@@ -12,7 +12,7 @@ function threadMsSince(before: NodeJS.CpuUsage): number {
   return (user + system) / 1000;
 }
 
-/** @returns the result, and the most processor time between two turns of a timer: how long the event loop was blocked. */
+/** @returns the result, and the most processor time that one turn took: how long the event loop was blocked. */
 export async function measureTurns<Result>(
   work: () => Promise<Result>,
 ): Promise<{ readonly result: Result; readonly maxTurnMs: number }> {

@@ -153,7 +153,7 @@ async function ask(client: TestClient, method: string, path: string, body: unkno
   }
   expect(raw).not.toContain(String(SECRET_VALUE));
   expect(response.status).toBeLessThan(500);
-  // Removes members that are new in every answer.
+  // Removes texts that differ in every answer: these members and the code challenge of a redirect.
   let text = raw.replace(/"(requestId|operationId|checkedDate)":"[^"]*"|code_challenge=[^&"]*/g, '');
   const { account, ...others } = ids;
   for (const id of Object.values(others)) text = text.replaceAll(id, '#');

@@ -44,7 +44,7 @@ function expectedTuple({ variableId, dateMicros, value, versionTagId, tagSetId }
 
 const anyMicros = fc.oneof(
   fc.integer({ min: MIN_DATE_MICROS, max: MAX_DATE_MICROS }),
-  // Multiples of 2^32 from the epoch of PostgreSQL, where the lower 32 bits are 0.
+  // Whole multiples of 2^32 µs before or after the epoch of PostgreSQL: the lower 32 bits of the encoded date are 0.
   fc
     .integer({ min: -1_900_000, max: 1_600_000 })
     .map((high) => Number(BigInt(high) * 2n ** 32n + POSTGRES_EPOCH_MICROS)),

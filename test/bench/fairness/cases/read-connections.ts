@@ -9,7 +9,7 @@ import { type FairnessAccount, type FairnessService, fairnessCase } from '../fai
 
 /** Number of reads over REST, and number of reads over gRPC. Each is twice the default of READ_POOL_SIZE. */
 const READS = 20;
-/** Points whose data exceed the socket buffers of both sides. */
+/** Number of points whose data exceed the socket buffers of client and server. */
 const POINTS_OF_A = 1_000_000;
 const POINTS_OF_B = 96;
 /** Time after which each read of A has a connection or waits for one. */

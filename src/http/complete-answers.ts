@@ -28,7 +28,7 @@ const gzipInThread = promisify(gzip);
 export function completeAnswers(): MiddlewareHandler {
   return async (c, next) => {
     await next();
-    // Returns before it reads `c.res.body`, which would convert the answer and make a stream wait for a timer of 1 ms
+    // Returns before reading `c.res.body`: the read would convert the answer and make a stream wait for a timer of 1 ms
     // (@hono/node-server). Without an Accept-Encoding, the HTTP server sets the length.
     if (c.req.header('accept-encoding') === undefined || isStreamed(c)) return;
     if (c.res.headers.has('content-length') || c.res.body === null) return;

@@ -140,7 +140,7 @@ export function parseTimeZone(name: string | undefined, location: InputLocation)
 /**
  * Parses a relative version that was given outside of a query (R-G2).
  * @returns undefined when it is absent or `Current`, which is the default.
- * @throws {DomainError} invalid_input with `location`, for another text.
+ * @throws {DomainError} invalid_input with `location`, when `given` is not a relative version.
  */
 export function parseRelativeVersion(given: string | undefined, location: InputLocation): CivilDuration | undefined {
   return durationOf(readText(relativeVersion, given, location));
@@ -154,7 +154,7 @@ export function durationOf(relative: CivilDuration | typeof CURRENT | undefined)
 /**
  * Parses a horizon that was given outside of a query (R-G2).
  * @returns undefined when it is absent.
- * @throws {DomainError} invalid_input with `location`, for another text.
+ * @throws {DomainError} invalid_input with `location`, when `given` is not a horizon.
  */
 export function parseHorizon(given: string | undefined, location: InputLocation): CivilDuration | undefined {
   return readText(horizon, given, location);

@@ -12,7 +12,7 @@ import { type Paging, WHOLE } from '../platform/http/paging.ts';
 import type { Listing } from '../platform/streaming/stream-listing.ts';
 import { nameOf } from './catalogue/enumerations.ts';
 
-/** A member of a resource that clients may write. */
+/** A writable member of a resource. */
 export interface Field {
   readonly column: string;
   /** Validates a written value; accepts null when the member can be cleared. */
@@ -191,7 +191,7 @@ export async function getResource(
 
 /**
  * Locks a row until the end of the transaction, so that changes and deletions run one at a time.
- * @param strength `no key update` still allows others to reference the row.
+ * @param strength `no key update` still allows other transactions to add references to the row.
  */
 export async function lockResource(
   transaction: Transaction,

@@ -93,7 +93,7 @@ export async function compressChunks(
           : 'the chunk is in use, or its compression took too long; a later run compresses it',
       );
     }
-    // Frees the pages of chunks for which `compressChunk` could not free them, because the chunk was in use.
+    // Frees the pages that `compressChunk` could not free, because their chunk was in use.
     await freePages(connection);
     return count;
   };

@@ -12,7 +12,8 @@ const takeFrom = (table: PurgeTable) => `
   select variable_id as "variableId" from ${table} where next_attempt_date <= clock_timestamp()
   order by greatest(requested_date, next_attempt_date), variable_id limit 1 for update skip locked`;
 
-// Statement that delays the retry of a purge: by a minute after the first failure, at most by a day.
+// Statement that delays the retry of a purge: by a minute after the first failure, by twice the last delay after each
+// further failure, at most by a day.
 const postpone = (table: PurgeTable) => `
   update ${table}
   set attempt_count = attempt_count + 1,

@@ -19,7 +19,7 @@ export interface Runs {
   readonly fromMicros: Micros[];
   /** Last date of the run, inclusive. */
   readonly toMicros: Micros[];
-  /** Distance between two dates of the run, positive; 1 for a run of one date. */
+  /** Distance between consecutive dates of the run, positive; 1 for a run of one date. */
   readonly stepMicros: Micros[];
   /** VersionTag id written at every date of the run; 0 when none. */
   readonly versionTagIds: number[];

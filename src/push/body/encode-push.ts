@@ -39,7 +39,7 @@ export interface EncodedPush {
   readonly warnings: readonly PushWarning[];
   /** Zones applied to dates without an offset (R-A11), each once, at most 20. */
   readonly timeZones: readonly string[];
-  /** First date of each variable, in microseconds; undefined if a variable has one date with several VersionTags. */
+  /** First date of each variable, in microseconds; undefined when any variable has several VersionTags at one date. */
   readonly firstDates: ReadonlyMap<number, number> | undefined;
   readonly hasVersionTags: boolean;
 }

@@ -31,7 +31,8 @@ interface List {
 /** Routes of the template, which every user may download. */
 export function templateRoutes(database: Queryable): Hono<CallerEnv & RequestIdEnv> {
   const listTimeZones = timeZoneLister(database);
-  // Cache of one template: it is the same for all accounts without own catalogue entries, and takes 0.1 s to write.
+  // Cache of the last template: the template is the same for all accounts without catalogue entries of their own, and
+  // takes 0.1 s to write.
   let last: { readonly key: string; readonly bytes: Promise<Uint8Array> } | undefined;
   return new Hono<CallerEnv & RequestIdEnv>().get('/structure/template', async (c) => {
     const lists = await readLists(database, c.var.caller.accountId, await listTimeZones());

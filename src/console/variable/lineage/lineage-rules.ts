@@ -5,7 +5,7 @@ export interface LineageNode {
   readonly kind: 'state' | 'run' | 'origin';
   readonly title: string;
   readonly details: readonly string[];
-  /** Path of the node's page in the console. */
+  /** Path of the node's page in the console; undefined when the user may not open the page. */
   readonly href: string | undefined;
   readonly children: readonly LineageNode[];
 }

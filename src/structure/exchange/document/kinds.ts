@@ -39,7 +39,7 @@ export interface KeyMembers {
 export interface Kind {
   readonly name: KindName;
   readonly resource: Resource;
-  /** The resource's own field that is its key. */
+  /** Name of the field with the resource's identifier. */
   readonly keyField: string;
   /** Members by which a row of the kind names its own resource. */
   readonly self: KeyMembers;

@@ -43,7 +43,7 @@ export interface ComputeRequest {
   readonly defaultVersion: string;
   /** Declaration to use in place of the saved one. */
   readonly declaration?: Declaration;
-  /** Replaces the values of the forms, by index of the formula and alias (R-H12). */
+  /** @returns the value of a form, to use in place of the stored value. @param formula index of the formula (R-H12). */
   readonly formValue?: (formula: number, alias: string) => unknown;
   /** Script that runs in place of each formula's script, with the same inputs (R-H9). */
   readonly script?: string;
@@ -75,7 +75,7 @@ export interface Computed {
   readonly declaration: RunDeclaration | undefined;
 }
 
-/** A declaration and its hash, which records of runs refer to (R-H12). */
+/** A declaration, and the hash by which records of runs refer to it (R-H12). */
 export interface RunDeclaration {
   readonly hash: string;
   readonly declaration: Declaration;
@@ -85,7 +85,7 @@ interface Loaded {
   readonly declaration: RunDeclaration;
   readonly isVersioned: boolean;
   readonly planned: readonly PlannedFormula[];
-  /** For each planned formula, the dates that lie in whole `alignTo` periods of each of its aligned inputs. */
+  /** For each planned formula, the dates to which its inputs limit the rows (`Window.whole`); undefined: no limit. */
   readonly wholes: readonly (DateRange | undefined)[];
   readonly jobs: readonly SandboxJob[];
   readonly formulas: readonly FormulaRecord[];

@@ -28,7 +28,10 @@ export interface SecretVault {
   renew(stored: string, accountId: number): string | undefined;
 }
 
-/** Prefix of a sealed text, which is `sealed:1:<key id>:<wrapped data key>:<text>`. No secret and no JSON has this prefix. */
+/**
+ * Prefix of a sealed text. A sealed text is `sealed:1:<key id>:<wrapped data key>:<text>`. No secret and no JSON has
+ * this prefix.
+ */
 const PREFIX = 'sealed:1:';
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;

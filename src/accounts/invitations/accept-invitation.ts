@@ -121,8 +121,8 @@ async function joinAccount(
 }
 
 /**
- * Requires that address and role match. An ADMIN may use every account anyway, so only a MANAGER who was invited as a
- * USER would get more rights than the invitation grants.
+ * Requires that the user has the address of the invitation and would not get more rights than the invitation grants.
+ * Only a MANAGER who was invited as a USER would get more: an ADMIN may use every account anyway.
  */
 function assertMatches({ email, role }: OpenInvitation, existing: ExistingUser): void {
   if (existing.email?.toLowerCase() !== email.toLowerCase()) {

@@ -178,7 +178,7 @@ function remainingLimits(limits: RunLimits, { spent = { wallMs: 0, cpuMs: 0 } }:
   };
 }
 
-/** Retries a refused connection for up to 30 s: the zygote may be dead although its exit is not yet noticed. */
+/** Retries a refused connection for up to 30 s: a zygote that died is replaced only when its exit has been noticed. */
 async function connectAndRun(
   zygote: Zygote,
   parts: readonly Buffer[],

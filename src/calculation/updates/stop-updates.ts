@@ -34,8 +34,9 @@ const REMOVE_REQUESTS = `
   from removed returning id`;
 
 /**
- * Ends the runs of the variables and removes their requests. @returns the ids of the ended records, ascending. A run
- * that is already storing its points is not stopped.
+ * Ends the runs of the variables, except runs that are already storing their points, and removes the requests of the
+ * variables.
+ * @returns the ids of the records of the ended runs and of the removed requests, ascending.
  */
 export async function stopUpdates(
   transaction: Transaction,

@@ -176,8 +176,8 @@ type Step =
   | { readonly kind: 'move'; readonly index: number };
 
 /**
- * @returns the step for a key in a tree (WAI-ARIA): right opens a node, left closes it or goes to its parent. Undefined
- * for a key without a step.
+ * @returns the step for a key, as WAI-ARIA describes it for trees: for example, left closes an open node, and goes from
+ * any other node to the parent. Undefined for a key without a step.
  */
 function nextStep(key: string, rows: readonly Row[], active: number): Step | undefined {
   const row = rows[active];

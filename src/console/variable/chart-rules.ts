@@ -159,7 +159,7 @@ export function compareQuery(left: Side, right: Side, now: string) {
 }
 
 /**
- * @param timeZone zone whose civil days and months are the buckets; raw points have none.
+ * @param timeZone zone whose civil days and months are the buckets; not used for raw points.
  * @returns the parameters that read the points of one side.
  */
 export function pointQuery(variableId: number, range: Range, side: Side, resolution: Resolution, timeZone?: string) {

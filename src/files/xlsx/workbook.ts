@@ -25,8 +25,8 @@ const MAX_STYLES = 100_000;
 
 /**
  * Reads the structure of a workbook (R-E2).
- * @throws {FileRefusal} wrong_format when the archive is not an xlsx workbook, has no worksheet, has a part that is too
- * large or has too many styles; damaged_file when a part is not valid.
+ * @throws {FileRefusal} wrong_format when the archive is not an xlsx workbook, has no worksheet, has too many styles,
+ * or has a part that is too large; damaged_file when a part is not valid.
  */
 export async function readWorkbook(archive: XlsxArchive): Promise<Workbook> {
   const root = [...(await readRelations(archive, '')).values()];

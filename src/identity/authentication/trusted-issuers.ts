@@ -1,7 +1,7 @@
 /**
  * The issuers whose tokens are accepted, and where their keys are (R-B1). Keys of the embedded issuer are read from the
- * database: its public address may be unreachable from inside a container, or not be up yet. Other issuers publish
- * their keys over HTTP.
+ * database: the public address of this issuer may be unreachable from inside a container, or not be up yet. Other
+ * issuers publish their keys over HTTP.
  */
 import type { JSONWebKeySet } from 'jose';
 import type { Config } from '../../config.ts';

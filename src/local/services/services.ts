@@ -38,8 +38,8 @@ export interface Services {
 }
 
 /**
- * Starts both services; builds their root file system first if it is missing.
- * @throws {Error} when they are already running or cannot be started.
+ * Starts TimescaleDB and Redis; builds their root file system first if it is missing.
+ * @throws {Error} when TimescaleDB and Redis are already running or cannot be started.
  */
 export async function startServices(options: ServicesOptions): Promise<Services> {
   const launcher = chooseLauncher(process.env);

@@ -1,8 +1,8 @@
 /**
  * Frees the pages that a compressed chunk no longer needs. Compression deletes the rows and vacuum truncates their
- * table. The indexes keep their pages (57 bytes per current point, 89 per superseded version). The tables keep free
- * space and visibility maps (88 kB per chunk, which is 3 bytes per point when the chunk has 4 variables). VACUUM FULL
- * frees all of this space.
+ * table. The indexes keep their pages (57 bytes per current point, 89 per superseded version). The tables keep their
+ * free space maps and their visibility maps (88 kB per chunk, which is 3 bytes per point when the chunk has 4
+ * variables). VACUUM FULL frees all of this space.
  */
 import type { Connection } from '../../platform/database/database.ts';
 
@@ -14,13 +14,13 @@ const LIMIT = `set lock_timeout = '200ms'`;
 const RESET_LIMIT = 'reset lock_timeout';
 
 /**
- * Maximum size of a table of columns that is rewritten to remove its free space and visibility maps. In a larger table,
- * these maps take less than 0.4 bytes per point.
+ * Maximum size of a table of columns that is rewritten to remove its free space map and its visibility map. In a larger
+ * table, these maps take less than 0.4 bytes per point.
  */
 const SMALL_BYTES = 4 * 2 ** 20;
 
-// The index of an empty table needs only one page. `vacuum (full)` removes the maps; autovacuum creates
-// them again after many changes.
+// An index of an empty table needs only one page, which has 8192 bytes. `vacuum (full)` removes the maps; autovacuum
+// creates the maps again after many changes.
 const FIND_WASTEFUL = `
   select name, case when columns_bytes <= ${SMALL_BYTES} and map_bytes > 0 then columns_name end as "columnsName"
   from point_chunks() chunk

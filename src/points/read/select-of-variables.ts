@@ -32,7 +32,7 @@ export function* groupsOf(variableIds: readonly number[]): Generator<readonly nu
 // Rows must stream from the indexes in order, whatever the statistics are: only the versions of one date and
 // complete buckets may be sorted, never all rows. The planner excludes chunks by the constant dates of the statement;
 // excluding chunks again for each variable at run time costs more than it saves (28 ms instead of 13).
-/** The statements of `streamFromIndexes`, for a transaction that begins with these statements. */
+/** The statements that `streamFromIndexes` sends, for a caller that begins its transaction with them. */
 export const STREAM_FROM_INDEXES: readonly string[] = [
   'enable_seqscan',
   'enable_bitmapscan',

@@ -192,7 +192,8 @@ class PushReader {
   }
 
   /**
-   * Writes date and value into the columns. Builds their paths only for a problem, because most readings are valid.
+   * Writes date and value into the columns. Builds the path of a member only to report a problem, because most readings
+   * are valid.
    * @returns the reading's own labels; undefined if it has none.
    */
   readReading(reading: unknown, path: string, index: number): GivenLabels | undefined {

@@ -1,5 +1,5 @@
 /**
- * Error messages of push bodies and checks of single members, for the parser and the schema.
+ * Error messages of push bodies, and checks of single members, for the parser and the schema.
  */
 import { isStorableText } from '../../platform/database/storable-text.ts';
 import { type ParsedDate, parseDate, parseEpochMillis } from '../../platform/dates/date-rules.ts';

@@ -12,8 +12,8 @@ export const OBJECT_ROWS = 100_000;
 const TEXTS: CellTexts = { none: 'null', text: (text) => text };
 
 /**
- * Yields the array in chunks; an object is complete before its first chunk is yielded. @param objectRows
- * maximum rows of an object.
+ * Yields the JSON array in chunks. Collects all rows of an object before it yields the first chunk of the object.
+ * @param objectRows maximum rows of an object.
  */
 export async function* writeJsonColumns(
   { columns, batches }: Table,

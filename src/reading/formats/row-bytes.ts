@@ -116,7 +116,7 @@ export function joinParts(parts: readonly Part[]): readonly Part[] {
   return joined.filter((part) => 'maxBytes' in part || part.length > 0);
 }
 
-/** Writes `none` for NaN and infinite values, which JSON cannot represent. */
+/** Writes numbers, with `none` in place of NaN and infinite values, which JSON cannot represent. */
 function numberPart(values: Float64Array, none: string): PartWriter {
   const writeNumber = numberWriter();
   const write: PartWriter['write'] = (bytes, at, row) => {

@@ -7,7 +7,7 @@ const LOCAL = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/;
 export interface RunFilter {
   readonly state?: (typeof RUN_STATES)[number];
   readonly trigger?: (typeof RUN_TRIGGERS)[number];
-  /** Earliest and latest start; local time of the source. */
+  /** Earliest and latest start of the runs, in the local time of the source. */
   readonly from?: string;
   readonly to?: string;
 }

@@ -139,7 +139,7 @@ function extentOf(lines: readonly ChartLine[], spans: readonly Span[]): readonly
   return [least - margin, greatest + margin];
 }
 
-/** Draws each span as a light area and a bar above the chart, so that overlapping windows can be told apart. */
+/** Draws each span as a light area in the chart and as a bar above it, so that overlapping spans can be told apart. */
 function shade(plot: uPlot, spans: readonly Span[], color: (name: string) => string): void {
   const { ctx, bbox } = plot;
   const ratio = devicePixelRatio;

@@ -68,7 +68,10 @@ export function parseRow(
   };
 }
 
-/** @returns the path of a problem: the path of the member, then the rest as a JSON path. */
+/**
+ * @returns the path of a problem: `place` for a problem of the whole row, else the path of the member, followed by the
+ * JSON path inside the member.
+ */
 export function pathTo(place: string, pathOf: PathOf, [first, ...rest]: readonly PropertyKey[]): string {
   if (first === undefined) return place;
   return rest.reduce<string>(

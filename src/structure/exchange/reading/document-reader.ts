@@ -68,8 +68,8 @@ export async function* readDocument(
 }
 
 /**
- * Reads a JSON document of one part in this process: its size bounds the memory, and starting a process takes half a
- * second.
+ * Reads a JSON document of one part in this process: the size of the part bounds the memory, and starting a process
+ * takes half a second.
  */
 async function* readHere(
   order: ReadingOrder,

@@ -1,6 +1,6 @@
 /**
- * `npm run bench [-- --only SECTION,… --json FILE]`: prints ratios of measurements to their limits. Runs all sections
- * without `--only`.
+ * `npm run bench [-- --only SECTION,… --json FILE]`: prints ratios of measurements to their limits. Without `--only`,
+ * all sections run.
  */
 import { readConfig } from '../../src/config.ts';
 import { prepareConsole } from '../../src/local/console-setup.ts';

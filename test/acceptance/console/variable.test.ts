@@ -62,7 +62,7 @@ async function push(variableId: number, from: number, to: number, toValue: (quar
 const openVariable = (variableId: number, search = '', user = MANAGER) =>
   stack.open(user, `/console/variables/${variableId}${search}`);
 
-/** Waits until the chart has drawn a number of dates. */
+/** Waits until the chart has drawn `count` dates. */
 async function untilDrawn({ page }: ConsoleWindow, count: number): Promise<void> {
   await page.locator(`[data-points="${count}"]`).waitFor();
 }

@@ -25,7 +25,7 @@ interface RunningService {
   readonly pid: number;
 }
 
-/** A measured case, with the medians of A's load. */
+/** A measured case, with the medians of the load of account A. */
 type FairnessFigure = Figure & LoadReport;
 
 /** Starts roles in a process of their own, runs `bench` and ends the process. */

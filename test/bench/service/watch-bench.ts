@@ -90,7 +90,7 @@ async function measureDelays(api: ApiClient, reader: GrpcReader, variableId: num
   return { medians, p95s };
 }
 
-/** @returns the quantile of the values. */
+/** @returns the quantile `part` of the values. */
 function share(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.ceil(sorted.length * part) - 1] ?? Number.NaN;

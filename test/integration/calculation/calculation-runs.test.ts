@@ -204,7 +204,7 @@ describe('calculation: a run that was abandoned', () => {
     const isDead = () => calculations.runWith(variableId, crash).then(...([() => false, () => true] as const));
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) while (!(await isDead())) await endPause(variableId);
     await force(variableId, NEW);
-    // This claim ends the last attempt as Failed.
+    // This call of `runWith` ends the last attempt as Failed and delays the new request.
     expect(await calculations.runWith(variableId, () => ok([]))).toEqual({ kind: 'idle' });
     expect(await requestsOf(variableId)).toEqual([{ attempt: 0, from: NEW }]);
     await endPause(variableId);

@@ -26,7 +26,10 @@ const preview = (removal: Removal) =>
   withTransaction(store.database, (transaction) => findRemoved(transaction, removal));
 const valuesOf = async (variableId: number) => (await store.readAll(variableId)).map(({ value }) => value);
 
-/** Writes two versions at each of five hours: the values 10 to 14, then 20 to 24. */
+/**
+ * Adds a variable, and writes points at the same five hours twice: the values 10 to 14, then 20 to 24.
+ * @returns the id of the variable.
+ */
 async function addTwice(isVersioned = true): Promise<number> {
   const variableId = await store.addVariable({ isVersioned });
   for (const base of [10, 20]) {

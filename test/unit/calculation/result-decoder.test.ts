@@ -14,7 +14,7 @@ const NO_NOTES = int(0, 0, 0);
 const decoder = openResultDecoder();
 afterAll(() => decoder.close());
 
-/** Receives a frame as from the sandbox, in pieces of 64 KiB. */
+/** Receives a frame in pieces of 64 KiB, as if the sandbox had sent it. @returns the bytes of the result. */
 function receive(frame: Buffer): readonly Buffer[] {
   const reader = new AnswerReader();
   for (let from = 0; from < frame.length; from += 65_536) {

@@ -204,8 +204,8 @@ describe('structure exchange: ten accounts that import and export at once', () =
       'select id from structure_import where id = any($1::uuid[]) order by completed_date',
       [[own, ...seconds]],
     );
-    // The document of `small` is taken before the second documents. While one worker imports it, the other worker may already
-    // end some of them.
+    // The document of `small` is taken before the second documents. While one worker imports the document of `small`,
+    // the other worker may already end some of the second documents.
     expect(rows.findIndex(({ id }) => id === own)).toBeLessThanOrEqual(3);
     await importer.stop();
   }, 120_000);

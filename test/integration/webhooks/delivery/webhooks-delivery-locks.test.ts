@@ -61,7 +61,7 @@ test.each(['Succeeded', 'Failed'] as const)(
     const request = { method: 'POST', url: 'https://receiver.example', headers: {}, body: '' };
     const outcome = { state, request, durationMs: 1 };
     const ended = { claimed, outcome, next: { kind: 'end' }, pauseMs: 0, endedMs: performance.now() } as const;
-    // Locks as of a fan-out that stores a message, of a change that is about to commit, and of a slow write of the outcome.
+    // Locks of a fan-out that stores a message, of a change about to commit, and of a slow write of the outcome.
     const fanOut = await hold('select from webhook where id = $1 for key share', id);
     const change = await hold(`update webhook set modified_date = now() where id = $1`, id);
     const slow = await hold('select from webhook_attempt where webhook_id = $1 for update', id);

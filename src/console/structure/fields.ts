@@ -100,11 +100,8 @@ function toMember({ input, isRequired }: Field, typed: string): unknown {
   }
 }
 
-/**
- * @returns the number, 0 for a blank text. Any other text that is not a number stays, and the service refuses it with a
- * reason.
- */
+/** @returns the number; a text that is blank or not a number stays, and the service refuses it with a reason. */
 export function toNumber(typed: string): number | string {
   const value = Number(typed.replace(',', '.'));
-  return Number.isFinite(value) ? value : typed;
+  return typed.trim() !== '' && Number.isFinite(value) ? value : typed;
 }

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Form, toFormBody, toFormDraft } from '../../../src/console/settings/forms/form-draft.ts';
-import { toChanges, toTexts } from '../../../src/console/structure/fields.ts';
+import { toChanges, toNumber, toTexts } from '../../../src/console/structure/fields.ts';
 import { pathOf, toFormTexts, withFormTexts } from '../../../src/console/structure/form-rules.ts';
 
 const field = { name: 'Power', type: 'Double', minimum: 0, maximum: 10, unitId: 7, isRequired: true } as const;
@@ -15,6 +15,19 @@ const FORM = {
   groups: [{ name: 'Terms', fields: [field, list, { name: 'Green', type: 'Boolean', isRequired: false }] }],
 } as unknown as Form;
 const path = (name: string) => pathOf('Contract', 'Terms', name);
+
+test.each([
+  ['1,5', 1.5],
+  ['0', 0],
+  ['', ''],
+  [' ', ' '],
+  ['low', 'low'],
+])(
+  'console: the text %j of a number is sent as %j, so that the service can refuse a text that is blank or not a number',
+  (typed, sent) => {
+    expect(toNumber(typed)).toBe(sent);
+  },
+);
 
 describe('console forms: a definition', () => {
   test('is the same after it was shown as texts and saved unchanged', () => {

@@ -148,7 +148,7 @@ function isInstalledAsLocked() {
 
 function runCommand(command, rest) {
   const script = [pinnedNode(), join(CHECKOUT, `src/local/commands/${command}.ts`), ...rest];
-  // When this process is killed, the command still receives SIGTERM and stops the stack.
+  // With setpriv, the command receives SIGTERM even when this process is killed; `npm start` then stops the stack.
   const argv = isPresent('setpriv') ? ['setpriv', '--pdeathsig', 'TERM', ...script] : script;
   const child = spawn(argv[0], argv.slice(1), {
     cwd: process.cwd(),

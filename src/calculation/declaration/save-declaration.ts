@@ -1,6 +1,7 @@
 /**
- * Saving a declaration checks its references, and replaces the variable's edges in the graph of calculations and its
- * schedules in the same transaction. The graph has no cycle, except that a variable may read its own past (R-H1).
+ * Saving a declaration checks its references. In the same transaction, it replaces the schedules of the variable and
+ * the variable's edges in the graph of calculations. The graph has no cycle, except that a variable may read its own
+ * past (R-H1).
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import { readReach } from '../../identity/caller/site-reach.ts';

@@ -126,7 +126,7 @@ export function useVariables(ids: readonly number[]) {
   });
 }
 
-/** @returns the query of at most 20 variables whose names, mappings or sources contain the words of `text`. */
+/** @returns the query of at most 20 variables: those that match `toFilter(text)`, or any when `text` is blank. */
 export function useFoundVariables(text: string, isWanted: boolean) {
   return useQuery({
     queryKey: ['found-variables', text],

@@ -17,7 +17,10 @@ export function isExpression(text: string): boolean {
   return OPERATOR.test(text);
 }
 
-/** @returns the customFilter: the expression itself, or a filter by which each word must occur in one of the fields. */
+/**
+ * @returns the customFilter for the text of a search: the text itself when it is an expression, else a filter by which
+ * each word must occur in one of the fields.
+ */
 export function toFilter(text: string, kind: ElementKind): string {
   if (isExpression(text)) return text;
   const words = text.trim().split(/\s+/);

@@ -1,4 +1,4 @@
-/** Addresses of this installation, which the server writes into the page. */
+/** Addresses and client id of this installation, which the server writes into the page. */
 
 export interface Settings {
   /** Public address of the API, without a trailing slash. */

@@ -50,7 +50,10 @@ async function findSessionGrant(
   return (await findGrantAccount(database, grantId)) === accountId ? provider.Grant.find(grantId) : undefined;
 }
 
-/** @returns undefined for a user without an account, who may sign in to change the password but gets no token. */
+/**
+ * @returns the requested account, else the account that `findTokenUser` chooses; undefined for a user without an
+ * account, who may sign in to change the password but gets no token.
+ */
 async function findAccountId(
   { database, clock }: GrantContext,
   userId: string,

@@ -48,7 +48,7 @@ export function keptSession({ uid, session }: InteractionDetails): KeptSession {
   return { interactionUid: uid, sessionUid: session?.uid };
 }
 
-/** Origins that the forms of an interaction finally redirect to, for the header `form-action`. */
+/** @returns the origin or custom scheme that the forms of an interaction finally redirect to, for `form-action`. */
 export function formTargets({ params }: InteractionDetails): readonly string[] {
   try {
     const { origin, protocol } = new URL(String(params.redirect_uri));

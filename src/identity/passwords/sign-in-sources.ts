@@ -75,7 +75,8 @@ export function isBlocked(source: SignInSource, { isDevice, policy }: Attempt): 
   return source.isLocked && !isTrusted;
 }
 
-// Records the sign-in only if no failure was counted after the source was read, so that parallel guesses gain nothing.
+// Records the sign-in only if, after the source was read, the password did not change and no failure was counted. So
+// parallel guesses gain nothing.
 const SUCCEED = `
   with signed_in as (
     update app_user set last_login_date = $2

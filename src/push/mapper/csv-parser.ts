@@ -8,7 +8,7 @@ const SEPARATORS = [',', ';', '\t'] as const;
 
 export type CsvRow = readonly string[];
 
-/** @returns rows of fields without empty lines; undefined if a quote is not closed. */
+/** @returns the fields of each row, without empty lines; undefined if a quote is not closed. */
 export function parseCsv(text: string): readonly CsvRow[] | undefined {
   const separator = findSeparator(text);
   const rows: CsvRow[] = [];

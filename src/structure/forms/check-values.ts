@@ -75,8 +75,8 @@ function hasMembers(value: unknown): value is Members {
 }
 
 /**
- * @returns true when clientData has values of the form. When the former clientData has none, every problem is new, even
- * that of a required field, which is missing before and after the write.
+ * @returns true when clientData has values of the form. When the former clientData has no values of the form, every
+ * problem is new, even that of a required field that is missing before and after the write.
  */
 function isFilled(clientData: unknown, { name }: Pick<Form, 'name'>): boolean {
   const values = valueAt(clientData, [name]);

@@ -26,7 +26,8 @@ const FIND_PARENTS = `
 
 /**
  * Runs the queries the events need.
- * @returns a function that builds the occurrences of one of the events, in order, when it is called, as they may be large.
+ * @returns a function that builds the occurrences of one event, in order. The occurrences of all events may be too
+ * large to be in memory together.
  */
 export async function expandEvents(
   transaction: Transaction,

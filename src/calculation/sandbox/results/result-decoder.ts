@@ -11,8 +11,8 @@ import { PackedTexts } from './text-table.ts';
 
 export interface ResultDecoder {
   /**
-   * @param parts of the frame. In a frame larger than INLINE_BYTES, each part owns its buffer, and all buffers are
-   * transferred.
+   * @param parts the parts of the frame. In a frame larger than INLINE_BYTES, each part owns its buffer, and all
+   * buffers are transferred to the worker thread.
    * @returns null when the bytes are not exactly one result frame, or the worker thread crashed.
    */
   decode(parts: readonly Buffer[], limits: FrameLimits): Promise<ResultFrame | null>;

@@ -210,7 +210,7 @@ async function timeOutFor(durationMs: number): Promise<void> {
   await world.database.query(KILL);
   await pause(durationMs);
   await world.database.query(limitStatements('0'));
-  // This statement locks the same tables. `eventually` repeats it after a deadlock, too.
+  // This statement also locks the tables of SLOW_TABLES; `eventually` repeats it after a deadlock.
   await eventually('the end of the triggers', () => world.database.query('drop function if exists slow() cascade'));
   await world.database.query(KILL);
 }

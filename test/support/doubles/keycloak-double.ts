@@ -31,7 +31,7 @@ export interface KeycloakDouble {
   readonly passwords: Map<string, string>;
   /** Ids of users whose sessions were ended. */
   readonly loggedOut: string[];
-  /** Queries and bodies of execute-actions-email. */
+  /** User id, query and body of each call of execute-actions-email. */
   readonly actionMails: { readonly userId: string; readonly query: URLSearchParams; readonly actions: unknown }[];
   /** Every call of the admin API of users, as `METHOD /path`. */
   readonly calls: string[];

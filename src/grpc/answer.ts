@@ -74,8 +74,8 @@ export function unaryHandler<Request, Message>(
 }
 
 /**
- * @returns the handler of a call that streams messages with back-pressure, until the caller leaves (R-J2). A caller
- *   that reads too slowly gets RESOURCE_EXHAUSTED (R-A14).
+ * @returns the handler of a call that streams the messages of `answer` with back-pressure, until the messages end or
+ *   the caller leaves (R-J2). A caller that reads too slowly gets RESOURCE_EXHAUSTED (R-A14).
  */
 export function streamHandler<Request, Message>(
   services: StreamServices,

@@ -62,7 +62,7 @@ const TAG_SETS: Statements = {
 };
 
 /**
- * Opens both dictionaries of a database, with three LRU caches of 100,000 entries each in this process.
+ * Opens the dictionaries of VersionTags and of tag sets, with three LRU caches of 100,000 entries each in this process.
  * `versionTagIds` and `tagSetIds` throw an Error when an entry can be neither found nor created.
  */
 export function openDictionary(database: Database): Dictionary {

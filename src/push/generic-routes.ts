@@ -28,7 +28,7 @@ export function genericRoutes({ database, admission, acceptPush, mapperRunner, m
     const share = admission.openBody(caller);
     try {
       const bytes = await readBytes(c.req.raw, maxBodyBytes, share.take, incomingOf(c.env));
-      // Hashes the body of the client, because the result of a mapper may differ between runs.
+      // Hashes the body that the client sent, not the mapped body: a mapper may map one body differently each time.
       const bodyHash = operationId === undefined ? undefined : await hash(bytes, mapper.id);
       const body = { format, hasHeader: mapper.hasHeader, bytes };
       const use = { accountId: caller.accountId, key: `${mapper.id} ${mapper.modifiedDate}` };

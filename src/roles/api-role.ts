@@ -1,4 +1,4 @@
-/** The api role: REST, push and the embedded token issuer on one port. */
+/** The api role: REST, push, the embedded token issuer and the console on one port. */
 import { writeAudit } from '../accounts/audit/audit.ts';
 import { calculationRoutes } from '../calculation/calculation-routes.ts';
 import { openDeclarations } from '../calculation/declaration/save-declaration.ts';

@@ -6,7 +6,7 @@
  */
 import { writeSync } from 'node:fs';
 
-/** File descriptor of the file in the parser process. */
+/** Descriptor of the unlinked file in the parser process. */
 export const CHUNK_DESCRIPTOR = 4;
 
 const SLOTS = 2;

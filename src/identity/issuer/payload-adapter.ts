@@ -1,6 +1,6 @@
 /**
- * oidc-provider's storage in PostgreSQL. Refresh tokens and authorization codes are stored under their SHA-256 only.
- * Expired rows count as absent; `purgeExpired` deletes them.
+ * oidc-provider's storage in PostgreSQL. Tokens and authorization codes (BEARER_MODELS) are stored under their SHA-256
+ * only. Expired rows count as absent; `purgeExpired` deletes them.
  */
 import { createHash } from 'node:crypto';
 import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';

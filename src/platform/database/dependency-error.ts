@@ -9,8 +9,8 @@ const NETWORK_CODES: ReadonlySet<string> = new Set([
 // time-outs), 58 (I/O), and 25P03: the server ended a session that left a transaction idle, for example while the
 // client process was suspended.
 const POSTGRES_CLASSES = /^(08...|53...|57...|58...|25P03)$/;
-// Repeated work may also succeed after an error of class 40 (the transaction was rolled back, such as by a deadlock) or
-// after 55P03 (lock timeout).
+// Work may succeed when it is repeated after an error of class 40 (the transaction was rolled back, for example after a
+// deadlock) or after 55P03 (lock timeout).
 const TRANSIENT_CLASSES = /^(40...|55P03)$/;
 // Codes for a lack of processes, memory, file descriptors or writable disk space on this machine.
 const MACHINE_CODES: ReadonlySet<string> = new Set([

@@ -19,7 +19,7 @@ export interface StatusWatchOptions<Status> {
   readonly isStopping: () => boolean;
   /** Name of the followed work in messages, in the plural. */
   readonly subjects: string;
-  /** Route with which the state can be read instead, for messages. */
+  /** Route that reads the state without an event stream. The refusal of a further follower names this route. */
   readonly instead: string;
   readonly maxPerUser: number;
   /** Maximum followers of all accounts together; one account may have at most half of them, rounded up. */

@@ -15,9 +15,10 @@ import { attemptPurge } from './attempt-purge.ts';
 
 // Tagged and untagged versions are counted separately, from the newest. The current version is the newest of its kind.
 /**
- * @returns the statement that deletes surplus versions from one chunk of history. Its result is their number, and the
- * first instant from which past states of the chunk remain complete (R-F9): the greatest VersionTimestamp of a version
- * that directly follows a deleted version of its date.
+ * @returns the statement that deletes the surplus versions of a variable from one chunk of history. The result is the
+ * number of deleted versions, and the first instant from which past states of the variable remain complete for the
+ * dates of the chunk (R-F9): the greatest VersionTimestamp of a version that directly follows a deleted version of its
+ * date.
  * @param target quoted name of the chunk.
  */
 export const cutVersions = (target: string) => `

@@ -97,7 +97,7 @@ function endOfString(text: string, quote: number): number {
   return text.length;
 }
 
-/** @throws `fault` when the repaired text is not JSON either. */
+/** Parses a text from `repairNonFinite`. @throws `fault` when the text is not JSON. */
 function parseNonFinite(text: string, fault: unknown): unknown {
   try {
     return JSON.parse(text, (_name, value: unknown, { source }: { readonly source?: string } = {}) =>

@@ -10,7 +10,7 @@ const FORMATS: readonly (readonly [BodyFormat, RegExp])[] = [
 
 /**
  * Finds the format of a request body (R-D9).
- * @throws {DomainError} unsupported_media_type for another Content-Type.
+ * @throws {DomainError} unsupported_media_type when the Content-Type has no format in FORMATS.
  */
 export function bodyFormat(request: Request): BodyFormat {
   return formatOf(request.headers.get('content-type') ?? '');
@@ -18,7 +18,7 @@ export function bodyFormat(request: Request): BodyFormat {
 
 /**
  * Finds the format of a content type (R-D9).
- * @throws {DomainError} unsupported_media_type for another type.
+ * @throws {DomainError} unsupported_media_type when the content type has no format in FORMATS.
  */
 export function formatOf(contentType: string): BodyFormat {
   const found = FORMATS.find(([, pattern]) => pattern.test(contentType));

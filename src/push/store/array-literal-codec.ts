@@ -7,7 +7,7 @@ export function textArray(texts: readonly (string | null)[]): string {
   return `{${texts.map((text) => (text === null ? 'null' : `"${text.replace(QUOTED, '\\$&')}"`)).join()}}`;
 }
 
-/** Encodes numbers, booleans and nulls. */
+/** @returns a PostgreSQL array literal of numbers, booleans and nulls. */
 export function plainArray(values: readonly (number | boolean | null)[]): string {
   return `{${values.map((value) => (value === null ? 'null' : String(value))).join()}}`;
 }

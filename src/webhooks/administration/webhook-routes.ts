@@ -107,7 +107,7 @@ async function getList(c: Context<Env>, { database, vault }: WebhookServices): P
   return c.json(pageOf(webhooks, toPaging(page)).map((webhook) => select(webhook, displayLevel)));
 }
 
-/** @returns the members of the level that the caller may see. */
+/** @returns the members of the webhook that belong to the level, without members that the caller may not see. */
 function select(webhook: VisibleWebhook, level: Level): object {
   const names = MEMBERS[level].filter((name) => Object.hasOwn(webhook, name));
   return Object.fromEntries(names.map((name) => [name, webhook[name]]));

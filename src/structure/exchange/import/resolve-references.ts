@@ -1,4 +1,7 @@
-/** Finds the sites, sources and variables that formulas of a document name, and writes their ids into the declarations. */
+/**
+ * Finds the sites, sources, variables and units that formulas of a document name, and writes their ids into the
+ * declarations.
+ */
 import type { Queryable } from '../../../platform/database/database.ts';
 import type { ErrorDetail } from '../../../platform/errors.ts';
 import type { NewDeclaration } from '../../structure-routes.ts';

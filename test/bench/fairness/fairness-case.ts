@@ -1,6 +1,7 @@
 /**
- * One shared resource in the fairness bench: the worst load of account A and the concurrent operation of account B
- * (R-A14). To add a case: a file in `cases/` that exports `fairnessCase({…})`, and a line in `cases.ts`.
+ * A case of the fairness bench (R-A14): one shared resource, the worst load that account A can put on it, and the
+ * operation that account B runs during this load. A new case needs a file in `cases/` that exports
+ * `fairnessCase({…})`, and a line in `cases.ts`.
  */
 import type { Database } from '../../../src/platform/database/database.ts';
 import type { ApiClient } from '../../support/fixtures/sign-in.ts';

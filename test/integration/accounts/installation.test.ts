@@ -104,7 +104,7 @@ interface Tokens {
   readonly error?: string;
 }
 
-/** Requests a token for the user max. @returns the answer, which may be a refusal. */
+/** Requests a token for the user `max`. @returns the answer, which may be a refusal. */
 async function askToken(clientId: string, secret = '', refreshToken?: string): Promise<Tokens> {
   const grant =
     refreshToken === undefined

@@ -1,6 +1,6 @@
 /**
- * Builds a root file system as `npm start` does, with an empty package list: the hook given as the first argument runs while
- * mmdebstrap's mounts are in place. Exits with 0 when the root file system is complete.
+ * Builds a root file system as `npm start` does, but with an empty package list. The first argument is a hook, which
+ * runs while mmdebstrap's mounts are in place. Exits with 0 when the root file system is complete.
  */
 import { runCommand } from '../../../src/local/commands/cli.ts';
 import { createProgress } from '../../../src/local/progress.ts';

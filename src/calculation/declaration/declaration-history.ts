@@ -65,7 +65,10 @@ export async function keepSave(
   );
 }
 
-/** @returns the hash of a save; computes it for a save from before the history was kept, which has none. */
+/**
+ * @returns the stored hash of a save or, for a save from before the history was kept, a computed hash; null when the
+ * save has no declaration, or when an old declaration no longer fits the schema.
+ */
 function hashOf({ hash, calculated }: LastSave): string | null {
   if (hash !== null || calculated === null) return hash;
   const parsed = DECLARATION_SCHEMA.safeParse(calculated);

@@ -53,7 +53,7 @@ function toDate(value: unknown): ParsedDate | undefined {
   return typeof value === 'string' || typeof value === 'number' ? parseDate(String(value)) : undefined;
 }
 
-/** Replaces the dates of formulas and inputs; names match in any case (R-A3). */
+/** Applies `convert` to the dates of formulas and inputs. The names of members match in any case (R-A3). */
 function mapDates(calculated: unknown, convert: Convert): unknown {
   const mapInput = (input: unknown) =>
     mapMembers(input, (name, value) => (DATES_OF_INPUT.has(name) ? convert(value) : value));

@@ -56,7 +56,10 @@ function filterValues(accountId: number, variableId: number, filter: RunFilter):
   return [variableId, accountId, states, triggers, from, to];
 }
 
-/** Lists the runs of a variable, newest first (R-H8). The caller must have checked that the variable may be read. */
+/**
+ * Lists the runs of a variable, newest first, narrowed to what `caller` may see (R-H8). Does not check that `caller`
+ * may read the variable.
+ */
 export function listRuns(caller: Caller, variableId: number, filter: RunFilter = {}): Listing<number, RunRecord> {
   return {
     keys: `select id as key, ${BYTES} as bytes from calculation_run where ${FILTERED} order by id desc`,
@@ -91,8 +94,8 @@ export async function countRuns(
 }
 
 /**
- * @returns a run of the account; undefined when the account has no such run (R-H8). The caller must check that the
- * variable of the run may be read.
+ * @returns a run of the account, narrowed to what `caller` may see; undefined when the account has no such run (R-H8).
+ * Does not check that `caller` may read the variable of the run.
  */
 export async function findRun(queryable: Queryable, caller: Caller, runId: number): Promise<RunRecord | undefined> {
   const { rows } = await queryable.query<RunRecord>(

@@ -29,7 +29,7 @@ const MAX_REMEMBERED = 10_000;
 
 interface Account {
   readonly waiting: Readonly<Record<Urgency, Set<number>>>;
-  /** Runs and previews of the account, the newest last. */
+  /** Runs and previews of the account that are in progress, the newest last. */
   readonly running: Running[];
   balanceMs: number;
   /**

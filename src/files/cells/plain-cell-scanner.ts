@@ -26,8 +26,8 @@ export class PlainDates {
   #dayMicros = 0;
 
   /**
-   * @returns microseconds since 1970-01-01, on the local clock when Z is absent; NaN for
-   * another form or an invalid date.
+   * @returns microseconds since 1970-01-01, on the local clock when Z is absent; NaN for a cell that is not
+   * a plain date, or not a valid date from 1700 to 2199.
    */
   read(bytes: Uint8Array, start: number, end: number): number {
     const isPlain =
@@ -108,7 +108,8 @@ export function plainSerial(bytes: Uint8Array, start: number, end: number): numb
   if (point === end) return plainNumber(bytes, start, end);
   const days = plainNumber(bytes, start, point);
   const readEnd = Math.min(end, point + 1 + MAX_DIGITS);
-  // Further digits exceed the precision of a double, but an exponent after them counts.
+  // Ignores further digits, which exceed the precision of a double. Any other character, such as the E of an exponent,
+  // gives NaN.
   for (let at = readEnd; at < end; at += 1) {
     const digit = (bytes[at] as number) - ZERO;
     if (digit < 0 || digit > 9) return Number.NaN;

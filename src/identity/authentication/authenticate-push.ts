@@ -38,8 +38,9 @@ export type AuthenticateScope = (scope: Scope, applies?: (c: Context) => boolean
 
 /**
  * @returns a function that creates middleware for a scope; the middleware of all scopes shares one cache of exchanged
- * passwords. It accepts a bearer token or HTTP Basic (R-B7), and sets `c.var.caller` or throws {DomainError}; an answer 401
- * has `WWW-Authenticate`. Permissions are checked later.
+ * passwords. The middleware accepts a bearer token and, where `applies` is true and `exchangePassword` is given, HTTP
+ * Basic (R-B7). It sets `c.var.caller` or throws {DomainError}; an answer 401 has `WWW-Authenticate`. Permissions are
+ * checked later.
  */
 export function openBasicAuthentication(authentication: BasicAuthentication): AuthenticateScope {
   const { exchangePassword } = authentication;

@@ -33,7 +33,7 @@ export interface QueryParameter<Value> {
   /** Schema of the parameter in OpenAPI; a client gives a list by repeating the name. */
   readonly schema: z.ZodType;
   readonly isRequired?: true;
-  /** Other names that clients use; OpenAPI has no parameters for them. */
+  /** Names that clients use besides the documented name; OpenAPI has no parameters for these names. */
   readonly aliases?: readonly string[];
   /** @throws {DomainError} invalid_input that names the location of the wrong value. */
   read(values: readonly GivenValue[], locationOf: (index?: number) => InputLocation): Value;

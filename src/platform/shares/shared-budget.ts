@@ -8,7 +8,7 @@
  */
 
 export interface SharedBudget {
-  /** Opens an empty holding; call `release` at its end. */
+  /** Opens an empty holding. Call its `release` when the resource is no longer used. */
   open(owner: BudgetOwner): Holding;
 }
 

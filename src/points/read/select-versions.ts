@@ -89,8 +89,9 @@ export function narrowingConditions(selection: PointSelection, { versionTagIds }
 }
 
 interface Merging {
-  /** SQL conditions on rows of `point` and of `point_version`. */
+  /** SQL condition on rows of `point`. */
   readonly current: string;
+  /** SQL condition on rows of `point_version`. */
   readonly superseded: string;
   readonly ordered: string;
   readonly columns: string;

@@ -14,7 +14,7 @@ export interface Chunk {
   readonly table: PointTable;
   /** Quoted name of the chunk's own table. */
   readonly name: string;
-  /** Quoted name for statements. A compressed chunk is accessed through its hypertable. */
+  /** Quoted name of the table for statements: the hypertable of a compressed chunk, else the chunk's own table. */
   readonly target: string;
   /**
    * True when compression is enabled for the hypertable; the chunk can then be compressed while no

@@ -31,7 +31,8 @@ export interface DateRows {
 }
 
 /**
- * Resolves the rows of one variable among themselves (R-F1, R-F2, R-F4).
+ * Finds the rows of one variable to store: the last row of every date, and its earlier versions. Sets the
+ * VersionTimestamps of the dates with several rows (R-F1, R-F2, R-F4).
  * @param versionTimestamp VersionTimestamp of the first row of every date, in microseconds since 1970.
  */
 export function settleRows(

@@ -48,8 +48,8 @@ export function readPush(bytes: Uint8Array, limits: PushLimits, withHash: boolea
 /** Matches NaN and Infinity, which are not JSON, but common in exports of data frames. */
 const NON_FINITE = /-?\b(?:NaN|Infinity)\b/g;
 /**
- * Replacements that JSON.parse reads as infinite numbers. The reviver receives their source text, and
- * turns the text of NaN into NaN.
+ * The text that replaces each word found by NON_FINITE. JSON.parse reads the texts as infinite numbers; its reviver
+ * receives the text of a number, and turns `1e9999` into NaN.
  */
 const NON_FINITE_SOURCES: Readonly<Record<string, string>> = {
   NaN: '1e9999',

@@ -86,7 +86,7 @@ export async function removeUserSites(
 }
 
 /**
- * Replaces the user's access to all sites of the account (R-C3).
+ * Gives the user access to `sites`, and revokes access to all other sites of the account (R-C3).
  * @throws {DomainError} invalid_input as `assertSites`
  */
 export async function replaceUserSites(

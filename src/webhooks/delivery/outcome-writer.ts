@@ -8,7 +8,7 @@ import type { Log } from '../../platform/log.ts';
 import type { EndedAttempt } from './write-outcomes.ts';
 
 export interface OutcomeWriter {
-  /** Resolves after the outcome was written, its claim was found lost, or `patienceMs` passed. */
+  /** Resolves after the outcome was written, the claim of the attempt was found lost, or `patienceMs` passed. */
   write(ended: EndedAttempt): Promise<void>;
 }
 

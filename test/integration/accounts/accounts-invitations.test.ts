@@ -145,7 +145,7 @@ describe('accounts: accepting an invitation (§3)', () => {
     expect((await client.get('/account/audit')).status).toBe(403);
   });
 
-  /** A manager of the account South creates the user `userName` with another mail address, and sets the password. */
+  /** A manager of South creates the user `userName` with the mail address `{userName}.evil`, and sets the password. */
   async function plant(userName: string): Promise<string> {
     await api.stranger.post('/account/user/create', { userName, email: `${userName}.evil` });
     const credentials = await mailbox.next(`${userName}.evil`);

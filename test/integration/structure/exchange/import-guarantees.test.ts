@@ -34,7 +34,7 @@ function startProcess(accountIds: readonly number[], execArgv: readonly string[]
   return { child, ended: once(child, 'exit') as Promise<[code: number | null, signal: string | null]> };
 }
 
-/** Holds every statement that inserts a row with `condition` into `table`, until it is released. */
+/** Holds every statement that inserts a row with `condition` into `table`, until `release` is called. */
 async function hold(table: string, condition: string) {
   const { database } = stack.api;
   const holder = new pg.Client({ connectionString: stack.api.parts.config.DATABASE_URL });

@@ -7,7 +7,10 @@ import { podman } from './podman.ts';
 
 const UNITS = { k: 2 ** 10, m: 2 ** 20, g: 2 ** 30 } as const;
 
-/** Prints `name=value` lines. Limits are read from control groups version 2, else version 1. */
+/**
+ * Shell script that prints how the container is confined, as `name=value` lines. It reads the limits from control
+ * groups version 2, else version 1.
+ */
 const PRINT_CONFINEMENT = `
 echo "uid=$(id -u)"
 sed -n 's/^\\(CapEff\\|CapPrm\\|CapBnd\\|NoNewPrivs\\|Seccomp\\):[[:space:]]*/\\1=/p' /proc/self/status

@@ -83,7 +83,7 @@ export function readComputed(api: string, { token, doubledId }: ProbedVariables)
   return awaitPoint(createCall(api, token), doubledId, POINT.value * 2);
 }
 
-/** Reads both points over gRPC. @throws {SetupError} when their values differ from the expected ones. */
+/** Reads the pushed and the computed point over gRPC. @throws {SetupError} when the values read are wrong. */
 export async function readOverGrpc(address: string, variables: ProbedVariables): Promise<void> {
   const { token, meteredId, doubledId } = variables;
   const values = [...(await readValues(address, token, meteredId)), ...(await readValues(address, token, doubledId))];

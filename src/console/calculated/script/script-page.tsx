@@ -321,7 +321,10 @@ interface ProblemsProps {
   readonly index: number;
 }
 
-/** Problems without a line, problems of other formulas, and warnings. */
+/**
+ * Lists problems without a line, problems of other formulas, and warnings; says when the declaration has neither
+ * problems nor warnings. After a failed request for validation, shows only the error.
+ */
 function Problems({ validation, error, index }: ProblemsProps) {
   const { t } = useTranslation('calculated');
   if (error) return <Problem error={error} />;

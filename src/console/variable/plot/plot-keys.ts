@@ -66,7 +66,7 @@ function targetOf(plot: uPlot, { index }: KeyState, key: string): number | undef
   return Math.min(last, Math.max(first, from + step));
 }
 
-/** Shows the cursor at the point, and the marked range. */
+/** Shows the keyboard cursor and the marked range, each only while it exists. */
 function showCursor(plot: uPlot, { index, anchor }: KeyState): void {
   const left = index === undefined ? -10 : plot.valToPos(plot.data[0][index] ?? 0, 'x');
   plot.setCursor({ left, top: index === undefined ? -10 : plot.over.clientHeight / 2 });

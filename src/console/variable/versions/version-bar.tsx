@@ -54,7 +54,10 @@ export function VersionBar(props: VersionBarProps) {
   );
 }
 
-/** @returns the sides of a new comparison: the two newest labels, else the state at the first stop and the latest. */
+/**
+ * @returns the sides of a new comparison: the two newest labels. With fewer than two labels, the left side is the state
+ * at the first stop, or the latest state when there are no stops; the right side is the latest state.
+ */
 function firstComparison(
   labels: readonly string[],
   stops: readonly string[],

@@ -132,7 +132,7 @@ function openLocalMeters(settle: Settle) {
     if (plan.waitMs === 0) fullAtMs.set(key, plan.fullAtMs);
     return plan.waitMs;
   };
-  /** Replaces the meter by the answer of Redis, plus the requests counted in memory since then. */
+  /** Sets the meter to the answer of Redis plus the cost that was counted in memory while Redis answered. */
   const learn = (key: string, fullInMs: number): void => {
     fullAtMs.set(key, Date.now() + fullInMs + (unsettled.get(key) ?? 0));
   };

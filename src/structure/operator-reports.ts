@@ -11,8 +11,8 @@ interface RepeatedMapping {
   readonly variableIds: readonly number[];
 }
 
-// This query must also run on the schema of the former version: the migration that makes mappingConfig unique fails until
-// the operator has resolved the repeated ones.
+// This query must also run on the schema before the migration that makes mappingConfig unique, because that migration
+// fails while two variables of a source share a mappingConfig.
 const FIND = `
   select account_id as "accountId", source_id as "sourceId", trimmed as "mappingConfig",
          array_agg(id order by id) as "variableIds"

@@ -1,4 +1,7 @@
-/** Opens one connection per run, sends header and frame, and collects the answer up to its trailer or the end. */
+/**
+ * Opens one connection per run, sends header and frame, and collects the answer up to its trailer, or until the
+ * connection ends.
+ */
 import { connect, type Socket } from 'node:net';
 import { type Answer, AnswerReader } from './wire.ts';
 

@@ -37,7 +37,7 @@ export interface FileIngesterServices {
     readonly concurrency: number;
     readonly limits: FileLimits;
     readonly retentionDays: number;
-    /** Days after their upload at which attachments are deleted. */
+    /** Number of days from the upload of an attachment to its deletion. */
     readonly attachmentRetentionDays: number;
     readonly sweepIntervalMs: number;
   };

@@ -25,7 +25,7 @@ export function toDoubleBytes(values: Float64Array): Buffer {
 }
 
 /**
- * Dictionary-codes the texts of a column.
+ * Encodes the texts of a column as codes, which number the different texts.
  * @param ids dictionary id of each point's text; NO_ID for none.
  * @returns the different texts, and one code per point: 0 without a text, otherwise the position in `texts`, from 1.
  * `codes` and `texts` are empty when no point has a text.

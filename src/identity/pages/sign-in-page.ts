@@ -91,7 +91,7 @@ export async function takeSignIn(
   await finishInteraction(provider, ctx, { login: { accountId: result.userId, ts, amr: ['pwd'] } });
 }
 
-/** Ends the session of another user who was signed in before, and detaches the interaction from it. */
+/** Ends the session of the user who was signed in before, and detaches the interaction from that session. */
 async function leaveSession(provider: Provider, details: InteractionDetails): Promise<void> {
   const uid = details.session?.uid;
   const session = uid === undefined ? undefined : await provider.Session.findByUid(uid);

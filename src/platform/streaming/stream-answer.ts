@@ -65,7 +65,7 @@ export async function streamAnswer(
   return c.body(toStream(c, begun, pieces, end, services));
 }
 
-/** Collects the first chunk, and further chunks until they exceed `wholeBytes`. */
+/** Collects chunks until their total size exceeds `wholeBytes`; only the first chunk when `wholeBytes` is 0. */
 async function begin(
   pieces: AsyncGenerator<Uint8Array>,
   wholeBytes: number,

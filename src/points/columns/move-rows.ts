@@ -6,8 +6,8 @@
 import { type Connection, inTransaction } from '../../platform/database/database.ts';
 
 /**
- * A row of `point` or `point_version` takes 68 bytes: 24 for the header, 36 for the values, 4 for padding, and 4 for a
- * line pointer.
+ * Number of rows of `point` or `point_version` that fit in a page of 8 KiB. A row takes 68 bytes: 24 for the header, 36
+ * for the values, 4 for padding, and 4 for a line pointer.
  */
 const ROWS_OF_PAGE = 120;
 /** Pages per step. Writers of the chunk wait during a step (some tens of milliseconds); readers do not wait. */

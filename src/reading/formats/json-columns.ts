@@ -59,7 +59,8 @@ interface Member {
 
 function openMember(column: Column, writeInstant: InstantWriter | undefined): Member {
   const name = `,${JSON.stringify(column.name)}:`;
-  // Serves all objects: each new buffer gets about the size of the last buffer, and objects are of similar size.
+  // One `RowBytes` serves all objects: its next buffer is about as large as its last buffer, and objects are of similar
+  // size.
   const array = new RowBytes();
   let constant: number | null | undefined;
   let hasValue = false;

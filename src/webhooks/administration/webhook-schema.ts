@@ -90,7 +90,8 @@ export const webhookChangeSchema = (policy: TargetPolicy, stored: Pick<WebhookFi
     headers: clearableHeadersSchema.optional(),
     filter: clearableFilterSchema.optional(),
     bodyTemplate: templateSchema.optional(),
-    // Null keeps the secret too: GET never returns it, so a client that writes back what it read has no value for it.
+    // Null keeps the secret, as an absent member does: GET never returns the secret, so a client that writes back what it
+    // read has no secret to send.
     secret: secretSchema.nullish(),
   });
 

@@ -5,7 +5,7 @@ import { lenientObject } from '../../platform/http/lenient.ts';
 import { newWebhookShape } from '../administration/webhook-schema.ts';
 import type { TargetPolicy } from '../sending/target-url.ts';
 
-/** Schema of the body of a trial send (R-I7). @param policy URLs and addresses receivers may have. */
+/** Schema of the body of a trial send (R-I7). @param policy the URLs and addresses that receivers may have. */
 export function trialSchema(policy: TargetPolicy) {
   const { name, ...shape } = newWebhookShape(policy);
   return lenientObject({

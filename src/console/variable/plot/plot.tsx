@@ -84,7 +84,7 @@ export function Plot(props: PlotProps) {
 
 type Latest = { readonly current: PlotProps };
 
-/** @returns the text for a screen reader: the point at the cursor, or the ends of the marked range. */
+/** @returns the text for a screen reader: the date and the values at the cursor, or the ends of the marked range. */
 function describe(plot: uPlot, state: KeyState, { lines, timeZone }: PlotProps): string {
   const { index = 0 } = state;
   const moment = (seconds: number) => formatMoment(seconds * 1000, timeZone);

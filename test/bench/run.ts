@@ -45,7 +45,7 @@ const environment = {
 interface Service {
   readonly api: ApiClient;
   readonly http: string;
-  /** host:port of the gRPC role, when started. */
+  /** host:port of the gRPC role; empty when the role is not started. */
   readonly grpc: string;
   readonly pid: number;
   /** @returns the delays of the role's event loop since the last call. */

@@ -1,6 +1,6 @@
 /**
  * The console as people use it, on the product's own processes, in Chromium: signing in, Home, Find, a variable and its
- * versions; then every route as every role, as ADMIN with axe-core.
+ * versions; then every route in every role, and for ADMIN also a check of every route by axe-core.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {

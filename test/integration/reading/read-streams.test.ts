@@ -90,7 +90,7 @@ describe('read streams: an HTTP reader', () => {
   test('that disconnects before the answer begins releases the database connection (R-G4)', async () => {
     for (let reader = 0; reader <= 4 * POOL_SIZE; reader += 1) {
       const read = startRead();
-      // The readers disconnect between 0 ms and about the time of their first chunk.
+      // The readers disconnect at different times, from the start of the request to about the first chunk of the answer.
       await once(read, 'socket');
       const until = performance.now() + reader * 3;
       await eventually(

@@ -99,7 +99,7 @@ export const sitesSchema = z
   )
   .max(MAX_LIST);
 
-/** Ids of sites whose access is revoked. */
+/** Ids of the sites to which access is revoked. */
 export const siteIdsSchema = z.array(idSchema).max(MAX_LIST);
 
 /** The body `UserLock` (R-B11). */

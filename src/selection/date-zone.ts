@@ -65,7 +65,10 @@ export function setDateZone(c: Context, dateZone: string | undefined): void {
   setDateZones(c, dateZone === undefined ? [] : [dateZone]);
 }
 
-/** @returns the zone of the selected source; undefined unless exactly one source is selected. */
+/**
+ * @returns the zone of the source that the variables, sources and sites select; undefined when they select no source
+ * or several.
+ */
 async function findZone(
   queryable: Queryable,
   accountId: number,

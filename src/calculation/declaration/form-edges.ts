@@ -3,7 +3,7 @@ import type { Transaction } from '../../platform/database/database.ts';
 import { parseFormPath } from '../inputs/form-path-rules.ts';
 import type { EntityDeclaration, FormulaDeclaration } from './declaration.ts';
 
-/** A variable with the formulas of its saved declaration; none when the variable is not calculated. */
+/** A variable with the formulas of its saved declaration; without formulas when the variable is not calculated. */
 export interface DeclaredVariable {
   readonly variableId: number;
   readonly formulas: readonly FormulaDeclaration[];

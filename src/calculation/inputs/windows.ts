@@ -18,8 +18,8 @@ export interface Window {
   readonly fromMicros: Micros | undefined;
   readonly toMicros: Micros | undefined;
   /**
-   * The dates of the whole `alignTo` periods that the window holds. The window may hold only some points of other
-   * periods.
+   * The part of the window that consists of whole `alignTo` periods. Of the periods outside this part, the window may
+   * hold only some points.
    */
   readonly whole?: DateRange;
 }

@@ -252,7 +252,7 @@ async function stop(container: Container): Promise<void> {
   const { process: child } = container;
   if (child.pid !== undefined && !hasEnded(container)) {
     const ended = new Promise((resolve) => child.once('exit', resolve));
-    // Every run ends with the outermost process.
+    // Killing the outermost process of the container also ends every run in the container.
     child.kill('SIGKILL');
     await ended;
   }

@@ -109,8 +109,8 @@ const FORCE = `
   order by variable.id
   ${WIDEN}`;
 
-// A form value has no date, so its change is calculated from the first point of the inputs until now. These runs are
-// background runs, like forced runs.
+// A form value has no date, so the variables that read a changed form value are calculated from the first point of
+// their inputs until now. These runs are background runs, like forced runs.
 const REQUEST_FORM_READERS = `
   with changed as (
     delete from form_change where id in (

@@ -1,4 +1,4 @@
-/** The page "Import data": files of points, the structure, pushes with rejected elements, mappers of other formats. */
+/** The page "Import data": files of points, the structure, pushes with rejected elements, mappers. */
 import { getRouteApi } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { TabbedHeader } from '../parts/tabs.tsx';

@@ -195,7 +195,7 @@ interface LinesOptions extends ShownRange {
   readonly live: Live;
 }
 
-/** Reads the points of every line, of this variable and of the others, and aligns them for the chart. */
+/** Reads the points of this variable and of the variables in `search.with`, and aligns the points for the chart. */
 function useLines({ context, search, selection, range, read, resolution, live }: LinesOptions) {
   const { t } = useTranslation();
   const { variable, unit, timeZone } = context;

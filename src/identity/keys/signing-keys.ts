@@ -45,7 +45,7 @@ export async function getIssuerKeys(database: Database, policy: KeyPolicy = DEFA
   });
 }
 
-/** Creates a key that signs once it has been published long enough. @returns its id. */
+/** Creates a key, which begins to sign after it has been published for long enough. @returns the id of the key. */
 export async function addSigningKey(transaction: Transaction): Promise<string> {
   await transaction.query('select pg_advisory_xact_lock($1)', [FIRST_START_LOCK_KEY]);
   return writeSigningKey(transaction);

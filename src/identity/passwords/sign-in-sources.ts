@@ -36,7 +36,7 @@ export interface SignInSource {
   readonly userId: string;
   readonly passwordHash: string | null;
   readonly mustChangePassword: boolean;
-  /** Counter that changes with every counted failure. */
+  /** Number that changes whenever a wrong password of the user is counted, from any network. */
   readonly failureCount: number;
   readonly wrongCount: number;
   readonly isLocked: boolean;

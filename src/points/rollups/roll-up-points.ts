@@ -134,15 +134,18 @@ interface Inserted {
   readonly versionTimestamp: string;
 }
 
-/** Uses constants, with which TimescaleDB excludes other chunks, and other batches of a compressed chunk. */
+/**
+ * @returns the SQL condition for the points of a variable in a span. Its constants let TimescaleDB skip the chunks, and
+ * the batches of a compressed chunk, that hold no such point.
+ */
 function whereRolledUp(variableId: number, { fromMicros, toMicros }: Span): string {
   const id = integerLiteral(variableId);
   return `variable_id = ${id} and date >= ${instantLiteral(fromMicros)} and date < ${instantLiteral(toMicros)}`;
 }
 
 /**
- * @returns the statement that inserts the rollups of a step; its result is their number, the number of points and
- * the newest VersionTimestamp.
+ * @returns the statement that inserts the rollups of a step. The statement returns the number of rollups, the number of
+ * points in the rollups, and the newest VersionTimestamp.
  */
 export function insertRollups({ variableId, bucket, timeZoneId }: Rollup, span: Span): string {
   const start = bucketStart(bucket, offsetSpans(timeZoneId, span.fromMicros, span.toMicros), 'date');

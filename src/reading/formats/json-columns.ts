@@ -37,8 +37,8 @@ export async function* writeJsonColumns(
 }
 
 /**
- * Yields an object after the text `before`, and empties the members. Every member begins with a comma; the comma of
- * the first member is cut off.
+ * Yields `before`, which opens an object, then the members and the end of the object. Every member begins with a comma;
+ * the comma of the first member is cut off. Afterwards the members are empty.
  */
 function* closeObject(members: readonly Member[], before: string): Generator<Buffer> {
   const [head = Buffer.of(), ...rest] = members.flatMap((member) => member.close());
@@ -92,7 +92,7 @@ function elementParts(column: Column, cells: Cells, writeInstant: InstantWriter 
   return [Buffer.from(','), partOf(column, withNulls(cells, column), writeInstant, TEXTS)];
 }
 
-/** @returns the cells with `null` for each missing label. */
+/** @returns the cells with each label as JSON text, `null` for a missing label; cells of other kinds as they are. */
 function withNulls(cells: Cells, { kind }: Column): Cells {
   if (cells.kind !== 'codes') return cells;
   const textOf = (id: number): string => {

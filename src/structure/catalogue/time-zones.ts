@@ -145,7 +145,7 @@ function findOffset(timeZoneId: string, localMillis: number): Offset {
   return { offsetMicros, kind: isSkipped ? 'skipped' : 'ambiguous' };
 }
 
-/** Returns the offset of a zone from UTC at an instant; both in microseconds. */
+/** Returns the offset of a zone from UTC, in microseconds, at an instant in microseconds since 1970-01-01 UTC. */
 export type ZoneOffset = (micros: number) => number;
 
 const zoneOffsets = new Map<string, ZoneOffset>();

@@ -28,7 +28,7 @@ export interface WebhookHistory {
 }
 
 export interface HistoryPage {
-  /** States of the attempts to read; empty: all. */
+  /** Lists only entries in these states; empty: entries in every state. */
   readonly states: readonly AttemptState[];
   readonly limit: number;
   readonly offset: number;

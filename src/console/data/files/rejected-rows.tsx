@@ -21,7 +21,10 @@ const MAX_DOWNLOAD_BYTES = 100 << 20;
 
 type RowErrors = FileStatus['errors'];
 
-/** Reads the file from memory when it was sent from this page, else from the server. */
+/**
+ * Shows the rejected rows of a file. Takes the file from memory when this page sent it, else downloads it. Without the
+ * file, for example when it is larger than MAX_DOWNLOAD_BYTES, shows only the numbers of the rows and the reasons.
+ */
 export function RejectedRows({ file }: { readonly file: FileStatus }) {
   const { t } = useTranslation('data');
   const { id, filename, errors, counts, progress } = file;

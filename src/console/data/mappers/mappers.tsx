@@ -1,4 +1,4 @@
-/** The mappers of the account, which turn other formats into pushes. */
+/** The mappers of the account. A mapper turns JSON, XML or CSV of any structure into pushes. */
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';

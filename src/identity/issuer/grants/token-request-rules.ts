@@ -10,7 +10,7 @@ export type Scope = (typeof KNOWN_SCOPES)[number];
 /** Scope name at the previous identity system → scope name here. That system's clients were copied with their scopes (§5). */
 const SCOPE_ALIASES: ReadonlyMap<string, Scope> = new Map([['opisense-api', 'datahub-api']]);
 
-/** Scope of OpenID Connect: the answer has an ID token. Every client may request it, beside a scope of the service. */
+/** Scope of OpenID Connect: requests an ID token. Every client may request it in addition to scopes of the service. */
 export const OPENID = 'openid';
 
 /** @returns the service's name for a scope that a client requests as `name`. */

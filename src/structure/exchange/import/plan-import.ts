@@ -7,7 +7,7 @@ import type { Transaction } from '../../../platform/database/database.ts';
 import { KINDS, type Kind, type KindName, keyExpression } from '../document/kinds.ts';
 import { MAX_PROBLEMS } from './stage-rows.ts';
 
-/** Ids of an import that is being processed. */
+/** Id and account of an import that is being processed. */
 export interface ImportRef {
   readonly id: string;
   readonly accountId: number;

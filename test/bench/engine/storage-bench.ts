@@ -84,8 +84,9 @@ async function timed(name: string, work: () => Promise<unknown>): Promise<void> 
 const LOAD = { variables: 10, statements: 2 };
 
 /**
- * Writes the first variable through the writer, and copies it to the other variables by SQL. All versions of all copies
- * are one random walk, each at a level of its own. The VersionTimestamps of a copy's versions lie an hour apart.
+ * Writes the points of the first variable through the writer, and copies them to the other variables by SQL. To the
+ * values of a copy, SQL adds an offset that depends on variable and version. The VersionTimestamps of the versions of a
+ * copy lie an hour apart.
  */
 async function load(database: Database, [first = 0, ...others]: readonly number[]): Promise<void> {
   for (let version = 0; version < VERSIONS; version += 1) {

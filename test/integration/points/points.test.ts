@@ -279,7 +279,7 @@ describe('points: reading', () => {
     ['limit 1 in the order DESC returns the last point', { limit: 1, offset: 0, order: 'DESC' }, [4]],
   ] as const)('%s (§2, R-G1)', async (_rule, selection, expected) => {
     const variableId = await store.addVariable({ isVersioned: true });
-    // Every date has two versions, so that reads by VersionTag or as of an instant use both tables.
+    // Every date has two versions, so that reads by VersionTag or as of an instant use `point` and `point_version`.
     await store.write(
       variableId,
       [0, 1, 2, 3, 4].map((hour) => [at(hour), hour - 10, 'V0']),

@@ -52,7 +52,7 @@ afterAll(async () => {
 
 /** What the service has answered with 200, and the number of refused requests. */
 interface Ledger {
-  /** Number of accepted readings by variable; their values count from 0 and their dates ascend by a minute. */
+  /** Number of accepted readings by variable. The readings have the values 0, 1, 2, … and dates one minute apart. */
   readonly readings: Map<number, number>;
   readonly files: string[];
   refusals: number;

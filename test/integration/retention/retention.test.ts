@@ -217,7 +217,7 @@ describe('retention: preview and job', () => {
       expect((await apply()).hasRun).toBe(false);
     });
     expect(hasRun).toBe(true);
-    // At the first pause both rows count as changed, because no earlier state is known.
+    // The first pause adds both variables to `order`, because `before` is still empty.
     const turns = order.slice(2);
     expect(turns.length).toBeGreaterThan(2);
     for (const [index, id] of turns.entries()) if (index > 0) expect(id).not.toBe(turns[index - 1]);

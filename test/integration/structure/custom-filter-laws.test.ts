@@ -117,7 +117,7 @@ function write(node: Tree): string {
   return `(${node.parts.map(write).join(` ${node.kind} `)})`;
 }
 
-/** Evaluates a filter as the README states it, without SQL. */
+/** Evaluates a filter by the rules of src/structure/filter/README.md, without SQL. */
 function matches(node: Tree, row: Row): boolean {
   if ('field' in node) return compare(node, row);
   if (node.kind === 'site') return node.parts.every((part) => matches(part, { ...row, name: row.siteName }));

@@ -2,7 +2,7 @@
 import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net';
 
 export interface TcpGate {
-  /** `url` with the address of this proxy. */
+  /** The `url` given to `openTcpGate`, but with host and port of this proxy. */
   readonly url: string;
   /** Refuses connections and cuts the open ones. */
   shut(): Promise<void>;

@@ -110,7 +110,10 @@ const history = fc.record({
   }),
 });
 
-/** @returns the reads of both variables to compare. @param moments the instants of the steps so far. */
+/**
+ * @returns the queries whose answers are compared; each reads both variables.
+ * @param moments the instants of the steps so far.
+ */
 function queries(moments: readonly number[]): readonly Query[] {
   const choices: readonly Omit<Choice, 'isEvery'>[] = [
     {},

@@ -39,8 +39,9 @@ interface Kind {
 }
 
 /**
- * Creates one resource of each kind with every field set but `calculated`. @returns their members, their paths for
- * reading and changing, and the display level that shows every field.
+ * Creates one resource of each kind; every field except `calculated` has a value.
+ * @returns for each resource its members, its paths for reading and changing, and the display level that shows every
+ * field.
  */
 async function createEach(): Promise<readonly Kind[]> {
   const siteId = await createSite(api.manager, SITE);

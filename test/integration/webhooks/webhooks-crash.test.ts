@@ -149,8 +149,8 @@ describe('webhook delivery: a message is sent again under the same id', () => {
 
   test('when its deliverer is killed between the response and the commit of the outcome (R-I3, R-K3)', async () => {
     await subscribe();
-    // The attempts fail, because the outcome of a failure is written by several statements in one transaction. PostgreSQL may
-    // finish a single statement although its client is dead.
+    // The receiver first answers 500, so that the outcome is written by several statements in one transaction:
+    // PostgreSQL may finish a single statement although its client is dead.
     receiver.answer(500, 500, 200);
     const victim = await start('deliverer', { WEBHOOK_RETRY_SEC: '60,60,60' });
     const sites = await createSites(1);

@@ -5,7 +5,7 @@ const MICROS_PER_MILLI = 1000;
 const NANOS_PER_MICRO = 1000n;
 const INSTANT = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2})(?::(\d{2})(?::(\d{2}(?:\.\d{1,6})?))?)?)?(Z|[+-]\d{2}:\d{2})?$/;
 
-/** @returns microseconds since 1970; undefined for other text. */
+/** @returns microseconds since 1970-01-01; undefined when `text` is not an instant. */
 export function parseInstant(text: string): number | undefined {
   const match = INSTANT.exec(text);
   if (!match) return undefined;

@@ -13,7 +13,7 @@ interface Sent {
   readonly breaksOff?: boolean;
 }
 
-/** Yields the body in pieces, as a connection brings it. */
+/** Yields the body in pieces, as a connection delivers them; when `breaksOff` is set, throws after the last piece. */
 async function* piecesOf({ bytes, cuts, breaksOff = false }: Sent) {
   let start = 0;
   for (const end of [...cuts, bytes.length]) {

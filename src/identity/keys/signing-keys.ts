@@ -45,7 +45,10 @@ export async function getIssuerKeys(database: Database, policy: KeyPolicy = DEFA
   });
 }
 
-/** Creates a key, which begins to sign after it has been published for long enough. @returns the id of the key. */
+/**
+ * Creates a key. The key begins to sign after it has been published for long enough; an only key signs at once.
+ * @returns the id of the key.
+ */
 export async function addSigningKey(transaction: Transaction): Promise<string> {
   await transaction.query('select pg_advisory_xact_lock($1)', [FIRST_START_LOCK_KEY]);
   return writeSigningKey(transaction);

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { parseRange } from './platform/address-ranges.ts';
 
-/** A setting: its type, its default and its description. */
+/** A setting: its type and default (`schema`), its description, and whether its value is secret. */
 export interface Setting<T extends z.ZodType> {
   readonly schema: T;
   readonly doc: string;

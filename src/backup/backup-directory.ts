@@ -82,8 +82,8 @@ export async function claimDirectory(directory: string, owner: Owner): Promise<v
 }
 
 /**
- * @returns the cluster of a backup directory. @throws {DomainError} conflict when the directory is not a backup
- * directory.
+ * @returns the cluster whose backups a directory holds.
+ * @throws {DomainError} conflict when the directory is not a backup directory.
  */
 export async function readOwner(directory: string): Promise<Owner> {
   const text = await readFile(join(directory, OWNER_FILE), 'utf8').catch(() => undefined);

@@ -146,7 +146,10 @@ async function findTexts(
   return found;
 }
 
-/** Adds an id only when it differs from the id before it, because adjacent rows mostly have the same labels. */
+/**
+ * @returns the distinct ids of the columns, without NO_ID. Skips an id that equals the id before it, because adjacent
+ * rows mostly have the same labels.
+ */
 function distinctIds(columns: readonly Int32Array[]): ReadonlySet<number> {
   const ids = new Set<number>();
   for (const column of columns) {

@@ -12,8 +12,8 @@ import { failRun, handBackRun, RunEndedElsewhere, type RunReport, reportCancelle
 
 const HAND_BACK_RETRY_MS = 500;
 /**
- * Milliseconds during which a stopping calculator retries to hand back a run. When it gives up, another calculator finds
- * the run later.
+ * Milliseconds during which a stopping calculator keeps trying to hand back a run. When it gives up, another calculator
+ * finds the run later.
  */
 const STOPPING_PATIENCE_MS = 3000;
 

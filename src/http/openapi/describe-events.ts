@@ -49,7 +49,7 @@ export function eventSchemas(events: readonly SentEvent[]): Readonly<Record<stri
   return Object.fromEntries(events.map(({ type }) => [schemaName(type), bodySchema(type)]));
 }
 
-/** `SiteCreated` → `SiteCreatedEvent`: generated clients name a type after it. */
+/** `SiteCreated` → `SiteCreatedEvent`: generated clients use the name of the schema as the name of a type. */
 function schemaName(type: string): string {
   return `${type}Event`;
 }

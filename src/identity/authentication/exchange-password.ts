@@ -93,8 +93,9 @@ const errorAnswer = z.object({ error: z.string() });
 
 /**
  * Creates the exchange by the password grant at a token endpoint (R-B7).
- * @returns a function that throws {DomainError} invalid_token when the endpoint refuses the password; dependency_unavailable
- *   for every other answer without a token.
+ * @returns a function that throws {DomainError} invalid_token when the endpoint refuses the password;
+ * dependency_unavailable when the endpoint does not answer, or answers without a token for another reason; the error of
+ * `verifier`.
  */
 export function exchangeAtEndpoint({
   url,

@@ -85,7 +85,7 @@ export function choiceParameter<const Name extends string>(
   };
 }
 
-/** Declares a parameter whose value lists some of `names`, each in any case; an empty list when it is absent. */
+/** Declares a parameter that lists some of `names`, in upper or lower case; an absent parameter is an empty list. */
 export function choicesParameter<const Name extends string>(
   description: string,
   names: readonly Name[],

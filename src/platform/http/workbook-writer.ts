@@ -133,8 +133,8 @@ function toCell(cell: WorkbookCell): Excel.CellValue {
 }
 
 /**
- * Escapes control characters, except tab and line feed, as `_x000D_`, and text that looks like such an escape (ECMA-376
- * part 1, 22.9.2.19).
+ * Escapes control characters, except tab and line feed, in the form `_x000D_`, and text that looks like such an escape
+ * (ECMA-376 part 1, 22.9.2.19).
  */
 function escapeText(text: string): string {
   return text.replace(NEEDS_ESCAPE, (character) => {

@@ -143,8 +143,8 @@ async function compress(transaction: Transaction, name: string): Promise<string 
   return undefined;
 }
 
-// Makes TimescaleDB delete the rows that it has compressed, instead of truncating their table, so that readers with
-// older snapshots still see these rows.
+// Limits the wait for locks, and makes TimescaleDB delete the rows that it has compressed, instead of truncating their
+// table, so that readers with older snapshots still see these rows.
 const START = `
   select set_config('lock_timeout', $1, true), set_config('timescaledb.enable_delete_after_compression', 'on', true)`;
 

@@ -1,7 +1,7 @@
 /**
- * Reads a push from bytes to COPY tuples in two steps: parse, then encode. Between the steps the caller
- * resolves targets and labels. Runs on the calling thread: the event loop for small bodies, a worker thread for
- * large bodies (push-readers.ts).
+ * Converts the body of a push to COPY tuples in two steps: parse, then encode. Between the steps the caller resolves
+ * targets and labels. Runs on the calling thread: the event loop for small bodies, a worker thread for large bodies
+ * (push-readers.ts).
  */
 import { createHash } from 'node:crypto';
 import { DomainError } from '../../platform/errors.ts';

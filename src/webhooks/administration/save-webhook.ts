@@ -21,7 +21,7 @@ export interface SaveServices {
   readonly secretOverlapHours: number;
 }
 
-/** The caller of a request, for the audit trail. */
+/** The caller and the id of a request, for the audit trail. */
 export interface Requester {
   readonly caller: Caller;
   readonly requestId: string;

@@ -29,7 +29,7 @@ export function parseTargetUrl(text: string, policy: TargetPolicy): TargetUrl {
   return url && problem === undefined ? { kind: 'url', url } : { kind: 'refused', problem: problem ?? '' };
 }
 
-/** @returns the name or address of a URL, without the brackets of IPv6. */
+/** @returns the host of a URL: a name, or an IP address without the brackets of IPv6. */
 export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '');
 }

@@ -1,6 +1,7 @@
 /**
- * Decodes small results at once, and large results in a worker thread; their buffers are transferred to the thread and
- * back. A large result costs the event loop only the copying of its pieces as they arrive (R-H7).
+ * Decodes small results in the calling thread, and large results in a worker thread; the buffers of a large result are
+ * transferred to the worker and back. A large result costs the event loop only the copying of its pieces as they arrive
+ * (R-H7).
  */
 import { Worker } from 'node:worker_threads';
 import { type FrameLimits, type ResultFrame, tryDecodeResult } from '../frame.ts';

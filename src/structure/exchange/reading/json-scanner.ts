@@ -5,7 +5,7 @@
  */
 import { DocumentRefusal } from './document-refusal.ts';
 
-/** An element of a member that is a list, or the whole value of another member. */
+/** An element of a member that is a list, or the whole value of a member that is not a list. */
 export interface JsonElement {
   /** Name of the member. */
   readonly list: string;

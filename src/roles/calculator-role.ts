@@ -6,9 +6,9 @@ import type { HealthCheck } from '../platform/health/health.ts';
 import type { Parts, Role } from './parts.ts';
 
 /**
- * Delay before the first standby R process is started. Starting R takes 1.5 s of CPU time. Other roles of this process
- * need this time when they start, and a process that ends within the delay never spends it. Until the delay is over, an
- * R process that ends is replaced by a cold start.
+ * Delay before the first standby R process is started. Starting R takes 1.5 s of CPU time, which other roles of this
+ * process need when they start. A process that ends within the delay starts no standby. Until the delay is over, no
+ * standby can replace an R process that ends, so R starts cold.
  */
 const FIRST_STANDBY_DELAY_MS = 30_000;
 

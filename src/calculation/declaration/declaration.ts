@@ -221,7 +221,7 @@ function refuseSameBegin(
   }
 }
 
-/** Version of the text that `hashDeclaration` hashes; increase it whenever that text changes. */
+/** Version of the form in which `hashDeclaration` hashes a declaration; increase it whenever this form changes. */
 const FORM = 'v1';
 
 /**

@@ -310,7 +310,7 @@ class FrameReader {
     return this.#readTexts(1)[0] ?? '';
   }
 
-  /** Reads a counted list and keeps its first `maxTextBytes` characters. */
+  /** Reads a counted list of texts and keeps at most `maxTextBytes` characters of all these texts together. */
   notes(): string[] {
     return this.#readTexts(this.count(4));
   }

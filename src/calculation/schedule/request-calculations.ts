@@ -287,7 +287,11 @@ export interface RequestBack extends RunRequest {
  */
 export const MAX_ATTEMPTS = 5;
 
-/** @returns SQL that is true when no request of the variable is paused (R-H5). @param alias a request of the variable. */
+/**
+ * @returns SQL that is true when no request of a variable is paused (R-H5).
+ * @param alias SQL alias of a row whose `variable_id` names the variable.
+ * @param now SQL expression of the current time.
+ */
 export const isDue = (alias: string, now = 'clock_timestamp()') => `
   not exists (select from calculation_request paused
               where paused.variable_id = ${alias}.variable_id and paused.not_before_date > ${now})`;

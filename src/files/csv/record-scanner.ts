@@ -55,7 +55,7 @@ export class RecordScanner {
 
   /**
    * @param columnLimit number of columns whose cells are kept; further cells are only counted.
-   * @param start offset in the file of the first byte given to `feed`, and the number of the row before it.
+   * @param start offset in the file of the first byte given to `feed`, and number of the row before this byte.
    */
   constructor(
     dialect: Dialect,

@@ -59,8 +59,8 @@ export class ParserDeath extends Error {
 const OUTER_SIGNALS: ReadonlySet<string> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']);
 
 const PROGRAM = fileURLToPath(new URL('./parser-process.ts', import.meta.url));
-// Maximum heap of a parser, far below the memory of the container. V8 aborts a parser whose heap is full before the
-// kernel has to kill a process; a kill by the kernel never counts against a file.
+// Maximum heap of a parser, far below the memory of the container. When the heap is full, V8 aborts the parser, before
+// the kernel has to kill a process; a kill by the kernel never counts against a file.
 const HEAP_MEBIBYTES = 192;
 // Maximum memory outside the heap: parts of 1 MiB and their inflated bytes, and one chunk of at most 10 MB.
 const BUFFER_MEBIBYTES = 128;

@@ -23,8 +23,8 @@ function send(message: FromParser): void {
   process.send?.(message);
 }
 
-// Ignores signals to the process group, because the ingester ends this process after it has
-// written the chunk in progress.
+// Ignores signals to the process group, because the ingester first writes the chunk in progress and then ends this
+// process.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
 process.on('disconnect', () => process.exit(0));
 process.on('message', (message: ToParser) => {

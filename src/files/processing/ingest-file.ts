@@ -1,6 +1,6 @@
 /**
- * Ingests one stored file: has a parser process parse it, resolves targets and labels, and writes the rows chunk
- * by chunk (R-E2, R-E3, R-E5).
+ * Ingests one stored file: passes the file to a parser process, resolves targets and labels, and writes the parsed rows
+ * chunk by chunk (R-E2, R-E3, R-E5).
  */
 import { type Database, withTransaction } from '../../platform/database/database.ts';
 import { isTransientError } from '../../platform/database/dependency-error.ts';

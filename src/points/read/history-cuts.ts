@@ -41,9 +41,10 @@ export async function findHistoryCuts(
 export type Notice = Parameters<NoteCuts>;
 
 /**
- * Returns statements that open the snapshot of a read in one round trip. They find history cuts and rollups
- * (`toNotice`) and, when the read needs no labels, restrict the planner (`streamFromIndexes`). With labels, the planner
- * is restricted later, because finding tag sets needs a bitmap scan.
+ * Returns statements that open the snapshot of a read in one round trip. They find rollups and, unless the selection
+ * reads only the latest versions, history cuts (`toNotice`). When the read needs no labels, they also restrict the
+ * planner (`streamFromIndexes`). With labels, the planner is restricted later, because finding tag sets needs a bitmap
+ * scan.
  */
 export function openingOf(selection: PointSelection): readonly string[] {
   const cuts = selectHistoryCuts(selection);

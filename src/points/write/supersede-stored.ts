@@ -145,8 +145,8 @@ const NESTED_LOOPS_ONLY =
 const DEFAULT_JOINS = NESTED_LOOPS_ONLY.replaceAll('= off', '= default');
 
 /**
- * Runs `work` with nested loops over keys as the only allowed join, because other joins cannot use ranges, and the
- * planner overestimates the rows that a run matches.
+ * Executes `work` with nested loops over index scans as the only allowed join: hash and merge joins cannot use the
+ * range of dates of a run, and the planner overestimates the rows that a run matches.
  */
 export async function withNestedLoops<Result>(transaction: Transaction, work: () => Promise<Result>): Promise<Result> {
   await transaction.query(NESTED_LOOPS_ONLY);

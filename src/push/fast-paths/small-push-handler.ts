@@ -48,9 +48,9 @@ export function smallPushHandler(services: SmallPushServices, app: RawHandler): 
 }
 
 /**
- * Passes a failure of the small-push handler on to the app, which answers with its error.
+ * Throws the error of the small-push handler inside the app, so that the app answers with this error.
  * @param env the bindings of the app's request.
- * @throws the error with which the handler failed to store the push of this request, if it did.
+ * @throws the error, when the handler failed to store the push of this request.
  */
 export function throwPushFailure(env: unknown): void {
   const { incoming } = (env ?? {}) as { readonly incoming?: Partial<LeftToApp> };

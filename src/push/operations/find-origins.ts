@@ -39,8 +39,8 @@ const FIND = `
 export const MAX_PUSHES = 20;
 
 /**
- * Finds the pushes that may have had readings of the variable in each write, in the order in which they took effect.
- * @returns one list per write.
+ * Finds the pushes that may have had readings of the variable in each write.
+ * @returns one list per write, with the pushes in the order in which they took effect.
  */
 export async function findPushOrigins(
   queryable: Queryable,

@@ -14,7 +14,7 @@ import type { ReadRequest } from '../../selection/selection.ts';
 export interface CompareRequest {
   /** The request for the left version, without paging. */
   readonly left: ReadRequest;
-  /** The right version; without a VersionTag and an instant, it is the latest version. */
+  /** The right version: the latest version when the query gives neither `rightVersion` nor `rightAsOf`. */
   readonly right: VersionRequest;
   /** Maximum rows in the answer; the summary always counts all rows. */
   readonly limit: number | undefined;

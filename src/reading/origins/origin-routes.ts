@@ -18,7 +18,7 @@ type Origin = object;
 
 export interface OriginServices {
   readonly database: Database;
-  /** @returns the pushes of each write, in the order in which they took effect. */
+  /** @returns for each write, its pushes, in the order in which the pushes took effect. */
   findPushes(
     queryable: Queryable,
     caller: Caller,

@@ -5,7 +5,7 @@ const MAX_CHARACTERS = 8192;
 
 /** The name of a header: a token of RFC 9110 §5.6.2. */
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
-/** Visible ASCII, spaces and tabs. */
+/** The value of a header: visible ASCII, spaces and tabs. */
 const VALUE = /^[\t\x20-\x7e]*$/;
 
 /** Hop-by-hop headers (RFC 9110 §7.6.1), framing, headers of the service, and `__proto__`. */

@@ -106,7 +106,7 @@ async function changeInTransaction(
   return (await listClaims(transaction, accountId, userId)).filter(({ claimType }) => types.has(claimType));
 }
 
-/** @throws {DomainError} not_found when the user lacks a claim of one of these types. */
+/** Requires that the user has a claim of the type of each of `claims`. @throws {DomainError} not_found */
 async function assertClaims(
   transaction: Transaction,
   accountId: number,

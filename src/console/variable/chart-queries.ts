@@ -15,7 +15,7 @@ import { loadPoints, loadVersionInstants } from './points.ts';
 
 /** Maximum stops of the slider over the instants at which versions arrived. */
 const MAX_STOPS = 300;
-/** When a range has more points than this by estimate, the versions of its points are not read for stops. */
+/** When a range has more points than this (estimated), the slider gets no stops from the versions of these points. */
 const MAX_POINTS_FOR_STOPS = 12_000;
 
 /** The step is estimated from the distances between this many last points. */

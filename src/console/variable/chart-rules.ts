@@ -50,7 +50,7 @@ export function stepOf(granularity: number | null, timeBase: string | null): num
 
 /** Dates of the first and the last point, and the usual distance between the last points. */
 export interface Bounds extends Range {
-  /** Median in seconds; undefined with fewer than two points. */
+  /** Median distance between the last points, in seconds; undefined with fewer than two points. */
   readonly spacingSec: number | undefined;
 }
 

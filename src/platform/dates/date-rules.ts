@@ -52,8 +52,9 @@ const MIN_EPOCH_MILLIS = 1e11;
 /** Twelve digits that are a civil date and time: `yyyyMMddHHmm`. */
 const COMPACT = /^(?:1[7-9]|2[01])\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[01]\d|2[0-3])[0-5]\d$/;
 
-// Nearly every client sends `2026-03-01T00:15:00`, with a Z, or with `.000Z`; pandas writes a space for the T. These
-// forms are read by character codes in 55 ns; the regular expression takes 600 ns (measured 2026-11).
+// Nearly every client sends `2026-03-01T00:15:00` alone, with `Z` at the end, or with `.000Z` at the end; pandas writes
+// a space in place of the T. These forms are read by character codes in 55 ns; the regular expression takes 600 ns
+// (measured 2026-11).
 const PLAIN_CHARACTERS = 19;
 const MILLIS_CHARACTERS = 4;
 const [SPACE, ZERO, DASH, DOT, COLON, UPPER_T, UPPER_Z] = [0x20, 0x30, 0x2d, 0x2e, 0x3a, 0x54, 0x5a];

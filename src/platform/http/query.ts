@@ -56,7 +56,7 @@ export interface DeclaredQuery<Parameters extends QueryParameters> {
    * or else with every invalid parameter.
    */
   parse(address: string): QueryValues<Parameters>;
-  /** Parses values of another source, such as a body, in the same way. */
+  /** Parses the values of a source that is not an address, such as a body. Ignores unknown names. */
   read(source: QuerySource): QueryValues<Parameters>;
   /** Returns the location of a parameter in an address, for errors. */
   locationOf(name: keyof QueryValues<Parameters> & string): InputLocation;

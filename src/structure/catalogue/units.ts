@@ -39,7 +39,7 @@ export async function listUnits(queryable: Queryable, accountId: number): Promis
   return rows;
 }
 
-/** Lists the unit families that an account may use, by id (R-C8). */
+/** Lists the unit families that an account may use, in order of id (R-C8). */
 export async function listUnitFamilies(queryable: Queryable, accountId: number): Promise<readonly UnitFamily[]> {
   const { rows } = await queryable.query<UnitFamily>(
     `select id, name from unit_family where ${isOffered('unit_family', '$1')} order by id`,

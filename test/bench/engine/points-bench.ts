@@ -84,7 +84,7 @@ async function* measureAtLimit(world: World): AsyncGenerator<readonly [string, P
   yield ['the same tag again, 7 more versions stored, 250 x 1,000', await measure(world, full, QUARTER_MILLION, tag)];
 }
 
-/** Measures points per second of the writer and of COPY, alternating. */
+/** @returns the points per second of the writer and of COPY, measured one after the other. */
 async function measure(world: World, ids: readonly number[], shape: Shape, versionTagId = 0): Promise<Pair> {
   const twinIds = ids.map((_, index) => world.nextTwinId + index);
   world.nextTwinId += ids.length;

@@ -162,7 +162,7 @@ async function showAll(page: Page, http: string, variableId: number): Promise<nu
   );
 }
 
-/** @returns frames per second while the period moves back and forth by its buttons. */
+/** @returns the frames per second while buttons move the period of the chart back and forth. */
 async function countFrames(page: Page, http: string, variableId: number): Promise<number> {
   await page.goto(`${http}/console/variables/${variableId}`);
   await page.locator('[data-points]').waitFor();

@@ -22,7 +22,7 @@ const SHARED = 'COUNT_QUERY';
  * calculator role only.
  */
 const NOT_CALLED = ['followFile', 'getSampleData', 'listRPackages', 'replayRun'];
-// The token issuer routes requests below /realms/ itself.
+// Leaves out the paths below /realms/, because the token issuer, not the app, parses their queries.
 const isCallable = ({ path, operationId }: Operation) =>
   !path.startsWith('/realms/') && !NOT_CALLED.includes(operationId);
 

@@ -196,7 +196,10 @@ function answerUser(
   }
 }
 
-/** Clears omitted members of the profile and sets the other omitted members to their defaults, as a full PUT does. */
+/**
+ * @returns the user for the body of a POST or PUT. Names and mail address that the body omits are absent; other omitted
+ * members have their defaults.
+ */
 function toUser(id: string, body: unknown): DoubleUser {
   const given = body as Partial<DoubleUser> & { readonly username: string };
   const texts = { email: given.email, firstName: given.firstName, lastName: given.lastName };

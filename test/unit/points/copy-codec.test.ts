@@ -31,7 +31,10 @@ const double = (value: number) => {
 };
 const instant = (micros: number) => bigint(BigInt(micros) - POSTGRES_EPOCH_MICROS);
 
-/** @returns date, value, version_timestamp, variable_id, version_tag_id and tag_set_id, each after its length. */
+/**
+ * @returns the number of columns, then date, value, version_timestamp, variable_id, version_tag_id and tag_set_id, each
+ * after its length.
+ */
 function expectedTuple({ variableId, dateMicros, value, versionTagId, tagSetId }: PointEntry, stamp: Buffer): Buffer {
   const columns = [
     instant(dateMicros),

@@ -1,4 +1,4 @@
-/** Appends the event for the end of a run (R-I2), in the transaction that ends it. */
+/** Appends the event for the end of a run (R-I2), in the transaction that ends the run. */
 import type { Transaction } from '../../platform/database/database.ts';
 
 export interface EndedRun {

@@ -315,7 +315,7 @@ class FrameReader {
     return this.#readTexts(this.count(4));
   }
 
-  /** Reads a text column; null when it is absent (count −1). Requires that the table has every code. */
+  /** Reads a text column; null when it is absent (count −1). Requires that every code is an index of the table. */
   codedTexts(): OutputColumn | null {
     const rows = this.int();
     if (rows === -1) return null;

@@ -159,7 +159,7 @@ export async function requestScheduled(transaction: Transaction, due: readonly D
   );
 }
 
-// Requests that waited for an ended run may proceed, even when the run wrote nothing.
+// Finds the requests downstream of variables whose runs ended: they may proceed, even when a run wrote nothing.
 const FIND_WAITING_FOR = `
   with recursive downstream (id) as (
     select variable_id from variable_input where input_variable_id = any($1::int[])

@@ -21,7 +21,7 @@ export function readReach({ sites }: Pick<Caller, 'sites'>): Reach {
   return sites === 'all' ? ALL : toReach(sites);
 }
 
-/** Sites and sources to which the caller's access allows pushes; the permission to push is checked separately (R-C3). */
+/** Sites and sources to which the caller's access allows pushes; the permission to push is checked elsewhere (R-C3). */
 export function writeReach({ sites }: Pick<Caller, 'sites'>): Reach {
   return sites === 'all' ? ALL : toReach(sites.filter(({ level }) => level !== 'Read'));
 }

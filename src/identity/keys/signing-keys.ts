@@ -94,7 +94,7 @@ async function maintainKeys(database: Queryable, policy: KeyPolicy): Promise<rea
   return [...signing, ...others].map(({ jwk }) => jwk);
 }
 
-/** Uses ages measured by the database, because the clocks of processes differ. */
+/** Plans the signing keys by ages that the database measured, because the clocks of processes differ. */
 function plan(stored: readonly StoredKey[], policy: KeyPolicy): KeyPlan {
   const ages = stored.map(({ kid, ageMs }) => ({ kid, createdMs: -ageMs }));
   return planSigningKeys(ages, 0, policy);

@@ -38,8 +38,9 @@ const touched = ({ isCompressed }: StatementTarget, table: string) => (isCompres
 const removeRuns = (target: StatementTarget) => `
   delete from ${target.target} stored using ${RUNS} where ${isInRun('stored')}${touched(target, 'stored')}`;
 
-// Copies rows to history, except a row with the VersionTag that is being written, which is replaced (R-F2). The next
-// statement deletes the rows; `delete … returning` is slower, because it materializes the rows on disk.
+// Copies rows to history, but no row with the VersionTag that is being written, because the write replaces such a row
+// (R-F2). The next statement deletes the rows; `delete … returning` is slower, because it materializes the rows on
+// disk.
 const supersede = (target: StatementTarget, history: string) => `
   insert into ${history} (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)
   select stored.date, stored.value, stored.version_timestamp, stored.variable_id, stored.version_tag_id,

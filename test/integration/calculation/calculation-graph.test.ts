@@ -11,7 +11,7 @@ import { type CalculationFixture, formula, openCalculationFixture } from './calc
 
 const LAYER = 10;
 const MAX_MS = 1000;
-/** Concurrent saves, more than the pool has connections. */
+/** Number of concurrent saves, greater than the number of connections of the pool. */
 const SAVERS = 20;
 
 let store: PointStore;

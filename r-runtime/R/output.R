@@ -197,8 +197,8 @@ as_numeric_values <- function(values) {
   as.double(unclass(values))
 }
 
-# @return character vector: the labels of a factor; for a list column (tidyr) the text of each cell, an empty text for an
-# empty cell, or the cell as JSON when it is not a single text.
+# @return character vector, NULL for NULL: the column as text, a factor as its labels; for a list column (tidyr) the text of
+# each cell, an empty text for an empty cell, or the cell as JSON when it is not a single text.
 as_labels <- function(column) {
   if (is.null(column)) return(NULL)
   if (!is.list(column)) return(as.character(column))

@@ -7,15 +7,15 @@ toolbox_parts <- c("as_seconds", "regular_step", "step_start", "interpolate", "d
 #' Union of the dates of all inputs
 #'
 #' @param inputs list shaped like `inputVariables`.
-#' @return UNIX seconds (integers, or doubles when one is after 2038-01-19), ascending, without duplicates; empty when no input
-#'   has points.
+#' @return UNIX seconds (integers, or doubles when a date is before 1901-12-13 or after 2038-01-19), ascending, without
+#'   duplicates; empty when no input has points.
 #' @export
 GetInputAxis <- function(inputs = inputVariables) {
   dates <- unlist(lapply(inputs, function(input) input$TimeSeries$Dates), use.names = FALSE)
   as_seconds(sort(unique(as.numeric(dates))))
 }
 
-# Keeps doubles when a date is after 2038-01-19T03:14:07Z, the greatest integer of R.
+# Returns integers; doubles when a date is before 1901-12-13T20:45:53Z or after 2038-01-19T03:14:07Z, beyond R's integers.
 as_seconds <- function(dates) {
   if (is.integer(dates) || any(abs(dates) > .Machine$integer.max, na.rm = TRUE)) dates else as.integer(dates)
 }
@@ -134,7 +134,7 @@ FilterNaOutput <- function(output) {
 #' @param output data.frame with `Dates` and `Values`.
 #' @param stored the variable's stored output, as `inputVariables$<alias>$TimeSeries` of the variable itself.
 #' @param threshold greatest absolute difference that counts as equal.
-#' @return the rows that are new, have no value, or differ by more than `threshold` from the stored value.
+#' @return the rows that have no value, have no stored value, or differ by more than `threshold` from the stored value.
 #' @export
 FilterDuplicateOutput <- function(output, stored, threshold = 1e-09) {
   before <- stored$Values[match(as.numeric(output$Dates), as.numeric(stored$Dates))]

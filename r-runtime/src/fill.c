@@ -60,7 +60,7 @@ static uintptr_t fill_chunks(void) {
   return top;
 }
 
-/* Allocates objects until one lies at or above `top`, in memory that was not used before. */
+/* Allocates objects, at most MAX_OBJECTS, until one lies at or above `top`, in memory that was not used before. */
 static void fill_class(SEXP filler, ptrdiff_t doubles, uintptr_t top) {
   for (int i = 0; i < MAX_OBJECTS; i++) {
     SEXP object = doubles > 0 ? Rf_allocVector(REALSXP, doubles) : Rf_cons(filler, CDR(filler));

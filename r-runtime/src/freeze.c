@@ -47,7 +47,10 @@ static void *reserve(size_t bytes) {
   return at == MAP_FAILED ? NULL : at;
 }
 
-/* Uses at most half of the slots; further objects keep their counts. */
+/*
+ * Marks an object as seen and queues it for a visit. Uses at most half of the slots: objects beyond that keep their
+ * reference counts.
+ */
 static void visit(struct walk *w, SEXP object) {
   if (!object || w->seen_count >= SLOTS / 2) return;
   size_t slot = (size_t)(((uintptr_t)object >> 3) * 0x9e3779b97f4a7c15ull >> 40);

@@ -67,7 +67,7 @@ void tm_end_trial(void) {
   end_trial(learned, learned_count);
 }
 
-/* Moves the ranges that lie within the mapping to the front. */
+/* Moves to the front those learned ranges that lie within the mapping from `from` to `to`. */
 static void keep_inside(void *with, uintptr_t from, uintptr_t to) {
   size_t *kept = with;
   for (size_t i = *kept; i < learned_count; i++) {

@@ -107,7 +107,10 @@ struct notice {
   int32_t kind;
 };
 
-/* What a supervisor gets from spawn.c: inherited descriptors, and the pid of its runner. */
+/*
+ * What a supervisor gets from spawn.c: the mode, inherited descriptors, the pid of its runner, why a run was refused, and
+ * the bytes that the zygote had resident before the run.
+ */
 struct supervision {
   int32_t mode, listen_fd, notify_fd, proc_fd;
   int32_t request_fd, result_fd, text_fd, control_fd;
@@ -187,7 +190,10 @@ void touch_pages(void);
  * killed.
  */
 void reach_line(int32_t line);
-/* @return the pid of the supervisor, or -1; 0 in the runner, with the limits of its run. */
+/*
+ * @param header receives the limits of the run, in the runner only.
+ * @return 0 in the runner; in the zygote the pid of the supervisor, or -1.
+ */
 pid_t spawn_supervisor(const struct zygote *z, struct run_header *header);
 
 /* io.c */

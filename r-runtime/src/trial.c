@@ -1,4 +1,7 @@
-/* A trial run in a child of the zygote, which reports what the zygote can learn from it. Users: constants.c, pages.c. */
+/*
+ * Makes a trial run in a child of the zygote. The child reports ranges of memory, from which the zygote learns. Users:
+ * constants.c, pages.c.
+ */
 #define _GNU_SOURCE
 #include "sandbox.h"
 
@@ -50,7 +53,7 @@ int fork_trial(struct range *ranges, size_t *count) {
   return 0;
 }
 
-/* Called in the child, after the run. Does not return. */
+/* Sends the ranges to the zygote and ends the child. Called in the child, after the run. */
 void end_trial(const struct range *ranges, size_t count) {
   (void)write_full(report_fd, ranges, count * sizeof *ranges, TRIAL_TIMEOUT_MS);
   _exit(0);

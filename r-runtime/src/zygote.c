@@ -87,7 +87,10 @@ static void collapse_heap(void) {
   if (f) fclose(f);
 }
 
-/* Supervisors that wait for a connection, and the number of supervisors that serve one. */
+/*
+ * Supervisors that wait for a connection, the time of the last notice of each, the number of supervisors that serve a
+ * connection, and the network namespaces of runs.
+ */
 struct spares {
   pid_t waiting[SPARES];
   uint64_t last_notice_us[SPARES];

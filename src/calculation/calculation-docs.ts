@@ -70,7 +70,7 @@ const notes = {
   faultCause: z
     .enum(['run', 'sandbox'])
     .exactOptional()
-    .meta({ description: '`run` when the sandbox ended while this was its only run.' }),
+    .meta({ description: '`run` when the sandbox ended during this run and had no other run; otherwise `sandbox`.' }),
   scriptHash: z.string().exactOptional().meta({ description: 'SHA-256 of the scripts; only after a fault.' }),
 };
 const counts = z.partialRecord(z.enum(['read', 'returned', 'dropped', 'outside', 'merged', 'stored']), z.int().min(0));

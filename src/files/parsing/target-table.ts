@@ -77,8 +77,8 @@ export class TargetTable {
   }
 
   /**
-   * Returns the target of a combination of identifiers.
-   * @throws {Error} when the combination is unknown or not resolved.
+   * Returns the target of a combination of identifiers, or why it has none.
+   * @throws {Error} when the combination is unknown or not resolved yet.
    */
   get(id: number): ResolvedTarget {
     const resolved = this.#entries[id]?.resolved;

@@ -1,6 +1,6 @@
 /**
  * Looks up the caller of a bearer token in the caches only, without waiting: for handlers that answer most requests
- * synchronously. `authenticate` decides when token or caller is not cached, or the token lacks the scope.
+ * synchronously. When the token or the caller is not cached, or the token lacks the scope, `authenticate` decides.
  */
 import { BEARER } from '../authentication/authenticate.ts';
 import type { CachingTokenVerifier } from '../authentication/verified-token-cache.ts';

@@ -1,10 +1,10 @@
 /**
- * Divides one resource of this process, such as the memory of request bodies, among accounts and users (R-A14). An
- * account may hold at most as much as remains free, so the holdings of an account that is alone take at most half of
- * the total. As holdings end and begin, n greedy accounts converge to equal shares of 1 / (n + 1), and the same share
- * remains free for another account; four accounts that release nothing leave a sixteenth. A user may hold three
- * quarters of the amount that remains free. Exception: while there is only one holding, only the total limits it, so
- * that the largest request fits.
+ * Divides one resource of this process, such as the memory of request bodies, among accounts and users (R-A14).
+ * - An account may hold at most as much as remains free, and a user at most three quarters of that. While there is only
+ *   one holding, only the total limits it, so that the largest request fits.
+ * - As holdings end and begin, n greedy accounts converge to equal shares of 1 / (n + 1) of the total, and the same share
+ *   remains free. When accounts fill up one after another and release nothing, each takes half of what the accounts
+ *   before it left.
  */
 
 export interface SharedBudget {

@@ -1,4 +1,4 @@
-/** Problems of saved declarations: deleted inputs, deleted owners of form values, and units that no longer convert (R-H1). */
+/** Problems of saved declarations: deleted inputs and owners of form values, and units that no longer convert (R-H1). */
 import { readReach } from '../../identity/caller/site-reach.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import type { ErrorDetail } from '../../platform/errors.ts';

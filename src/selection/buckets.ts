@@ -7,7 +7,7 @@ import type { ReadVariable } from './selection.ts';
 
 /**
  * Resolves the buckets of a request (R-G1, R-C8).
- * @param variables the variables of the request; the aggregate of each variable is the default of `aggregate`.
+ * @param variables the variables of the request, each with the aggregate that applies when the request has none.
  * @returns undefined for raw points.
  */
 export function findBuckets(

@@ -9,7 +9,7 @@ export function parseNew(resource: Resource, body: unknown): Record<string, unkn
   return parseInput(writableSchema(resource, resource.required), body);
 }
 
-/** Parses the body of a PUT, with the members to change. @throws {DomainError} invalid_input. */
+/** Parses the body of a PUT: the members to change. @throws {DomainError} invalid_input. */
 export function parseChange(resource: Resource, body: unknown): Record<string, unknown> {
   return parseInput(writableSchema(resource, []), body);
 }

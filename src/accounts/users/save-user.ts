@@ -208,7 +208,7 @@ export async function deleteUser(
 }
 
 /**
- * Makes the directory mail a link to a new password (§4.2).
+ * Lets a user choose a new password: has `directory` send a link by mail (§4.2).
  * @throws {DomainError} not_found and permission_denied as `lockTargetUser`; conflict for a user without a mail
  * address.
  */

@@ -20,7 +20,10 @@ export interface Admission {
    * sizes are known.
    */
   hasCapacity(accountId: number): boolean;
-  /** @throws {DomainError} queue_full when too many bytes of all accounts, or of this account, wait to be written. */
+  /**
+   * @throws {DomainError} queue_full when the queue holds at least as many bytes of the account as it has free bytes, or
+   * has no free bytes.
+   */
   assertQueueCapacity(accountId: number): Promise<void>;
   /** Adds the bytes of readings that were just queued to the waiting bytes of the account and of all accounts. */
   noteQueued(accountId: number, bytes: number): void;

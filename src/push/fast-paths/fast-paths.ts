@@ -65,7 +65,7 @@ export interface DirectSubmission {
   readonly operation: EncodedOperation;
 }
 
-/** Services for planning a small push. */
+/** What the planning of a small push needs. */
 export interface SmallPushParts {
   readonly targets: TargetCache;
   readonly limits: PushLimits;

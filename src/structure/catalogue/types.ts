@@ -84,7 +84,7 @@ export const FEATURES = {
 export interface VariableType {
   readonly id: number;
   readonly name: string;
-  /** Usual aggregate of variables of this type. A suggestion: each variable sets its own aggregate. */
+  /** Suggested aggregate for variables of this type; each variable has an aggregate of its own. */
   readonly aggregate: Aggregate;
 }
 

@@ -73,8 +73,8 @@ export function parseTemplate(text: string, isJson: boolean): Template {
 }
 
 /**
- * @returns the template with harmless values for its placeholders and unchanged offsets (R-I1). When this text is JSON,
- *   every rendered body is JSON.
+ * @returns the template with each placeholder replaced by a harmless value of the same length, so that offsets do not
+ *   change (R-I1). When this text is JSON, every body that is rendered from the template is JSON.
  */
 export function templateSkeleton({ parts }: Template): string {
   const fill = (part: ValuePart) => (part.position === 'asValue' ? 'null'.padEnd(part.source.length) : '');

@@ -1,4 +1,4 @@
-/** Exports the shown points: as a file, or as a program that reads them. */
+/** Saves the shown points as files, or copies a program that reads them. */
 import { Button, Menu } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { savePoints } from '../../api/download.ts';

@@ -284,8 +284,8 @@ static void set_nonblocking(int fd) {
 }
 
 /*
- * Takes over the descriptors that spawn.c passed on. The runner writes its line to shared memory, so the line is known even when the runner
- * is killed.
+ * Takes over the descriptors that spawn.c passed on. Maps the shared memory to which the runner writes the last line of
+ * the script that it reached: the line is known even when the runner is killed.
  */
 static struct stage_error take_over(struct run *r) {
   r->runner = r->s.runner;

@@ -1,6 +1,6 @@
 /**
  * Starts a zygote in a bubblewrap container: user, mount, pid, network, IPC and UTS namespaces of its own, a read-only
- * root, no network and no variables of the calculator's environment. The container ends with the calculator.
+ * root, no network and no variables of the calculator's environment. The container ends when the calculator ends.
  * A calculator that runs as root starts the container as an unprivileged user: the kernel does not let root create nested
  * namespaces with a private /proc (tried), and R must never run as root on the host.
  */

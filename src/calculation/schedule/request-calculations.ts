@@ -354,8 +354,8 @@ const FORGET_NEXT = `
     and (source.id = any($1::int[]) or source.site_id = any($2::int[]))`;
 
 /**
- * Clears the next dates of schedules that name no zone after their site or source was updated, because its time zone may
- * have changed (R-H5). A schedule that is due stays due.
+ * After sites or sources were updated, clears the next dates of those of their schedules that name no zone, because the
+ * time zone of the site or source may have changed (R-H5). A schedule that is due stays due.
  */
 async function followTimeZones(transaction: Transaction, events: readonly OutboxEvent[]): Promise<void> {
   const idsOf = (type: EventName) => events.flatMap((event) => (event.type === type ? readId(event.payload) : []));

@@ -109,7 +109,7 @@ async function findMany(): Promise<number> {
   return rows[0]?.id ?? 0;
 }
 
-/** Watches the variable with many points from a position; `write` receives the messages. */
+/** Watches the variable with MANY points; the watch starts at the position `from`. `write` receives the messages. */
 async function watchMany(write: (message: WatchMessage, onTaken: () => void) => unknown, from = AT_BEGINNING) {
   const variableId = await findMany();
   const { config, dictionary, log } = api.parts;

@@ -1,4 +1,7 @@
-/** Rules of fan-out and delivery that need no service: filters, retries, the circuit breaker and the account semaphore. */
+/**
+ * Rules of fan-out and delivery that need no service: filters, retries, the circuit breaker, the account semaphore, and
+ * the texts of the mail about a webhook that the service disabled.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../../src/config.ts';

@@ -105,7 +105,7 @@ export function startIngester(services: IngesterServices): Ingester {
     });
     if (!portion) return;
     backOff.succeeded(key);
-    // Relays events even when no batch waits, because a push that wrote its points directly has appended events.
+    // Relays events even when no batch waits, because a push may have written its points directly and appended events.
     await outbox.relay();
     // Queues the account again instead of looping: a busy account must not starve other accounts or delay a stop.
     if (portion.batches > 0 && portion.isMoreWaiting) await queue.wake([key]);

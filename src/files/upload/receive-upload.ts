@@ -57,7 +57,7 @@ export async function receiveUpload(request: Request, maxBytes: number): Promise
 }
 
 /**
- * @returns undefined for an attachment.
+ * @returns the format of a Standard File; undefined for an attachment.
  * @throws {DomainError} unsupported_media_type for a workbook in a format that cannot be read.
  */
 function formatOf(filename: string, type: string): FileFormat | undefined {

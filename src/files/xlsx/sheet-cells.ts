@@ -14,7 +14,7 @@ export interface SheetCells extends RowCells {
 
 /** Receives the rows of a sheet in order. */
 export interface RowVisitor {
-  /** @param row number in the sheet. @param cells valid during the call only. */
+  /** @param row number of the row in the sheet. @param cells valid during the call only. */
   row(row: number, cells: SheetCells): void;
 }
 

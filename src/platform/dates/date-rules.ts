@@ -74,8 +74,9 @@ export function parseEpochMillis(millis: number): ParsedDate | undefined {
  * Parses the date of a point: a date without a time of day means its midnight. A date without a zone is local to its
  * source; it becomes an instant when the variable is known (R-D4).
  *
- * @returns undefined for any other form, a day or time that does not exist, digits finer than microseconds unless they
- * are zeros (nothing is rounded silently), and dates before 1700 or after 2199.
+ * @returns undefined for a text in none of the forms named at the top of this file, a day or time that does not exist,
+ * digits finer than microseconds unless they are zeros (nothing is rounded silently), and dates before 1700 or after
+ * 2199.
  */
 export function parseDate(text: string): ParsedDate | undefined {
   const plain = parsePlain(text);
@@ -93,7 +94,8 @@ export function parseDate(text: string): ParsedDate | undefined {
  * Parses a date of a request (R-A11, R-G1), with or without a time of day, of any year and with any fraction. Digits
  * finer than microseconds are cut off. An ISO 8601 date out of range becomes the first storable date or the end of the
  * range, because clients request all points by year 1 or 9999.
- * @returns undefined for any other form, epoch milliseconds out of range, or a day or time that does not exist.
+ * @returns undefined for a text in none of the forms named at the top of this file, epoch milliseconds out of range, or
+ * a day or time that does not exist.
  */
 export function parseMoment(text: string): ParsedMoment | undefined {
   if (EPOCH_MILLIS.test(text)) {
@@ -113,8 +115,8 @@ export function parseMoment(text: string): ParsedMoment | undefined {
  * Parses an instant of the years 1 to 9999, which the database can hold, such as the end of a user's lock (R-B11);
  * epoch milliseconds must be from 1700 to 2199. A text without a zone is UTC, because it belongs to no source (R-A11).
  *
- * @returns ISO 8601 in UTC, cut to microseconds; undefined for any other form, an instant out of range, or a day or
- * time that does not exist.
+ * @returns ISO 8601 in UTC, cut to microseconds; undefined for a text in none of the forms named at the top of this
+ * file, an instant out of range, or a day or time that does not exist.
  */
 export function parseInstant(text: string): string | undefined {
   if (EPOCH_MILLIS.test(text)) {

@@ -60,7 +60,7 @@ function clockBuckets(length: Micros, offsetAt: (instant: Micros) => Micros): Ci
   };
 }
 
-/** Returns the first date of the bucket that contains a local time, as its local midnight. */
+/** Returns the local midnight of the first date of the bucket that contains `local`. */
 function firstDate(bucket: 'day' | 'week' | 'month' | 'year', local: Micros): Micros {
   const day = Math.floor(local / DAY);
   if (bucket === 'day') return day * DAY;

@@ -97,10 +97,12 @@ async function* readChosen<Chunk>(
 }
 
 /**
- * Runs `readPoints` in a new snapshot, after the open writes that an as-of selection may read have ended (R-F5).
+ * Runs `readPoints` in a new snapshot. With an as-of selection, first waits until the open writes that the selection
+ * may include have ended (R-F5).
  * @param signal ends the read and its statement.
  * @param noteCuts receives the history cuts and rollups that concern the read (R-F9).
- * @throws as `readPoints`; {DomainError} dependency_unavailable when such a write stays open; the reason of `signal`.
+ * @throws as `readPoints`; {DomainError} dependency_unavailable when one of these writes stays open for too long; the
+ * reason of `signal`.
  */
 export function streamPoints(
   source: SnapshotSource,

@@ -78,7 +78,7 @@ export function targetsOf(batches: readonly Buffer[]): WriteTargets {
  *
  * @param batches COPY tuples in the order in which they take effect; their VersionTimestamps are set in place.
  * @param series write state of the existing variables, locked; rows of other variables are dropped.
- * @param now lowest VersionTimestamp of the write, in microseconds since 1970.
+ * @param now lowest VersionTimestamp that the write may give, in microseconds since 1970.
  */
 export function planWrite(batches: readonly Buffer[], series: ReadonlyMap<number, Series>, now: Micros): WritePlan {
   const { variables, hasUnknown } = surveyRows(batches, series, now);

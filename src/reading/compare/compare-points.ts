@@ -60,11 +60,12 @@ export async function* comparePoints(
 }
 
 /**
- * Runs `comparePoints` in a new snapshot, after the open writes that either side may read have ended (R-F5).
+ * Runs `comparePoints` in a new snapshot. First waits until the open writes that either side may include have ended
+ * (R-F5).
  * @param signal ends the read and its statement.
  * @param noteCuts receives the history cuts and rollups that concern either side (R-F9).
- * @throws as `comparePoints`; {DomainError} dependency_unavailable when such a write stays
- * open; the reason of `signal`.
+ * @throws as `comparePoints`; {DomainError} dependency_unavailable when one of these writes stays open for too long; the
+ * reason of `signal`.
  */
 export async function* streamCompared(
   source: SnapshotSource,

@@ -49,7 +49,7 @@ export function ownEntryRoutes(parts: Parts): Hono<Env> {
   return routes;
 }
 
-/** @returns a function that writes an entry and its audit entry in one transaction. */
+/** @returns a function that runs a change of a catalogue entry and writes its audit entry, in one transaction. */
 function writer({ database, audit }: Parts, { label }: OwnCatalogue) {
   return (c: Context<Env>, deed: Deed, work: (transaction: Transaction) => Promise<OwnEntry>): Promise<OwnEntry> =>
     withTransaction(database, async (transaction) => {

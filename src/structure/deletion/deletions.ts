@@ -113,7 +113,10 @@ interface OpenDeletion {
   readonly targetId: number;
 }
 
-/** Takes a due deletion of the account whose last step was longest ago, so that accounts take turns (R-A14). */
+/**
+ * Takes a due deletion. The account that has waited longest since its last step comes first, so that accounts take turns
+ * (R-A14).
+ */
 const TAKE = `
   select id, account_id as "accountId", kind, target_id as "targetId" from deletion
   where structure_deleted_date is null and next_attempt_date <= clock_timestamp()

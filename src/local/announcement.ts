@@ -2,8 +2,8 @@
 import type { Stack } from './stack.ts';
 
 /**
- * @returns the closing text. Its commands, pasted in order, use variable 1, which the demo creates first in an empty
- * database.
+ * @returns the closing text. Its commands must be run in order. They use variable 1, the first variable that the demo
+ * creates in an empty database.
  */
 export function announce(stack: Stack): string {
   const user = stack.users.find(({ role }) => role === 'MANAGER');

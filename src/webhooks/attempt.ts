@@ -1,4 +1,4 @@
-/** A delivery attempt as the history and trial sends show it (R-I5, R-I7). */
+/** A message to a receiver, and a delivery attempt as the history and trial sends show it (R-I5, R-I7). */
 
 export interface SentRequest {
   readonly method: string;

@@ -43,7 +43,7 @@ const BUSINESS_KEY_CONDITIONS: Readonly<Record<BusinessKeyName, (values: string)
   BusinessId: (values) => `u.business_id = any(${values})`,
 };
 
-/** Lists the users of the scope's account, sorted by user name (§4.3). */
+/** Lists the users of the account `selection.scope.accountId`, sorted by user name (§4.3). */
 export function listUsersOfAccount(selection: UserSelection): UserListing {
   const isMember = 'exists (select from account_member m where m.account_id = $3 and m.user_id = u.id)';
   return listUsers(selection, () => isMember, '');

@@ -25,7 +25,7 @@ export interface FormHtml {
   readonly problem?: string | undefined;
   /** Hint between the problem and the form. */
   readonly advice?: string | undefined;
-  /** User name in a hidden field, under which password managers store the password. */
+  /** User name for a hidden field. Password managers store the password under this name. */
   readonly userName?: string | undefined;
 }
 

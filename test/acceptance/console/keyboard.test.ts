@@ -25,9 +25,9 @@ afterAll(() => stack?.close());
 
 /**
  * Runs in the page. `walk.stop()` returns the name of the focused control (null when the focus has left the content) and
- * the problems of that control: it is hidden, outside of the window, or behind another part of the page. It also reports
- * the previous control when that control looks the same with and without the focus. For a control that is not drawn
- * itself, such as a checkbox, the look of the elements beside it counts.
+ * problems: the focused control is hidden, not drawn, outside of the window, or behind another part of the page; the
+ * previous control looks the same with and without the focus. The elements around a control count as part of its look,
+ * because a control that is not drawn itself, such as a checkbox, shows the focus there.
  */
 const WALK = `window.walk = (() => {
   const content = document.getElementById('content');

@@ -99,7 +99,7 @@ async function rewriteByHttp(api: ApiClient, ids: readonly number[], value: numb
   return (performance.now() - startMs) / 1000;
 }
 
-/** Pushes one day of readings after another and adds the milliseconds of each to `waits`. */
+/** Pushes the same day with new values until `rewriting.isOver`, and adds the milliseconds of each push to `waits`. */
 async function pushDaysUntil(
   api: ApiClient,
   variableId: number,

@@ -1,6 +1,7 @@
 /**
- * Types of the console's calls, from the same description that `/openapi.json` serves. Leaves out request headers,
- * error answers, and paths that the console does not call, so that the file stays readable and changes seldom.
+ * Generates src/console/api/openapi.d.ts, the types of the console's calls, from the same description that
+ * `/openapi.json` serves. Leaves out request headers, error answers, and paths that the console does not call, so that
+ * the generated file stays readable and changes seldom.
  */
 import { registerHooks } from 'node:module';
 import { readConfig } from '../../../src/config.ts';

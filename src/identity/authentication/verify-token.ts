@@ -37,7 +37,10 @@ export interface VerifiedToken {
   /** Claim `account`; undefined when absent. */
   readonly accountId: number | undefined;
   readonly scopes: ReadonlySet<string>;
-  /** Claims `roles` and Keycloak's `realm_access.roles` together. For information only: the user's role is in the database (R-B5). */
+  /**
+   * Claims `roles` and Keycloak's `realm_access.roles` together. For information only: the role that counts is in the
+   * database (R-B5).
+   */
   readonly roles: ReadonlySet<string>;
   /** Claim `act.sub`: the ADMIN who impersonates the user (R-B14). */
   readonly actorSubject: string | undefined;

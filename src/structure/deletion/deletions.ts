@@ -114,8 +114,8 @@ interface OpenDeletion {
 }
 
 /**
- * Takes a due deletion. The account that has waited longest since its last step comes first, so that accounts take turns
- * (R-A14).
+ * Takes a due deletion. The account that has waited longest since its last step comes first, so that accounts take
+ * turns (R-A14).
  */
 const TAKE = `
   select id, account_id as "accountId", kind, target_id as "targetId" from deletion

@@ -1,4 +1,4 @@
-# Files of a preview (R-H9): the plots of the script, and the sample data.
+# Files of a preview (R-H9): the plots and data files of the script, and the sample data.
 
 file_kinds <- c("none", "svg", "png")
 max_files <- 20L

@@ -25,7 +25,7 @@
 #define BUFFER_BYTES 65536
 #define SCAN_INTERVAL_US 100000u
 #define CLIENT_TIMEOUT_MS 30000
-/* Microseconds between the interrupt at a time limit and the kill, for R to report line and notes. */
+/* Microseconds from the interrupt at a time limit to the kill. R has this time to report the line and the notes. */
 #define INTERRUPT_GRACE_US 300000u
 
 struct run {
@@ -49,8 +49,8 @@ struct run {
 static void kill_run(struct run *r, int limit) {
   if (r->limit == LIMIT_NONE) r->limit = limit;
   /*
-   * The runner is pid 1, so the kernel kills all processes of its namespace with it. Without namespaces, the process
-   * group is killed.
+   * With namespaces, the runner is pid 1, so the kernel kills all processes of its namespace with it. Without namespaces,
+   * the process group of the runner is killed.
    */
   if (r->s.mode == MODE_RLIMITS_ONLY) kill(-r->runner, SIGKILL);
   kill(r->runner, SIGKILL);
@@ -249,7 +249,10 @@ static void reap(struct run *r, struct trailer *t) {
   t->max_rss_bytes = (uint64_t)usage.ru_maxrss * 1024u;
   t->end = WIFSIGNALED(status) ? END_SIGNALLED : END_EXITED;
   t->code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
-  /* The kernel enforces RLIMIT_CPU by SIGKILL, because pid 1 of a namespace ignores SIGXCPU. */
+  /*
+   * At the soft RLIMIT_CPU, the kernel sends SIGXCPU, which pid 1 of a namespace ignores. SIGKILL follows at the hard
+   * limit, one second of CPU time later.
+   */
   if (t->limit == LIMIT_NONE && t->end == END_SIGNALLED && t->cpu_us >= (uint64_t)r->header.cpu_sec * 1000000u)
     t->limit = LIMIT_CPU;
 }

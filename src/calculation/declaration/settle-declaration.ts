@@ -10,7 +10,7 @@ import { localClock } from '../../structure/catalogue/time-zones.ts';
 
 export interface SettledDeclaration {
   readonly calculated: unknown;
-  /** The zone that was applied to local dates; empty when there was no local date. */
+  /** A list of one item: the zone in which local dates were read. Empty when the declaration has no local date. */
   readonly dateZones: readonly string[];
 }
 

@@ -1,6 +1,7 @@
 /**
- * Runs scripts of calculated variables in the sandbox (R-H7): chooses the launcher, keeps one zygote, and decides how each
- * run ended. The caller interprets the output and limits concurrency: each run is a fork of the zygote.
+ * Runs scripts of calculated variables in the sandbox (R-H7): chooses the launcher, checks the isolation, keeps a
+ * zygote, and decides how each run ended. Each run is a fork of the zygote. The caller interprets the output and limits
+ * how many runs take place at the same time.
  */
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -69,9 +70,9 @@ export async function openSandboxPool(options: {
   readonly config: SandboxConfig;
   readonly metrics: Metrics;
   readonly log: Log;
-  /** Milliseconds before a standby zygote is started. Default: 0. */
+  /** Pause in milliseconds before each start of a standby zygote. Default: 0. */
   readonly standbyDelayMs?: number | undefined;
-  /** Milliseconds before the first standby is started. Default: `standbyDelayMs`. */
+  /** Pause in milliseconds before the first standby is started. Default: `standbyDelayMs`. */
   readonly firstStandbyDelayMs?: number | undefined;
 }): Promise<SandboxPool> {
   const { config, log, standbyDelayMs, firstStandbyDelayMs } = options;

@@ -22,7 +22,8 @@ interface ReadLastResponse {
   readonly points: PointRowsMessage;
 }
 
-// Keeps the message below the default 4 MiB limit of clients: at most 40 bytes per point, plus the texts.
+// Maximum points, and maximum bytes of their texts, in one answer. They keep the answer below 4 MiB, the default limit
+// of clients: a point takes at most 40 bytes besides its texts.
 const MAX_POINTS = 50_000;
 const MAX_TEXT_BYTES = 2 << 20;
 

@@ -28,7 +28,7 @@ const STORAGE_MAX_AGE_MS = 10 * 60_000;
 const STORAGE_TIMEOUT_MS = 2000;
 const BACKLOG = { maxAgeMs: 2000, timeoutMs: 2500 } as const;
 
-/** Routes of `GET /admin/operate`. Mount at the root, behind bearer authentication. */
+/** The route `GET /admin/operate`. Mount it at the root, behind bearer authentication. */
 export function installationRoutes({ database, readBacklog, measureStorage }: InstallationServices): Hono<CallerEnv> {
   const backlog = recent(readBacklog, BACKLOG);
   const storage = recent(async () => sumByAccount(database, await measureStorage()), {

@@ -6,7 +6,7 @@ import { isStorableText } from '../../platform/database/storable-text.ts';
 /** Metadata member with the scopes a client may request, separated by spaces. */
 export const ALLOWED_SCOPES_MEMBER = 'allowed_scopes';
 
-/** Metadata member with the hash of the previous secret; absent when that secret is no longer valid. */
+/** Metadata member with the hash of the previous secret; absent when the client has no valid previous secret. */
 export const PREVIOUS_SECRET_MEMBER = 'previous_secret_hash';
 
 /** Id of the console's public client, which a migration creates. */

@@ -33,12 +33,12 @@ export async function ensureBaseImage(progress: Progress): Promise<void> {
 }
 
 const COMMUNITY_IMAGE = 'localhost/tidemark-community';
-/** Stage of the Dockerfile that installs Debian's packages of TimescaleDB; it replaces the official image. */
+/** This stage of the Dockerfile replaces the official image of TimescaleDB: it installs Debian's packages. */
 const DEBIAN_STAGE = 'debian-database';
 
 /**
- * Chooses the image that the database is built on. The image has Debian's packages, which need no image registry. With
- * TIMESCALEDB_BUILD, the files of that build replace Debian's Apache edition.
+ * Chooses the image that the database is built on. The image has Debian's packages, so no image registry is needed. With
+ * TIMESCALEDB_BUILD, the files of that build replace Debian's package of TimescaleDB, which is the Apache edition.
  * @returns the value of DATABASE_IMAGE.
  * @throws {SetupError} when a build fails.
  */

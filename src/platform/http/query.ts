@@ -71,8 +71,8 @@ interface QueryOptions {
 
 /**
  * Declares the query of a route (R-A9).
- * @param parameters by documented name. The parsed member is the part of the name after the last dot, in lower camel
- * case: `pageNumber` for `Paging.PageNumber`.
+ * @param parameters by documented name. The name of the parsed member is the part of the documented name after the last
+ * dot, in lower camel case: `pageNumber` for `Paging.PageNumber`.
  */
 export function declareQuery<const Parameters extends QueryParameters>(
   parameters: Parameters,
@@ -129,7 +129,7 @@ export function locationInAddress(name: string): InputLocation {
 
 const INDEX = /\[\d*\]$/;
 
-/** Reads the values of an address. Never throws, even when the text cannot be decoded. */
+/** Reads the query values of an address. Never throws, even when an escape in the address cannot be decoded. */
 function sourceOfAddress(address: string): QuerySource & { readonly keys: Iterable<string> } {
   const start = address.indexOf('?');
   const values = new Map<string, GivenValue[]>();

@@ -19,8 +19,8 @@ export interface HistoryCut {
 }
 
 /**
- * Called before the first row of a read, with the history cuts of its variables, and the variables whose early points
- * were replaced by rollups. Both lists may be empty.
+ * Called before the first row of a read, with the history cuts and the rollups that concern the read. Both lists may be
+ * empty.
  */
 export type NoteCuts = (cuts: readonly HistoryCut[], rolledUp: readonly RawBoundary[]) => void;
 

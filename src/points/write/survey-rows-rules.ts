@@ -23,7 +23,7 @@ export interface Series {
   readonly lastVersionTimestamp: Micros;
   /** Whether `point_version` may have rows of the variable. */
   readonly hasHistory: boolean;
-  /** No stored version has a greater VersionTag id. */
+  /** No stored version of the variable has a VersionTag id greater than this number. */
   readonly lastVersionTagId: number;
   /** No date has more tagged versions, or more untagged versions, than this number. */
   readonly versionBound: number;

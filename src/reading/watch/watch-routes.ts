@@ -58,8 +58,8 @@ function toWatchRequest(c: Context<WatchEnv>): WatchRequest {
 }
 
 /**
- * @throws {DomainError} as `WatchServer.run` when the watch is refused. After the first event, an
- * error becomes the event `end`.
+ * @throws the error of `WatchServer.run` when it comes before the first event, such as a refusal. A later error becomes
+ * the event `end`.
  */
 async function* eventsOf(
   { watches, readPace, log }: WatchRouteServices,

@@ -1,6 +1,6 @@
 /**
- * Which columns of a Standard File the service reads (§2, R-E2). Pure. A unit test compares this list with the
- * service's list.
+ * Decides which columns of a Standard File the service reads, and which content type the file has (§2, R-E2). Pure. A
+ * unit test compares READ_COLUMNS with the columns that the service reads.
  */
 
 const IDENTIFIERS = [

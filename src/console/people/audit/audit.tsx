@@ -35,7 +35,7 @@ export function Audit() {
   const isFiltered = [action, by, target, from, to].some((filter) => filter !== undefined);
   const set = (change: typeof search) => {
     setPage(0);
-    // An empty text removes its filter from the address.
+    // A filter with an empty text is left out of the address.
     const next = Object.entries({ ...search, ...change, tab: 'audit' }).filter(([, value]) => value !== '');
     void navigate({ search: Object.fromEntries(next), replace: true });
   };

@@ -231,7 +231,7 @@ export async function takeImport(queryable: Queryable, accountId: number): Promi
   return { ...taken, caller: { userId, userName, accountId, role: 'MANAGER', sites: 'all', ...none, ...actor } };
 }
 
-/** @returns the accounts with imports to process, whose wake-ups may have been lost. */
+/** @returns the accounts that have an import to process. The wake-up of such an account may have been lost. */
 export async function findImportAccounts(queryable: Queryable): Promise<readonly number[]> {
   const { rows } = await queryable.query<{ id: number }>(
     `select distinct account_id as id from structure_import where ${UNDER_WAY}`,

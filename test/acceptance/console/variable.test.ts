@@ -99,7 +99,7 @@ test('console variable: of 180,000 live points at most 60,000 are kept, and the 
     await devtools.send('HeapProfiler.collectGarbage');
     return (await devtools.send('Runtime.getHeapUsage')).usedSize;
   };
-  /** 180,000 points, as many as 50 per second for an hour; no date repeats. */
+  /** 180,000 points, which a variable with 50 points per second gets in an hour; no date repeats. */
   const events = Array.from({ length: 360 }, (_, part) => {
     const dates = Array.from({ length: 500 }, (_, index) =>
       new Date(START_MS + (part * 500 + index) * 100).toISOString(),

@@ -128,7 +128,8 @@ function encode(variableIds: readonly number[], { points }: Shape, versionTagId:
 
 async function createWorld(database: Database): Promise<World> {
   await createTwin(database, 'bench_point');
-  // Gives both sides a last variable: COPY is faster at the end of the index, so no measured variable may be there.
+  // Adds a variable with the greatest id to the table of plain COPY and to the tables of the service: COPY is faster at
+  // the end of an index, so no measured variable may be there.
   for (const table of ['bench_point', 'point', 'point_version']) {
     await database.query(
       `insert into ${table} (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)

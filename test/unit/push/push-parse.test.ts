@@ -47,7 +47,10 @@ const tags = fc.oneof(
   fc.jsonValue(),
 );
 
-/** Generates objects with optional members, in any letter case, and sometimes one more member, repeated or unknown. */
+/**
+ * Generates objects with some or all members of `shape`; the name of each member is in any letter case. Some objects have
+ * one more member, whose name repeats a name of `shape` or is unknown.
+ */
 function members(shape: Readonly<Record<string, fc.Arbitrary<unknown>>>): fc.Arbitrary<object> {
   const pairs = Object.entries(shape).map(([name, arbitrary]) =>
     fc.option(fc.tuple(spelled(name), arbitrary), { nil: undefined, freq: 4 }),

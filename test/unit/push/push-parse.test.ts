@@ -48,8 +48,8 @@ const tags = fc.oneof(
 );
 
 /**
- * Generates objects with some or all members of `shape`; the name of each member is in any letter case. Some objects have
- * one more member, whose name repeats a name of `shape` or is unknown.
+ * Generates objects with any of the members of `shape`, whose names are in any letter case. Some objects have one more
+ * member, whose name repeats a name of `shape` or is unknown.
  */
 function members(shape: Readonly<Record<string, fc.Arbitrary<unknown>>>): fc.Arbitrary<object> {
   const pairs = Object.entries(shape).map(([name, arbitrary]) =>

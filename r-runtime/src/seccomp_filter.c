@@ -77,7 +77,10 @@ static int allow_all(scmp_filter_ctx filter, const char *const *names, size_t co
 static const unsigned PRCTL_OPTIONS[] = {PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE, PR_GET_NO_NEW_PRIVS,
                                          PR_GET_SECCOMP, PR_CAPBSET_READ, PR_GET_PDEATHSIG};
 
-/* Allows queries of terminals and of readable bytes, and flags of descriptors. Refuses requests that control a device. */
+/*
+ * Allows requests that query a terminal or the number of readable bytes, or set a flag of a descriptor. Leaves out
+ * requests that control a device.
+ */
 static const unsigned IOCTL_REQUESTS[] = {TCGETS, TIOCGWINSZ, TIOCGPGRP, FIONREAD, FIONBIO, FIOCLEX, FIONCLEX};
 
 /* Leaves out F_SETPIPE_SZ, which lets a pipe hold 1 MiB that no limit counts, and F_SETOWN, which directs signals. */

@@ -1,6 +1,6 @@
 /**
- * Assembles the HTTP app: first the routes without a token (issuer, health, API description), then push under the scope
- * `push-data`, then everything else under `datahub-api` (R-B6).
+ * Assembles the HTTP app: first the routes that need no access token, such as the issuer, health and the API
+ * description; then pushes, under the scope `push-data`; then all other routes, under the scope `datahub-api` (R-B6).
  */
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';

@@ -119,8 +119,8 @@ export function openRateLimiter({ redisUrl, prefix, log }: RateLimiterOptions): 
 type Settle = (keys: readonly string[], addedMs: readonly number[]) => Promise<readonly number[] | undefined>;
 
 /**
- * Meters of this process, one per key. `countAndSettle` counts in memory and adds the counts to Redis in batches; the
- * answer of Redis replaces the meters.
+ * Meters of this process, one per key. `countAndSettle` counts in memory and adds the counts to Redis in batches; then
+ * `learn` sets the meters of the counted keys by the answer of Redis.
  */
 function openLocalMeters(settle: Settle) {
   const fullAtMs = openBoundedCache<string, number>(MAX_KEYS);

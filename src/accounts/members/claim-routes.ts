@@ -1,6 +1,7 @@
 /**
- * Routes of claims (§4.2). Routes under the path of a user change only claims whose type begins with `datapusher.`; the
- * other routes name the user in the body and change any claim.
+ * Routes that list and change claims (§4.2). The POST routes under the path of a user change only claims whose type
+ * begins with `datapusher.`. The other routes that change claims take the user from the body, and change claims of any
+ * type.
  */
 import { type Context, Hono } from 'hono';
 import { requireRole } from '../../identity/authentication/authenticate.ts';

@@ -49,7 +49,7 @@ const COLUMNS = {
 
 const UNIQUE_VIOLATION = '23505';
 
-/** @returns the columns of `app_user` for the members that are present, except roles, with their values (R-C2). */
+/** @returns the columns of `app_user`, except `role`, that the members of `user` set, with the values (R-C2). */
 export function givenColumns(user: WrittenUser): readonly (readonly [column: string, value: string | null])[] {
   const entries = Object.entries(COLUMNS).flatMap(([name, column]) => {
     const value = user[name as keyof typeof COLUMNS];

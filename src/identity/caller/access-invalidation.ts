@@ -6,7 +6,10 @@ import type { Log } from '../../platform/log.ts';
 import { openRedis } from '../../platform/redis.ts';
 
 export interface AccessInvalidation {
-  /** Drops the cached access of these users in every process. Call it after the commit of the change. Never rejects. */
+  /**
+   * Drops the cached access of these users in this process, and in all others by a Redis message, which may be lost.
+   * Call it after the commit of the change. Never rejects.
+   */
   publish(userIds: readonly string[]): Promise<void>;
   close(): void;
 }

@@ -14,8 +14,8 @@ const SIZES = [
   { width: 1440, height: 900 },
 ] as const;
 /**
- * Milliseconds in which a route reads and draws its data. The network never becomes idle, because the page of a variable
- * follows new points.
+ * Milliseconds to wait until a route has read and drawn its data. A wait for an idle network would not end on the page
+ * of a variable, because this page follows new points.
  */
 const SETTLE_MS = 1500;
 

@@ -204,7 +204,7 @@ async function* streamDirectly<Item>(
 ): AsyncGenerator<Item> {
   signal?.throwIfAborted();
   const connection = await source.borrow(signal);
-  // The signal may have aborted while this call waited for the connection; no statement has run on it yet.
+  // The signal may have aborted while this call waited; no statement has run on the connection yet.
   if (signal?.aborted) connection.release();
   signal?.throwIfAborted();
   const giveBack = once((isBroken: boolean) => connection.release(isBroken));

@@ -101,7 +101,7 @@ export interface ContentTarget {
   readonly ownerId: string;
   /** Called before a buffer is allocated; throws when the memory for it is not available. */
   readonly charge: (bytes: number) => void;
-  /** Calls `store`, which stores a part, when the account may use the database. */
+  /** Calls `store`, which stores a part, as soon as the account may use the database. */
   readonly inTurn: (store: () => Promise<void>) => Promise<void>;
   /** Called with the first bytes before they are stored; throws to refuse the content. */
   readonly onStart: (start: Buffer) => void;

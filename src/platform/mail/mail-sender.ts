@@ -48,9 +48,9 @@ const GIVE_UP_AFTER_MS = 5 * 86_400_000;
 const KEPT_DAYS = 30;
 
 /**
- * Starts the sender; it runs until `stop`. Without a transport, mails wait in the outbox. An attempt that fails is
- * repeated after 10, 20, 40 … seconds, at most an hour, until five days after the mail was queued; a mail that the
- * server refuses permanently is not repeated.
+ * Starts the sender; it runs until `stop`. Without a transport, mails wait in the outbox. A failed attempt is repeated
+ * after 10, 20, 40 … seconds, at most an hour. A mail is given up when the server refuses it permanently, or when an
+ * attempt other than the first fails more than five days after the mail was queued.
  */
 export function startMailSender({ intervalMs, log, ...options }: MailSenderOptions): MailSender {
   if (!options.transport) log.warn('neither SMTP_URL nor MAIL_DIRECTORY is set; mails wait');

@@ -10,7 +10,7 @@ import { withLease } from '../../platform/database/session-lease.ts';
 import type { Log } from '../../platform/log.ts';
 import { moveRows } from './move-rows.ts';
 
-/** Lock class of the lease, so that only one process packs at a time. */
+/** Lock class of the lease that lets only one process pack at a time. */
 const LOCK_CLASS = 0x7061_636b;
 /** A rebuild waits for running transactions, but does not block reads and writes of the chunk. */
 const LIMITS = `set lock_timeout = '60s'; set statement_timeout = '30min'`;

@@ -39,7 +39,7 @@ export function toRecords([header = [], ...rows]: readonly CsvRow[]): readonly R
 
 interface Field {
   readonly value: string;
-  /** Position of the separator or line end after the field. */
+  /** Position of the separator, the line end or the end of the text after the field. */
   readonly end: number;
 }
 

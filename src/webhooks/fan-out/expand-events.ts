@@ -1,6 +1,7 @@
 /**
- * Expands outbox events into occurrences, one for each thing that happened, with the data receivers get. An event that covers
- * many pushes is split here and not where it is written, so that only events with subscribers are split.
+ * Expands outbox events into occurrences, which contain the data that receivers get: an event DataPushCompleted into
+ * one occurrence per push, any other event into one occurrence. An event that covers many pushes is split here and not
+ * where it is written, so that only events with subscribers are split.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { OutboxEvent } from '../../platform/database/outbox.ts';

@@ -1,6 +1,7 @@
 /**
- * Follows variables by `GET /data/watch`: connects again with the cursor of the last event after any interruption, and
- * pauses while the page is hidden. After the first event, no committed point is missed.
+ * Follows variables by `GET /data/watch`: connects again with the cursor of the last event after an interruption, but
+ * stops when the API would refuse the next call too. Pauses while the page is hidden. Until it stops, it misses no
+ * point that is committed after the first event.
  */
 import { ApiError } from '../../api/client.ts';
 import { fetchPoints } from '../../api/download.ts';

@@ -1,4 +1,4 @@
-/** Every webhook event, from the request that causes it to its receiver, through the running roles (R-I2, §6). */
+/** Every event type of webhooks, with running roles: a request causes the event, and a receiver gets it (R-I2, §6). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EventType } from '../../src/webhooks/event-type.ts';
 import { EVENT_TYPES } from '../../src/webhooks/event-type.ts';

@@ -1,4 +1,4 @@
-/** Waits for a condition with a deadline, in place of a fixed pause. */
+/** Waits until a condition is met, or fails after a time-out; replaces fixed pauses. */
 
 const DEFAULT_TIMEOUT_MS = 20_000;
 const MIN_INTERVAL_MS = 10;

@@ -1,4 +1,4 @@
-/** Outcome of requests and runs with a fake sandbox instead of R: ordering, limits, crashes, unusual output. */
+/** Requests and runs with a fake sandbox in place of R: order, inputs, limits, crashes, stops, waves, odd output. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { claimRun, findDueTurns } from '../../../src/calculation/run/claim-run.ts';
 import { findRunOrigins } from '../../../src/calculation/run/find-origins.ts';

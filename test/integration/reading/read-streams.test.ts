@@ -162,7 +162,7 @@ const running = async (): Promise<number> => {
   return rowCount ?? 0;
 };
 
-/** Blocks every read of points before its first row while `work` runs. */
+/** Runs `work` under a lock; until `work` ends, a new read of points waits before it gets its first row. */
 async function whileRowsAreHeldUp(work: () => Promise<void>): Promise<void> {
   await withTransaction(
     api.database,

@@ -6,8 +6,8 @@ import type { Page } from 'playwright-core';
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 
 /**
- * Runs in the page. With `resultTypes`, axe-core lists only violations in full: its list of the elements that pass is
- * larger than the page.
+ * @returns a script for the page, whose result is one text per serious or critical violation. With `resultTypes`,
+ * axe-core lists only violations in full: a full list of the elements that pass is larger than the page.
  */
 const run = (
   options: object,

@@ -36,7 +36,10 @@ async function createIssuer(issuer: string, audience: string): Promise<ForeignIs
   };
 }
 
-/** Creates a verifier of tokens whose issuers serve their key sets from memory. `state` counts the key set requests. */
+/**
+ * Creates a verifier that gets the key sets of the issuers from memory. `state` sets the time and whether the issuers
+ * answer, and records the requests for key sets.
+ */
 function createVerifier(issuers: readonly ForeignIssuer[]) {
   const state = { nowMs: NOW_MS, requests: 0, isUp: true, addresses: [] as string[] };
   const fetchKeys: typeof fetch = async (input) => {

@@ -147,7 +147,7 @@ static struct stage_error set_rlimits(const struct zygote *z, const struct run_h
       limit(RLIMIT_CORE, 0, 0) < 0 || limit(RLIMIT_MEMLOCK, 0, 0) < 0 || limit(RLIMIT_MSGQUEUE, 0, 0) < 0 ||
       limit(RLIMIT_SIGPENDING, 256, 256) < 0)
     FAIL(STAGE_RLIMITS);
-  /* Without user namespaces the count covers every process of the uid, zygote and supervisors included. */
+  /* Without user namespaces, RLIMIT_NPROC counts every process of the uid, also the zygote and the supervisors. */
   if (z->mode == MODE_RLIMITS_ONLY) processes += 256;
   if (limit(RLIMIT_NPROC, processes, processes) < 0) FAIL(STAGE_RLIMITS);
   return NO_ERROR;

@@ -95,7 +95,7 @@ function describeOddDate(date: number): string {
   const [first, last] = [MIN_DATE_MICROS, MAX_DATE_MICROS - 1].map((micros) => formatInstant(micros).slice(0, 10));
   const rule = `Dates must be whole UNIX seconds from ${first} to ${last}`;
   const isInstant = Number.isInteger(date) && Math.abs(date) < 8.64e12;
-  // Milliseconds that are read as seconds give dates after the year 30,000.
+  // The milliseconds of a date from July 1998 on exceed 9e11. Read as seconds, they are a date after the year 30,000.
   const hint = Math.abs(date) > 9e11 && Math.abs(date) < MAX_DATE_MICROS / 1000 ? '; are these milliseconds?' : '';
   return `${rule}, got ${isInstant ? `${date} (${new Date(date * 1000).toISOString()})` : date}${hint}`;
 }

@@ -220,8 +220,8 @@ async function requestFormReaders(
 }
 
 /**
- * Stops loops. The graph has no cycle, but an edit can lead a change back to a variable that it has already passed
- * (R-H11).
+ * Records a failed run of each variable that its own result would run a second time in the same wave (R-H11). The graph
+ * has no cycle, but a declaration saved during the wave can lead a result back.
  */
 async function stopLoops(transaction: Transaction, values: readonly unknown[]): Promise<void> {
   const { rows } = await transaction.query<EndedRun>(STOP_LOOPS, [...values]);

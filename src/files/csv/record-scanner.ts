@@ -7,7 +7,7 @@
  */
 import type { RowCells } from '../cells/row-cells.ts';
 
-/** The delimiter and the line end of a CSV, one character each. */
+/** The delimiter of a CSV, and the last character of its line ends. */
 export interface Dialect {
   readonly delimiter: string;
   readonly newline: '\n' | '\r';

@@ -1,4 +1,7 @@
-/** Distinguishes errors of an unavailable dependency (503, the client may retry) from bugs (500) (R-A5). */
+/**
+ * Tells errors that may pass (503, the client may retry), such as an unavailable dependency, and violated foreign keys
+ * (409) from bugs (500) (R-A5).
+ */
 
 // A connection that is already open can fail with these codes too; its last request may then have taken effect.
 const NETWORK_CODES: ReadonlySet<string> = new Set([

@@ -12,7 +12,7 @@ export interface PushContext {
   readonly caller: Caller;
   /** Label of the operation, from the client or generated. */
   readonly label: string;
-  /** True for a push with a label from the client: the same body sent again is then the same operation (R-D7). */
+  /** True when the label is from the client: the same body sent again with this label is the same operation (R-D7). */
   readonly isResendable: boolean;
   readonly timeoutSec: number;
   readonly requestId: string;

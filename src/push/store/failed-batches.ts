@@ -1,8 +1,8 @@
 /**
  * Handles batches whose data cannot be written. Such a batch must neither block later batches nor get lost. A batch of
- * several pushes is split first, so that only the faulty push is affected. After MAX_ATTEMPTS failed attempts, each
- * alone in its transaction, a batch is set aside as a dead letter: ingesters skip it, its operation is Failed with the
- * reason, and its readings are kept (R-K3). `retryBatches` queues it again. Faults of the service, such as an unreachable
+ * several pushes is split first, so that only the faulty push is affected. After MAX_ATTEMPTS failed attempts to write
+ * a batch alone, the batch is set aside as a dead letter: ingesters skip it, its operation is Failed with the reason,
+ * and its readings are kept (R-K3). `retryBatches` queues it again. Faults of the service, such as an unreachable
  * database, do not count as attempts (R-A15), so callers must not report them here.
  *
  * Several transactions may write batches of one account. So `noteFailedBatch` locks the failed batch and checks that it

@@ -1,7 +1,7 @@
 /**
  * Reads the catalogue of units (R-C8): built-in units, which only migrations change, and the units of an account. The
- * conversion of a unit never changes, so a repeated read in a unit returns the same values, and no process has an outdated
- * conversion.
+ * conversion of a unit never changes, so a repeated read of points in a unit returns the same values, and no process
+ * has an outdated conversion.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 

@@ -35,7 +35,10 @@ const MAX_AGE_MS = 30_000;
 /** Counting 100,000 messages takes PostgreSQL 12 to 44 ms: the longer the backlog, the longer its count is cached. */
 const AGE_MS_PER_MESSAGE = 0.3;
 const MAX_ADDED = 1000;
-/** A full backlog accepts messages again when it has shrunk to this fraction of the limit. */
+/**
+ * A full backlog accepts messages again when it has shrunk to this fraction of the limit. A backlog that was not full
+ * counts as nearly full above this fraction.
+ */
 const FULL_SHARE = 0.9;
 const MAX_ENTRIES = 10_000;
 

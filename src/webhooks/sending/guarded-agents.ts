@@ -95,7 +95,10 @@ function connect(
   }, fail);
 }
 
-/** Limits idle connections over all receivers; Node limits them for each host only. */
+/**
+ * @returns whether the agent may keep an idle connection: it keeps at most MAX_FREE to all hosts together. Node limits
+ * idle connections for each host only.
+ */
 function keepFew(agent: http.Agent, socket: Duplex): boolean {
   const free = Object.values(agent.freeSockets).reduce((sum, sockets) => sum + (sockets?.length ?? 0), 0);
   return free < MAX_FREE && !socket.destroyed;

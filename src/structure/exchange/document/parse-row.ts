@@ -1,6 +1,6 @@
 /**
- * Parses a row of a document into what an import stages: its keys, and its members by column as the database stores them.
- * Runs in the process that reads the document.
+ * Parses a row of the list `sites`, `sources` or `variables` into what an import stages: the keys of the row, and its
+ * members by column as the database stores them. Runs in the process that reads the document.
  */
 import type { ErrorDetail } from '../../../platform/errors.ts';
 import { describeIssue } from '../../../platform/http/schema-words.ts';

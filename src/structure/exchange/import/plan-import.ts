@@ -59,7 +59,10 @@ type Run = (text: string, values?: readonly unknown[]) => Promise<void>;
 const problem = (select: string) =>
   `insert into structure_import_problem (import_id, path, message) ${select} limit ${MAX_PROBLEMS}`;
 
-/** Finds the parents of rows by key. A row may also give the name of a parent that has an identifier. */
+/**
+ * Finds the parent of each row by key, and reports the rows for which it finds none or several. A row may also give the
+ * name of a parent that has an identifier.
+ */
 async function resolveParents(
   run: Run,
   id: string,

@@ -24,8 +24,8 @@ const MAX_HEADER_CHARACTERS = 100;
 type Columns = Record<string, Record<string, string>>;
 
 /**
- * Adds every row of the sheets `catalogues`, `forms`, `sites`, `sources` and `variables`. A sheet such as `variables 2`
- * continues the sheet `variables`. Sheets with other names are ignored.
+ * Adds every row of the sheets `catalogues`, `forms`, `sites`, `sources` and `variables` to `batches`. A sheet such as
+ * `variables 2` continues the sheet `variables`. Sheets with other names are ignored.
  * @returns the letter of each member's column, by sheet and member.
  * @throws {DocumentRefusal} wrong_format, encrypted, zip_bomb, damaged_file, too_large, empty_document.
  */
@@ -235,7 +235,7 @@ function decodeEscape(_escape: string, code: string): string {
   return String.fromCharCode(Number.parseInt(code, 16));
 }
 
-/** @returns the plain value of a cell: the text of rich text and links, the result of a formula. */
+/** @returns the plain value of a cell, such as the text of a link, the result of a formula or the code of an error. */
 function plainValue(value: unknown): string | number | boolean | null {
   if (value === undefined || value === null) return null;
   if (typeof value === 'string') return value.replace(ESCAPED, decodeEscape);

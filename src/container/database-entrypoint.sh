@@ -7,8 +7,8 @@ umask 077
 data=/data/cluster
 here=$(dirname "$0")
 
-# Adds the rule for backups, which clusters of earlier versions lack. In those clusters, the role tidemark also needs the
-# attribute REPLICATION: see src/container/README.md.
+# Lets the role tidemark make backups, unless pg_hba.conf already has a rule for them. A cluster of an earlier version
+# has no rule, and there the role also needs the attribute REPLICATION: see src/container/README.md.
 allow_backups() {
   grep -q '^host  *replication ' "$1/pg_hba.conf" || echo 'host  replication tidemark all scram-sha-256' >> "$1/pg_hba.conf"
 }

@@ -1,6 +1,6 @@
 /**
- * Ends the output with `N passed, N failed`, whatever else is printed before. A file that could not be loaded and an error outside any
- * test count as failed; a run in which no test passed or failed exits with 1.
+ * Ends the output with `N passed, N failed`, whatever else is printed before. A file that could not be loaded and an
+ * error outside any test count as failed. The process exits with 1 after a failure, and when no test passed or failed.
  */
 import { writeSync } from 'node:fs';
 import type { Reporter, SerializedError, TestModule } from 'vitest/node';

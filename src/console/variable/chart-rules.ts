@@ -92,7 +92,8 @@ export function bucketAt(dates: ArrayLike<number>, start: number, range: Range):
 }
 
 /**
- * @returns the last year of points, or all of them when they span less.
+ * @returns the range that ends one step after the last point and begins a year earlier, or at the first point if that
+ * is later.
  * @param bounds dates of the first and last point.
  */
 export function defaultRange(bounds: Range, stepSec: number): Range {

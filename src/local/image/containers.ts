@@ -1,4 +1,7 @@
-/** Starts the services of compose.yaml in dependency order, waits until they are healthy, and removes all they leave. */
+/**
+ * Runs the services of compose.yaml in podman: creates the networks, starts the services in dependency order, waits
+ * until each is ready, stops the services, and removes all they leave.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Progress } from '../progress.ts';
 import { SetupError } from '../setup-error.ts';

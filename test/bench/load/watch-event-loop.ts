@@ -1,6 +1,6 @@
 /**
- * Loaded into a role process by the bench (`--import`): measures the delays of its event loop. At SIGUSR2 it writes them
- * to the file EVENT_LOOP_FILE, as JSON in milliseconds, and resets them.
+ * Loaded into a role process by the bench (`--import`): measures the delays of the process's event loop. At SIGUSR2,
+ * writes their 99th percentile and maximum since the last SIGUSR2 to the file EVENT_LOOP_FILE, as JSON in milliseconds.
  */
 import { renameSync, writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';

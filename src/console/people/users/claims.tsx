@@ -1,4 +1,4 @@
-/** What a user is permitted: switches for pushing, other claims as a list, features and secondary accesses by level. */
+/** Edits a user: switches for push permissions, a list of other claims, levels of features and secondary accesses. */
 import { Button, NativeSelect, Switch, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';

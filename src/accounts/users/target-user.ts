@@ -84,7 +84,7 @@ export async function lockTargetUser(transaction: Transaction, caller: Caller, u
 }
 
 /**
- * Finds a user of any account of the caller; an ADMIN finds every user (R-A5). Lock the user before (`lockUsers`).
+ * Finds a user who shares an account with the caller; an ADMIN finds every user (R-A5). Call `lockUsers` first.
  * @throws {DomainError} not_found when the caller may not see the user
  */
 export async function getVisibleUser(transaction: Transaction, caller: Caller, userId: string): Promise<TargetUser> {

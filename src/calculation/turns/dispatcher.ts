@@ -25,7 +25,7 @@ export interface Dispatcher {
 export interface DispatcherOptions {
   /** Maximum number of runs and previews at the same time. */
   readonly slots: number;
-  /** Performs a run or a preview. Must end soon after the signal is aborted; the reason is a `HandBack`. */
+  /** Performs a run or a preview. Must end soon after `signal` is aborted; the reason of the signal is a `HandBack`. */
   readonly perform: (turn: Turn, signal: AbortSignal) => Promise<void>;
   readonly log: Log;
 }

@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'react';
 import classes from './view.module.css';
 
 interface TabsProps<Name extends string> {
-  /** The heading of the route, which names the tabs for screen readers too. */
+  /** The heading of the route; screen readers also read it as the name of the list of tabs. */
   readonly title: string;
   readonly to: '/console/data' | '/console/people' | '/console/settings';
   readonly names: readonly Name[];

@@ -1,6 +1,6 @@
 /**
  * The issuer's keys, stored in the database, so that all processes use the same keys and verify tokens without calling the
- * issuer. The first start creates them; an advisory lock serialises concurrent starts.
+ * issuer. The first start creates the keys, and signing keys are rotated; an advisory lock serialises both.
  */
 import { randomBytes } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JSONWebKeySet, type JWK } from 'jose';

@@ -3,9 +3,9 @@
  * the user's devices at other networks are not:
  *
  * - `maxFailures` wrong passwords block sign-in from their network.
- * - A network that gave the right password within 30 days blocks a device (HTTP Basic) only after 20 times as many
- *   different wrong passwords, so that a guesser behind the same address does not stop the device. A device that
- *   repeats one of the last 16 wrong passwords of its network is not counted again.
+ * - At a network that gave the right password within 30 days, a device (HTTP Basic) is blocked only after 20 times as
+ *   many wrong passwords, so that a guesser behind the same address does not stop the device. A wrong password from a
+ *   device is not counted when it is one of the last 16 wrong passwords of the network.
  * - Against distributed guessing, the wrong passwords of all strangers are added up. A stranger is a network without a
  *   right password in the last 30 days; its wrong passwords count until `lockSec` after the last of them. When the sum
  *   reaches 20 times `maxFailures`, all strangers are blocked.

@@ -11,8 +11,9 @@ import { spanOfAll } from './chunk-rules.ts';
 import { type Chunk, chunksOf, findChunks, insertTargetOf, type PointTable } from './find-chunks.ts';
 import type { ChunkRuns, Runs } from './stored-runs-rules.ts';
 
-// Constant conditions by which TimescaleDB finds the batches of a compressed chunk that it must decompress. Without
-// these conditions it decompresses the whole chunk: revising a year took 6.1 s instead of 0.4 s (measured 2026-11).
+// With these conditions on constants, TimescaleDB decompresses only those batches of a compressed chunk that may hold
+// the rows. Without them, it decompresses the whole chunk: revising a year took 6.1 s instead of 0.4 s (measured
+// 2026-11).
 const inTouchedBatches = (table: string) => `
     and ${table}.variable_id = any($1::int[]) and ${table}.date between $9::timestamptz and $10::timestamptz`;
 
@@ -51,8 +52,8 @@ const supersede = (target: StatementTarget, history: string) => `
 
 const replace = (target: StatementTarget) => `${removeRuns(target)} and stored.version_tag_id = run.version_tag_id`;
 
-// Finds the variables for which the write replaces a version not later than `history_from`, namely one with the
-// VersionTag of the write. Past states of these variables are then complete only from this write on (R-F9).
+// Finds the variables for which the write replaces a version that has the VersionTag of the write and a VersionTimestamp
+// up to `history_from`. Past states of these variables are then complete only from this write on (R-F9).
 const widenCut = (target: StatementTarget) => `
   select distinct run.variable_id as "variableId", null::int8 as "historyFromMicros"
   from ${RUNS} join series on series.variable_id = run.variable_id, ${target.target} stored

@@ -1,4 +1,4 @@
-/** OpenAPI description of export, import and template of a structure (R-A9). */
+/** OpenAPI description of the routes for structure documents: export, import and template (R-A9). */
 import { z } from 'zod';
 import { XLSX_TYPE } from '../../platform/http/workbook-writer.ts';
 import {

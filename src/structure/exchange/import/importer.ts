@@ -15,7 +15,7 @@ import { findImportAccounts, purgeImport } from './import-store.ts';
 import { processImport } from './process-import.ts';
 
 const PURGE_INTERVAL_MS = 600_000;
-/** Maximum fraction of the time that goes to staging rows of one account while other accounts import. */
+/** While several accounts import, the importer stages rows of one account for at most this fraction of the time. */
 const STAGING_SHARE = 0.4;
 
 export interface ImporterServices {

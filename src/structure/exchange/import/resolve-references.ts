@@ -215,8 +215,9 @@ const PARENT_COLUMN: Readonly<Record<KindName, string | undefined>> = {
 };
 
 /**
- * @returns for each lookup the ids of the resources with its key, ascending. When no resource has the key, a lookup by
- * name without an occurrence finds a resource that has this name and an identifier, if only one resource has both.
+ * @returns for each lookup the ids of the resources with its key, ascending. When there are none, a lookup by name
+ * without an occurrence gets the id of the only resource that has an identifier and this name, or no id when several
+ * such resources exist.
  */
 async function findIds(
   queryable: Queryable,

@@ -1,8 +1,8 @@
 /**
- * Measures recovery after kill -9: each role is a process of its own, is killed under load, and is started again at once.
- * Each stage has a duration: from the kill until a push sent after the kill is accepted, has its computed point, has its
- * webhook message, or has its message of WatchPoints. The figure of a stage is the median over the kills of the roles in
- * NEEDED, compared with a target.
+ * Measures recovery after kill -9. Each role is a process of its own; under load, one role at a time is killed and started
+ * again at once. After each kill, the bench sends pushes, and measures the time until one of them reaches each stage: it
+ * is accepted, its computed point is stored, its webhook message arrives, or WatchPoints sends its point. The figure of a
+ * stage is the median over the kills of the roles that NEEDED names for the stage, compared with a target.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { findFreePort } from '../../../src/local/services/ports.ts';

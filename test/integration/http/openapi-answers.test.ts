@@ -1,7 +1,8 @@
 /**
- * Compares the OpenAPI description with the running service (R-A9): calls the GET operations, except pages, metrics,
- * streams and operations that need R, checks their answers, and sends an invalid value for each query parameter that is
- * an integer, boolean, instant or enumeration. Also checks the token endpoint.
+ * Compares the OpenAPI description with the running service (R-A9). Calls the GET operations of the API, except pages,
+ * metrics, streams and operations that need R, and checks the answers. Sends an invalid value for each of their query
+ * parameters that is an integer, boolean, instant or enumeration, and requires 400. Also checks the issuer's token
+ * endpoint and discovery document.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collectSchemas } from '../../../src/http/openapi/json-schemas.ts';

@@ -262,7 +262,7 @@ test('architecture: a folder has at most 15 code files', () => {
 
 test('architecture: 2147483647 is written only in platform/limits.ts and in the files with the limits of R integers and of timers', () => {
   const exempt = [
-    // The greatest R integer, a maximum of another system.
+    // The greatest integer of R.
     'src/calculation/inputs/input-columns.ts',
     'src/platform/limits.ts',
     // The longest delay of a timer.

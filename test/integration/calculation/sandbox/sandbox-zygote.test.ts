@@ -86,7 +86,7 @@ test.concurrent.each(['SIGSTOP', 'SIGKILL'] as const)(
       const [logLine, silence] = isStuck ? ['is killed', { silentMs: 2000 }] : ['ended', {}];
       expect(logged).toHaveBeenCalledWith(expect.objectContaining(silence), expect.stringContaining(logLine));
       await eventually('another zygote', async () => (await zygote.socketPath()) !== firstPath, 20_000);
-      // R starts in 2 s on an idle machine. On a busy machine the limit grows with the time that R took to start above.
+      // R starts in 2 s on an idle machine. On a busy machine R takes longer, so the limit grows with `startMs`.
       expect(performance.now() - endedMs).toBeLessThan(Math.max(5000, 2500 + 2 * startMs));
       expect(await zygote.socketPath()).toBe(launched[1]?.socketPath);
       const answer = await exchange(await zygote.socketPath(), [Buffer.alloc(64)], 5000);

@@ -98,8 +98,8 @@ struct network *take_network(struct zygote *z, struct networks *n) {
 }
 
 /*
- * Frees the namespace of an ended supervisor. When the supervisor was killed, processes of its run may still live, so
- * its namespace is closed and not reused.
+ * Frees the namespace of an ended supervisor. When the supervisor was killed or failed, processes of its run may still
+ * live, so the namespace is closed and not reused.
  */
 void leave_network(struct networks *n, pid_t supervisor, int has_left_nothing) {
   for (int i = 0; i < MAX_RUNS + SPARES; i++) {

@@ -92,7 +92,10 @@ static void keep_capabilities(void) {
   for (size_t i = 0; i < 2; i++) (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, kept[i], 0, 0);
 }
 
-/* Clears close-on-exec on the supervisor's descriptors; execve closes all others. */
+/*
+ * Executes the program of the supervisor. Clears close-on-exec on the descriptors that the supervisor uses; execve
+ * closes the other descriptors that have this flag.
+ */
 static void become_supervisor(const struct zygote *z, struct supervision *s, const struct channels *c) {
   char text[2 * sizeof *s + 1];
   s->mode = z->mode;

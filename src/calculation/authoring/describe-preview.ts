@@ -8,7 +8,7 @@ import type { Output, OutputPoint } from '../run/output-rules.ts';
 import { sumCounts } from '../run/write-outputs.ts';
 import type { ScriptFile } from '../sandbox/sandbox-types.ts';
 
-/** Maximum rows in the answer; further rows are left out. */
+/** Maximum rows of `series` in the answer; further rows are left out. */
 const MAX_ROWS = 10_000;
 const PICTURES: ReadonlySet<string> = new Set(['.svg', '.png']);
 

@@ -1,6 +1,6 @@
 /**
- * Computes a run: plan formulas, load inputs, run R, apply output rules. Live, scheduled, forced and previewed runs
- * share it (R-H11). It stores nothing.
+ * Computes a run and stores nothing: plans the formulas, loads the inputs, runs R and applies the output rules. Live,
+ * scheduled, forced and previewed runs all use this code (R-H11).
  */
 import { createHash } from 'node:crypto';
 import { type Connection, inTransaction } from '../../platform/database/database.ts';

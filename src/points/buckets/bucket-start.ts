@@ -12,8 +12,8 @@ const CLOCK_LENGTHS = { minute: 60_000_000, hour: 3_600_000_000 } as const;
  * midnight as a UTC timestamp.
  *
  * For minutes and hours it is the instant of the start, computed with the offset at `date`. Only the offset modulo the
- * bucket length matters, which is zero in most zones. `::timestamp` converts in UTC, the zone of all sessions, and is
- * faster than `at time zone`.
+ * bucket length matters; this remainder is zero in most zones. `::timestamp` converts in UTC, the zone of all sessions,
+ * and is faster than `at time zone`.
  */
 export function bucketStart(bucket: Exclude<Bucket, 'all'>, spans: readonly OffsetSpan[], date: string): string {
   if (bucket !== 'minute' && bucket !== 'hour') {

@@ -44,7 +44,7 @@ const TYPES = {
   parquet: PARQUET_TYPE,
 } as const;
 
-/** Values of the parameter `format`. It takes precedence over `Accept`, which links and spreadsheets cannot set. */
+/** Values of the parameter `format`, which overrides `Accept`: links and spreadsheets cannot set `Accept`. */
 export type FormatName = keyof typeof TYPES;
 
 /**

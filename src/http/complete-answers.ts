@@ -28,8 +28,9 @@ const gzipInThread = promisify(gzip);
 export function completeAnswers(): MiddlewareHandler {
   return async (c, next) => {
     await next();
-    // Returns before reading `c.res.body`: the read would convert the answer and make a stream wait for a timer of 1 ms
-    // (@hono/node-server). Without an Accept-Encoding, the HTTP server sets the length.
+    // Returns before reading `c.res.body`: the read would turn the light answer of @hono/node-server into a full
+    // Response, and make a stream wait for a timer of 1 ms. Without `Accept-Encoding` in the request, the HTTP server
+    // sets `Content-Length`.
     if (c.req.header('accept-encoding') === undefined || isStreamed(c)) return;
     if (c.res.headers.has('content-length') || c.res.body === null) return;
     const body = Buffer.from(await c.res.arrayBuffer());

@@ -11,7 +11,7 @@ export type Step = (text: string) => void;
 
 /** Runs named phases and shows them. */
 export interface Progress {
-  /** Runs `work`, showing `label`, its current step and the time it takes; errors pass through. */
+  /** Runs `work`. Shows `label`, the current step and the elapsed time. Rejects with the error of `work`. */
   phase<T>(label: string, work: (step: Step) => Promise<T>): Promise<T>;
   /** Prints a line that belongs to no phase. */
   say(text: string): void;

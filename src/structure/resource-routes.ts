@@ -114,8 +114,8 @@ export interface ListingParts extends ListingServices {
 /** Pages of at most this many rows are read at once; larger pages and whole listings are streamed. */
 const ROWS_AT_ONCE = 1000;
 /**
- * Where a row may take a megabyte, a page is read at once up to this many rows and this many bytes of JSON; a larger page
- * is streamed.
+ * When the members of one row may take a megabyte: a page of at most this many rows and this many bytes of JSON is read
+ * at once; a larger page is streamed.
  */
 const LARGE_ROWS_AT_ONCE = 100;
 const LARGE_BYTES_AT_ONCE = 1 << 20;

@@ -102,7 +102,7 @@ const variablesOf = (sourceId: number) =>
   api.call<Item[]>('GET', `/variables?sourceId=${sourceId}&displayLevel=Verbose`);
 
 /**
- * Copies the content of the template.
+ * Copies the sources and variables of the template site to the site `targetId`.
  * @param renew changes the references of a formula as one of the clients does.
  */
 async function duplicate(targetId: number, renew: typeof renewEach): Promise<void> {

@@ -1,4 +1,7 @@
-/** OpenAPI operations of the caller's account, its audit trail and the caller's password (R-A9, §4.1, §4.6). */
+/**
+ * OpenAPI operations of the caller's account and its audit trail, and of the caller's accounts, sessions and password
+ * (R-A9, §4.1, §4.6).
+ */
 import { z } from 'zod';
 import {
   ALL_USERS,

@@ -11,7 +11,7 @@ const LEVELS = ['None', 'Read', 'Write', 'Admin'] as const satisfies readonly Fe
 /**
  * Adds the feature `name` if it is missing, and limits it to `level` if given; without `name`, changes nothing.
  * @returns a line for each feature of the account.
- * @throws {DomainError} invalid_input for a level without name or an unknown level; conflict as `addEntry`.
+ * @throws {DomainError} invalid_input for a level without a name, and for an unknown level; conflict as `addEntry`.
  */
 export async function describeFeatures(
   database: Database,

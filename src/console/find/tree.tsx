@@ -16,7 +16,7 @@ import { type Row, toRows } from './tree-rows.ts';
 
 const ROW_PIXELS = 38;
 
-/** Storage key of the ids of open rows, kept in the tab: after a visit to a variable, the same rows are open. */
+/** Key of the ids of open rows in the storage of the tab: after a visit to a variable, the same rows are open. */
 const OPEN_KEY = 'tidemark.tree';
 
 function readOpen(): ReadonlySet<string> {

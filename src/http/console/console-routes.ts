@@ -23,7 +23,7 @@ const PAGE = 'index.html';
 const ASSETS = 'assets/';
 /** For assets: their names contain a hash of their content, so the content at an address never changes. */
 const IMMUTABLE = 'public, max-age=31536000, immutable';
-/** Element of the built page that is replaced by one with the addresses of the installation. */
+/** Element of the built page; the served page has the addresses and the client id of the installation in `content`. */
 const SETTINGS_PLACE = '<meta name="tidemark-settings" content="" />';
 
 /**

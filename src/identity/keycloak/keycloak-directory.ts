@@ -151,8 +151,8 @@ async function getSubject(
 }
 
 /**
- * Finds the user with this name if its attribute `tidemark` allows taking it over: a manager who chooses the name of
- * another user of the realm must not gain control of that user.
+ * Finds the user with this name at Keycloak, if the user has the attribute `tidemark`. The service must not take over
+ * any other user of the realm: a manager who chooses that user's name would gain control of the user.
  */
 async function findOwn(admin: KeycloakAdmin, userName: string): Promise<KeycloakUser | undefined> {
   const user = await admin.findUserByName(userName);

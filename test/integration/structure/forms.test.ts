@@ -1,4 +1,4 @@
-/** Forms: definitions over HTTP, and their effect on clientData of sites, sources and variables. */
+/** Forms: definitions over HTTP, their effect on clientData, and calculations that a changed value requests. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { calculationTrigger } from '../../../src/calculation/schedule/request-calculations.ts';
 import { createOutboxRelay } from '../../../src/platform/database/outbox.ts';

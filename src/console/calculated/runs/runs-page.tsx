@@ -1,4 +1,4 @@
-/** The runs of a calculated variable: forcing and stopping an update, the schedule, and every run with filters. */
+/** The page of the runs of a calculated variable: forces and stops updates, shows the schedules, filters the runs. */
 import { Button, Select, Skeleton, TextInput } from '@mantine/core';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';

@@ -47,7 +47,7 @@ export function toFields({
   return { clientId, name: name ?? '', isPublic, scopes, grantTypes, ...lines };
 }
 
-/** @returns the body that changes a client; a new client also has `clientId` and `isPublic`. */
+/** @returns the body that changes a client; the body that creates a client also has `clientId` and `isPublic`. */
 export function toChange({ name, scopes, grantTypes, redirectUris, logoutUris }: ClientFields) {
   const known = <Name extends string>(all: readonly Name[], chosen: readonly string[]) =>
     all.filter((value) => chosen.includes(value));

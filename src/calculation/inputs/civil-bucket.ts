@@ -1,6 +1,6 @@
 /**
- * Start and end of civil time buckets in a time zone: the buckets that `aggregatePoints` makes for inputs, but overlapping
- * buckets count as one (R-H6).
+ * Start and end of civil time buckets in a time zone: the buckets that `aggregatePoints` makes for inputs, but
+ * overlapping buckets count as one (R-H6).
  */
 
 import { Temporal } from 'temporal-polyfill';

@@ -23,8 +23,8 @@ import { damaged, decodeXml } from './xml-scanner.ts';
 /**
  * Reads the rows of the first sheet and emits them in chunks. After a crash, reads the sheet again and skips the rows
  * before `from` (R-E5).
- * @throws {FileRefusal} when the workbook cannot be read, or its first sheet is empty, lacks or repeats a column, or has
- * too many rows.
+ * @throws {FileRefusal} when the workbook cannot be read, or its first sheet is empty, lacks or repeats a column, or
+ * has too many rows.
  */
 export async function readXlsx({ source, limits, from, onHeader, emit }: ParseJob): Promise<void> {
   const archive = await openXlsxArchive(source, limits);

@@ -151,7 +151,7 @@ function answeredByRollups(selection: PointSelection, rolledUp: readonly RawBoun
 
 interface FunctionGroup {
   readonly aggregate: AggregateFunction;
-  /** The function that the database computes before scaling; a negative factor swaps min and max (`unscaledFunction`). */
+  /** The function that the database computes, unscaled; a negative factor swaps min and max (`unscaledFunction`). */
   readonly computed: AggregateFunction;
   readonly isRolledUp: boolean;
   readonly variableIds: readonly number[];

@@ -1,7 +1,8 @@
 /**
- * Replays rejected elements after their targets were created, and queues the batches of Failed operations again (R-D8). A
- * replay is a new operation with the label of the replayed operations. The replayed elements move to the new operation,
- * whether they are accepted or rejected again. A replay that accepts no element leaves all elements where they are.
+ * Replays rejected elements after their targets were created, and queues the batches of Failed operations again (R-D8).
+ * A replay is a new operation with the label of the replayed operations. The replayed elements move to the new
+ * operation, whether they are accepted or rejected again. A replay that accepts no element leaves all elements where
+ * they are.
  */
 import { withTransaction } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';

@@ -197,8 +197,8 @@ function answerUser(
 }
 
 /**
- * @returns the user for the body of a POST or PUT. When the body omits `email`, `firstName` or `lastName`, the user has no
- * such member; other omitted members get defaults.
+ * @returns the user for the body of a POST or PUT. When the body omits `email`, `firstName` or `lastName`, the user has
+ * no such member; other omitted members get defaults.
  */
 function toUser(id: string, body: unknown): DoubleUser {
   const given = body as Partial<DoubleUser> & { readonly username: string };

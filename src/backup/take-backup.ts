@@ -139,7 +139,7 @@ async function removeUnfinished(directory: string): Promise<void> {
 }
 
 /**
- * Removes the oldest backups first, then the WAL before the oldest remaining backup, so that an interruption leaves no
+ * Removes the oldest backups first, then the WAL that no remaining backup needs, so that an interruption leaves no
  * backup without its WAL.
  */
 async function removeOldBackups(directory: string, keep: number): Promise<void> {

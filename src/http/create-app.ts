@@ -53,7 +53,7 @@ export interface AppParts {
 const ISSUER_ROUTE = '/realms/*';
 /** Seconds for which a browser may keep the answer to a preflight: the maximum of Chromium. */
 const PREFLIGHT_SEC = 7200;
-/** Headers of answers that scripts of other origins may read, besides the headers that browsers always allow. */
+/** Response headers that scripts of other origins may read, besides the headers that browsers always allow. */
 const EXPOSED_HEADERS = [
   ...[
     'Api-Version',

@@ -24,7 +24,7 @@ export function readOrMakeSecrets(path: string = join(LOCAL_DIRECTORY, 'secrets.
   return secrets;
 }
 
-/** @returns `known` secrets, and new ones for the rest: random texts without characters special in URLs and shells. */
+/** @returns the secrets of `known`; for every other name, a random text that needs no escaping in URLs and shells. */
 export function makeSecrets(known: Partial<Secrets> = {}): Secrets {
   const entries = SECRET_NAMES.map((name) => [
     name,

@@ -3,7 +3,7 @@ import type { EventName } from '../platform/database/outbox.ts';
 
 /**
  * Whether events of a type name sites, sources or variables, so that a filter applies. Events of pushes and files name the
- * variables of their points; events about users name none.
+ * variables of their points; events about users and invitations name no site, source or variable.
  */
 const IS_FILTERABLE = {
   DataPushCompleted: true,

@@ -131,7 +131,7 @@ export type SandboxOutcome =
       readonly kind: 'ok';
       readonly series: OutputSeries;
       readonly errors: readonly string[];
-      /** Plots and sample data; present only when the job requested plots. */
+      /** Plots and data files of the script, and the sample data; absent unless the job requested plots. */
       readonly files?: readonly ScriptFile[];
       readonly notes: Notes;
       readonly timing: RunTiming;

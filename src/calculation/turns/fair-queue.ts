@@ -33,8 +33,8 @@ interface Account {
   readonly running: Running[];
   balanceMs: number;
   /**
-   * Number of turns of all accounts that had started when this account was last served. Among the accounts with credit,
-   * the account with the smallest number is served first.
+   * How many turns, of any account, had started when this account was last served. Among the accounts with credit, the
+   * account with the smallest number is served first.
    */
   servedAt: number;
   isPreviewLast: boolean;

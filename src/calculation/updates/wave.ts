@@ -9,8 +9,8 @@ import { findReached } from '../run/runs.ts';
 
 const MAX_NODES = 200;
 /**
- * Maximum runs of a wave that are searched, and maximum waiting requests. A wave can be large: a forced update of a
- * site is one wave.
+ * Maximum number of runs, and of waiting requests, that are read from one wave. A wave can be large: a forced update of
+ * a site is one wave.
  */
 const MAX_RUNS = 20_000;
 

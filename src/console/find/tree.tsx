@@ -132,8 +132,8 @@ export function Tree() {
 }
 
 /**
- * Links to the page of the chosen site or source, and to the form of a new element in it: Enter in the tree only opens
- * and closes the row.
+ * Links to the page of the chosen site or source and, for a user who may add elements, to the form for a new element in
+ * it. The links are needed, because Enter in the tree only opens and closes the row.
  */
 function Chosen({ row }: { readonly row: Row | undefined }) {
   const { t } = useTranslation();

@@ -5,8 +5,8 @@
 import { DomainError } from '../../platform/errors.ts';
 
 /**
- * A role and its reach. ADMIN: all accounts. MANAGER: the accounts of the user. USER: the sites that the user has
- * access to (R-B8, R-B9).
+ * A role and its reach. ADMIN: all accounts. MANAGER: the accounts of the user. USER: the sites and sources that the
+ * user has access to (R-B8, R-B9).
  */
 export type Role = 'ADMIN' | 'MANAGER' | 'USER';
 

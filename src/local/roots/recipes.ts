@@ -1,6 +1,7 @@
 /**
- * Recipes of the two root file systems: Debian suite, packages, and the hooks that finish them. A recipe is hashed with the
- * contents of its files, so that a changed list or script gives a new root file system.
+ * Recipes of the two root file systems: Debian suite, packages, and hooks that run after the packages are installed.
+ * The hash of a recipe covers its packages and the contents of its staged files, so that a changed package list or
+ * script gives a new root file system.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';

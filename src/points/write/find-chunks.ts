@@ -52,7 +52,7 @@ const ALL_DATES: Span = { fromMicros: MIN_DATE_MICROS, toMicros: MAX_DATE_MICROS
 /**
  * Finds the chunk tables that a statement must cover.
  * @param span may be infinite.
- * @returns the chunks of `point` and `point_version` that overlap the span, by table and date.
+ * @returns the chunks of `point` and `point_version` that overlap the span, ordered by table and date.
  */
 export async function findChunks(transaction: Transaction, span = ALL_DATES): Promise<readonly Chunk[]> {
   const fromMicros = Math.max(span.fromMicros, ALL_DATES.fromMicros);

@@ -5,7 +5,7 @@ import type { FoundWrite } from '../../points/origins/find-writes.ts';
 import type { Positions } from '../../points/origins/variable-runs-codec.ts';
 import { memberLabel } from '../store/operation-label.ts';
 
-/** A push that a version came from, with the members that the caller may see. */
+/** A push from which a version may have come (see `MAX_PUSHES`). Members that the caller may not see are absent. */
 export interface PushOrigin {
   readonly kind: 'Push';
   /**

@@ -1,4 +1,7 @@
-/** Sites, sources and variables from a document: first what the import would do, row by row, then the import itself. */
+/**
+ * Imports a structure document: first a trial import shows, row by row, what the import would do; then follows the
+ * import itself. Also downloads exports and the template.
+ */
 import { Button, Progress, Skeleton } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';

@@ -127,7 +127,10 @@ function fill(rows: readonly Valued[], edits: Edits, range: Range, step: Step): 
   return next;
 }
 
-/** Adds `value` at each missing date of the range, in steps from the points; without points, in steps from `firstFrom`. */
+/**
+ * Adds `value` at each missing date of the range: in steps before the first point, between points and after the last
+ * point; without points, in steps from `firstFrom`.
+ */
 function create(rows: readonly Valued[], edits: Edits, range: Range, step: Step, value: number): Edits {
   const next = new Map(edits);
   const add = (date: number) => {

@@ -63,7 +63,7 @@ export class LivePoints {
     return this.#last.get(variableId);
   }
 
-  /** @returns the instants at which the last versions arrived, as ISO 8601. */
+  /** @returns at most `MAX_INSTANTS` VersionTimestamps of the points that arrived last, as ISO 8601. */
   instantsOf(variableId: number): readonly string[] {
     return this.#instants.get(variableId) ?? [];
   }

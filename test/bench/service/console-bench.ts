@@ -1,7 +1,7 @@
 /**
- * The console in Chromium, on loopback: size of the first view, time until it can be used, time until a year and a million
- * points are drawn, frames while the period moves, and memory while points arrive. CONSOLE_BENCH_MINUTES makes the last
- * part longer; its short form takes 20 s.
+ * The console in Chromium, on loopback: size of the first view, time until the console can be used, time until a year
+ * of points is drawn, time until a million points are drawn, frames while the period moves, and memory while points
+ * arrive. By default, points arrive for 20 s; CONSOLE_BENCH_MINUTES sets a longer time.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Browser, chromium, type Page } from 'playwright-core';

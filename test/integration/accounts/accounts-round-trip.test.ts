@@ -1,4 +1,4 @@
-/** Property: POST and PUT accept what GET returns, and nothing changes, for any text (R-C). */
+/** Round trips: POST of a user and PUT of the account accept the body that GET returned, and change nothing (R-C). */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isStorableText } from '../../../src/platform/database/storable-text.ts';

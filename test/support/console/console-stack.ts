@@ -1,4 +1,4 @@
-/** Opens the console in Debian's Chromium, served by the product's own processes, as users of every role. */
+/** Opens the console in Debian's Chromium as users of every role. The product's own processes serve the console. */
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { eventually } from '../eventually.ts';
 import { PASSWORD } from '../fixtures/accounts.ts';

@@ -60,7 +60,7 @@ function writeAnswer(question: Buffer, type: number, given: Exclude<NameAnswer, 
   return Buffer.concat([header, ...records]);
 }
 
-/** @returns the records of the requested type; a CNAME precedes its addresses. */
+/** @returns each CNAME and the records of the requested type, in the given order: a CNAME precedes its addresses. */
 function toRecords(given: readonly string[], type: number): readonly Buffer[] {
   let owner: Buffer = Buffer.from([0xc0, 12]);
   const records: Buffer[] = [];

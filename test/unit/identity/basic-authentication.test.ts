@@ -1,4 +1,4 @@
-/** HTTP Basic from browsers and programs, and its cache of exchanged passwords. Functions stand in for the issuer. */
+/** HTTP Basic: requests of pages and of programs, and refusals. Functions stand in for the token issuer. */
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
 import { openBasicAuthentication } from '../../../src/identity/authentication/authenticate-push.ts';

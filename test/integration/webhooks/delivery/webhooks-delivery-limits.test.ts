@@ -159,7 +159,8 @@ test('webhook delivery: a full backlog drops messages, and one history entry cou
   // The backlog has capacity again once the receiver is back.
   answer(200);
   await eventually('the backlog to be sent', async () => {
-    // The statement is repeated, because an attempt that ends after it postpones the message again.
+    // Repeats the statement, because an attempt that is in flight during the statement may still fail, and then
+    // postpones its message again.
     await delivery.api.database.query(
       `update webhook_attempt set due_date = now() where webhook_id = $1 and state = 'Pending' and due_date > now()`,
       [webhookId],

@@ -46,7 +46,7 @@ export function refuseMalformed(server: Server): void {
 }
 
 /**
- * Sends a refusal without the app, and closes the connection.
+ * Writes a refusal to the connection, past the app, and closes the connection.
  * @param mayAnswer false: sends no refusal, because another answer is under way, and the client would read the refusal
  * as a part of that answer.
  */

@@ -1,4 +1,7 @@
-/** The address of a variable's page: period, versions and point, so that what is shown can be shared. Pure. */
+/**
+ * The address of a variable's page: period, versions, further variables and point, so that a user can share what the
+ * page shows. Pure.
+ */
 import type { Selection } from './chart-rules.ts';
 
 /** Maximum variables besides the one of the page; the chart has six colours. */

@@ -55,7 +55,10 @@ export function ScopePicker({ kind, label, value, onChange }: ScopePickerProps) 
   );
 }
 
-/** @returns at most `limit` elements that match the filter; undefined until they are loaded. */
+/**
+ * @returns at most `limit` elements that match the filter. Until they are loaded: the result for the previous filter,
+ * or undefined when there is none.
+ */
 function useElements(kind: ElementKind, filter: object, limit: number): readonly Element[] | undefined {
   return useQuery({
     queryKey: ['scope', kind, filter, limit],

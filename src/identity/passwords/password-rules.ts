@@ -1,6 +1,6 @@
 /**
- * Decides which passwords a user may choose. A password has a minimum length and is not a name of the user; no kinds of
- * characters are required, as NIST SP 800-63B advises.
+ * Decides whether a user may choose a password: its length must be within limits, it must be neither the user name nor
+ * the mail address, and it must be typed twice. No kind of character is required, as NIST SP 800-63B advises.
  */
 
 export type PasswordProblem = 'too_short' | 'too_long' | 'is_name' | 'unchanged' | 'different';

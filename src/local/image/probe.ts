@@ -1,6 +1,6 @@
 /**
- * Uses the running images as clients do: gets a token, creates a variable and a calculated variable, pushes a point, reads
- * this point and the point calculated from it, loads the console.
+ * Uses the running images as an operator and clients do: creates an account, gets a token, creates a variable and a
+ * calculated variable, pushes a point, reads this point and the point calculated from it, and loads the console.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';

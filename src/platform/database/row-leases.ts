@@ -43,7 +43,7 @@ export interface RowLeases<Row extends LeasedRow> {
   stop(): void;
 }
 
-/** Starts the background renewal. When a lease is not renewed in time, another process may claim the row. */
+/** Starts a timer that renews the leases of the kept rows. When a lease ends, another process may claim its row. */
 export function openRowLeases<Row extends LeasedRow>(database: Database, table: LeasedTable, log: Log): RowLeases<Row> {
   const heldUntilMs = new Map<Row, number>();
   let renewal: Promise<void> | undefined;

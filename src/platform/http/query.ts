@@ -30,7 +30,7 @@ export interface QuerySource {
 /** Describes one parameter of a query and reads its values. `query-parameters.ts` builds parameters. */
 export interface QueryParameter<Value> {
   readonly description: string;
-  /** Schema of the parameter in OpenAPI; a client gives a list by repeating the name. */
+  /** Schema of the parameter in OpenAPI. An array means that a client may repeat the name. */
   readonly schema: z.ZodType;
   readonly isRequired?: true;
   /** Names that clients use besides the documented name; OpenAPI has no parameters for these names. */

@@ -28,7 +28,7 @@ export type PrepareMail = (mail: WaitingMail) => Promise<MailValues | undefined>
 export interface MailSenderOptions {
   readonly database: Database;
   readonly transport: MailTransport | undefined;
-  /** Texts by kind of mail. A mail of another kind is logged and not sent. */
+  /** Texts by kind of mail. An attempt to send a mail whose kind has no texts fails and is logged. */
   readonly texts: MailTexts;
   /** Preparation of a mail, by its kind. A mail whose kind has no entry is rendered from its stored data. */
   readonly prepare: Readonly<Partial<Record<string, PrepareMail>>>;

@@ -17,7 +17,7 @@ export interface StatusWatchOptions<Status> {
   readonly find: (ids: readonly string[]) => Promise<ReadonlyMap<string, Status>>;
   /** Returns true while the process is stopping; failed reads are then not logged. */
   readonly isStopping: () => boolean;
-  /** Name of the followed work in messages, in the plural. */
+  /** Plural noun by which messages call what is followed, such as `imports`. */
   readonly subjects: string;
   /** Route that reads the state without an event stream. The refusal of a further follower names this route. */
   readonly instead: string;

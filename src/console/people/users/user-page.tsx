@@ -1,4 +1,4 @@
-/** One user: profile and role, push permissions, claims, site access, and the buttons that lock or delete the user. */
+/** One user: profile and role, permissions, site access, features and claims, and buttons such as lock and delete. */
 import { Button, Skeleton } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';

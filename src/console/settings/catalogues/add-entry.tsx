@@ -64,8 +64,8 @@ export function AddEntry({ catalogue }: { readonly catalogue: Catalogue }) {
               withAsterisk
               searchable
               allowDeselect={false}
-              // Disabled until the options arrive: a click does not open a list without options, and neither does the
-              // arrival of the options.
+              // Disabled until the options arrive, so that the list neither opens without options nor opens by itself
+              // when they arrive.
               disabled={!families.data}
               data={(families.data ?? []).map(({ id, name }) => ({ value: String(id), label: name }))}
               value={fields.unitFamilyId === '' ? null : fields.unitFamilyId}

@@ -1,4 +1,4 @@
-/** Lets the user search for further variables and add them to the chart of a variable. */
+/** Lets the user search for further variables, add them to the chart of a variable, and remove them. */
 import { ActionIcon, Select } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQueries, useQuery } from '@tanstack/react-query';

@@ -1,4 +1,4 @@
-/** Aligns the points of every line to the arrays that uPlot draws. */
+/** Builds what uPlot draws: the points of all lines on common dates, the style of each line, and the filled bands. */
 import uPlot from 'uplot';
 import type { Points } from '../chart-rules.ts';
 import type { Line } from './plot-props.ts';

@@ -53,7 +53,8 @@ const LOCKED = 'Account disabled';
 const NOT_SET_UP = 'Account is not fully set up';
 
 /**
- * Handles `grant_type=password`: signs in, decides account and scopes, issues access and refresh token (R-B3).
+ * Handles `grant_type=password`: signs the user in, decides the account and the scopes, and issues the tokens
+ * (R-B3).
  * The app that mounts the issuer answers a `DomainError` of `signIn`.
  * @throws invalid_request without a user name or password; invalid_grant for wrong credentials or a temporary password;
  * invalid_scope from `decideScopes`; invalid_request and invalid_grant from `getHolder`

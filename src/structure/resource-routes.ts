@@ -111,11 +111,11 @@ export interface ListingParts extends ListingServices {
   readonly maxFilterTimeMs?: number;
 }
 
-/** Pages of at most this many rows are read at once; larger pages and whole listings are streamed. */
+/** A page of at most this many rows is read by one query; a larger page or a whole listing is streamed. */
 const ROWS_AT_ONCE = 1000;
 /**
  * When the members of one row may take a megabyte: a page of at most this many rows and this many bytes of JSON is read
- * at once; a larger page is streamed.
+ * by one query; a larger page is streamed.
  */
 const LARGE_ROWS_AT_ONCE = 100;
 const LARGE_BYTES_AT_ONCE = 1 << 20;

@@ -22,8 +22,8 @@ const DATES_OF_FORMULA: ReadonlySet<string> = new Set(['validfrom', 'validuntil'
 const DATES_OF_INPUT: ReadonlySet<string> = new Set(['fromabsoluteperiod', 'toabsoluteperiod', 'asof']);
 
 /**
- * Converts dates of a declaration to instants. A text with a zone stays unchanged, and so does a value that is not a
- * date, which the schema refuses later.
+ * Converts dates of a declaration to instants. A text with a zone stays unchanged. A value that is not a date stays
+ * unchanged too: the schema checks it later.
  * @param sourceId the source of the variable.
  */
 export async function settleDeclaration(
@@ -35,7 +35,7 @@ export async function settleDeclaration(
   const settled = mapDates(calculated, (value) => {
     const date = toDate(value);
     if (date?.isLocal) hasLocalDates = true;
-    // A text without a colon is either a date without a time of day or epoch milliseconds.
+    // Of the dates that are not local, only epoch milliseconds have no colon.
     const isKept = !date || date.isLocal || String(value).includes(':');
     return isKept ? value : formatInstant(date.micros);
   });

@@ -13,7 +13,7 @@ const MICROS_PER_SECOND = 1_000_000;
 const MAX_R_SECONDS = 2_147_483_647;
 
 const NO_VERSION = '';
-/** Every cell of Tags is the text of a JSON object (§2). */
+/** Cell of Tags for a row without tags: every cell is the text of a JSON object (§2). */
 const NO_TAGS = '{}';
 
 /** Columns of a chunk, with at most one row per second. */

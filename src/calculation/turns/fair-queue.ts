@@ -1,12 +1,13 @@
 /**
- * Deficit round robin over accounts by measured time (R-A14): which run or preview gets the next free slot of a calculator.
- * Pure except for its clock. An account is kept only while it waits, runs or is in debt, so an idle account costs nothing.
+ * Deficit round robin over accounts by measured time (R-A14): decides which run or preview gets the next free slot of a
+ * calculator. Pure except for its clock. An account is kept only while it waits, runs or is in debt, so an idle account
+ * costs nothing.
  *
- * - Each round credits an account with QUANTUM_MS; the time of its runs is debited. An account in debt waits while another
- * account with a waiting turn has credit.
- * - While other accounts wait, an account holds at most its share: half of the slots, rounded up. Beyond its share it borrows
- * slots, and gives them back when another account waits: the newest run is stopped and repeated. The variable of a
- * stopped run does not borrow again for 10 minutes.
+ * - Each round credits an account with QUANTUM_MS; the time of its runs and previews is debited. An account in debt
+ * waits while another account with a waiting turn has credit.
+ * - The share of an account is half of the slots, rounded up. An account borrows slots beyond its share while no
+ * account below its own share waits. When such an account waits, the borrower gives a slot back: its newest run or
+ * preview is stopped and repeated. The variable of a stopped run gets no borrowed slot for 10 minutes.
  * - Within an account, previews and runs alternate, and nine of ten runs are triggered runs while background runs
  * (scheduled, forced) wait.
  */

@@ -24,7 +24,7 @@ export interface StoredPoints {
 const MAX_COUNTED = 1_000_000;
 const CHUNK_TIMEOUT_MS = 60_000;
 
-/** Measures every chunk, each in its own transaction. @returns an entry per table, form and account, in that order. */
+/** Measures each chunk in its own transaction. @returns an entry per table, form and account, sorted by these three. */
 export async function measureStorage(database: Database): Promise<readonly StoredPoints[]> {
   const chunks = await withTransaction(database, (transaction) => findChunks(transaction));
   const totals = new Map<string, { -readonly [Key in keyof StoredPoints]: StoredPoints[Key] }>();

@@ -62,8 +62,8 @@ const VALUES: ReadShape<ValueChunk> = {
  *
  * @param transaction a read-only, repeatable-read transaction: one snapshot for all variables. Its connection is busy
  * until the stream ends; ending the stream early breaks the connection.
- * @returns chunks of at most `BLOCK_ROWS` points by date, versions of one date by VersionTimestamp; no chunk for a
- * variable without points.
+ * @returns chunks of at most `BLOCK_ROWS` points of one variable, ordered by date and, within a date, by
+ * VersionTimestamp; no chunk for a variable without points.
  * @throws {DomainError} invalid_input when a converted value exceeds the range of a double (R-C8).
  */
 export function readPoints(transaction: Transaction, selection: PointSelection): AsyncGenerator<PointChunk> {

@@ -57,7 +57,7 @@ export const COUNT_ROLLUPS = `${ROLLUP_RANGES} from point_rollup where ${ROLLUPS
 
 /**
  * Statement that deletes the rollups that begin in the period and returns, for each variable, the first and last date
- * and the number of their points.
+ * and the number of points of the deleted rollups.
  */
 export const DELETE_ROLLUPS = `
   with removed as (delete from point_rollup where ${ROLLUPS_IN_REMOVAL}

@@ -38,7 +38,8 @@ const compiled = openBoundedCache<string, ValidateFunction>(200);
 
 /**
  * @param isWanted whether to report a problem of the value at `keys`.
- * @returns the wanted problems of the values of a form in `clientData`; none where the form is absent or null.
+ * @returns the wanted problems of the values of a form in `clientData`, at most `MAX_PROBLEMS`; none when `clientData`
+ * has no values of the form.
  */
 export function findFormProblems(
   form: Definition,

@@ -98,7 +98,7 @@ function walksOf(
   return walks;
 }
 
-/** @returns the number of objects directly in the first array of a JSON text. */
+/** @returns the number of items of a listing: the objects directly in the outermost array of a JSON text. */
 async function countItems(body: ReadableStream<Uint8Array>): Promise<number> {
   const [QUOTE, BACKSLASH, OPEN, CLOSE, BEGIN, END] = [0x22, 0x5c, 0x7b, 0x7d, 0x5b, 0x5d];
   let [count, depth, arrayDepth] = [0, 0, -1];

@@ -30,7 +30,7 @@ export const FORM_MEMBERS = ['entityType', 'name', 'groups'] as const;
 
 /** Names of the members by which a row refers to a resource. */
 export interface KeyMembers {
-  /** Member with the resource's identifier, if it has one. */
+  /** Name of the member with the resource's identifier, which a resource may lack. */
   readonly own: string;
   readonly name: string;
   readonly occurrence: string;
@@ -69,8 +69,8 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
 };
 
 /**
- * @param left fields of the resource that `fields` leaves out: the id of the parent, which a row names by key, and
- * `calculated`, which a row has in converted form.
+ * @param left fields of the resource that are not in `Kind.fields`: the id of the parent, because a row names the
+ * parent by key, and `calculated`, because a row has it in converted form.
  */
 function kind(
   name: KindName,

@@ -1,6 +1,7 @@
 /**
- * Runs the ingester: writes the batches of accounts that the queue wakes, sweeps for lost wake-ups,
- * and carries out deletions.
+ * Runs the ingester. When the queue wakes an account, the ingester writes waiting batches of this account. Its sweeps
+ * find accounts whose wake-up was lost and announce late operations. Its purge carries out deletions and requested
+ * purges of versions.
  */
 
 import { ACCOUNT_DELAYS, createBackOff } from '../platform/back-off.ts';

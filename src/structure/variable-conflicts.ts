@@ -23,9 +23,9 @@ export interface WrittenVariable {
   readonly isDefault?: unknown;
 }
 
-// Finds another variable of the source that has the same mappingConfig, or that is a default when the written variable
-// becomes a default of the source. A variable that already is a default of the source may be written, because older
-// releases allowed several defaults.
+// Finds another variable in the source of the written variable: one with the same mappingConfig or, when the written
+// variable becomes a default of the source, one that is a default. A variable that already is a default of the source
+// may be written, because older releases allowed several defaults.
 const FIND_OTHER = `
   with written as (
     select coalesce($2::int, stored.source_id) as source_id,

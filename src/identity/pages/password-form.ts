@@ -1,4 +1,4 @@
-/** The form for a new password, with the reason why the last attempt was refused, if there was one. */
+/** The form for a new password; after a refused attempt, it also shows why the attempt was refused. */
 import type { PasswordProblem } from '../passwords/password-rules.ts';
 import { type FieldHtml, formHtml, type Html } from './form-html.ts';
 import { fillText, PAGE_TEXTS, type PageLanguage } from './texts/page-texts.ts';

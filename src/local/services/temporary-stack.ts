@@ -36,8 +36,8 @@ export async function startTemporaryStack(options: TemporaryStackOptions): Promi
 }
 
 /**
- * Makes and locks a directory. All runs share one lock for this step, because a directory looks abandoned until it is
- * locked.
+ * Removes abandoned directories, then makes and locks a directory. All runs share one lock for this step, because a new
+ * directory looks abandoned until it is locked.
  */
 function makeDirectory(prefix: string): { readonly directory: string; readonly lock: Lock } {
   using creation = tryLock(join(LOCAL_DIRECTORY, 'lock'), CREATE_WAIT_SEC);

@@ -138,7 +138,8 @@ interface OrderedRows {
 }
 
 /**
- * Groups rows by variable, sorts each group by date (rows of one date in the order they were sent), and removes repeats.
+ * Groups rows by variable and sorts each group by date; rows of one date stay in the order they were sent. Keeps only
+ * the last row of each variable, date and VersionTag.
  */
 function orderRows(contents: PushContents, { variableIds, labelIds }: EncodeInput): OrderedRows {
   const { dates, labels } = contents;

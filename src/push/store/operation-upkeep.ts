@@ -21,8 +21,8 @@ export async function announceLateOperations(database: Database): Promise<boolea
 const ORIGINS_PER_PASS = 10_000;
 
 /**
- * Deletes the records of pushes older than `days` days and of files older than `fileDays` days, a limited number per
- * call.
+ * Deletes rows of `write_origin`: those of push writes older than `days` days and those of file writes older than
+ * `fileDays` days, a limited number per call.
  * @returns the number of deleted records; 0 when none remains.
  */
 export async function purgeOldOrigins(database: Database, days: number, fileDays: number): Promise<number> {

@@ -23,7 +23,10 @@ import { readRows } from './read-rows.ts';
 
 const PREVIEW_ROWS = 5;
 
-/** The tab "Files" while the address names no file: to choose a file and see its first rows, or to open a sent file. */
+/**
+ * The tab "Files" when the address names no file. The user downloads a template, chooses a file and sees its first
+ * rows, or opens a sent file.
+ */
 export function Files() {
   const { t } = useTranslation('data');
   const [file, setFile] = useState<File>();

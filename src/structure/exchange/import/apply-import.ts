@@ -149,7 +149,10 @@ async function describeCycle(
   return { path: pathOf(place, 'calculated'), message: `would form a cycle: ${shown.join(' -> ')}` };
 }
 
-/** Announces each created or changed resource once, by the same event as a single change. */
+/**
+ * Announces each created or changed resource once, with the event type that a write of one resource has.
+ * @param alsoChanged ids of variables whose declarations the import wrote.
+ */
 async function announceRows(
   transaction: Transaction,
   { name, resource }: Kind,

@@ -1,6 +1,7 @@
 /**
  * The calculator role. A turn is a variable to run or a preview to answer. Redis tells the calculator which turns wait.
- * The calculator performs them in the order of its fair queue. A sweeper finds turns whose wake-up was lost.
+ * The calculator performs them in the order of its fair queue. A sweeper fires schedules and finds turns whose wake-up
+ * was lost. A purge deletes old runs.
  */
 
 import type { Clock } from '../platform/clock.ts';
@@ -89,7 +90,7 @@ export function startCalculator(services: CalculatorServices): Calculator {
 
 /**
  * Performs one turn.
- * @returns what to queue next: the next run of the variable, or the preview that was handed back.
+ * @returns the turns to queue next: one for each due request of the variable, or the preview that was handed back.
  */
 async function performTurn(
   services: CalculatorServices,

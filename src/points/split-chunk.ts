@@ -1,4 +1,4 @@
-/** Splits chunks of points whose labels are too long for one gRPC message. */
+/** Splits a chunk of points into parts, so that the labels of each part fit into one gRPC message. */
 import { type Labels, NO_ID } from './dictionary.ts';
 import type { PointChunk } from './point.ts';
 

@@ -1,7 +1,7 @@
 /**
- * Saving a declaration checks its references. In the same transaction, it replaces the schedules of the variable and
- * the variable's edges in the graph of calculations. The graph has no cycle, except that a variable may read its own
- * past (R-H1).
+ * Saves the declaration of a variable: checks the references of the declaration, replaces the schedules of the variable
+ * and its edges in the graph of calculations, and keeps the declaration in the history, all in one transaction. The
+ * graph has no cycle, except that a variable may read its own past (R-H1).
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import { readReach } from '../../identity/caller/site-reach.ts';

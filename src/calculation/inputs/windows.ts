@@ -48,8 +48,8 @@ const ALIGNED_BUCKETS = {
   Year: 'year',
 } as const satisfies Readonly<Record<Alignment, Bucket>>;
 
-// A longer period is shortened to this number of years, which spans all storable dates and stays within the range of
-// the calendar library.
+// A period of more years is shortened to this number of years, which spans all storable dates and stays within the
+// range of the calendar library.
 const MAX_YEARS = 1000;
 
 /**

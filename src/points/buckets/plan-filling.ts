@@ -50,6 +50,7 @@ export function planFilling(selection: PointSelection, buckets: Buckets): Fillin
   return {
     options: { fill, order: selection.order, steps, first, last },
     // Reads one bucket beyond the page, because filling a gap at the end of the page may need the bucket after the gap.
+    // Reads all buckets when there is no limit, or when that bucket may lack a value that filling needs.
     pageOf: (aggregate) => {
       if (limit === undefined || (fill !== 'null' && MAY_LACK_VALUES.has(aggregate))) return {};
       return { limit: offset + limit + 1 };

@@ -12,7 +12,7 @@ import { moveRows } from './move-rows.ts';
 
 /** Lock class of the lease that lets only one process pack at a time. */
 const LOCK_CLASS = 0x7061_636b;
-/** A rebuild waits for running transactions, but does not block reads and writes of the chunk. */
+/** Rebuilding an index waits for running transactions, but does not block reads and writes of the chunk. */
 const LIMITS = `set lock_timeout = '60s'; set statement_timeout = '30min'`;
 const RESET_LIMITS = 'reset lock_timeout; reset statement_timeout';
 /** Leaves a tenth of each page free, so that later revisions split fewer pages. */

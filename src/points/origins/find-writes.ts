@@ -36,8 +36,8 @@ interface WriteRow extends Omit<FoundWrite, 'positions' | 'operationIds'> {
  * Finds the writes of versions of one variable. The VersionTimestamps of a variable ascend from write to write, so a
  * version belongs to the variable's last write with a VersionTimestamp that is not later than the version's.
  * @param versionTimestamps microseconds since 1970.
- * @returns the writes by VersionTimestamp; a version that came from no push or file, or whose record is no
- * longer kept, has no entry.
+ * @returns the write of each version, by the VersionTimestamp of the version. A version has no entry when it came from
+ * no push or file, or when the record of its write is no longer kept.
  */
 export async function findWrites(
   queryable: Queryable,

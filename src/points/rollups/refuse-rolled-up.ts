@@ -36,8 +36,8 @@ const SAVE = `
 /**
  * @param batches COPY tuples.
  * @param series write state of the variables, locked.
- * @returns the batches without the refused tuples, and the byte offsets of the refused tuples. A batch without refused
- * tuples is returned unchanged.
+ * @returns the batches without the refused tuples, and the byte offsets of the refused tuples in `batches`. A batch
+ * without refused tuples is returned unchanged; a batch that would be empty is left out.
  */
 export async function refuseRolledUp(
   transaction: Transaction,

@@ -47,8 +47,8 @@ class Pieces extends AsyncByteQueue {
  */
 const MIN_ROWS = 4096;
 /**
- * Batches of the table are joined up to this number of rows, so that the indexes of the distinct values of a record
- * batch fit into 16 bits. One batch of the table must have fewer rows than this.
+ * Maximum rows of a record batch, so that indexes into the dictionary of its values fit into a signed integer of 16
+ * bits. A batch of the table is not split, so it must not have more rows than this.
  */
 const MAX_ROWS = 2 ** 15 - 1;
 

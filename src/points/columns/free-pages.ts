@@ -19,8 +19,8 @@ const RESET_LIMIT = 'reset lock_timeout';
  */
 const SMALL_BYTES = 4 * 2 ** 20;
 
-// Finds compressed chunks whose table of rows is empty, and which have an index of more than one page (8192 bytes), or a
-// free space map and a table of columns of at most SMALL_BYTES. Autovacuum creates free space maps again after many
+// Finds compressed chunks whose table of rows is empty and that have an index of more than one page (8192 bytes), or
+// free space maps and a table of columns of at most SMALL_BYTES. Autovacuum creates free space maps again after many
 // changes.
 const FIND_WASTEFUL = `
   select name, case when columns_bytes <= ${SMALL_BYTES} and map_bytes > 0 then columns_name end as "columnsName"

@@ -44,7 +44,7 @@ export function openNotice(): HistoryNotice & { readonly note: NoteCuts } {
   return notice;
 }
 
-/** @returns the headers of an answer; none when every state and every point of the read is still stored (R-F9). */
+/** @returns the headers for a notice; none when every state and every point of the read is still stored (R-F9). */
 export function noticeHeaders({ cuts, rolledUp }: HistoryNotice): readonly (readonly [name: string, value: string])[] {
   const history = listOf(cuts.map(({ variableId, historyFromMicros }) => ({ variableId, micros: historyFromMicros })));
   const raw = listOf(rolledUp.map(({ variableId, rawFromMicros }) => ({ variableId, micros: rawFromMicros })));

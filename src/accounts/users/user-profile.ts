@@ -1,4 +1,4 @@
-/** The members of a user that the user directory stores. */
+/** Reads the members that the user directory stores for a user. */
 import type { DirectoryUser } from '../../identity/directory/user-directory.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 

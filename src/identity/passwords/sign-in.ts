@@ -36,8 +36,8 @@ interface SignIn {
 const MAX_ROUNDS = 5;
 
 /**
- * Checks a user name (ignoring case) and a password (R-B11), one at a time per network. The caller checks whether a manager
- * has locked the user.
+ * Checks a user name (ignoring case) and a password (R-B11). Passwords from one network are checked one after another.
+ * The caller checks whether a manager has locked the user.
  * @throws {DomainError} as `checkInTurn`.
  */
 export async function signIn(

@@ -38,7 +38,7 @@ const OURS = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
 
 /**
  * @returns the label of the shared row to which a push with this label may belong, and its position in the row;
- * undefined for a label in another form than the generated labels.
+ * undefined for a label that does not have the form of a generated label.
  */
 export function readMemberLabel(label: string): { readonly shared: string; readonly position: number } | undefined {
   if (!OURS.test(label)) return undefined;

@@ -5,7 +5,7 @@
  */
 import type { StoredWebhook, WebhookFilter } from '../webhook.ts';
 
-/** The ids in webhook filters that name entities the user has access to. */
+/** Ids of the entities that webhook filters name and that the user has access to. */
 export interface ReachedEntities {
   /** Sites that the user sees, in whole or in part. */
   readonly shownSites: ReadonlySet<number>;

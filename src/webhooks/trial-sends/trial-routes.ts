@@ -1,4 +1,7 @@
-/** `/account/webhooks/test` (§4.4, R-I7), for MANAGER and ADMIN: stores trial sends; the deliverer sends them. */
+/**
+ * `/account/webhooks/test` (§4.4, R-I7), for MANAGER and ADMIN: stores trial sends, which the deliverer sends, and
+ * returns their states and results.
+ */
 import { type Context, Hono } from 'hono';
 import type { WriteAuditEntry } from '../../identity/audit-writer.ts';
 import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';

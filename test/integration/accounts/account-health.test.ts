@@ -169,7 +169,8 @@ it('account health: counts 100,000 variables and lists the 50 that became silent
   expect(variables.total).toBeGreaterThan(VARIABLES);
   expect(variables.silent.count).toBe(102);
   expect(variables.silent.items).toHaveLength(50);
-  // The variable `silent` of another test comes first. Then comes every thousandth id: the greater the id, the longer the silence.
+  // The variable `silent` of another test comes first. Then comes every thousandth id: the greater the id, the longer
+  // the silence.
   const [latest, ...others] = variables.silent.items;
   expect(latest).toMatchObject({ name: 'silent' });
   const first = Number(others[0]?.variableId);

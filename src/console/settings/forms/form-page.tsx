@@ -1,4 +1,4 @@
-/** One form: its definition, and the elements that have values of it. */
+/** One form: its definition, and the elements in which the form is filled in. */
 import { Button, NativeSelect, Skeleton, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';

@@ -8,7 +8,7 @@ import type { LiveColumns } from './follow.ts';
 
 /** When the newer generation has more points than this, the chart reads its points again. */
 export const MAX_POINTS = 5000;
-/** Maximum instants kept for each variable, for the slider over versions. */
+/** Maximum VersionTimestamps kept for each variable. The slider over versions uses them. */
 const MAX_INSTANTS = 300;
 
 /** Values by variable and date in Unix seconds. */

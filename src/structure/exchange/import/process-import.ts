@@ -238,7 +238,10 @@ async function toRefusal(
   return new DocumentRefusal('internal_error', message);
 }
 
-/** Whether a concurrent request changed the structure after the plan, or holds the lock of the calculation graph. */
+/**
+ * Whether the error shows that a concurrent request changed the structure after the plan, or holds the lock of the
+ * calculation graph.
+ */
 function isConcurrent(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   const isBusy = code === 'dependency_unavailable';

@@ -71,8 +71,8 @@ static int allow_all(scmp_filter_ctx filter, const char *const *names, size_t co
 }
 
 /*
- * Allows names of threads and queries about the caller. Refuses PR_SET_PDEATHSIG, which could untie the run from its
- * supervisor, and PR_SET_DUMPABLE, which would hide the memory of a process from its supervisor.
+ * Allows a thread to name itself, and allows queries about the caller. Refuses PR_SET_PDEATHSIG, which could untie the
+ * run from its supervisor, and PR_SET_DUMPABLE, which would hide the memory of a process from its supervisor.
  */
 static const unsigned PRCTL_OPTIONS[] = {PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE, PR_GET_NO_NEW_PRIVS,
                                          PR_GET_SECCOMP, PR_CAPBSET_READ, PR_GET_PDEATHSIG};

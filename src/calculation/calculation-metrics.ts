@@ -48,12 +48,15 @@ export function createCalculationMetrics(metrics: Metrics): CalculationMetrics {
   };
 }
 
-/** Metrics of the zygote: the warm R process that runs are forked from. */
+/** Metrics of the zygote, the warm R process from which runs are forked. */
 export interface ZygoteMetrics {
   readonly started: Count;
   /** Zygotes that died or were killed while they served; others replace them. */
   readonly died: Count;
-  /** Zygotes and standbys that were killed because they sent no heartbeat. `died` also counts the killed zygotes, but not the standbys. */
+  /**
+   * Zygotes and standbys that were killed because they sent no heartbeat. `died` also counts the killed zygotes, but
+   * not the standbys.
+   */
   readonly stuck: Count;
   /** @param isAlive whether scripts can be run right now. */
   watch(isAlive: () => boolean): void;

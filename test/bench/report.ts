@@ -1,6 +1,6 @@
 /**
- * Figures of a bench: each is the ratio of a measurement to its limit, which is a constant or a measurement that alternates
- * with it in the same run.
+ * Figures of a bench: each is the ratio of a measurement to its limit. The limit is a constant, or a second measurement
+ * that alternates with the first in the same run.
  */
 import { writeFileSync } from 'node:fs';
 

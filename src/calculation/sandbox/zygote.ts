@@ -199,7 +199,8 @@ export class Zygote {
     this.#standby = undefined;
     this.#current = standby;
     this.#isAlive = true;
-    // `#preparing` of this standby is still set here; another standby can only be prepared once that promise settles.
+    // `#preparing` of this standby is still set here. Another standby can be prepared only after that promise has
+    // settled.
     void Promise.resolve(this.#preparing).then(() => this.#prepareStandby());
     return standby;
   }

@@ -7,7 +7,7 @@ import { FileRefusal } from '../standard-file.ts';
 
 type Identifier = keyof TargetIdentifiers;
 
-/** Indexes of the known columns, from 0. */
+/** The columns of a header. Indexes of columns count from 0. */
 export interface Columns {
   readonly date: number;
   readonly value: number;

@@ -57,7 +57,7 @@ async function* contentOf(part: Readable): AsyncGenerator<Uint8Array> {
 function openForm(contentType: string): BusboyInstance {
   try {
     const headers: BusboyHeaders = { 'content-type': contentType };
-    // Busboy collects a part without a file name in memory; `isPartAFile` makes it always stream the part `data`.
+    // Busboy collects in memory a part that has no file name; `isPartAFile` makes it always stream the part `data`.
     return new Busboy({
       headers,
       limits: { parts: MAX_FORM_PARTS },

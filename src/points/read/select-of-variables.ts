@@ -20,7 +20,7 @@ export function selectOfVariables(variableIds: readonly number[], columns: strin
   return `select ${columns} from unnest(${ids}) variable (id) cross join lateral (${perVariable}) wanted`;
 }
 
-/** SQL name of the variable id in a subquery. */
+/** SQL for the id of the variable in the subquery `perVariable` of `selectOfVariables`. */
 export const VARIABLE = 'variable.id';
 
 /** Yields the distinct ids in groups of at most 10,000. */

@@ -1,6 +1,6 @@
 /**
  * Records which dates a write changed, for followers of a variable (read-changes.ts). A write that only appends later
- * dates, with one version per date, needs no record.
+ * dates, with one version per date, needs no record. A background job merges old records.
  */
 import type { Database, Transaction } from '../../platform/database/database.ts';
 import type { WrittenSeries } from './plan-write-rules.ts';

@@ -1,6 +1,6 @@
 /**
- * Creates the first account, users and client of the local stack, after migration and before the roles start. It runs at
- * every start: existing users keep their data and get the passwords of this checkout.
+ * Creates the demo account, its users and a client where they do not exist, at every start of the local stack, after
+ * migration and before the roles start. Existing users keep their data and get the passwords of this checkout.
  */
 
 import { registerClient } from '../accounts/clients/client-store.ts';
@@ -28,7 +28,10 @@ export function demoUsers(secrets: Secrets): readonly DemoUser[] {
   ];
 }
 
-/** Creates account, users and client in the migrated database at `databaseUrl`, or updates their secrets. */
+/**
+ * Creates the demo's account, users and client in the migrated database at `databaseUrl`. Users and a client that exist
+ * already get the given secrets.
+ */
 export async function seedIdentity(databaseUrl: string, secrets: Secrets): Promise<void> {
   const log = createLog('error', 'local');
   const database = openDatabase({ url: databaseUrl, poolSize: 2, applicationName: 'tidemark-local', log });

@@ -37,7 +37,7 @@ interface SavedDeclaration {
 /**
  * Checks declarations and saves those without problems, with their edges, schedules and history. The variables must
  * exist, and their graph must be locked. Does not search for cycles: call `findGraphCycle` after the last save.
- * A declaration without a note that equals the last saved declaration is not saved again.
+ * A declaration that has no note and equals the saved declaration of its variable is not saved again.
  * @returns the problems, and the ids of the variables whose declaration was saved.
  */
 export async function saveDeclarations(

@@ -1,6 +1,6 @@
 /**
- * Home: is my data all right? Counts of the items that need attention, then the items, each with a link to the view of the
- * variable, runs, push, file or webhook.
+ * Home: what needs attention in the account. Shows the number of items of each kind, then the items, each with a link
+ * to its variable, runs, push, file or webhook. Without variables, shows the first steps.
  */
 import { ActionIcon, Skeleton, Tooltip } from '@mantine/core';
 import { Link } from '@tanstack/react-router';

@@ -31,7 +31,7 @@ export function FieldInput({ field, text, options, isDisabled, onChange }: Field
         searchable
         clearable
         limit={100}
-        // Disabled until the options arrive: an empty list does not open, and does not open later by itself.
+        // Disabled until the options arrive: a click on a field without options opens no list, not even later.
         disabled={isDisabled || data.length === 0}
         data={[...data]}
         value={text === '' ? null : text}

@@ -232,8 +232,8 @@ const WITH_TOKEN: readonly ErrorCode[] = ['invalid_token', 'insufficient_scope',
 const WITH_BODY: readonly ErrorCode[] = ['invalid_input', 'body_too_large', 'unsupported_media_type'];
 
 /**
- * Errors with which an operation can answer (R-A5): the errors implied by its access, path, query and body, and the
- * errors that it declares.
+ * Errors with which an operation can answer (R-A5): the errors of every operation, the errors that the operation's
+ * access, path, query and body imply, and the errors that the operation declares.
  * @returns status → codes, both ascending.
  */
 function findErrors(operation: Operation): ReadonlyMap<number, readonly ErrorCode[]> {

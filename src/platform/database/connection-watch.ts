@@ -119,8 +119,8 @@ export function destroyConnection(client: pg.PoolClient): void {
 }
 
 /**
- * Finds the connections with a query in flight on which no byte has moved for SUSPECT_MS. Resets the state of
- * connections on which bytes have moved or no query is in flight.
+ * Finds the connections that have a query in flight and have moved no byte for SUSPECT_MS. Resets the state of the
+ * connections that have moved bytes or have no query in flight.
  */
 function findSilent(connections: ReadonlyMap<pg.PoolClient, Watched>): readonly pg.PoolClient[] {
   const now = performance.now();

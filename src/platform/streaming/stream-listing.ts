@@ -139,7 +139,7 @@ async function* writeJson<Key extends string | number>(
   { source, accountId, listing, paging, wrap: [before, after] }: StreamedListing<Key>,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  // Encodes the items before they are read ahead, so that their size is known and limited.
+  // Encodes the items, so that the read ahead holds JSON, whose size is known and limited.
   const encode = async function* (transaction: Transaction) {
     const batches = readBatches(transaction, listing, paging);
     const readNext = async () => {

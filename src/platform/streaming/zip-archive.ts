@@ -2,7 +2,7 @@
  * Opens the zip archive of a workbook that is stored in parts. Checks the directory of the archive before it inflates
  * anything (R-E4): refuses too many entries, encrypted entries, entries with equal names, entries whose compressed
  * sizes add up to more than the size of the archive, and archives that inflate to too many bytes or to too many times
- * the compressed size. Inflating an entry fails when its size differs from its size in the directory.
+ * the compressed size. Inflating an entry fails when the inflated size differs from the size in the directory.
  */
 import { Readable } from 'node:stream';
 import { createInflateRaw } from 'node:zlib';

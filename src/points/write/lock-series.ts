@@ -34,8 +34,8 @@ export const lockRows = (ids: string) => `
   from series where variable_id = any(${ids}) order by variable_id for update`;
 
 /**
- * @returns the statement that finds the settings of variables. It runs after the rows are locked, so it sees all
- * changes and deletions committed before.
+ * @returns the statement that finds the settings of variables. It runs after `lockRows`, so it sees every change and
+ * deletion that was committed before the rows were locked.
  * @param ids SQL of type int[].
  */
 export const findSettings = (ids: string) => `

@@ -56,8 +56,8 @@ export function operationRoutes({ database, admission, replay }: PushService): H
 }
 
 /**
- * @returns the newest operation of the label; when the query has `all=true`, all operations of the label that can be
- * replayed.
+ * @returns the newest operation of the label; when the query has `all=true`, every replayable operation of the label:
+ * one with rejected elements, or in the state Failed.
  */
 async function findMeant(
   database: Database,

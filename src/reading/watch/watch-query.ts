@@ -4,7 +4,10 @@ import { declareQuery } from '../../platform/http/query.ts';
 import { flagParameter, named, textParameter } from '../../platform/http/query-parameters.ts';
 import { READ_QUERY } from '../../selection/read-parameters.ts';
 
-/** Maximum variables per stream: a browser sends the cursor back in a header, and Node accepts at most 16 KiB of headers. */
+/**
+ * Maximum variables per stream. The cursor grows with the variables, a browser sends it back in a header, and Node
+ * accepts at most 16 KiB of headers.
+ */
 export const MAX_STREAM_VARIABLES = 250;
 
 /** Header in which a browser sends the id of the last event it received. */

@@ -1,4 +1,7 @@
-/** Assigns the problems and warnings of a validation to lines of a script, and lists those without a line. Pure. */
+/**
+ * Assigns the problems and warnings of a formula to lines of its script, and lists the other problems of the validation
+ * and all its warnings. Pure.
+ */
 import type { components } from '../../api/openapi.d.ts';
 
 type Validation = components['schemas']['Validation'];

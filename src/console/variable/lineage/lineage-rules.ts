@@ -38,7 +38,10 @@ export interface Placed {
   readonly height: number;
 }
 
-/** Places leaves one below the other, and every other node beside the middle of the nodes that it was computed from. */
+/**
+ * Places leaves one below the other, and every other node beside the middle of the nodes that it was computed from, or
+ * lower when it would overlap the node above it.
+ */
 export function placeLineage(root: LineageNode): Placed {
   const nodes: PlacedNode[] = [];
   const edges: PlacedEdge[] = [];

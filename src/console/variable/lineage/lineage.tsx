@@ -19,7 +19,7 @@ interface LineageProps {
   readonly timeZone: string;
 }
 
-/** Shows where a version of a point comes from; loads the lineage when it is opened. */
+/** Shows where a version of a point comes from. The lineage is loaded when this part of the page is opened. */
 export function Lineage({ variableId, versionTimestamp, timeZone }: LineageProps) {
   const { t } = useTranslation('variable');
   const queries = useQueryClient();

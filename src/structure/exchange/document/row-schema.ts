@@ -11,7 +11,8 @@ const occurrence = integerFrom(1).nullish().meta({
 });
 
 /**
- * Schema of a catalogue entry by id or name. An account's own entry is named, because its id differs between accounts.
+ * Schema of a reference to a catalogue entry by id or name. A document refers to an account's own entry by name,
+ * because the id differs between accounts.
  */
 export function idOrName(schema: z.ZodType): z.ZodType {
   const name = textSchema.trim().min(1).refine(isEntryName);

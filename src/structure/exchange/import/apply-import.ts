@@ -118,7 +118,7 @@ async function writeDeclarations(services: ApplyServices, transaction: Transacti
   return { ids: [], problems: [await describeCycle(transaction, applied, cycle)] };
 }
 
-/** Waits at most `GRAPH_WAIT_MS` for the lock of the calculation graph, then throws. */
+/** Calls `lock`. While it throws that the calculation graph is busy, calls it again, for about `GRAPH_WAIT_MS`. */
 async function waitForGraph(lock: () => Promise<void>): Promise<void> {
   const deadline = performance.now() + GRAPH_WAIT_MS;
   for (;;) {

@@ -88,7 +88,10 @@ async function saveBatch(
   return { ids: saved.changedIds, problems: [...resolved.problems, ...problems] };
 }
 
-/** @returns the stored declaration of each existing variable by its id, with business keys instead of ids. */
+/**
+ * @returns variable id → stored declaration, for the variables that the import did not create. The declarations contain
+ * business keys in place of ids.
+ */
 async function readStored(
   declarations: ApplyServices['declarations'],
   transaction: Transaction,

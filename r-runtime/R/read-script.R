@@ -157,7 +157,8 @@ period_of_format <- function(texts) {
   else if (grepl("%[Yy]", format[1])) "Year"
 }
 
-# Returns the longest civil period that divides the divisor of an expression such as Dates %/% (24 * 3600).
+# Returns the longest of week, day and hour that divides the divisor of an expression such as Dates %/% (24 * 3600);
+# NULL when none does.
 period_of_seconds <- function(divisor) {
   if (!all(all.names(divisor) %in% c("*", "("))) return(NULL)
   seconds <- tryCatch(eval(divisor, baseenv()), error = function(condition) NULL)

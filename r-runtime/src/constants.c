@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Functions of libR. Weak: an R without one of them still loads sandbox.so. */
+/* Functions of libR, and its value R_NilValue. Weak: an R without one of them still loads sandbox.so. */
 #define R_FUNCTION __attribute__((weak)) extern
 R_FUNCTION int TYPEOF(SEXP);
 R_FUNCTION int ALTREP(SEXP);

@@ -311,7 +311,10 @@ static void notify_zygote(const struct run *r, int32_t kind) {
   if (write(r->s.notify_fd, &n, sizeof n) != sizeof n && errno != EAGAIN) _exit(1);
 }
 
-/* Accepts a connection; several supervisors wait on the same socket. The notice makes the zygote fork the next spare. */
+/*
+ * Waits for a connection and accepts it; several supervisors wait on the same socket. NOTICE_SERVING makes the zygote
+ * fork the next spare.
+ */
 static void take_connection(struct run *r) {
   while (r->connection < 0) {
     struct pollfd p = {.fd = r->s.listen_fd, .events = POLLIN};

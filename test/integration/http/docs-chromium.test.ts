@@ -1,6 +1,6 @@
 /**
- * `/docs` in a real browser: its content, the addresses it requests, and trying operations. SCREENSHOTS=1 in the
- * environment writes pictures to `.local/screenshots`.
+ * `/docs`: the answers with its files, and the page in a real browser (content, requested addresses, trying
+ * operations). SCREENSHOTS=1 in the environment writes pictures to `.local/screenshots`.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI document (R-A9): it has every route and nothing else, is valid OpenAPI 3.1, and states the required role,
- * permission and scope of each operation.
+ * The OpenAPI document (R-A9): its content, the route that serves it, and whether the API requires the role, permission
+ * and scope that the document states for each operation.
  */
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,7 @@
-/** Codecs between the calculator and R: request and result frames, answers, and the outcome of a run (R-H2, R-H3, R-H7). */
+/**
+ * Codecs between the calculator and R (request and result frames, run headers and answers), and the outcome that
+ * an answer gives a run (R-H2, R-H3, R-H7, R-H8).
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeResult, encodeRequest, FrameError, tryDecodeResult } from '../../../src/calculation/sandbox/frame.ts';

@@ -69,8 +69,8 @@ const RUN_RETRY_DELAY_MS = 1000;
 const WAKE_TIMEOUT_MS = 2000;
 const AWAY: ReadonlySet<string> = new Set(['close', 'reconnecting', 'end']);
 
-// Time that `close` waits for the worker after the last key has ended, because a worker waits for ever to record its
-// result in an unavailable Redis; the next sweep finds unfinished keys.
+// Maximum time that `close` waits for the worker after the work on the last key has ended. While Redis is unavailable,
+// the worker cannot record the end and would wait for ever. The next sweep finds unfinished keys.
 const FAREWELL_MS = 1000;
 
 const MEMBERS_PER_COMMAND = 1000;

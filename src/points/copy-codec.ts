@@ -1,7 +1,7 @@
 /**
  * Codec of points as COPY BINARY tuples. Every tuple has 62 bytes, so a batch is encoded once, when it is accepted, and
- * the writer sets the VersionTimestamps in place. All integers are big-endian; `4+` is the length of a column, which
- * precedes its content.
+ * the writer sets the VersionTimestamps in place. All integers are big-endian. `4+` stands for the 4 bytes before the
+ * content of a column, which hold the length of the content.
  *
  *   offset  bytes  content
  *        0      2  number of columns: 6

@@ -355,7 +355,10 @@ async function setTemporaryPassword(
   );
 }
 
-/** Sets the operator's password. The mail address stays unproven, because its owner has received nothing. */
+/**
+ * Sets the password that the operator has given for the user. The user's mail address stays unproven, because no secret
+ * was sent to the address.
+ */
 async function setGivenPassword(
   transaction: Transaction,
   { setPassword }: CommandServices,

@@ -1,7 +1,7 @@
 /**
- * Converts the series of a script into the points to store (§7, §9.4, R-H3): lengths, rows without a value, Versions and
- * tags. The messages of §7 are verbatim. Rows are returned in slices, so that millions of rows do not block the event
- * loop.
+ * Converts the series of a script into the points to store, by the rules for lengths, dates, rows without a value,
+ * Versions and tags (§7, §9.4, R-H3). The messages of §7 are verbatim. The points are returned in slices, so that
+ * millions of rows do not block the event loop.
  */
 
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
@@ -44,7 +44,7 @@ export interface OutputCounts {
 export interface Output {
   /** Slices of the points to store; can be iterated once. */
   readonly slices: () => Generator<readonly OutputPoint[]>;
-  /** Totals of the slices taken so far. */
+  /** Counts of the rows in the slices taken so far; `returned` always counts all rows. */
   readonly counts: () => OutputCounts;
   readonly warnings: () => readonly string[];
 }

@@ -1,4 +1,4 @@
-/** Types of a sandbox run: job, limits and outcome. Used by runs and by validate and evaluate (R-H2, R-H3, R-H7). */
+/** Types of a run in the sandbox: job, limits, outcome, and the error for an unavailable sandbox (R-H2, R-H3, R-H7). */
 import type { TextTable } from './results/text-table.ts';
 
 /** Dictionary-coded text column: a table and one zero-based code for each row. */

@@ -117,7 +117,10 @@ interface FileIngested extends Pick<Ended, 'filename' | 'userId' | 'state'> {
   readonly fileId: string;
   readonly counts: Pick<Ended, 'rows' | 'ingested' | 'rejected' | 'warnings'>;
   readonly failure?: { readonly code: RefusalCode; readonly message: string };
-  /** Ids of the variables with written points, when a webhook of the account has a filter. Not sent to receivers. */
+  /**
+   * Ids of the variables to which the file has written points; present when an enabled webhook of the account for this
+   * event has a filter. Not sent to receivers.
+   */
   readonly concerns?: readonly number[];
 }
 

@@ -26,7 +26,8 @@ export function serialToMicros(serial: number, system: DateSystem): number | und
   return isPhantom || millis >= END ? undefined : millis * MICROS_PER_MILLI;
 }
 
-// Ids of the built-in date formats, which a workbook need not define; 27–36 and 50–58 are East Asian dates.
+// Ranges of the ids of built-in date formats, first and last id. A workbook need not define these formats. 27–36 and
+// 50–58 are East Asian dates.
 const BUILT_IN_DATES: readonly (readonly [number, number])[] = [
   [14, 22],
   [27, 36],

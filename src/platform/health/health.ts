@@ -4,7 +4,7 @@
  */
 import { Hono } from 'hono';
 
-/** One part of the service, as `/health/ready` reports it. */
+/** Check of one part of the service; `/health/ready` reports its result. */
 export interface HealthCheck {
   /** Checks the part; rejects when it does not work. */
   readonly run: () => Promise<unknown>;

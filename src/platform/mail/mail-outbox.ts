@@ -124,7 +124,7 @@ export type MailOutcome =
   | { readonly kind: 'Waiting'; readonly failure: string; readonly pauseSec: number };
 
 /**
- * Stores the result of an attempt, and the time of the next attempt.
+ * Stores the result of an attempt; for the result `Waiting`, also the time of the next attempt.
  * @returns false, and stores nothing, when the claim was lost.
  */
 export async function writeMailOutcome(

@@ -86,7 +86,10 @@ const FAMILIES: OwnCatalogue = {
   uses: `select 'unit' as kind, id::text from unit where account_id = $1 and unit_family_id = $2`,
 };
 
-/** The routes of this table only write own features; `accounts/members/features.ts` lists all features with their levels. */
+/**
+ * The routes of this catalogue only add, change and delete the account's own features. `accounts/members/features.ts`
+ * lists all features with their levels.
+ */
 export const FEATURE_CATALOGUE = typeCatalogue(
   '/account/features',
   'feature',

@@ -34,8 +34,8 @@ export async function assertFormValues(
 }
 
 /**
- * @returns the problems of `written`, at most 100 for each form, without the problems of values that are the same in
- * `former`.
+ * @returns the problems of `written`, at most 100 for each form. When `former` has values of the form, problems of
+ * unchanged values are left out.
  */
 export function findNewProblems(
   forms: readonly Pick<Form, 'name' | 'groups'>[],

@@ -56,7 +56,7 @@ async function answerPurge({ database, audit }: VersionRouteParts, c: Context<En
       await audit(transaction, c.var, { action: 'VersionsPurged', ...target, details });
       return purged;
     },
-    // The purge of one variable may take this long. The purge of a whole account runs in the background.
+    // A statement of the purge of one variable may take this long. The purge of a whole account runs in the background.
     { statementTimeoutMs: MAX_STATEMENT_MS },
   );
   return c.json({ variableId, removedVersionCount: removed.get(variableId) ?? 0 });

@@ -1,4 +1,7 @@
-/** One mapper: its sample on the left, the result on the right, updated when the expression or the sample changes. */
+/**
+ * The page of one mapper: its name and expression above, a sample below on the left, and the result on the right. A
+ * change of the expression or the sample updates the result.
+ */
 import { NativeSelect, Skeleton, Switch, Textarea, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';

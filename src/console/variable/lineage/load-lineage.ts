@@ -32,7 +32,7 @@ interface State {
   readonly variableId: number;
   /** VersionTimestamp of the state; null: the variable had no points. */
   readonly at: string | null;
-  /** Name of the input under which a run read the state. */
+  /** Alias of the input by which a run read the state; absent for the traced version. */
   readonly alias?: string;
   readonly points?: number;
 }

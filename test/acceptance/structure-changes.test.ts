@@ -12,8 +12,8 @@ import { type RoleProcess, startRoles } from '../support/services/role-process.t
 import { testRRoot } from '../support/services/stack.ts';
 
 /**
- * Limit for a process to apply a change of access made in another. The requirement is 1 s; the rest is margin for a
- * machine that runs many tests. Cached access expires after 30 s.
+ * Maximum time until a process applies a change of access that was made through another process. The requirement is
+ * 1 s; the rest is margin for a machine that runs many tests. Cached access expires after 30 s.
  */
 const NOTIFIED_MS = 5000;
 

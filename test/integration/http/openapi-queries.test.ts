@@ -18,8 +18,8 @@ const SOURCES = new URL('../../../src/', import.meta.url);
 /** A parameter of every listing, documented once as a shared parameter (`ItemsCount`). */
 const SHARED = 'COUNT_QUERY';
 /**
- * Operations that this test cannot call: one operation sends events without end, and the others need R, which runs in the
- * calculator role only.
+ * Operations that this test cannot call: one operation answers with a stream of events, and the others need R, which runs
+ * in the calculator role only.
  */
 const NOT_CALLED = ['followFile', 'getSampleData', 'listRPackages', 'replayRun'];
 // Leaves out the paths below /realms/, because the token issuer, not the app, parses their queries.

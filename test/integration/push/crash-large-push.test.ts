@@ -138,7 +138,7 @@ async function preparePush(label: string): Promise<LargePush> {
   };
 }
 
-/** Holds an advisory lock until a statement LIKE `statement` waits for the lock; then kills the api that pushes. */
+/** Kills the api that handles the push while a statement LIKE `statement` waits for an advisory lock of the test. */
 async function killWhileWaiting(push: LargePush, [key, value]: readonly unknown[], statement: string): Promise<void> {
   const victim = await start('api');
   const client = await signIn(victim.http);

@@ -86,8 +86,8 @@ describe('push: an operation', () => {
     await blocker.query('commit');
     blocker.release();
     await ingesting;
-    // On a busy machine, the operation may become Processing seconds after the write began, but `startedDate` is the
-    // start of the write.
+    // On a busy machine, the state may change to `Processing` only seconds after the start of the write, but
+    // `startedDate` is the start of the write.
     const { state, startedDate } = (await find(label)).body;
     expect({ state, startedDate }).toEqual({ state: 'Completed', startedDate: rows[0]?.begin });
     const versions = await api.manager.get<{ versionTimestamp: string }[]>(

@@ -32,7 +32,7 @@ export class LabelTable {
     this.#decode = decode;
   }
 
-  /** Returns the number of a combination, which is added if it is new; '' means no version or no tags. */
+  /** Returns the number of a combination. Adds a combination that is new. '' means no version or no tags. */
   idOf(version: string, tags: string): number {
     const key = version + SEPARATOR + tags;
     return this.#ids.get(key) ?? this.#add(key, version, tags);

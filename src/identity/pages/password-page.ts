@@ -1,6 +1,7 @@
 /**
  * Pages of an authorization that ask for a new password: one replaces a temporary password (R-B10), the other changes a
- * password (R-B13). Both also ask for the current password when the last sign-in is more than five minutes ago.
+ * password (R-B13). Both also ask for the current password when the last sign-in is more than five minutes ago, or its
+ * time is unknown.
  */
 
 import { html } from 'hono/html';

@@ -1,4 +1,7 @@
-/** Colours of the editor: CSS variables of the console, which apply in the shadow root too, in the light and the dark scheme. */
+/**
+ * Appearance of the editor. The colours are CSS variables of the console, which apply in the shadow root too, in the
+ * light and the dark scheme.
+ */
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { EditorView } from '@codemirror/view';
 import { tags } from '@lezer/highlight';

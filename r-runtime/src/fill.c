@@ -30,7 +30,7 @@ R_FUNCTION SEXP SETCDR(SEXP, SEXP);
 #define HUGE_PAGE ((uintptr_t)2 << 20)
 /* Size of the first free chunks that drain_chunks takes, in bytes; larger ones are few. */
 #define LARGEST_CHUNK 65536
-/* Size of the huge pages that are reserved above the heap, in bytes. */
+/* Total size, in bytes, of the huge pages that are reserved above the heap. */
 #define FRESH_BYTES (4 * HUGE_PAGE)
 
 /* Takes the free chunks that hold 32 bytes or more, so that a run allocates nothing that large between objects of the zygote. */

@@ -15,7 +15,7 @@ import descriptor, { type IFileDescriptorSet } from 'protobufjs/ext/descriptor/i
 const { FileDescriptorProto, FileDescriptorSet } = descriptor;
 
 const PROTO_PATH = fileURLToPath(new URL('../../proto/tidemark/v1/data_points.proto', import.meta.url));
-/** FileDescriptorSet of this proto, health and reflection, compiled by buf: see .buf.yaml. */
+/** FileDescriptorSet of the public proto and of the protos of health and reflection; .buf.yaml says how to build it. */
 const DESCRIPTORS = new URL('../../proto/descriptors.binpb', import.meta.url);
 const SERVICE = 'tidemark.v1.DataPoints';
 const COLUMNAR = ['tidemark.v1.PointChunk', 'tidemark.v1.PointRows'];

@@ -26,7 +26,7 @@ export interface PushServiceOptions {
   /** Maximum number of pushes that write their points directly at the same time. */
   readonly directWrites: number;
   readonly mappers: MapperLimits;
-  /** Wakes the ingester. A failure only delays the batch, because the ingester's sweeper finds it. */
+  /** Wakes the ingester. A failure only delays batches of the accounts, because the ingester's sweeper finds them. */
   readonly wakeIngester: (accountIds: readonly number[]) => Promise<unknown>;
   readonly metrics: Metrics;
   readonly log: Log;

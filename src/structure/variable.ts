@@ -90,8 +90,8 @@ export const VARIABLE: Resource = {
 const VERBOSE: readonly string[] = ['calculated', 'clientData'];
 
 /**
- * Members shown at each displayLevel. A variable that is not calculated has no member `calculated` (R-C12); a variable
- * without problems has neither `problems` nor `formProblems`.
+ * Members shown at each displayLevel. A variable that is not calculated has no member `calculated` (R-C12). A variable
+ * without problems of its declaration has no `problems`; one without problems of its form values, no `formProblems`.
  */
 export const VARIABLE_LEVELS = {
   Normal: ['id', 'sourceName', ...Object.keys(VARIABLE.fields).filter((name) => !VERBOSE.includes(name))],

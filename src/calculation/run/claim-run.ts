@@ -129,8 +129,7 @@ export async function claimRun(
 }
 
 /**
- * @returns the variables to run: those with a due request, up to 1000 for each account, and those with an abandoned
- * run.
+ * @returns one turn for each due request, but at most 1000 for each account, and one turn for each abandoned run.
  */
 export async function findDueTurns(queryable: Queryable): Promise<readonly Turn[]> {
   const { rows } = await queryable.query<RequestedRun>(FIND_DUE, [MAX_DUE_PER_ACCOUNT]);

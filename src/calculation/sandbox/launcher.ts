@@ -41,7 +41,7 @@ export const CONTAINER_ENVIRONMENT: Readonly<Record<string, string>> = {
   OPENBLAS_NUM_THREADS: '1',
 };
 
-/** Environment of the launching tools on the host. */
+/** Environment of the host's programs that launch containers or R, such as bwrap. */
 export const HOST_ENVIRONMENT: Readonly<Record<string, string>> = {
   PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
 };

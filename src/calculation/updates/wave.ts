@@ -53,7 +53,7 @@ export interface Wave {
   readonly nodes: readonly WaveNode[];
   /** Variable ids: the result or change of `from` triggered the run of `to`. */
   readonly edges: readonly { readonly from: number; readonly to: number }[];
-  /** Whether nodes may be missing, because the wave has too many nodes. */
+  /** Whether nodes may be missing, because the wave has too many nodes or runs. */
   readonly isCut: boolean;
 }
 

@@ -24,7 +24,7 @@ export interface Problem {
   readonly message: string;
 }
 
-/** Result of resolving a combination: its variable, with divider and local clock, or the problem that rejects its rows. */
+/** Variable of a combination of identifiers, with divider and local clock, or why the combination has no variable. */
 export type ResolvedTarget =
   | ({ readonly kind: 'found'; readonly clock: LocalClock } & Target)
   | { readonly kind: 'problem'; readonly problem: Problem };
@@ -61,7 +61,7 @@ export class TargetTable {
     return this.#entries.flatMap(({ identifiers, resolved }, id) => (resolved ? [] : [{ id, identifiers }]));
   }
 
-  /** Stores the target of a combination, or why it has none. */
+  /** Stores the target of a combination of identifiers, or why the combination has none. */
   resolve(id: number, target: Target | Unresolved): void {
     const entry = this.#entries[id];
     if (!entry) return;

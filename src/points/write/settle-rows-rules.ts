@@ -31,8 +31,8 @@ export interface DateRows {
 }
 
 /**
- * Finds the rows of one variable to store: the last row of every date, and its earlier versions. Sets the
- * VersionTimestamps of the dates with several rows (R-F1, R-F2, R-F4).
+ * Chooses the rows that are stored for one variable: the last row of every date and, with versioning, the earlier
+ * versions of the date. Sets the VersionTimestamps of a date's rows when several of them are stored (R-F1, R-F2, R-F4).
  * @param versionTimestamp VersionTimestamp of the first row of every date, in microseconds since 1970.
  */
 export function settleRows(

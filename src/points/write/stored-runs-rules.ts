@@ -42,7 +42,7 @@ export interface ChunkRuns {
   readonly superseded: Runs;
   /** Runs whose VersionTag may be in history: the version with this VersionTag is deleted. */
   readonly replaced: Runs;
-  /** Runs whose dates may exceed the version limit. */
+  /** Runs at whose dates the versions may exceed the version limit: the surplus versions are deleted. */
   readonly limited: Runs;
 }
 

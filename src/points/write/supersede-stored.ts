@@ -1,8 +1,9 @@
 /**
- * Removes from `point` the stored rows whose dates are written again. Rows of versioned variables move to history,
- * other rows are deleted. Each statement has the runs of dates (stored-runs-rules.ts) of one chunk as parameters, and
- * finds each run in the index of the chunk. Measured on a million quarter-hourly points of 1,000 variables (2026-11):
- * delete and COPY take 2.5 s, `update … from` 4.3 s and `insert … on conflict` 5.5 s.
+ * Removes from `point` the stored rows whose dates are written again. A row of a versioned variable moves to history,
+ * unless it has the VersionTag that is written at its date (R-F2); every other row is deleted. Also deletes replaced
+ * and surplus versions from history. Each statement has the runs of dates (stored-runs-rules.ts) of one chunk as
+ * parameters, and finds each run in the index of the chunk. Measured on a million quarter-hourly points of 1,000
+ * variables (2026-11): delete and COPY take 2.5 s, `update … from` 4.3 s and `insert … on conflict` 5.5 s.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';

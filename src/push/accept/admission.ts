@@ -1,7 +1,8 @@
 /**
  * Back-pressure (R-D10): rejects pushes while the bodies in this process take too much memory, or too many bytes of
- * accepted readings wait to be written. An account gets a share of the memory (platform/shares/shared-budget.ts). A
- * push is also rejected while the account's waiting bytes are at least as many as the free bytes of the queue (R-A14).
+ * accepted readings wait to be written. An account and a user each get a share of the memory
+ * (platform/shares/shared-budget.ts). A push is also rejected while the account's waiting bytes are at least as many as
+ * the free bytes of the queue (R-A14).
  */
 import type { Database } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';

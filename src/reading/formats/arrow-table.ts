@@ -91,7 +91,7 @@ async function* groupsOf(batches: AsyncIterable<Batch>): AsyncGenerator<readonly
   if (group.length > 0) yield group;
 }
 
-/** The cells of one column in a record batch; each part is from one batch of the table. */
+/** The cells of one column of a record batch: one part from each of the table's batches that the record batch joins. */
 interface Parts {
   readonly rowCount: number;
   readonly parts: readonly { readonly cells: Cells; readonly rowCount: number }[];

@@ -58,7 +58,10 @@ function findDecimals(size: number): number | undefined {
   return undefined;
 }
 
-/** Returns true when the text with this many decimals parses to the number and does not end with a decimal 0. */
+/**
+ * Returns true when the text with this many decimals has at most 15 digits, parses to the number, and does not end with
+ * a decimal 0.
+ */
 function hasDecimals(size: number, decimals: number): boolean {
   const power = powerOf(decimals);
   const scaled = Math.round(size * power);

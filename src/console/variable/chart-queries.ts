@@ -13,7 +13,7 @@ import {
 } from './chart-rules.ts';
 import { loadPoints, loadVersionInstants } from './points.ts';
 
-/** Maximum stops of the slider over the instants at which versions arrived. */
+/** Maximum number of stops of the slider. A stop is an instant at which a version arrived. */
 const MAX_STOPS = 300;
 /** When a range has more points than this (estimated), the slider gets no stops from the versions of these points. */
 const MAX_POINTS_FOR_STOPS = 12_000;

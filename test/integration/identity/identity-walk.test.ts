@@ -144,7 +144,7 @@ async function ask(client: TestClient, method: string, path: string, body: unkno
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   const whole = await response.text();
-  // The health of an account repeats identifiers of the caller's rejected pushes.
+  // The health of an account repeats the identifiers that rejected elements of the caller's pushes contain.
   const raw = path.startsWith('/account/health') ? whole.replace(/"message":"no variable has [^{}]*"/g, '') : whole;
   // A USER must not see objects marked HIDDEN; the manager of the account may.
   for (const mark of client === api.manager ? [FOREIGN] : [FOREIGN, HIDDEN]) {

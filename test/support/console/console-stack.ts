@@ -40,8 +40,8 @@ export interface ConsoleWindow {
 }
 
 /**
- * Opens the console on the processes whose work it shows: api, ingester, calculator and deliverer. Test files of a worker share
- * them and the browser; `close` leaves both to the next file, which finds an empty database.
+ * Opens the console on the processes whose work it shows: api, ingester, calculator and deliverer. The test files of
+ * one worker share these processes and the browser: `close` hands them to the next file, which finds an empty database.
  */
 export async function openConsoleStack(): Promise<ConsoleStack> {
   const { origin, browser, world, release } = await leaseConsoleProcesses();
@@ -106,7 +106,7 @@ function listen(page: Page, origin: string): string[] {
 const QUIET_MS = 300;
 const STREAM = '/data/watch';
 
-/** @returns a function that resolves when no request except STREAM has run for QUIET_MS. */
+/** @returns a function that resolves after QUIET_MS in which no request ran, except STREAM. */
 function watchRequests(page: Page): () => Promise<void> {
   const running = new Set<unknown>();
   let lastEndMs = performance.now();

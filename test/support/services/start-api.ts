@@ -71,7 +71,7 @@ export async function startGatedTestApi(environment: Settings = {}): Promise<Gat
   return { ...api, databaseGate, close };
 }
 
-/** @param databaseUrl of the roles; the test's own connections use the URL of `test`. */
+/** @param databaseUrl URL at which the roles reach the database; the test's own connections use the URL of `test`. */
 async function start(test: TestDatabase, databaseUrl: string, environment: Settings): Promise<TestApi> {
   const listener = await listenHttp('127.0.0.1', 0);
   const config = readConfig({

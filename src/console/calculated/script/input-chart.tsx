@@ -1,4 +1,4 @@
-/** A chart of the inputs of a script and of its result. Shaded spans show the windows that a run reads. */
+/** A chart of the inputs and the result of a script. Shaded spans show the windows that a run reads. */
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -15,7 +15,10 @@ type Read = Evaluation['inputs'][number];
 
 /** Maximum inputs drawn and listed. */
 const MAX_DRAWN = 6;
-/** Margin on either side of a window, as a fraction of the window's length. A margin has at least ten steps of the input. */
+/**
+ * Margin on either side of a window, as a fraction of the window's length. A margin is at least ten times as long as the
+ * step of the input's variable (`stepOf`).
+ */
 const MARGIN = 0.5;
 
 interface InputChartProps {

@@ -1,4 +1,4 @@
-/** Limits of deliveries: disabled webhooks, maximum backlog, purge of old history (R-I3, R-I5). */
+/** Limits of deliveries: hanging receivers, disabled webhooks, full backlogs, purge of history (R-I3, R-I5, R-I7). */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { purgeHistory } from '../../../../src/webhooks/delivery/purge-history.ts';
 import { openReceiver, type WebhookReceiver } from '../../../support/doubles/webhook-receiver.ts';

@@ -1,5 +1,5 @@
 /**
- * Types of settings. Each type has an error text with its rule ("must be an integer from …"). Only config.ts and
+ * Types of settings. The error text of a type states its rule ("must be an integer from …"). Only config.ts and
  * intake-settings.ts use this file.
  */
 import { z } from 'zod';

@@ -111,8 +111,8 @@ function isGiven(identifiers: TargetIdentifiers, name: Identifier): boolean {
 }
 
 /**
- * Returns the identifier for the query, without the white space around a mappingConfig, because it is stored without
- * that white space.
+ * Returns the identifier for the query. A mappingConfig loses the white space around it, because a mappingConfig is
+ * stored without such white space.
  */
 function identifierValue(identifiers: TargetIdentifiers, name: Identifier): number | string | undefined {
   return name === 'mappingConfig' ? identifiers.mappingConfig?.trim() : identifiers[name];

@@ -124,7 +124,10 @@ async function removeClient(c: Context<Env>, database: Database): Promise<Respon
   return c.body(null, 200);
 }
 
-/** Refuses to add a key while an added key waits to sign: every key lengthens the key set, which all verifiers read. */
+/**
+ * Adds a signing key. Refuses while an earlier key waits to sign, because every key lengthens the key set, which all
+ * verifiers read.
+ */
 async function postSigningKey(c: Context<Env>, database: Database): Promise<Response> {
   const keys = await change(c, database, async (transaction) => {
     const targetId = await addSigningKey(transaction);

@@ -45,7 +45,7 @@ export interface UserInfo extends UserInfoLight {
   readonly businessKeys: { readonly id: string; readonly username: string; readonly businessId: string | null };
   readonly isLocked: boolean;
   readonly lockedUntil: string | null;
-  /** Accounts of the user that the caller may use. */
+  /** The user's accounts, as far as the caller may use them. */
   readonly accounts: readonly { readonly id: number; readonly name: string }[];
   readonly createdDate: string;
   readonly lastLoginDate: string | null;

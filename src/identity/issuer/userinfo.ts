@@ -26,7 +26,7 @@ export function userinfo(context: UserinfoContext) {
     const token = await verify(context, ctx.get('authorization'));
     const now = new Date(context.clock.nowMillis());
     const user = token && (await findTokenUser(context.database, token.subject, undefined, now));
-    // Refuses a revoked token, as find-caller.ts does.
+    // Refuses a token whose user is not found, or that was issued before the user's tokens were revoked.
     if (!user || (token.issuedSec ?? 0) < user.tokensValidFromSec) return refuse(ctx);
     const profile = await findProfile(context.database, token.subject, now);
     if (!profile) return refuse(ctx);

@@ -109,7 +109,7 @@ export interface ContentTarget {
 
 /**
  * Stores content while it arrives, in constant memory.
- * @returns the size in bytes, after every part is stored; 0 when the content is empty and nothing is stored.
+ * @returns the size in bytes, after every part is stored. Empty content has no parts; its size is 0.
  * @throws the errors of `content`, `charge` and `onStart`, after the parts in flight are stored; the error of a part
  * that could not be stored.
  */

@@ -17,9 +17,9 @@ export type WorkbookCell = string | number | boolean | null;
 export type WorkbookRow = readonly WorkbookCell[];
 
 export interface WorkbookSheet {
-  /** Name of the first sheet, at most 25 characters. */
+  /** Name of the sheet, at most 25 characters. A sheet that continues it has the same name with a number. */
   readonly name: string;
-  /** First row of every sheet. */
+  /** First row of the sheet, and of every sheet that continues it. */
   readonly header: readonly string[];
   /** Batches of rows; each row has as many cells as the header. */
   readonly rows: AsyncIterable<Iterable<WorkbookRow>>;

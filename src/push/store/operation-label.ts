@@ -58,7 +58,7 @@ function makeStem(nowMillis: number): string {
 
 let counter = 0;
 
-/** Returns a counter, which keeps the labels of a process distinct, up to 65,536 labels per millisecond. */
+/** Returns the next count in hexadecimal. It keeps up to 65,536 labels per millisecond of a process distinct. */
 function counterText(): string {
   counter = (counter + 1) % MAX_MEMBERS;
   return hex(counter);

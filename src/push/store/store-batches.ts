@@ -17,7 +17,7 @@ declare module '../../platform/database/outbox.ts' {
 }
 
 // The statement assigns each batch its position in the queue, `place`, while it holds the locks of the pushing users
-// (turn-lock.ts, R-D6). It acquires the locks in the order of their keys, so concurrent groups cannot deadlock.
+// (turn-lock.ts, R-D6). It acquires the locks in the order of their keys, so concurrent statements cannot deadlock.
 const STORE = `
   with batch as materialized (
     select given.* from unnest($1::int[], $2::int8[], $3::boolean[], $4::int[], $5::int[], $30::int4multirange[])

@@ -23,7 +23,8 @@ const ISO_DATE = 'iso-date';
 const MAX_PROBLEMS = 100;
 const MAX_NAMES = 20;
 
-// This file builds the schemas, so they need no validation. Code is not optimized, because optimization lengthens compilation.
+// This file builds the schemas, so they need no validation. Ajv does not optimize the code that it generates, because
+// optimization lengthens compilation.
 const ajv = new Ajv({
   ...{ allErrors: true, verbose: true, messages: false, strict: true, allowUnionTypes: true, ownProperties: true },
   ...{ validateSchema: false, code: { optimize: false } },

@@ -82,7 +82,7 @@ function resolveUnit(input: Members, units: ReadonlyMap<string, number>, report:
   return { ...input, [member]: id };
 }
 
-/** @returns ids of units by name; empty, without a query, when no input names a unit. */
+/** @returns ids of units by name; empty, without a query, when no input gives its unit by name. */
 async function findNamedUnits(
   queryable: Queryable,
   accountId: number,

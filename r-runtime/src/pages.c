@@ -44,7 +44,7 @@ static void note_mapping(void *with, uintptr_t from, uintptr_t to) {
   }
 }
 
-/* Calls `visit` for every private writable mapping. */
+/* Calls `visit` for every private mapping that is writable and not executable. */
 static void visit_mappings(void (*visit)(void *, uintptr_t, uintptr_t), void *with) {
   FILE *maps = fopen("/proc/self/maps", "re");
   unsigned long from, to;

@@ -13,7 +13,7 @@
 #define RUN_MAGIC 0x31484d54u     /* "TMH1" */
 #define TRAILER_MAGIC 0x31544d54u /* "TMT1" */
 
-/* While MAX_RUNS supervisors serve runs, no further one is forked. SPARES supervisors wait ahead of time. */
+/* SPARES supervisors are forked ahead of time and wait for runs. None is forked while MAX_RUNS serve runs. */
 #define MAX_RUNS 256
 #define SPARES 2
 

@@ -59,7 +59,7 @@ interface Difference {
 /**
  * @returns the body of the answer, or `error` when the run has no recorded declaration: the run has not ended, was
  * interrupted, ended before its script started, or was recorded by an older release.
- * @throws as `compute`.
+ * @throws the errors of `compute`.
  */
 export async function replayRun(
   services: RunServices,

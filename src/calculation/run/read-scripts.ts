@@ -1,6 +1,7 @@
 /**
- * Asks R, without running the author's script, for the syntax errors of a script, the names that it reads and the periods
- * that it groups by; and for the installed packages. Even R's parser reads untrusted text only in the sandbox (R-H4, R-H9).
+ * Asks R for the syntax errors of a script, the names that the script reads and the periods that it groups by, without
+ * running the script. Also lists the installed packages. Even R's parser reads untrusted text only in the sandbox
+ * (R-H4, R-H9).
  */
 import type { RPackage, ScriptBucket, ScriptProblem, ValidateAnswer } from '../authoring/preview-task.ts';
 import type { SandboxPool } from '../sandbox/pool.ts';

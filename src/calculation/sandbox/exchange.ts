@@ -1,6 +1,6 @@
 /**
- * Opens one connection per run, sends header and frame, and collects the answer up to its trailer, or until the
- * connection ends.
+ * Opens one connection per run, sends the run header and the request frame, and collects the answer until its trailer
+ * arrives or the connection ends.
  */
 import { connect, type Socket } from 'node:net';
 import { type Answer, AnswerReader } from './wire.ts';
@@ -11,7 +11,7 @@ export class ConnectError extends Error {
 }
 
 /**
- * Runs one exchange with a supervisor: sends header and frame, receives the answer.
+ * Runs one exchange with a supervisor: sends the run header and the request frame, and receives the answer.
  * @param timeoutMs milliseconds until the connection is closed; longer than the supervisor's wall limit.
  * @param signal closes the connection when aborted; the supervisor then kills the run.
  * @returns everything received; incomplete when the supervisor died or the time-out passed.

@@ -57,7 +57,7 @@ export class FrameError extends Error {
 
 if (endianness() !== 'LE') throw new Error('Tidemark needs a little-endian machine for its frames to R');
 
-/** @returns the request frame of a job. A NUL in a text, which R cannot hold, becomes U+FFFD. */
+/** @returns the request frame of a job. In texts, NUL becomes U+FFFD, because a text in R cannot contain NUL. */
 export function encodeRequest(job: SandboxJob): Buffer {
   const writer = new FrameWriter();
   writer.int(REQUEST_MAGIC);

@@ -39,7 +39,10 @@ export type SignInOutcome =
   | { readonly kind: 'leaving' }
   | { readonly kind: 'failed'; readonly message: string };
 
-/** Continues a sign-in that returns from the issuer, or starts one; on the page for signed-out people, does neither. */
+/**
+ * Continues a sign-in that returns from the issuer, or starts one. Does neither on the page for signed-out people. At
+ * another origin than the API's, only sends the browser to the API's origin.
+ */
 export async function openSession(): Promise<SignInOutcome> {
   if (location.pathname === SIGNED_OUT_PATH) return { kind: 'signed_out' };
   const canonical = new URL(settings.api).origin;

@@ -151,7 +151,7 @@ function create(rows: readonly Valued[], edits: Edits, range: Range, step: Step,
   return next;
 }
 
-/** Yields the dates after `left` that are more than half a step before `right`. */
+/** Yields the dates that lie whole steps after `left` and more than half a step before `right`. */
 function* datesBetween(left: number, right: number, step: Step): Generator<number> {
   let before = left;
   for (let count = 1; ; count += 1) {

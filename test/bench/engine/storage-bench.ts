@@ -214,8 +214,8 @@ async function compressYear(database: Database, { fromMicros, toMicros }: Year):
 }
 
 /**
- * Compresses the uncompressed rows of compressed chunks. Ends after three attempts without work, because the statistics
- * of the last writes may arrive up to a second late.
+ * Compresses the uncompressed rows of compressed chunks. Ends after three attempts in a row that compress nothing,
+ * because the statistics of the last writes may arrive up to a second late.
  */
 async function compressRest(database: Database): Promise<void> {
   const settings = { quietSec: Number.MAX_SAFE_INTEGER, settleSec: 0 };

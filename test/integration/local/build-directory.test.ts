@@ -1,4 +1,4 @@
-/** The directories left in the system's temporary directory by interrupted builds of a root file system. */
+/** Removal of the directories in which root file systems are built, also after an interrupted build. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

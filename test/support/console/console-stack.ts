@@ -106,7 +106,7 @@ function listen(page: Page, origin: string): string[] {
 const QUIET_MS = 300;
 const STREAM = '/data/watch';
 
-/** @returns a function that resolves after QUIET_MS in which no request ran, except STREAM. */
+/** @returns a function that resolves after QUIET_MS without a running request; STREAM does not count. */
 function watchRequests(page: Page): () => Promise<void> {
   const running = new Set<unknown>();
   let lastEndMs = performance.now();

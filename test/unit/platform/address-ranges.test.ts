@@ -1,4 +1,4 @@
-/** Addresses that receivers of webhooks may have (R-I4). */
+/** Rules for the addresses of webhook receivers: public addresses, and ranges that the operator allows (R-I4). */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isAllowedAddress, isPublicAddress, parseRange } from '../../../src/platform/address-ranges.ts';

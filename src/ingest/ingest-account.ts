@@ -57,8 +57,8 @@ export async function ingestAccount(database: Database, accountId: number, maxRo
 
 /**
  * Writes waiting batches of an account in one transaction (R-D6).
- * @param onTaken called with the ids of the batches before these batches are written. Not called when single pushes of a
- * waiting batch are written instead.
+ * @param onTaken called with the ids of the batches before these batches are written. Not called when single pushes of
+ * a waiting batch are written instead.
  */
 export async function ingestPortion(
   database: Database,

@@ -11,8 +11,8 @@ import type { EmitRows, FileSource } from './parse-job.ts';
 import type { FromParser, ParseOrder, ResolveAnswer, ToParser } from './parser-messages.ts';
 import type { RowCollector } from './row-collector.ts';
 
-// Maximum parts held in memory. A workbook is read at several offsets: its directory, shared strings and sheet. They may
-// be in different parts.
+// Maximum parts held in memory. A workbook is read at several offsets: its directory, shared strings and sheet. They
+// may be in different parts.
 const CACHED_PARTS = 4;
 
 const waitingForParts = new Map<number, (bytes: Uint8Array) => void>();

@@ -50,7 +50,7 @@ interface StoringParts {
   readonly takeBuffer: () => Promise<Buffer>;
   /** Starts storing the next part. @param bytes a slice from the start of a buffer given by `takeBuffer`. */
   readonly add: (bytes: Buffer) => void;
-  /** Waits until all parts are stored. @throws the error of a part that failed. */
+  /** Waits until no part is in flight. @throws the error of the first part that failed. */
   readonly settle: () => Promise<void>;
 }
 
@@ -76,6 +76,7 @@ function storingParts(database: Database, { table, ownerId, charge, inTurn }: Co
       part += 1;
     },
     settle: async () => {
+      await Promise.allSettled(buffers);
       await Promise.all(buffers);
     },
   };
@@ -110,8 +111,8 @@ export interface ContentTarget {
 /**
  * Stores content while it arrives, in constant memory.
  * @returns the size in bytes, after every part is stored. Empty content has no parts; its size is 0.
- * @throws the errors of `content`, `charge` and `onStart`, after the parts in flight are stored; the error of a part
- * that could not be stored.
+ * @throws the errors of `content`, `charge` and `onStart`, and the error of a part that could not be stored; in each case
+ * when no part is in flight any more.
  */
 export async function storeContent(
   database: Database,

@@ -25,10 +25,10 @@ R_FUNCTION SEXP SETCDR(SEXP, SEXP);
 
 /* R allocates small objects in pages of this size, which it gets from malloc. */
 #define R_PAGE_BYTES 2000
-/* Maximum objects that fill the free memory of one size class. */
+/* Maximum number of objects that fill_class allocates to fill the free memory of one size class. */
 #define MAX_OBJECTS 2000000
 #define HUGE_PAGE ((uintptr_t)2 << 20)
-/* Size of the first free chunks that drain_chunks takes, in bytes; larger ones are few. */
+/* Size, in bytes, with which drain_chunks begins; it takes a larger free chunk in pieces of this size. */
 #define LARGEST_CHUNK 65536
 /* Total size, in bytes, of the huge pages that are reserved above the heap. */
 #define FRESH_BYTES (4 * HUGE_PAGE)

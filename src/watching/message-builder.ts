@@ -1,4 +1,4 @@
-/** Packs chunks of points into messages that are below 4 MiB in gRPC, the default limit of its clients. */
+/** Packs chunks of points into messages. In gRPC, a message stays below 4 MiB, the default limit of gRPC clients. */
 import type { Dictionary, Labels } from '../points/dictionary.ts';
 import type { PointChunk } from '../points/point.ts';
 import type { ChangePosition } from '../points/read/read-changes.ts';

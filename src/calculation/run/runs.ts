@@ -1,6 +1,6 @@
 /**
  * Reads the records of runs (R-H8). A run may have read variables that the caller may not read (R-B9). A USER therefore
- * sees only the inputs, ancestors and causes within the USER's access. Notes and form values are for managers.
+ * sees only the inputs, ancestors and causes within the USER's access, and no notes, form values or declaration.
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import { isReached, readReach } from '../../identity/caller/site-reach.ts';

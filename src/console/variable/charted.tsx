@@ -163,7 +163,7 @@ function isShaded({ kind }: Selection): boolean {
 }
 
 interface ShownRange {
-  /** The period that the chart shows. Without a period in the address, it ends after the newest point. */
+  /** The period that the chart shows. Without a period in the address, this period ends after the newest point. */
   readonly range: Range;
   /** The period that is read. Raw points that arrive later are merged with the points read. */
   readonly read: Range;
@@ -230,7 +230,8 @@ function useLines({ context, search, selection, range, read, resolution, live }:
     });
     return drawn.length === 0 ? undefined : toChartData(drawn, edges, isShaded(selection));
   }, [key, loaded]);
-  // While another period is read, the former chart stays, so it keeps the keyboard focus.
+  // While the points of another period, version or variable are read, the former chart stays and keeps the keyboard
+  // focus.
   const shown = useRef(chart);
   const isComplete = results.every(({ data, error }) => data !== undefined || error !== null);
   if (chart && (isComplete || !shown.current)) shown.current = chart;

@@ -35,7 +35,7 @@ export const UPLOAD_QUERY = declareQuery({
 });
 
 /**
- * Returns the upload of a request; its content streams while it is iterated (R-E1).
+ * Returns the upload of a request. The content of the upload is received while the caller iterates it (R-E1).
  * @param maxBytes maximum size of the file.
  * @throws {DomainError} unsupported_media_type when the format or the Content-Encoding is not accepted; invalid_input for
  * a malformed form or file name; body_too_large, also while the content is iterated.

@@ -1,6 +1,7 @@
 /**
- * Exchanges user name and password of HTTP Basic for the claims of a token (R-B7). The embedded issuer computes the claims
- * in this process, without signing and verifying a token. Another issuer is called at its token endpoint.
+ * Exchanges the user name and the password of HTTP Basic for the claims of a token (R-B7). The embedded issuer computes
+ * the claims in this process, without signing and verifying a token. When PUSH_BASIC_TOKEN_URL is set, that token
+ * endpoint is called instead.
  */
 import { z } from 'zod';
 import type { Config } from '../../config.ts';

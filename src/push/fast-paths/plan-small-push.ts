@@ -1,4 +1,4 @@
-/** Plans a small push synchronously, from bytes to COPY tuples, if everything that it needs is cached. */
+/** Converts a small plain push without labels from bytes to COPY tuples, synchronously, if its targets are cached. */
 import type { Caller } from '../../identity/caller/caller.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { NO_ID } from '../../points/dictionary.ts';

@@ -1,6 +1,6 @@
 /**
- * Makes one attempt to send a message to its receiver, and returns the outcome (R-I3, R-I4). Deliveries, replays and trial
- * sends all use it; the callers decide when to send and whether to retry.
+ * Makes one attempt to send a message to its receiver, and returns the outcome (R-I3, R-I4). Deliveries, replays and
+ * trial sends all use this sender; its callers decide when to send and whether to retry.
  */
 import type { AddressRange } from '../../platform/address-ranges.ts';
 import type { Clock } from '../../platform/clock.ts';

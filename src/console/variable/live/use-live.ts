@@ -63,7 +63,8 @@ function openTimers(queries: QueryClient, ids: readonly number[], points: LivePo
   const drawNow = () => {
     drawing = undefined;
     draw();
-    // One read at a time: a second `turn` would drop the full generation before the chart has read its points.
+    // One read at a time: a second `points.turn()` would drop the older generation before the chart has read the points
+    // of that generation.
     if (isReading || !points.isFull()) return;
     isReading = true;
     void readAgain(queries, ids, points).then(() => {

@@ -2,7 +2,7 @@
 
 const DEFAULT_TIMEOUT_MS = 20_000;
 const MIN_INTERVAL_MS = 10;
-/** Polls less often in long waits: these wait for other processes, which need the CPU time. */
+/** The pause between polls grows up to this maximum: a long wait is for other processes, which need the CPU time. */
 const MAX_INTERVAL_MS = 50;
 
 /**

@@ -209,8 +209,8 @@ describe('calculator: previews', () => {
     );
 
   test('are refused within 20 s when no calculator runs, but not while a calculator runs their script (R-H9, R-A5)', async () => {
-    // The only slot of the calculator is taken. So the calculator cannot answer the second preview, even if its first
-    // sweep is late and finds that preview.
+    // The first preview takes the only slot of the calculator. So the calculator cannot answer the second preview, even
+    // if a sweep of the calculator finds the second preview.
     start({ concurrency: 1 });
     const begun = Promise.withResolvers<void>();
     const script = Promise.withResolvers<SandboxOutcome>();

@@ -1,4 +1,4 @@
-/** Retention: what the job deletes, when and for which account, and what reads return afterwards. */
+/** Retention: previews and policies, what the job deletes and when, and what reads and pushes do afterwards. */
 import { once } from 'node:events';
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -62,7 +62,7 @@ export function tagPairs(cursor: Cursor): readonly (readonly [string, string])[]
   return pairs;
 }
 
-/** Parses rows between braces or on the rest of the line, separated by `;` and line ends. */
+/** Parses rows: on the rest of the line, separated by `;`, or between braces, separated by `;` or line ends. */
 export function rows<Row>(cursor: Cursor, row: () => readonly Row[]): readonly Row[] {
   const all: Row[] = [];
   const isBlock = cursor.takes('{');

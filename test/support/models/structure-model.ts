@@ -1,4 +1,4 @@
-/** Random structures for properties: shared and hostile names, shared keys, and formulas that read earlier variables. */
+/** Random structures for property tests, with shared and hostile names, shared keys, forms and calculated variables. */
 import fc from 'fast-check';
 import { isStorableText } from '../../../src/platform/database/storable-text.ts';
 

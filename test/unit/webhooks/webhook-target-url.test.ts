@@ -1,4 +1,4 @@
-/** Rules for URLs of receivers, for headers of webhooks and for Retry-After of responses (R-I1, R-I3, R-I4). */
+/** Rules for URLs of receivers, for headers of webhooks and for Retry-After of responses (R-I1, R-I3, R-I4, R-I5). */
 import { describe, expect, test } from 'vitest';
 import { parseRange } from '../../../src/platform/address-ranges.ts';
 import { maskCredentials, mergeHeaders, parseRetryAfter } from '../../../src/webhooks/sending/message-headers.ts';

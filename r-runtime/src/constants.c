@@ -29,7 +29,10 @@ R_FUNCTION SEXP R_NilValue;
 static SEXP *pools;
 static size_t pool_count;
 
-/* The reference count in R's header. Loading a constant sets it to FROZEN; the trial run begins with UNLOADED. */
+/*
+ * Offset of the reference count in an R object. Loading a constant sets its count to FROZEN; the trial run begins with
+ * UNLOADED in its place.
+ */
 enum { COUNT_OFFSET = 4 };
 static const uint16_t FROZEN = 0xffff, UNLOADED = 0x8000;
 

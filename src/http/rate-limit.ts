@@ -57,8 +57,8 @@ export function limitAddress(limits: RateLimits, applies: (path: string) => bool
 }
 
 /**
- * Counts one attempt to use a secret, by the network of the client (R-B15).
- * @throws {DomainError} rate_limited above the limit of one network.
+ * Counts one attempt to use a secret. Each network of clients has its own count (R-B15).
+ * @throws {DomainError} rate_limited when the network of this client exceeds the limit.
  */
 export async function countAddress({ limiter, tokenPerMinute, proxyHops }: RateLimits, c: Context): Promise<void> {
   if (tokenPerMinute === 0) return;

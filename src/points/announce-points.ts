@@ -7,7 +7,10 @@ import { appendEvents } from '../platform/database/outbox.ts';
 import { formatInstant } from '../platform/dates/instant-rules.ts';
 import type { WrittenRange } from './point.ts';
 
-/** Payload of `DataPointsWritten`: the first and last changed date of each variable, both inclusive. */
+/**
+ * Payload of `DataPointsWritten`. For each variable, `from` and `to` are its first and its last changed date, both
+ * inclusive.
+ */
 export interface PointsWritten {
   readonly variables: readonly {
     readonly variableId: number;

@@ -96,8 +96,9 @@ export async function saveRetention(
 }
 
 /**
- * Removes the policy of an owner; rollups remain. Waits for a running step of the job. @returns
- * false when there was no policy.
+ * Removes the policy of an owner; rollups remain. While a step of the retention job applies the policy, waits for the
+ * end of the step.
+ * @returns false when there was no policy.
  */
 export async function removeRetention(transaction: Transaction, owner: RetentionOwner): Promise<boolean> {
   const { rowCount } = await transaction.query(`delete from retention where ${IS_OWNER}`, valuesOf(owner));

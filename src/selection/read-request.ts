@@ -74,7 +74,7 @@ export interface Zoned<Request> {
   readonly sourceIds: readonly number[];
   readonly variableIds: readonly number[];
   /**
-   * Reads local dates in a zone; undefined means UTC.
+   * @returns the request with its dates as instants. Dates without a zone are read in `zone`; undefined means UTC.
    * @throws {DomainError} invalid_input when two parameters contradict each other.
    */
   readonly in: (zone: string | undefined) => Request;

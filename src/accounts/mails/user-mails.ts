@@ -1,4 +1,7 @@
-/** Makes the values in mails to users, such as links and passwords, when a mail is sent. Only hashes of the secrets are stored (R-B10, R-B11). */
+/**
+ * Prepares mails to users. The links and passwords of a mail are made only when the mail is sent, because the database
+ * holds only hashes of the secrets in them (R-B10, R-B11).
+ */
 import type { UserDirectory } from '../../identity/directory/user-directory.ts';
 import { makePasswordReset } from '../../identity/passwords/password-reset.ts';
 import { type Database, type Queryable, withTransaction } from '../../platform/database/database.ts';

@@ -1,4 +1,7 @@
-/** The operator's command `feature` (§4.1): adds a feature to an account, and limits the level that its users may have. */
+/**
+ * The operator's command `feature` (§4.1): adds a feature to an account, and sets the highest level of the feature that
+ * users of the account may have.
+ */
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { FEATURE_CATALOGUE } from '../../structure/catalogue/own-catalogues.ts';

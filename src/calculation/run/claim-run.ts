@@ -136,7 +136,7 @@ export async function findDueTurns(queryable: Queryable): Promise<readonly Turn[
   return rows.map(toTurn);
 }
 
-/** @returns the variable once for each of its due requests. */
+/** @returns one turn for each due request of the variable. */
 export async function findTurnsOf(queryable: Queryable, variableId: number): Promise<readonly Turn[]> {
   const text = `
     select variable_id as "variableId", account_id as "accountId", is_background as "isBackground"

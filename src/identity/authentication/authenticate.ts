@@ -1,4 +1,7 @@
-/** Authentication by bearer token: caller and scope (R-B5, R-B6). Middleware for Hono, a function for gRPC. */
+/**
+ * Authentication by bearer token: finds the caller and checks the scope (R-B5, R-B6), as middleware of Hono and as a
+ * function for gRPC and watches. Also middleware that requires a permission or a role (R-B8).
+ */
 import type { Context, MiddlewareHandler } from 'hono';
 import { DomainError } from '../../platform/errors.ts';
 import { assertPermission, assertRole, type Caller, type Permission, type Role } from '../caller/caller.ts';

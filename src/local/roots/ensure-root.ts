@@ -1,7 +1,7 @@
 /**
- * Builds root file systems with mmdebstrap and keeps them in the user's cache, one directory per recipe hash. A build is
- * renamed to its final path at its end, so that a directory there is complete. Older root file systems stay: other
- * checkouts may use them, and they contain the data of services that run by chroot.
+ * Builds root file systems with mmdebstrap and keeps them in the user's cache, one directory per recipe hash. A root
+ * file system is moved to its final path only when it is complete. Older root file systems stay: other checkouts may
+ * use them, and they contain the data of services that run by chroot.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -211,8 +211,8 @@ export function parsedParameter<Value>(
 }
 
 /**
- * Declares a date parameter (R-A11). A date without a zone is converted later, when the zone of its source is known. An
- * unescaped `+` of an offset arrives as a space, and is accepted.
+ * Declares a date parameter (R-A11). A date without a zone is converted later, when the zone of the request's dates is
+ * known. An unescaped `+` of an offset arrives as a space, and is accepted.
  */
 export function momentParameter(description: string): QueryParameter<ParsedMoment | undefined> {
   return parsedParameter(

@@ -65,7 +65,8 @@ export function startMailSender({ intervalMs, log, ...options }: MailSenderOptio
   const sweeper = startSweeper('mail', intervalMs, send, log);
   return {
     wake: () =>
-      // One request wakes the sender, but the sender sends the mails of all accounts.
+      // The sender sends the mails of all accounts, so its connections must not count towards the share of the account
+      // whose request wakes it.
       void runForAll(send).catch((error: unknown) =>
         log.warn({ err: error }, 'sending mails failed; the next poll retries'),
       ),

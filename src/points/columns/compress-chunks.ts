@@ -179,7 +179,7 @@ async function inlineBatches(transaction: Transaction, columnsName: string): Pro
   await transaction.query(`cluster ${columnsName} using ${index}`);
 }
 
-/** New reads and writes wait while this transaction tries to lock `point_gate`, so each attempt is short. */
+/** Duration of one attempt to lock `point_gate`. It is short, because new reads and writes wait during an attempt. */
 const GATE_TIMEOUT_MS = 50;
 const GATE_PAUSE_MS = 100;
 const GATE_TRIES = 20;

@@ -1,9 +1,9 @@
 /**
- * Packs chunks that are stored in rows: moves rows out of the last pages, and rebuilds the indexes. The index of
- * current points leaves half of each page free for new versions, and revisions split the index pages of history. With
- * the Apache edition of TimescaleDB, a chunk is packed some hours after its last write; with any edition, a chunk in which
- * revisions have replaced as many rows as it has is packed some minutes after its last write. `compressChunks`
- * observes when chunks were written.
+ * Packs chunks that are stored in rows: moves rows out of the last pages, and rebuilds the indexes. A rebuild makes the
+ * indexes smaller, because the index of current points leaves half of each page free for new versions, and revisions
+ * split the index pages of history. With the Apache edition of TimescaleDB, a chunk with enough changes is packed some
+ * hours after its last write. With any edition, a chunk in which revisions have replaced as many rows as it has is
+ * packed some minutes after its last write. `compressChunks` observes when chunks were written.
  */
 import { type Connection, type Database, withConnection } from '../../platform/database/database.ts';
 import { withLease } from '../../platform/database/session-lease.ts';

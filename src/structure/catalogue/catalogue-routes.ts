@@ -1,6 +1,6 @@
 /**
- * Catalogue routes (R-C8): units, unit families, enumerations, types, time zones, languages. All users read them; the routes
- * in `own-entry-routes.ts` let managers add entries.
+ * Routes by which all users read the catalogues (R-C8): units, unit families, enumerations, types, time zones and
+ * languages. The routes in `own-entry-routes.ts` let managers add, change and delete entries of their account.
  */
 import { type Context, Hono } from 'hono';
 import type { CallerEnv } from '../../identity/authentication/authenticate.ts';

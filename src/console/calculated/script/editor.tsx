@@ -26,7 +26,7 @@ interface EditorProps {
   readonly symbols?: Symbols;
   readonly problems: readonly LineProblem[];
   readonly isReadOnly?: boolean;
-  /** Language by whose tokens the text is coloured; default: R. */
+  /** Language of the text, for highlighting; default: R. */
   readonly language?: StreamParser<unknown>;
   /** Called on Ctrl-Enter, on a Mac Cmd-Enter. */
   readonly onRun?: () => void;

@@ -58,7 +58,10 @@ export function RejectedRows({ file }: { readonly file: FileStatus }) {
   );
 }
 
-/** Shows number and reason of the first 200 rejected rows, when the page has not read the rows themselves. */
+/**
+ * Shows the row number and the reason of each rejected row, up to 200 rows. Used when the page could not read the rows
+ * themselves.
+ */
 function Plain({ errors }: { readonly errors: RowErrors }) {
   const { t } = useTranslation('data');
   return (

@@ -1,7 +1,7 @@
 /**
  * Writes a planned import in the caller's transaction: first catalogue entries, forms and resources (a few statements per
- * kind write all rows), then the declarations of calculated variables, then the events, the same as for single changes.
- * For a what-if import the caller rolls all this back: writing finds the problems that the plan cannot find.
+ * kind write all rows), then the declarations of calculated variables, then events of the same types as for single
+ * changes. For a what-if import the caller rolls all this back: writing finds the problems that the plan cannot find.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Transaction } from '../../../platform/database/database.ts';

@@ -37,7 +37,11 @@ export async function readPlannedIds(
   return ids;
 }
 
-/** @returns the number of problems: names that no entry has. */
+/**
+ * Replaces the names in the rows of an import. Records each name that no entry has as a problem of the import, at most
+ * MAX_PROBLEMS for each member.
+ * @returns the number of recorded problems.
+ */
 export async function resolveEntries(
   transaction: Transaction,
   { id, accountId }: ImportRef,

@@ -1,4 +1,4 @@
-/** "People and access", and "Operate" for administrators, as people use them. */
+/** The views "People and access" and "Operate" as people use them; only administrators are offered "Operate". */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ADMIN, type ConsoleStack, openConsoleStack, USER } from '../../support/console/console-stack.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -43,7 +43,7 @@ type Times = Readonly<Record<Stage, number>>;
 
 interface Probe {
   /**
-   * Pushes until a push of this call has reached each stage, but no longer than MAX_RECOVERY_MS.
+   * Pushes until each stage has been reached by a push of this call, but no longer than MAX_RECOVERY_MS.
    * @returns the seconds until each stage was first reached; the maximum for a stage that no push reached.
    */
   measure(): Promise<Times>;

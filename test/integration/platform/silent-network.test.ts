@@ -138,14 +138,18 @@ describe.concurrent('network faults', () => {
 
 /** Time limit for another process to take over the work, on a machine where a process starts in a second. */
 const TAKE_OVER_MS = 10_000;
-/** The limit on a busy machine grows with the time that the other process took to start. */
+/**
+ * Time limit for the take-over in milliseconds: TAKE_OVER_MS, or longer on a busy machine.
+ * @param startMs duration of the start of the process that takes over.
+ */
 const takeOverMs = (startMs: number) => Math.max(TAKE_OVER_MS, 6000 + 3 * startMs);
 /** The runs of the slow variable sleep until this long after the creation of the variable. */
 const RUN_MS = 30_000;
 
 /**
- * Starts a process and suspends it while it ingests, relays, calculates, delivers and mails: its transactions wait for
- * rows that the test has locked, its run sleeps, and its receivers and mail server do not answer.
+ * Starts an api and a process with all roles but grpc. `expectTakeOver` suspends this process while it ingests, relays,
+ * calculates, delivers and mails: its transactions wait for rows that the test has locked, its run sleeps, and its
+ * receivers and mail server do not answer.
  */
 async function startSuspendedRoles() {
   const world = await createStoredWorld();

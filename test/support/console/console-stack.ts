@@ -6,7 +6,7 @@ import { type ApiClient, MANAGER, signIn } from '../fixtures/sign-in.ts';
 import type { World } from '../fixtures/world.ts';
 import { leaseConsoleProcesses } from './console-processes.ts';
 
-/** Long, because the machine may run other tests at the same time. */
+/** Time-out of each action in a page. It is long, because the machine may run other tests at the same time. */
 const TIMEOUT_MS = 15_000;
 
 export const ADMIN = 'admin@example.test';

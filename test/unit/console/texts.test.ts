@@ -1,4 +1,7 @@
-/** Checks names, placeholders and typography of the console's texts in four languages. */
+/**
+ * Checks the console's texts: the texts of the four languages have the same names and placeholders, the typography is
+ * right, and every text is used.
+ */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

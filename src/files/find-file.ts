@@ -1,4 +1,7 @@
-/** Reads files, their row errors and warnings (R-E1). MANAGER and ADMIN see every file of the account, a USER their own. */
+/**
+ * Reads the states, row errors and warnings of files (R-E1). `getFile` finds every file of the account for a MANAGER or
+ * an ADMIN, and only the user's own files for a USER.
+ */
 import type { Caller } from '../identity/caller/caller.ts';
 import type { Queryable } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';

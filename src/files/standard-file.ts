@@ -1,4 +1,7 @@
-/** Types shared by upload, parsing and processing: formats, positions, row errors, and refusals of a whole file. */
+/**
+ * Types shared by upload, parsing and processing: formats, positions, limits, row errors and warnings, and refusals of
+ * a whole file.
+ */
 
 /** The file name or content type decides the format; the first bytes must match it (`upload/file-signature.ts`). */
 export type FileFormat = 'csv' | 'xlsx';

@@ -81,7 +81,7 @@ interface Due {
 
 interface Turn {
   readonly accountId: number;
-  /** Id of the last variable that this run has finished or failed to roll up; the run handles variables in id order. */
+  /** Id of the last variable that needs no more steps in this run, or whose step failed. Variables come in id order. */
   cursor: number;
   /** Id of the last variable whose points this run rolled up. */
   rolledUpId: number;

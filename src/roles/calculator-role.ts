@@ -7,8 +7,8 @@ import type { Parts, Role } from './parts.ts';
 
 /**
  * Delay before the first standby R process is started. Starting R takes 1.5 s of CPU time, which other roles of this
- * process need when they start. A process that ends within the delay starts no standby. Until the delay is over, no
- * standby can replace an R process that ends, so R starts cold.
+ * process need when they start; when this process ends within the delay, it starts no standby. Until the delay is over,
+ * no standby can replace an R process that ends: a new R process must then start cold.
  */
 const FIRST_STANDBY_DELAY_MS = 30_000;
 

@@ -95,11 +95,11 @@ function register(transaction: Transaction, { email, firstName, lastName, langua
 }
 
 /**
- * Adds an existing user to the account, unless the user is already a member, and mails the user in either case. A manager
- * of another account may have created the user under this name and address, so a user who has not proven the address gets
- * a temporary password by mail.
- * @throws {DomainError} conflict when a user who is not a member has another mail address, or is a MANAGER and was
- *   invited as a USER
+ * Adds an existing user to the account, unless the user is already a member, and mails the user in either case. A user
+ * who is added and has not proven the address also gets a temporary password by mail, because a manager of another
+ * account may have created the user under this name and address.
+ * @throws {DomainError} conflict when a user who is not a member has another mail address than the invitation, or is a
+ *   MANAGER and was invited as a USER.
  */
 async function joinAccount(
   transaction: Transaction,

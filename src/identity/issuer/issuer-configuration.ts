@@ -1,6 +1,6 @@
 /**
- * Configuration of oidc-provider: Keycloak's paths, which shipped clients use (§5), and the features that are on or
- * off. It replaces the defaults with which oidc-provider would print notices to the console.
+ * Configuration of oidc-provider: storage, keys, Keycloak's paths (which shipped clients use, §5), claims, features and
+ * times to live. It replaces the defaults with which oidc-provider would print notices to the console.
  */
 import type { Configuration } from 'oidc-provider';
 import { ALLOWED_SCOPES_MEMBER, type FindClient, PREVIOUS_SECRET_MEMBER } from '../clients/find-client.ts';

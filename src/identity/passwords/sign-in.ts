@@ -31,8 +31,8 @@ interface SignIn {
   readonly isDevice?: boolean;
 }
 
-// Maximum lock checks of a sign-in. The check is repeated when a wrong password of another attempt was counted in the
-// meantime.
+// Maximum number of times that a sign-in tries to record its right password. Recording fails when, after the user was
+// read, a wrong password was counted or the password changed; the sign-in then reads the user again.
 const MAX_ROUNDS = 5;
 
 /**

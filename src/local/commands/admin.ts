@@ -1,7 +1,8 @@
 /**
- * `npm run admin -- <command> …`: the operator's commands (src/accounts/operator/admin-commands.ts), on the running local stack, or
- * on the services of DATABASE_URL and REDIS_URL. Commands on backups use the PostgreSQL programs in the database root
- * file system.
+ * `npm run admin -- <command> …`: the operator's commands (src/accounts/operator/admin-commands.ts). They work on the
+ * running local stack, or on the services of DATABASE_URL and REDIS_URL; `restore` instead writes a cluster directory,
+ * by default that of the stopped local stack. Commands on backups use the PostgreSQL programs in the database root file
+ * system.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

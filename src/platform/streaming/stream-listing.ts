@@ -29,7 +29,7 @@ export interface ListingServices extends StreamServices {
   readonly reads: ReadPool;
 }
 
-/** A page of at most this many rows and MAX_BATCH_BYTES is sent whole, without a snapshot. */
+/** A page of at most this many rows that form one batch (`splitKeys`) is sent whole, without a snapshot. */
 const SHORT_ROWS = 100;
 const KEYS_PER_FETCH = 1000;
 const MAX_BATCH_ROWS = 200;

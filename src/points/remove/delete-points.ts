@@ -83,8 +83,8 @@ const SAVE_REMOVAL = `
 
 /**
  * Deletes all versions of all dates of a period (R-G5).
- * @returns the removed range of each variable that had points, by ascending id; `count` is the number of dates. The
- * caller must announce the ranges in the same transaction.
+ * @returns the removed range of each variable that had points or rollups in the period, by ascending id; `count` is the
+ * number of dates. The caller must announce the ranges in the same transaction.
  */
 export async function deletePoints(transaction: Transaction, removal: Removal): Promise<readonly WrittenRange[]> {
   await lock(transaction, removal);

@@ -21,8 +21,8 @@ export interface PushContents {
   /** Microseconds since 1970-01-01, in UTC, or on the local clock where `isLocal` is not 0. */
   readonly dates: Float64Array;
   /**
-   * How each date is stored: 0 in UTC; 1 in local time; `LOCAL_DAY` in local time, as the midnight of a date without a
-   * time of day. Undefined when all dates are in UTC.
+   * Clock of each entry of `dates`: 0: UTC; 1: local; `LOCAL_DAY`: local, at midnight, because the date was given
+   * without a time of day. Undefined when all dates are in UTC.
    */
   readonly isLocal: Uint8Array | undefined;
   readonly values: Float64Array;

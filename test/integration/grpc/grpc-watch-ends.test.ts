@@ -72,7 +72,10 @@ async function openReads(): Promise<readonly OpenRead[]> {
 
 const noneIsOpen = () => eventually('no open read', async () => (await openReads()).length === 0);
 
-/** @returns the number of sessions whose connection was lost, before or while they sent rows. */
+/**
+ * @returns the number of sessions that a lost connection or a fatal error ended. PostgreSQL counts a connection that is
+ * lost while rows are sent as a fatal error.
+ */
 async function countCut(): Promise<number> {
   const { rows } = await api.database.query<{ cut: number }>(
     `select sessions_abandoned + sessions_fatal as cut from pg_stat_database where datname = current_database()`,

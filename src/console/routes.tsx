@@ -1,4 +1,7 @@
-/** The routes of the console. Home loads with the first view; another route loads when a link to it is pointed at or opened. */
+/**
+ * The routes of the console. The code of Home is always loaded. The code of another route is loaded when the user
+ * points at a link to the route, or opens the route.
+ */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { parseRunFilter } from './calculated/runs/run-filter.ts';
 import { Home } from './home/home.tsx';

@@ -1,6 +1,6 @@
 /**
- * Routes under `/storage` (R-E1): upload Standard Files and attachments, follow the ingestion of Standard Files,
- * download files and row errors.
+ * Routes under `/storage` (R-E1): upload Standard Files and attachments, follow the ingestion of Standard Files, and
+ * download files, row errors and the template of a Standard File.
  */
 import { Readable } from 'node:stream';
 import { Hono } from 'hono';

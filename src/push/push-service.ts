@@ -43,7 +43,10 @@ export interface PushService {
   readonly targets: TargetCache;
   readonly limits: PushLimits;
   readonly maxBodyBytes: number;
-  /** Wraps the app: answers a small plain push itself when its caller and targets are cached; the app gets all other requests. */
+  /**
+   * Wraps the app: the wrapper accepts small plain pushes whose caller and targets are cached. All other requests go to
+   * the app, and so do the pushes that the wrapper cannot accept.
+   */
   handleSmallPushes(options: SmallPushOptions, app: RawHandler): RawHandler;
   readonly throwSmallPushFailure: FastPaths['throwFailure'];
   close(): Promise<void>;

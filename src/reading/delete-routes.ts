@@ -48,7 +48,7 @@ export function deleteRoutes({ database, audit }: Parts): Hono<Env> {
 /** Members of a read request that the body of a deletion lacks. */
 const EVERYTHING = { isToIncluded: false, versionTags: [], order: 'ASC', offset: 0, locationOf } as const;
 
-/** Maps the parameters `from` and `to` to the member names of this body. */
+/** Locates a parameter in the body of a deletion, which names `from` and `to` as `fromDateUtc` and `toDateUtc`. */
 function locationOf(name: string): InputLocation {
   return locationInBody(`$.${name === 'from' || name === 'to' ? `${name}DateUtc` : name}`);
 }

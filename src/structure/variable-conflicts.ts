@@ -50,8 +50,8 @@ interface OtherVariable {
 }
 
 /**
- * Checks that no other variable of the source has the mappingConfig to be written and, when `isDefault` is to be true,
- * that no other variable is the default.
+ * Checks that no other variable of the source has the mappingConfig to be written and, when the written variable
+ * becomes a default of the source, that no other variable is a default.
  * @throws {DomainError} conflict, naming the other variable.
  */
 export async function assertUniqueInSource(queryable: Queryable, written: WrittenVariable): Promise<void> {

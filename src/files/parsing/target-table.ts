@@ -1,6 +1,6 @@
 /**
- * Gives each combination of identifiers in a file a number, so that the combination is
- * resolved to a variable once (§2).
+ * Gives each combination of identifiers in a file a number, so that the combination need not be resolved to a variable
+ * for each row (§2).
  */
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { MAX_TEXT } from '../../platform/limits.ts';

@@ -1,6 +1,7 @@
 /**
  * `npm run pictures`: takes the pictures of the console that README.md shows, on the demo of the running local stack.
- * `npm run pictures -- DIRECTORY` takes pictures of every route instead, in the light and the dark scheme, two widths and two languages.
+ * `npm run pictures -- DIRECTORY` takes pictures of every route instead: in the light and the dark scheme, at two
+ * widths and in two languages.
  */
 import { accessSync, constants, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';

@@ -10,7 +10,7 @@ import { dirname } from 'node:path';
 /** Exit code of `flock` for a lock that another process holds. */
 const HELD_BY_OTHER = 75;
 
-/** A held lock. Pass `descriptor` in a child's stdio to make the child hold it too. A lock may be disposed twice. */
+/** A held lock. Pass `descriptor` in a child's stdio to make the child hold the lock. A lock may be disposed twice. */
 export interface Lock extends Disposable {
   readonly descriptor: number;
 }

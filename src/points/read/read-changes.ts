@@ -45,7 +45,8 @@ export interface ChangedVariable {
   readonly lastVersionTimestamp: Micros;
 }
 
-// Each period is a separate index scan. More than this number of periods are read as one period.
+// Maximum periods of a variable, each of which is a separate index scan. More periods are read as the one period that
+// spans them.
 const MAX_PERIODS = 100;
 
 const MICROS = (instant: string) =>

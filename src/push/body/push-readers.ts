@@ -1,6 +1,6 @@
 /**
  * Reads small push bodies on the event loop, and large bodies in a pool of worker threads. If a thread dies, the pushes
- * that still need it fail with 503, and the next large push starts a new thread.
+ * that still need it fail with 503, and a later large push starts a new thread.
  */
 import { Worker } from 'node:worker_threads';
 import { DomainError } from '../../platform/errors.ts';

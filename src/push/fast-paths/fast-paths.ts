@@ -14,7 +14,10 @@ import type { GroupOutcome, NewOperation, StoreOutcome } from '../store/new-oper
 import type { TargetCache } from '../target-cache.ts';
 
 export interface FastPaths {
-  /** Wraps the app: answers a small plain push itself when its caller and targets are cached; the app gets all other requests. */
+  /**
+   * Wraps the app: the wrapper accepts small plain pushes whose caller and targets are cached. All other requests go to
+   * the app, and so do the pushes that the wrapper cannot accept.
+   */
   handleSmallPushes(services: SmallPushServices, app: RawHandler): RawHandler;
   /**
    * Throws the error with which `handleSmallPushes` failed to store the push of this request, if any.

@@ -1,4 +1,7 @@
-/** The last saved declarations: who saved each, when and why, what changed, and a button that restores it (R-H12). */
+/**
+ * The last saves of a declaration (R-H12): who saved it, when and why, what the save changed, and, for an older save, a
+ * button that restores the declaration.
+ */
 import { Button, Skeleton } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';

@@ -71,8 +71,8 @@ function collect({ rows: wanted, count }: Wanted) {
 
 /**
  * Writes a cell as text. A date is written without a zone, because a workbook has none. A workbook stores a date as a
- * number, which can be slightly too small for a whole second. The package then returns a date one millisecond too early,
- * which is corrected here.
+ * number, which can be slightly too small for a whole second. read-excel-file then returns a date one millisecond too
+ * early, which is corrected here.
  * @returns the text; a date without milliseconds when they are 0.
  */
 export function cellText(cell: unknown): string {

@@ -29,7 +29,7 @@ collect_files <- function() {
   lapply(utils::head(names, max_files), function(name) list(name = name, bytes = readBin(name, "raw", file.size(name))))
 }
 
-#' Saves the objects with which an author can run the script in the R on the author's own machine (R-H9).
+#' Saves the objects that the script needs, so that its author can run it in R on another machine (R-H9).
 #'
 #' Saves all five globals, the toolbox and the state of the random number generator, even those that the script does not
 #' name: a script can call a function by its name in a string, and functions of packages draw random numbers.

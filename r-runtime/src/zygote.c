@@ -179,7 +179,7 @@ static int keep_spares(struct zygote *z, struct run_header *header) {
   for (;;) {
     if (fork_spares(z, &spares, header)) return 0;
     struct pollfd p = {.fd = notify[0], .events = POLLIN};
-    /* The time-out limits the rate of forks when spares die at once. */
+    /* The time-out limits the rate of forks when spares die right after their fork. */
     if (poll(&p, 1, HEARTBEAT_MS) < 0 && errno != EINTR) return -1;
     read_notices(&spares, notify[0]);
     reap_ended(&spares);

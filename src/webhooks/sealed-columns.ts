@@ -42,7 +42,7 @@ interface SealedRow {
   readonly headers: StoredHeaders;
 }
 
-// Includes deleted webhooks that still have credentials, so that afterwards no row needs an old key.
+// Includes deleted webhooks that still have credentials, so that no row needs an old key after the renewal.
 const NEXT = `
   select id, account_id as "accountId", secret, former_secret as "formerSecret", headers from webhook
   where id > $1 and (deleted_date is null or secret <> '' or former_secret is not null or headers <> '{}')

@@ -112,8 +112,8 @@ export function parseMoment(text: string): ParsedMoment | undefined {
 }
 
 /**
- * Parses an instant of the years 1 to 9999, which the database can hold, such as the end of a user's lock (R-B11);
- * epoch milliseconds must be from 1700 to 2199. A text without a zone is UTC, because it belongs to no source (R-A11).
+ * Parses an instant that belongs to no source, such as the end of a user's lock (R-B11); a text without a zone is
+ * therefore in UTC (R-A11). The years 1 to 9999 are accepted; epoch milliseconds only from 1700 to 2199.
  *
  * @returns ISO 8601 in UTC, cut to microseconds; undefined for a text in none of the forms named at the top of this
  * file, an instant out of range, or a day or time that does not exist.

@@ -18,7 +18,7 @@ export interface GivenValue {
 
 /** Values by name, from the query of an address or from the members of a body (R-G1). */
 export interface QuerySource {
-  /** Returns the values of a name in the order given. The name matches in any case. */
+  /** Returns the values of a name, ignoring its case, in the order given. */
   all(name: string): readonly GivenValue[];
   /**
    * Returns the location of the name, or of its value at `index`, for error messages; an absent name has a location

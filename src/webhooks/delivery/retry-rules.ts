@@ -68,8 +68,8 @@ export function planPause({ state, status, retryAfterMs }: TryEnd): number {
 }
 
 /**
- * @returns true when a failure shows that the receiver is down: no answer, or status 5xx, 408 or 429. Any other failure
- * concerns this message only.
+ * @returns true when a failure shows that the receiver is down: no answer, or status 5xx, 408 or 429. A message that is
+ * too large to send shows nothing about the receiver.
  */
 export function isDown({ state, status, isTooLarge }: TryEnd): boolean {
   if (state === 'Succeeded' || isTooLarge) return false;

@@ -48,7 +48,7 @@ const findChunkSizes = async (): Promise<readonly StoredChunk[]> => {
   );
 };
 
-/** Bytes of the free space and visibility maps of all compressed chunks. */
+/** Selects the bytes of the free space maps and the visibility maps of all compressed chunks. */
 const MAP_BYTES = `
   select sum(pg_relation_size(relation, fork))::float8 as "mapBytes"
   from point_chunks()

@@ -69,7 +69,7 @@ it('webhook delivery: uses the latest headers and template; a disabled or delete
   await receiver.waitFor(2);
   await delivery.api.manager.delete(path);
   await delivery.createSites(1);
-  // The other webhook has received both events, so their fan-out is complete.
+  // The fan-out of the last two events is complete when the other webhook has received both.
   await other.waitFor(2);
   expect(receiver.received).toHaveLength(2);
 });

@@ -1,4 +1,4 @@
-/** Structured logs (R-K4): one JSON line per event. Passwords and client secrets are redacted. */
+/** Structured logs (R-K4): one JSON line per event. Passwords, client secrets and `authorization` are redacted. */
 import { type Logger, pino } from 'pino';
 
 export type Log = Logger;

@@ -1,6 +1,6 @@
 /**
- * `POST /api/data` (§4.5, R-D1): answers once the push is committed. `GET /api/data/targets` lists which of the given
- * variables the caller may push to.
+ * Routes of pushes. `POST /api/data` (§4.5, R-D1) answers once the push is committed. `GET /api/data/targets` lists
+ * which of the given variables the caller may push to. The routes of operations and custom formats are mounted here.
  */
 import { Hono } from 'hono';
 import { type CallerEnv, requirePermission } from '../identity/authentication/authenticate.ts';

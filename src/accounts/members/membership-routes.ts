@@ -39,7 +39,8 @@ export function membershipRoutes(services: AccountServices): Hono<AccountEnv> {
 
 /**
  * Changes the memberships of all users whom the request names, or of none.
- * @throws {DomainError} not_found for an account the caller may not use, or a user the caller may not see.
+ * @throws {DomainError} not_found for an account the caller may not use, or a user the caller may not see;
+ * permission_denied as `lockUsers`; the errors of `work`.
  */
 async function change(c: Context<AccountEnv>, services: AccountServices, work: ChangeMembership): Promise<Response> {
   const { accountId, userIds } = parseInput(membershipSchema, await readJsonBody(c.req.raw));

@@ -30,7 +30,7 @@ export interface OutputCounts {
   readonly returned: number;
   /** Rows whose date or value was NA or not finite. */
   readonly dropped: number;
-  /** Rows at dates outside the validity of the formula, or in periods that its aligned inputs hold only in part. */
+  /** Rows at dates outside the validity of the formula, or outside the whole periods of its aligned inputs. */
   readonly outside: number;
   /** Rows with the same date and Version as a later row, which is stored instead. */
   readonly merged: number;

@@ -30,8 +30,8 @@ export interface VerifiedToken {
   /** Claim `iat` in Unix seconds; undefined when absent. */
   readonly issuedSec?: number | undefined;
   /**
-   * Fingerprint of the password that the claims were made from (R-B7); the claims are valid while the user has this
-   * password.
+   * Fingerprint of the password that the embedded issuer has exchanged for the claims (R-B7): the claims are valid only
+   * while the user has this password. Undefined for the claims of a token.
    */
   readonly passwordFingerprint?: string | undefined;
   /** Claim `account`; undefined when absent. */

@@ -34,8 +34,8 @@ export interface UserDirectory {
   setTemporaryPassword(transaction: Transaction, userId: string): Promise<string | undefined>;
   /**
    * Makes sure that only the owner of this mail address can sign in as the user. Unless the user has already proven to
-   * own the address, password and sessions are revoked.
-   * @returns true when password and sessions were revoked: the user needs a temporary password.
+   * be the owner, revokes the password, the sessions and the access tokens.
+   * @returns true when they were revoked: the user needs a temporary password.
    */
   claimAddress(transaction: Transaction, userId: string, email: string): Promise<boolean>;
   /** Mails a link to choose a new password; it works once, for an hour (R-B11). The user must have a mail address. */

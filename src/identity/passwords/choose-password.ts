@@ -1,6 +1,7 @@
 /**
- * Sets a password the user chose (R-B10, R-B11, R-B13). All sessions end, except the one in which the user chose it. A change
- * by a mailed link also revokes access tokens, because others may have known the previous password.
+ * Sets a password that the user has chosen (R-B10, R-B11, R-B13), and makes temporary passwords. A chosen password ends
+ * all sessions except `kept`. With `sentTo`, it also revokes the access tokens, because others may have known the
+ * previous password.
  */
 import { randomInt } from 'node:crypto';
 import type { Transaction } from '../../platform/database/database.ts';

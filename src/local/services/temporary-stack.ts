@@ -1,6 +1,6 @@
 /**
  * Services of one run of the tests or the benchmark, in a directory of their own under `.local/`. The run removes the
- * directory at its end; the next run removes the directories of killed runs.
+ * directory at its end; the next run with the same purpose removes the directories of killed runs.
  */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

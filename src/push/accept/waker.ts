@@ -2,7 +2,7 @@
  * Wakes the ingester for accounts in the background. At most one call is in flight; accounts that are added
  * meanwhile share the next call. The first wake-up is immediate. The pause between calls grows with the rate of
  * pushes, so that thousands of small pushes per second are written in few large transactions. If a wake-up fails,
- * the ingester's sweeper finds the batch.
+ * the ingester's sweeper finds the batches of the account.
  */
 import type { Log } from '../../platform/log.ts';
 

@@ -39,8 +39,8 @@ const FIND = `
 export const MAX_PUSHES = 20;
 
 /**
- * Finds the pushes that may have had readings of the variable in each write.
- * @returns one list per write, with the pushes in the order in which they took effect.
+ * Finds, for each write, the pushes that may have had readings of the variable.
+ * @returns one list per write: at most MAX_PUSHES pushes, in the order in which they took effect.
  */
 export async function findPushOrigins(
   queryable: Queryable,

@@ -119,8 +119,8 @@ export async function markProcessing(
 }
 
 /**
- * Ends an operation that has no batch because the same transaction writes its points, and appends the
- * event DataPushCompleted (R-D7).
+ * Ends an operation that has no batch, because the same transaction writes its points or the last of them, and appends
+ * the event DataPushCompleted (R-D7).
  * @param variableIds variables of the operation, for webhooks with a filter.
  */
 export async function completeOperation(

@@ -18,8 +18,8 @@ interface SubscriberRow extends Omit<Subscriber, 'filter'> {
   readonly filter: WebhookFilter;
 }
 
-// The lock waits while purge-history.ts removes the row of a deleted webhook, and then skips that webhook: messages for it
-// would violate the foreign key.
+// With `for key share`, the statement waits while purge-history.ts removes the row of a deleted webhook, and then does
+// not return this webhook: a message for it would violate the foreign key.
 const FIND = `
   select webhook.id as "webhookId", webhook.account_id as "accountId", webhook.event_type as type,
          gap_event_id is not null as "isFull",

@@ -144,7 +144,7 @@ function Numeric({ field, onChange }: NumericProps) {
         searchable
         clearable
         limit={100}
-        // Disabled until the options arrive: an empty list does not open, and does not open later by itself.
+        // Disabled until the options arrive: a click on a field without options opens no list, not even later.
         disabled={units.length === 0}
         data={[...units]}
         value={field.unitId === '' ? null : field.unitId}

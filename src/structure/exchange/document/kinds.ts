@@ -1,8 +1,9 @@
 /**
- * The rows of an exchange document: members of a site, source or variable, with business keys instead of ids. The key of a
- * resource is its identifier (`externalId`, `serialNumber` or `mappingConfig`), or its name when it has no identifier. A
- * row names its resource and the parents of the resource by their keys. Resources that share a key within their parent
- * also have an `occurrence`: 1 for the resource with the lowest id, 2 for the next.
+ * The lists of an exchange document and the members of their rows. A row of a site, source or variable has business
+ * keys instead of ids. The key of such a resource is its identifier (`externalId`, `serialNumber` or `mappingConfig`),
+ * or its name when it has no identifier. The row names its resource and the parents of the resource by their keys.
+ * Resources that share a key within their parent also have an `occurrence`: 1 for the resource with the lowest id, 2 for
+ * the next.
  */
 import type { Resource } from '../../resource.ts';
 import { SITE } from '../../site.ts';

@@ -25,7 +25,7 @@ export interface ChangedDeclaration {
   readonly to: unknown;
 }
 
-/** A row of an import that sets or clears a declaration. */
+/** An imported row that sets or clears the declaration of its variable. */
 export interface DeclarationRow {
   readonly ordinal: number;
   readonly place: string;

@@ -84,7 +84,8 @@ void open_networks(const struct zygote *z, struct networks *n) {
 
 /*
  * Gives the next supervisor a network namespace that no run uses.
- * @return the entry of the namespace, whose `supervisor` the caller must set; NULL when the run makes its own namespace.
+ * @return the entry of the namespace, whose `supervisor` the caller must set; NULL when no namespace can be given. In
+ * MODE_NAMESPACES, the run then makes its own.
  */
 struct network *take_network(struct zygote *z, struct networks *n) {
   struct network *network = n->all;

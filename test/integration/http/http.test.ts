@@ -176,8 +176,8 @@ describe('http: responses', () => {
     expect(await encoding('/sites', 'identity')).toBeUndefined();
     expect(await encoding(`/sites/${ids.siteId}`, 'gzip'), 'a small answer').toBeUndefined();
     expect(await encoding('/nowhere', 'gzip'), 'a small error').toBeUndefined();
-    // Short answers are compressed in this thread, long answers in another thread; hono's `compress` handles quality
-    // values.
+    // Short answers are compressed in the thread of the event loop, long answers in another thread; hono's `compress`
+    // handles quality values and `deflate`.
     for (const path of ['/sites', '/sources?displayLevel=Verbose&itemsPerPage=1000', '/openapi.json']) {
       const plain = await api.manager.get(path, { 'accept-encoding': 'identity' });
       for (const accepted of ['br, gzip', 'deflate;q=0.5, gzip;q=0.9', 'deflate']) {

@@ -170,7 +170,7 @@ describe('listings: with many rows in a small heap', () => {
     }
   };
 
-  /** @returns `error` when the process still runs; else an error that says why it ended, from V8 or from its log. */
+  /** @returns `error` when the process still runs; else an error with the `FATAL ERROR` line or the end of its log. */
   const explain = async (error: unknown): Promise<unknown> => {
     const end = await Promise.race([service.ended, pause(END_MS)]);
     if (end === undefined) return error;

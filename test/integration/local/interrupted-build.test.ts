@@ -72,7 +72,10 @@ function startBuild(workplace: string, waitSec: number): Build {
   return { child, temporary, cache, inHook };
 }
 
-/** @returns what builds in these directories have left on this machine: files, mounts in any namespace, processes. */
+/**
+ * @returns the files, except lock files, and the processes and mounts, in any namespace, that the builds in these
+ * directories have left on this machine.
+ */
 function leftovers({ temporary, cache }: Build) {
   const files = [temporary, join(cache, 'tidemark')].flatMap((path) => readdirSync(path));
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));

@@ -1,4 +1,4 @@
-/** Limits of the architecture: imports between the folders of src, purity of rule files, size of files. */
+/** Rules of the source tree that are visible in its files, such as imports between folders and the size of files. */
 import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -47,7 +47,10 @@ export function completeScript(symbols: () => Symbols) {
 
 const toProperty = (label: string) => ({ label, type: 'property' });
 
-/** @returns the members to suggest after the last `$`: those of a known list, else the columns of a series; undefined without a `$`. */
+/**
+ * @returns the members to suggest after the last `$` of `before`, by default the columns of a series; undefined when
+ * `before` does not end in `$` or in `$` and the start of a name.
+ */
 function membersAt(before: string, { inputs, forms, constants }: Symbols): readonly string[] | undefined {
   if (/\binputVariables\$[\w.]*$/.test(before)) return inputs;
   if (/\binputForms\$[\w.]*$/.test(before)) return forms;

@@ -65,7 +65,7 @@ export async function benchRewrite(service: RewriteService): Promise<readonly Fi
   ];
 }
 
-/** @returns the seconds that the writer takes on one connection, with one transaction per push. */
+/** @returns the seconds that the writer alone takes for all points, with one transaction per group of variables. */
 async function rewriteAlone(database: Database, ids: readonly number[], value: number): Promise<number> {
   const parts = groupsOf(ids).map((group) => {
     return encodeTuples(

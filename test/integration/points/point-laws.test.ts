@@ -212,7 +212,7 @@ it('points: model and store agree on reads, counts, lists of versions and deleti
 
 const EVERYTHING: Query = { variables: VARIABLES, isToIncluded: false, order: 'asc', choice: { isEvery: true } };
 
-/** Computes the value of every date in the state at an instant, from all stored versions. */
+/** @returns the state at an instant: the value of each date. @param versions all versions, in ascending order. */
 function stateAt(versions: readonly Row[], micros: number): ReadonlyMap<number, number | null> {
   const known = versions.filter(({ versionMicros }) => (versionMicros ?? 0) <= micros);
   return new Map(known.map(({ dateMicros, value: number }) => [dateMicros, number]));

@@ -1,6 +1,6 @@
 /**
- * Memory of uploads: account A opens uploads that announce 50 MiB and fill as much memory as they can get. Account B uploads a
- * file of one row.
+ * Memory of uploads: account A opens 20 uploads, announces 50 MiB for each, sends 10 MiB of each and then stalls.
+ * Account B uploads a file of one row.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { openStalledBody } from '../../../support/clients/stalled-body.ts';

@@ -5,7 +5,7 @@ import type { Queryable } from '../platform/database/database.ts';
 /** A file that a version came from, with the members that the caller may see. */
 export interface FileOrigin {
   readonly kind: 'File';
-  /** Absent when the caller may not read the file, or when the file was deleted. */
+  /** Absent, like `filename` and `userId`, when the caller may not read the file or the file was deleted. */
   readonly fileId?: string;
   readonly filename?: string;
   readonly userId?: string;

@@ -1,6 +1,6 @@
 /**
- * Tasks that the API hands to a calculator, and their answers (R-H9). Only the calculator's machine needs R, so the API
- * and the calculator exchange both in a row of `calculation_preview`.
+ * Tasks that the API hands to a calculator, and the answers (R-H9). Only the calculator's machine needs R, so the API
+ * and the calculator exchange a task and its answer through the table `calculation_preview`.
  */
 import type { Declaration } from '../declaration/declaration.ts';
 import type { PictureFormat } from '../sandbox/sandbox-types.ts';

@@ -40,7 +40,7 @@ export interface SignInSource {
   readonly failureCount: number;
   readonly wrongCount: number;
   readonly isLocked: boolean;
-  /** Whether the network gave the right password within 30 days. */
+  /** Whether the user signed in with the right password from the network in the last 30 days. */
   readonly isKnown: boolean;
   readonly areStrangersLocked: boolean;
 }

@@ -37,7 +37,7 @@ interface Pacing {
   lastMs: number;
   /** Resolves when the next unit of work ends. */
   ended: PromiseWithResolvers<void>;
-  /** Resolves when the last requested unit of work has begun; units begin in the order of their calls. */
+  /** Resolves when the unit of work that was requested last has begun; units begin in the order of the requests. */
   begun: Promise<void>;
 }
 

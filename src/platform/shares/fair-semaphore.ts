@@ -1,6 +1,7 @@
 /**
  * Semaphore shared by accounts (R-A14): a total of permits, a maximum of permits per account, and round robin among
- * accounts with waiters. An account with a thousand waiters delays another account by one permit at most.
+ * accounts with waiters. Of the waiters of one account, at most one gets a permit before the next waiter of another
+ * account that is below its maximum.
  */
 import { DomainError } from '../errors.ts';
 

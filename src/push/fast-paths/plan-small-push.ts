@@ -13,7 +13,8 @@ const NO_LABELS = { versionTagId: NO_ID, tagSetId: NO_ID };
 
 /**
  * Throws no DomainError.
- * @returns undefined when the push is invalid, is not plain, has VersionTags or tags, or has a target that is not cached.
+ * @returns undefined when the push is invalid, is not plain, has VersionTags or tags, or has an element for which no
+ * target is cached.
  */
 export function planSmallPush(
   { targets, limits }: SmallPushParts,

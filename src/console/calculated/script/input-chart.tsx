@@ -28,7 +28,7 @@ interface InputChartProps {
   readonly result?: { readonly name: string; readonly unitId: number | null };
 }
 
-/** A chart of the first inputs of a preview, and a list of their windows. */
+/** A chart of the first MAX_DRAWN inputs of a preview and of its result, and a list of the windows of these inputs. */
 export function InputChart({ evaluation, timeZone, result }: InputChartProps) {
   const { t } = useTranslation('calculated');
   const all = useMemo(() => distinct(evaluation.inputs), [evaluation]);
@@ -98,7 +98,7 @@ function toSpan({ from, to }: Read, line: number): Span[] {
   return [{ from: Date.parse(from) / 1000, to: Date.parse(to) / 1000, line }];
 }
 
-/** @returns the query of the points around a window, for the first label and the `asOf` that the input names, if any. */
+/** @returns the query of the points in an input's window and margins. Of several VersionTags, it keeps the first. */
 function queryOf({ variableId, from, to, version, asOf }: Read, stepSec: number): PointQuery {
   const [begin, end] = [from === null ? Number.NaN : Date.parse(from), to === null ? Number.NaN : Date.parse(to)];
   const margin = Math.max((end - begin) * MARGIN, stepSec * 10_000);

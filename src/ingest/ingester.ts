@@ -143,8 +143,8 @@ interface IngestMetrics {
   /** Batches that cannot be written and are not retried. */
   readonly setAside: Count;
   /**
-   * Seconds from the acceptance of the oldest push of a transaction to its commit; for pushes taken out of a waiting
-   * batch, only the seconds of the transaction.
+   * Seconds from the acceptance of the oldest push in a transaction to the commit of the transaction; for pushes taken
+   * out of a waiting batch, only the seconds of the transaction.
    */
   readonly lagSeconds: Distribution;
   readonly transactionSeconds: Distribution;

@@ -21,7 +21,7 @@ export interface PassingLanes {
   close(): Promise<void>;
 }
 
-/** @param writeNext writes those next batches of an account that need not wait; resolves to the number of batches. */
+/** @param writeNext writes batches of an account that need not wait; resolves to the number of written batches. */
 export function openPassingLanes(
   writeNext: (accountId: number, isSmallOnly: boolean) => Promise<number>,
   log: Log,

@@ -1,6 +1,6 @@
 /**
- * Hashes passwords and client secrets (R-B11) with argon2id. The PHC string stores the parameters with the hash, so that they
- * can be raised later. Hashing runs in the thread pool, not on the event loop.
+ * Hashes and verifies passwords and client secrets (R-B11) with argon2id. The PHC string stores the parameters with the
+ * hash, so that the parameters can be raised later. Hashing runs in the thread pool, not on the event loop.
  */
 import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';

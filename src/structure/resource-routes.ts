@@ -48,7 +48,7 @@ interface ListQuery<Level extends string, Filter extends string> {
 export interface ListOptions<Level extends string, Filter extends string> {
   readonly query: ListQuery<Level, NoInfer<Filter>>;
   readonly levels: Levels<Level>;
-  /** By query parameter with ids: builds the SQL condition from the placeholder of the ids, an `int[]`. */
+  /** Query parameter with ids → function that builds the SQL condition from the placeholder of the ids, an `int[]`. */
   readonly filters: Readonly<Record<Filter, (parameter: string) => string>>;
   /** Resource that `Site{…}` of a customFilter refers to; the listing must join its table. */
   readonly site?: Resource;

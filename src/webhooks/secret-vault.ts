@@ -29,8 +29,8 @@ export interface SecretVault {
 }
 
 /**
- * Prefix of a sealed text. A sealed text is `sealed:1:<key id>:<wrapped data key>:<text>`. No secret and no JSON has
- * this prefix.
+ * Prefix of a sealed text. A sealed text is `sealed:1:<key id>:<wrapped data key>:<encrypted text>`. No secret and no
+ * JSON has this prefix.
  */
 const PREFIX = 'sealed:1:';
 const KEY_BYTES = 32;

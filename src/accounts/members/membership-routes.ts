@@ -1,4 +1,4 @@
-/** Routes that add users to accounts and remove them (§4.3), for every account the caller may use. */
+/** Routes that add users to an account and remove users from an account (§4.3): any account that the caller may use. */
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { requireRole } from '../../identity/authentication/authenticate.ts';
@@ -29,7 +29,7 @@ type ChangeMembership = (
   target: TargetUser,
 ) => Promise<boolean>;
 
-/** Routes that add users to an account and remove them (§4.3). */
+/** Routes that add users to an account and remove users from an account (§4.3). */
 export function membershipRoutes(services: AccountServices): Hono<AccountEnv> {
   const manager = requireRole('MANAGER');
   return new Hono<AccountEnv>()

@@ -1,4 +1,7 @@
-/** Creates, saves, locks and deletes users (§4.2). Each function runs in the transaction it is given. */
+/**
+ * Creates, saves, locks and deletes users, and requests password resets (§4.2). Each function runs in the transaction
+ * that it is given.
+ */
 import type { z } from 'zod';
 import type { DirectoryUser, UserDirectory } from '../../identity/directory/user-directory.ts';
 import { clearFailures } from '../../identity/passwords/sign-in-sources.ts';

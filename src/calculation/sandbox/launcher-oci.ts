@@ -80,7 +80,7 @@ function runArguments(settings: OciSettings, name: string, directory: string): r
 
 /**
  * @returns options of rootless podman that map the user of the container to the user of this process, because this
- * process must connect to the socket of the container. No options for root and Docker.
+ * process must connect to the socket of the container. No options when this process is root, and none for Docker.
  */
 function userNamespace(command: readonly string[]): readonly string[] {
   return isRoot() || isDocker(command) ? [] : ['--userns', `keep-id:uid=${SANDBOX_UID},gid=${SANDBOX_UID}`];

@@ -36,7 +36,7 @@ const REMOVE_REQUESTS = `
 /**
  * Ends the runs of the variables, except runs that are already storing their points, and removes the requests of the
  * variables.
- * @returns the ids of the records of the ended runs and of the removed requests, ascending.
+ * @returns the ids of the run records, ascending: those of the ended runs, and those that the removed requests leave.
  */
 export async function stopUpdates(
   transaction: Transaction,

@@ -38,7 +38,7 @@ interface WaveRun {
   readonly finishedDate: string | null;
 }
 
-/** A variable with its run in a wave of recalculations. */
+/** A variable in a wave of recalculations, with its run in this wave, if it has one. */
 export interface WaveNode extends Omit<WaveRun, 'causes' | 'trigger'> {
   readonly name: string;
   readonly sourceName: string;

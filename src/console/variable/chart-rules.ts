@@ -48,9 +48,9 @@ export function stepOf(granularity: number | null, timeBase: string | null): num
   return granularity === null || base === undefined ? DEFAULT_STEP_SEC : granularity * base;
 }
 
-/** Dates of the first and the last point, and the usual distance between the last points. */
+/** Dates of the first and the last point of a variable, and the usual distance of its points. */
 export interface Bounds extends Range {
-  /** Median distance between the last points, in seconds; undefined with fewer than two points. */
+  /** Median distance of the newest points of the variable, in seconds; undefined with fewer than two points. */
   readonly spacingSec: number | undefined;
 }
 
@@ -160,7 +160,7 @@ export function compareQuery(left: Side, right: Side, now: string) {
 }
 
 /**
- * @param timeZone zone whose civil days and months are the buckets; not used for raw points.
+ * @param timeZone zone whose civil time delimits the buckets; not used for raw points.
  * @returns the parameters that read the points of one side.
  */
 export function pointQuery(variableId: number, range: Range, side: Side, resolution: Resolution, timeZone?: string) {

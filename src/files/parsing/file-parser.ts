@@ -32,7 +32,7 @@ export interface FileParser {
   /**
    * Yields the rows of a file, chunk by chunk. A chunk is valid until the next chunk is requested.
    * @throws {FileRefusal} when the file cannot be read to its end.
-   * @throws {ParserDeath} when the process ended while it parsed the file.
+   * @throws {ParserDeath} when the process ended before it had parsed the file.
    * @throws {Error} when the parser reports a bug or a fault of the machine; rethrows errors of `help`.
    */
   parse(order: ParseOrder, help: ParseHelp): AsyncGenerator<ParsedChunk>;
@@ -40,7 +40,7 @@ export interface FileParser {
   close(): Promise<void>;
 }
 
-/** The parser process ended while it parsed a file. */
+/** The parser process ended before it had parsed its file. */
 export class ParserDeath extends Error {
   override readonly name = 'ParserDeath';
   /**

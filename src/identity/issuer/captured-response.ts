@@ -1,6 +1,6 @@
 /**
- * Runs a Node request handler and returns a web `Response`, so that middleware (headers, logs, compression) treats it like
- * any other route. The answer is held in memory: for small answers only.
+ * Runs a Node request handler and returns a web `Response`, so that middleware (headers, logs, compression) treats the
+ * handler like any other route. The answer is held in memory: for small answers only.
  */
 import { type IncomingMessage, ServerResponse } from 'node:http';
 

@@ -56,7 +56,7 @@ interface CallOptions {
 }
 
 const TIMEOUT_MS = 10_000;
-/** A token is renewed this many milliseconds before it expires. */
+/** A call that finds a token with at most this many milliseconds left gets a new token first. */
 const EARLY_MS = 10_000;
 
 /**

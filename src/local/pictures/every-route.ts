@@ -42,7 +42,7 @@ export async function takeEveryRoute(browser: Browser, signIn: SignIn, directory
   const routes = await listRoutes(page);
   const storageState = await first.storageState();
   const origin = new URL(page.url()).origin;
-  // The languages run at the same time, because most of the time is spent waiting for the routes to settle.
+  // Takes the pictures of all languages at the same time, because most of the time passes while routes settle.
   await Promise.all(
     LOCALES.map(async (locale) => {
       for (const colorScheme of SCHEMES) {

@@ -22,7 +22,7 @@ import { type Series, surveyRows, type VariableSurvey } from './survey-rows-rule
 
 /** Result of a write for one variable: the written range and the new write state of the variable. */
 export interface WrittenSeries extends WrittenRange {
-  /** VersionTimestamp of the first row of every date; further rows of a date have the microseconds after it. */
+  /** VersionTimestamp of the first row of every date; each further row of a date has the next microsecond. */
   readonly firstVersionTimestamp: Micros;
   readonly lastVersionTimestamp: Micros;
   readonly hasHistory: boolean;
@@ -37,7 +37,7 @@ export interface WritePlan {
   readonly current: readonly Buffer[];
   /** Tuples for `point_version`: rows superseded by later rows of this write. */
   readonly earlier: readonly Buffer[];
-  /** Runs of the dates that may be stored already or get several versions, by chunk number. */
+  /** By chunk number: runs of the dates that may be stored already, and of the dates that get several versions. */
   readonly chunks: ReadonlyMap<number, ChunkRuns>;
   /** The variables that exist and have rows in the write, each once. */
   readonly written: readonly WrittenSeries[];

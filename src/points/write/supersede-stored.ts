@@ -125,7 +125,7 @@ interface RunStep {
  */
 export type HistoryCuts = Map<number, Micros>;
 
-/** Statements for each set of runs, in the order of execution. */
+/** Statements for each set of runs; the statements of one set are in the order of execution. */
 export const RUN_STEPS: Readonly<Record<keyof ChunkRuns, readonly RunStep[]>> = {
   // If the statement deletes any row, all its variables count as cut, because finding the variables of deleted rows
   // would look up each run twice.

@@ -46,8 +46,8 @@ export interface NewBatch {
 }
 
 /**
- * `stale`: the structure has another version than `structureVersion`. `resent`: an operation has the same `resendKey`.
- * In both cases the push was not stored.
+ * `stale`: the version of the structure is no longer `structureVersion`. `resent`: a stored operation already has the
+ * `resendKey` of the push. In both cases the push was not stored.
  */
 export type StoreOutcome =
   | { readonly kind: 'stored'; readonly id: number }

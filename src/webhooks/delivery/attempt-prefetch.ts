@@ -30,7 +30,7 @@ export interface PrefetchOptions {
   readonly database: Database;
   readonly vault: SecretVault;
   readonly webhookId: string;
-  /** Renews the claims of attempts, before and after they are taken. */
+  /** Renews the claim of an attempt both while the attempt waits for `take` and after `take` has returned it. */
   readonly leases: RowLeases<ClaimedAttempt>;
   /** Number of consumers that take attempts at the same time. */
   readonly lanes: number;

@@ -6,7 +6,8 @@ const END = `
   update webhook_attempt set state = 'Failed', error = $2, claimed_until = null, date = clock_timestamp()
   where webhook_id = $1 and state = 'Pending' and (claimed_until is null or claimed_until < clock_timestamp())`;
 
-// A webhook that a manager enables again may fail for the full number of days before it is disabled again.
+// Ends the failure period, so that a webhook that a manager enables again may fail for WEBHOOK_DISABLE_AFTER_DAYS days
+// before it is disabled again.
 const FORGET_FAILURES = 'update webhook set failing_since = null, paused_until = null where id = $1';
 
 /**

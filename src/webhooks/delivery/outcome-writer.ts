@@ -1,7 +1,7 @@
 /**
- * Group commit of outcomes: one transaction at a time, and the next one writes up to 500 of the outcomes that arrived
- * meanwhile, of any webhooks. While the database is unavailable, the writer retries for `patienceMs`; after that, a process
- * sends the messages again under the same ids (R-I3).
+ * Writes the outcomes of attempts in groups: while one transaction runs, outcomes of any webhooks collect, and the next
+ * transaction writes up to 500 of them. When a write fails, it is retried until `patienceMs` after the end of the
+ * attempt; after that, a process sends the message again under the same id (R-I3).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../platform/log.ts';

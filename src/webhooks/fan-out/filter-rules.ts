@@ -31,7 +31,7 @@ export function toFilter({ siteIds, sourceIds, variableIds }: WebhookFilter): Fi
   return { siteIds: new Set(siteIds), sourceIds: new Set(sourceIds), variableIds: new Set(variableIds) };
 }
 
-/** Whether the filter names one of the entities (R-I1). */
+/** Whether the filter names an entity of the concern (R-I1). */
 export function isWanted(filter: Filter, { variableId, sourceIds, siteIds }: Concern): boolean {
   if (variableId !== undefined && filter.variableIds.has(variableId)) return true;
   return sourceIds.some((id) => filter.sourceIds.has(id)) || siteIds.some((id) => filter.siteIds.has(id));

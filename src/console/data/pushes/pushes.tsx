@@ -1,4 +1,4 @@
-/** Lists pushes with rejected elements, so that a user can open one and replay it. */
+/** Opens a push by its label, and lists the recent pushes that failed or have rejected elements. */
 import { Button, Skeleton, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';

@@ -87,11 +87,11 @@ export async function answerPasswordGrant(
 }
 
 /**
- * oidc-provider's findAccount (R-B4). With a grant (code exchange, refresh): the token keeps the grant's account unless
- * the request names another. The user must have access to that account, no temporary password and no lock. Without a
- * grant: only finds the user.
- * @returns undefined when the grant or the user does not exist, or the user is locked.
- * @throws invalid_grant and invalid_request from `getHolder`
+ * oidc-provider's findAccount (R-B4). With a grant (code exchange, refresh), `getHolder` checks the user and decides
+ * the account of the token: the account that the request names, else the account of the grant. Without a grant, only
+ * finds the user.
+ * @returns undefined when the grant does not exist; without a grant, when the user does not exist or is locked.
+ * @throws with a grant, invalid_grant and invalid_request as `getHolder`.
  */
 export async function findTokenAccount(
   context: GrantContext,
@@ -168,11 +168,11 @@ export async function answerScopeNames(ctx: KoaContextWithOIDC, next: () => Prom
 }
 
 /**
- * Decides user and account of a token: the requested account, else the account kept from the sign-in, else the account
- * that `findTokenUser` chooses (R-B4).
- * @param keptAccountId account of the sign-in whose code or refresh token is used.
+ * Decides the user and the account of a token. The account is the requested account, else `keptAccountId`, else the
+ * account that `findTokenUser` chooses (R-B4).
+ * @param keptAccountId account of the sign-in whose code or refresh token is used; undefined: none.
  * @throws invalid_request when the requested account is not a number; invalid_grant when the user is unknown or locked,
- * has no access to the account, or has a temporary password (not checked with `actor`)
+ * has no access to the account, is a member of no account, or, without `actor`, has a temporary password.
  */
 export async function getHolder(
   { database, clock }: GrantContext,

@@ -41,8 +41,8 @@ export function collectReferences(declarations: readonly unknown[]): Readonly<Re
 }
 
 /**
- * Replaces the ids in a declaration by keys, and the ids of the account's own units by names. A reference to a resource
- * that `keys` does not have keeps its id.
+ * Replaces the ids of sites, sources and variables in a declaration by keys, and the ids of the account's own units by
+ * names. The id of a resource that is not in `keys` stays.
  * @param declaration as clients read it (R-C12).
  */
 export function toDocumentDeclaration(declaration: Members, home: Home, keys: ReferenceKeys, names: OwnNames): Members {

@@ -81,7 +81,7 @@ async function token(realm = 'opinum'): Promise<{ readonly access: string; reado
   const { status, text } = await post(tokenPath(realm), form.toString(), { ...FORM, Authorization: basic });
   expect(status, text).toBe(200);
   const { access_token: access, refresh_token: refresh, expires_in: expiresIn, token_type: type } = JSON.parse(text);
-  // On every call, the clients would renew a token that lives two minutes or less.
+  // If a token lived for two minutes or less, the clients would renew it on every call.
   expect(expiresIn).toBeGreaterThan(120);
   expect(type.toLowerCase()).toBe('bearer');
   return { access, refresh };

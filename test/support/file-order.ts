@@ -1,6 +1,7 @@
 /**
- * Order of the test files: large files first, as vitest orders them without results of an earlier run. Files of the console
- * follow each other, so that a worker keeps the processes they share (`console/console-processes.ts`).
+ * Order of the test files: the order of vitest (without results of an earlier run: large files first), except that the
+ * files of the console follow each other, so that a worker keeps the processes that these files share
+ * (`console/console-processes.ts`).
  */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 

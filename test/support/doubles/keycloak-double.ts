@@ -1,7 +1,7 @@
 /**
- * Test double of Keycloak with one realm: the token endpoint (client credentials) and the admin REST API of users, with
- * the documented answers. As strict as Keycloak: it accepts only its own bearer tokens, replaces whole users on PUT,
- * lowercases user names, and keeps names and mail addresses unique.
+ * Test double of Keycloak with one realm: the token endpoint (client credentials), the keys and the admin REST API of
+ * users, with the documented answers. As strict as Keycloak: it accepts only its own bearer tokens, replaces whole
+ * users on PUT, lowercases user names, and keeps names and mail addresses unique.
  */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -33,7 +33,7 @@ export interface KeycloakDouble {
   readonly loggedOut: string[];
   /** User id, query and body of each call of execute-actions-email. */
   readonly actionMails: { readonly userId: string; readonly query: URLSearchParams; readonly actions: unknown }[];
-  /** Every call of the admin API of users, as `METHOD /path`. */
+  /** Every call of the admin API of users with a valid token, as `METHOD /path`; the path is relative to `…/users`. */
   readonly calls: string[];
   /** Refuses all tokens issued so far. */
   expireTokens(): void;

@@ -50,7 +50,7 @@ function roomOf(file: string): string {
 
 /** Folders that most other folders may import; identity provides `Caller` and authentication. */
 const FEATURES = ['platform', 'points', 'structure', 'identity'];
-/** For each folder of src, the other folders that it may import. */
+/** Folder of src → the other folders of src that it may import. Folders without an entry have no such limit. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   platform: [],
   points: ['platform'],

@@ -1,4 +1,4 @@
-/** Workbooks of a structure that are not read to their end. */
+/** Writing a structure as a workbook whose reader stops before the end. */
 import { expect, test } from 'vitest';
 import { encodeCells, writeSheets } from '../../../src/structure/exchange/export/write-document.ts';
 

@@ -130,7 +130,10 @@ interface Shown {
   readonly total: string | null;
 }
 
-/** @returns an answer without the requested ids and without members that always differ. */
+/**
+ * Sends a request, and requires that the answer has no text of an object that the client must not see.
+ * @returns the answer without `ids`, and without the members that differ in every answer.
+ */
 async function ask(client: TestClient, method: string, path: string, body: unknown, ids: Ids): Promise<Shown> {
   const response = await fetch(api.origin + path, {
     method,

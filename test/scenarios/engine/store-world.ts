@@ -223,8 +223,8 @@ function toColumn<Item>(
 }
 
 /**
- * Writes the batches. When `moment` is an instant, shifts the VersionTimestamps of the write so that they begin at that
- * instant, or a microsecond after the variable's last VersionTimestamp before the write if that is later.
+ * Writes the batches. When `moment` is an instant, shifts the new VersionTimestamps of each variable: they begin at
+ * `moment` or, if this is later, a microsecond after the last VersionTimestamp that the variable had before.
  */
 async function writeAt(
   { database, ids, spans }: Store,

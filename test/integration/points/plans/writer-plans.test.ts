@@ -55,7 +55,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => store?.close());
 
-/** Inserts a point every hour from `start` on, each with `versions` versions. */
+/** Inserts HOURS hourly dates of each variable, the first at `start`, with `versions` rows per date. */
 function insertPoints(table: string, versions: number, variableIds: readonly number[], start: number) {
   return store.database.query(
     `insert into ${table} (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)
@@ -96,7 +96,10 @@ async function explain(transaction: Transaction, statement: string, values: read
 const inTransaction = <Result>(work: (transaction: Transaction) => Promise<Result>) =>
   withTransaction(store.database, work);
 
-/** Makes runs of dates (stored-runs-rules.ts): one per variable, or one per date. */
+/**
+ * @returns runs (stored-runs-rules.ts) that cover HOURS dates of each of several variables: one run per date when
+ * `isSingle`, else one run for all dates.
+ */
 function runsOf(isSingle: boolean): Runs {
   const variableIds = ids.slice(0, VARIABLES / 2);
   const one = (count: number, length: number) => {

@@ -19,7 +19,7 @@ function holdAll(budget: SharedBudget, of: BudgetOwner): Holding[] {
   return holdings;
 }
 
-/** @returns the units that the owner holds after `holdAll`. */
+/** @returns how many units `holdAll` takes. */
 const takeAll = (budget: SharedBudget, of: BudgetOwner): number => holdAll(budget, of).length;
 
 describe('shared budget: a share of each account and user (R-A14)', () => {

@@ -15,7 +15,7 @@ export interface QueueOptions {
 }
 
 export interface WakeQueue {
-  /** Name of the queue in Redis, which its workers use too. */
+  /** Name of the queue in Redis; the workers of the queue have the same name. */
   readonly name: string;
   /**
    * Asks workers to check each key. Never rejects.

@@ -43,7 +43,8 @@ export interface Retention {
 }
 
 /**
- * The state of retention of an account or variable: its rollups, and the points that were refused because of rollups.
+ * The state of retention of an account or variable: the saved policy, the rollups, and the points that were refused
+ * because their dates are rolled up.
  */
 export interface RetentionState {
   /** The policy saved for this account or variable; null when none is saved. */

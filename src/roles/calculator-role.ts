@@ -17,7 +17,7 @@ export interface CalculatorRole extends Role {
 }
 
 /**
- * Starts R in its sandbox and the worker of runs.
+ * Starts R in its sandbox, and the worker that passes runs to R.
  * @throws {SandboxUnavailableError} when this machine cannot confine R in the way that the settings require (R-H7).
  */
 export async function startCalculatorRole(parts: Parts): Promise<CalculatorRole> {

@@ -1,6 +1,6 @@
 /**
- * Turns a failure to listen on an address into a sentence that names the setting to change.
- * Roles and `npm start` use it.
+ * Checks that a role can listen on an address, and turns a failure to listen into an error that names the setting to
+ * change, for the roles and for `npm start`.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:net';

@@ -270,8 +270,8 @@ function saveVariable(declarations: Declarations): BeforeChange {
 }
 
 /**
- * @returns a `Transact` that runs a change by `inTurn` when its body may declare a calculation. It repeats work that
- * failed because of a concurrent write of the same mappingConfig or of another default variable.
+ * @returns a `Transact` that calls `inTurn` for a change whose body may declare a calculation. The `Transact` repeats
+ * work that failed because of a concurrent write of the same mappingConfig or of another default variable.
  */
 function takeTurns(database: Database, declarations: Declarations): Transact {
   return (caller, body, work) =>

@@ -3,7 +3,10 @@ import type { EventType } from './event-type.ts';
 
 export const HTTP_METHODS = ['POST', 'PUT'] as const;
 
-/** Matches an event that names any listed id. Without any list it matches every event of the type. */
+/**
+ * Matches an event that names at least one of the listed sites, sources and variables. A filter without lists matches
+ * every event.
+ */
 export interface WebhookFilter {
   readonly siteIds?: readonly number[];
   readonly sourceIds?: readonly number[];

@@ -1,4 +1,4 @@
-/** Members of a variable that a script sees (R-H2), and members that the loader needs to read its points. */
+/** Reads variables: the members that scripts see (R-H2), and the members that the loader needs to read the points. */
 import type { Queryable } from '../../platform/database/database.ts';
 import {
   AGGREGATE,

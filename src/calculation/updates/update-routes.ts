@@ -1,4 +1,7 @@
-/** Routes that request and stop updates of calculated variables, and show their current and waiting runs (R-H5, R-H8). */
+/**
+ * Routes that request and stop updates of calculated variables, show the current and waiting runs of a variable, and
+ * list the instants of a schedule (R-H5, R-H8).
+ */
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';

@@ -52,7 +52,10 @@ export async function readXlsx({ source, limits, from, onHeader, emit }: ParseJo
   await emitRows(true);
 }
 
-/** Adds each valid row to the collector and rejects invalid rows; the first row that is not empty is the header. */
+/**
+ * Takes the first row that is not empty as the header. Of the rows below the header, skips empty rows and the first
+ * `doneRows` others, adds each valid row to the collector and rejects each invalid row.
+ */
 class SheetRows implements RowVisitor {
   scanner: SheetScanner | undefined;
   /** Collects the rows; undefined until the header is read. */

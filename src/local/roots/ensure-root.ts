@@ -99,9 +99,10 @@ async function unpack(
 }
 
 /**
- * As root, mmdebstrap mounts /proc, /sys and /dev into the new root; in a mount namespace of its own, these mounts end
- * with mmdebstrap. A PID namespace of its own also ends all processes of mmdebstrap, even when this process is killed.
- * Without root rights, mmdebstrap creates namespaces itself.
+ * @returns the command that runs mmdebstrap in new namespaces; empty when this machine refuses namespaces, and without
+ * root rights, because mmdebstrap then creates namespaces itself. As root, mmdebstrap mounts /proc, /sys and /dev into
+ * the new root file system. In a new mount namespace, these mounts end with mmdebstrap. A new PID namespace ends all
+ * processes of mmdebstrap, even when this process is killed.
  */
 function privateNamespaces(): readonly string[] {
   const options = ['--mount', '--propagation', 'private', '--pid', '--fork', '--kill-child', '--mount-proc', '--'];

@@ -1,4 +1,4 @@
-/** Finds free ports. A port that was used before is preferred, so that addresses stay valid across starts. */
+/** Finds free ports. The port of the last start is preferred, so that addresses stay valid across starts. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 

@@ -21,8 +21,8 @@ export function openBody(request: Request, maxBytes: number, tooLarge: string): 
   }
   const gunzip = createGunzip();
   raw.on('error', (error) => gunzip.destroy(error));
-  // The consumer of the stream gets the error. This handler keeps an error before the first
-  // read from ending the process.
+  // The consumer of the stream gets the error. Without this handler, an error that occurs before the first read would
+  // end the process.
   gunzip.on('error', () => {});
   return Readable.from(limited(inflated(raw.pipe(gunzip)), maxBytes, tooLarge));
 }

@@ -148,11 +148,11 @@ async function compress(transaction: Transaction, name: string): Promise<string 
 const START = `
   select set_config('lock_timeout', $1, true), set_config('timescaledb.enable_delete_after_compression', 'on', true)`;
 
-// A correction decompresses the whole batches of its dates. So batches of current points have 240 points instead
-// of 1,000: correcting a day writes 80 kB of WAL instead of 180 kB (measured 2026-11). A page fits four batches of
-// 240 points even when values take 7.3 bytes each (random walks with two decimals); of batches with 250 points,
-// only three may fit. A version of TimescaleDB without this setting makes batches of 1,000 points. The statement
-// returns a row only for a chunk of current points.
+// A correction decompresses whole batches: all batches that contain its dates. So batches of current points have 240
+// points instead of 1,000: correcting a day writes 80 kB of WAL instead of 180 kB (measured 2026-11). Four batches of
+// 240 points fit into a page even when values take 7.3 bytes each (random walks with two decimals); of batches with 250
+// points, perhaps only three fit. A version of TimescaleDB without the setting `compression_batch_size_limit` makes
+// batches of 1,000 points. The statement returns a row only when the setting exists and the chunk has current points.
 const SET_BATCH_ROWS = `
   select set_config(settings.name, '240', true)
   from pg_settings settings, point_chunks() chunk

@@ -27,7 +27,7 @@ export interface Runs {
   readonly versionLimits: number[];
 }
 
-/** The runs of one chunk in sets; the set decides what happens to the stored rows. A run can be in several sets. */
+/** The runs of one chunk, by set. The set decides what happens to the stored rows; a run can be in several sets. */
 export interface ChunkRuns {
   /** Runs of a variable that is not versioned: the stored row is deleted. */
   readonly overwritten: Runs;

@@ -41,7 +41,7 @@ export interface Series {
 /** Survey of the rows of one variable in a write. */
 export interface VariableSurvey {
   readonly series: Series;
-  /** VersionTimestamp of the first row of every date; further rows of a date have the microseconds after it. */
+  /** VersionTimestamp of the first row of every date; each further row of a date has the next microsecond. */
   readonly versionTimestamp: Micros;
   readonly stamp: VersionStamp;
   count: number;

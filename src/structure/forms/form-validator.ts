@@ -1,7 +1,7 @@
 /**
- * Checks the values of a form against a JSON Schema made from its definition. A form, a group and a field may be absent; a
- * required field must have a value where its form is filled in. A group or field that the form does not define is a
- * problem.
+ * Checks the values of a form against a JSON Schema made from the definition of the form. A form may be absent. Where a
+ * form is filled in, its required fields must have values; other fields, and groups without required fields, may be
+ * absent. A group or field that the form does not define is a problem.
  */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { openBoundedCache } from '../../platform/bounded-cache.ts';

@@ -6,7 +6,7 @@ import type { Client, ResourceServer } from 'oidc-provider';
 import { ALLOWED_SCOPES_MEMBER } from '../../clients/find-client.ts';
 import { SIGNING_ALGORITHM } from '../../keys/signing-keys.ts';
 
-/** Identifier of the resource (RFC 8707). The audience of its tokens is the setting TOKEN_AUDIENCE. */
+/** Identifier of the resource (RFC 8707). The audience of the access tokens is the setting TOKEN_AUDIENCE. */
 export const API_RESOURCE = 'urn:tidemark:api';
 
 export interface ResourcePolicy {

@@ -12,7 +12,7 @@ import { readJsonRows } from './json-rows.ts';
 import type { DocumentNote, FromReader, ReadingOrder, StagedBatch, ToReader } from './reading-messages.ts';
 import { RowBatches } from './row-batches.ts';
 
-/** The reader process ended while it read a document. */
+/** The reader process ended before it had read the document. */
 export class ReaderDeath extends Error {
   override readonly name = 'ReaderDeath';
   /**

@@ -28,7 +28,7 @@ interface InputChartProps {
   readonly result?: { readonly name: string; readonly unitId: number | null };
 }
 
-/** A chart of the first MAX_DRAWN inputs of a preview and, with `result`, of its points; a list of the inputs' windows. */
+/** A chart of the first MAX_DRAWN inputs of a preview and, with `result`, of its points. Lists the inputs' windows. */
 export function InputChart({ evaluation, timeZone, result }: InputChartProps) {
   const { t } = useTranslation('calculated');
   const all = useMemo(() => distinct(evaluation.inputs), [evaluation]);

@@ -9,7 +9,7 @@ import { encodeRuns, encodeVariables } from './variable-runs-codec.ts';
 
 /** VersionTimestamps of a write, and the variables that have them. */
 export interface WriteStamp {
-  /** VersionTimestamp of the first row of every date; further rows of a date have the microseconds after it. */
+  /** VersionTimestamp of the first row of every date; each further row of a date has the next microsecond. */
   readonly fromMicros: Micros;
   /** Greatest VersionTimestamp, inclusive; later than `fromMicros` when a date has several rows. */
   readonly toMicros: Micros;

@@ -1,7 +1,8 @@
 /**
- * Triggers (R-H5): which variables must run over which dates after a change. Requests of a variable with equal numbers
- * of attempts are merged: a new trigger widens the waiting request that has no failed attempt. A committed write
- * becomes requests in the transaction that removes its event from the outbox, so no change is lost or requested twice.
+ * Triggers (R-H5): which variables must run over which dates after a change. Two waiting requests of one variable are
+ * merged when their numbers of failed attempts are equal, so a new trigger widens the request without failed attempts. A
+ * committed write becomes requests in the transaction that removes its event from the outbox, so no change is lost or
+ * requested twice.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { EventConsumer, EventName, OutboxEvent } from '../../platform/database/outbox.ts';
@@ -329,8 +330,8 @@ export async function requestAgain(transaction: Transaction, request: RequestBac
 }
 
 /**
- * Delays the waiting requests of a variable when another request of the variable has used its last attempt: the script
- * may fail on the dates of the waiting requests as well (R-H5).
+ * Delays the waiting requests of a variable. Called when a run of the variable has failed by a fault of the sandbox or
+ * the calculator and is not repeated: the script may fail on the dates of the waiting requests as well (R-H5).
  */
 export async function delayRequests(transaction: Transaction, variableId: number, delaySec: number): Promise<void> {
   await transaction.query(

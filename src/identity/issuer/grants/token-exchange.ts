@@ -1,6 +1,7 @@
 /**
- * Impersonation by token exchange (R-B14, RFC 8693): an ADMIN exchanges their own token for a token of another user,
- * whose claim `act` names the ADMIN. There is no refresh token: the impersonation ends with the access token (§5).
+ * Impersonation by token exchange (R-B14, RFC 8693): an ADMIN exchanges their own token for an access token of another
+ * user. The claim `act` of the new token names the ADMIN. There is no refresh token: the impersonation ends with the
+ * access token (§5).
  */
 import { errors, type TokenEndpointGrantContext } from 'oidc-provider';
 import type { Queryable } from '../../../platform/database/database.ts';

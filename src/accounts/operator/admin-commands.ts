@@ -355,10 +355,7 @@ async function setTemporaryPassword(
   );
 }
 
-/**
- * Sets the password that the operator has given for the user. The user's mail address stays unproven, because no secret
- * was sent to the address.
- */
+/** Sets the password that the operator gave. The user's mail address stays unproven: no secret was sent to it. */
 async function setGivenPassword(
   transaction: Transaction,
   { setPassword }: CommandServices,

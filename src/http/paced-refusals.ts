@@ -10,8 +10,8 @@ import { costMs } from './rate-rules.ts';
 
 export interface PacedLimiter extends RateLimiter {
   /**
-   * @returns true when a refusal was due within the last 4 s while 200 refusals of the key waited: the key's clients
-   * ignore refusals.
+   * @returns true when, within the last 4 s, a request of the key was refused while 200 refusals of the key waited: the
+   * key's clients ignore refusals.
    */
   isFlooded(key: string): boolean;
 }

@@ -36,7 +36,7 @@ type Report =
 
 /**
  * Starts the roles and waits until they are ready.
- * @throws {SetupError} with the reason the child gives; without one, with the end of its log.
+ * @throws {SetupError} with the reason that the child reports; when the child reports none, with the end of the log.
  */
 export async function startRoles(options: RolesOptions): Promise<RunningRoles> {
   const child = withLog(options.logFile, (output) => spawnRoles(options, output));

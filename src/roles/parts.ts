@@ -63,7 +63,10 @@ export interface Parts {
 
 /** A running role. */
 export interface Role {
-  /** Accepts no further work, and finishes the current work. */
+  /**
+   * Accepts no further work, and waits for the current work. Some roles wait only for a grace period, and then abort
+   * the rest.
+   */
   stop(): Promise<void>;
 }
 

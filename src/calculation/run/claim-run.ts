@@ -1,7 +1,7 @@
 /**
  * Claims runs. Only the session that holds the advisory lock of a variable may run the variable. A run in state Running
- * is abandoned when no session holds that lock. The next session that claims the variable requests the run again, or ends
- * it as Failed after its last attempt.
+ * is abandoned when no session holds that lock. The next session that claims the variable requests the run again.
+ * After the last attempt, it ends the run as Failed instead, unless the database restarted during the run.
  */
 import { type Connection, inTransaction, type Queryable, type Transaction } from '../../platform/database/database.ts';
 import { eventLiteral } from '../../platform/database/outbox.ts';

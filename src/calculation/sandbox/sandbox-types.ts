@@ -98,7 +98,10 @@ export interface OutputColumn {
   readonly texts: TextTable;
 }
 
-/** Texts of the script: R messages, R warnings and printed output, each cut at about CALC_MAX_TEXT_BYTES. */
+/**
+ * Texts of the script. The R messages together, the R warnings together and the printed output are each cut at about
+ * CALC_MAX_TEXT_BYTES.
+ */
 export interface Notes {
   readonly messages: readonly string[];
   readonly warnings: readonly string[];

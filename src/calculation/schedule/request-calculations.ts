@@ -82,9 +82,9 @@ const STOP_LOOPS = `${CHANGES}
   returning id`;
 
 /**
- * SQL of the range of a run: from the given first date, else from the first point of the inputs of `variable`. It reads
- * points, so the transaction must hold `point_gate`: otherwise a chunk compressed between the plan and its execution would
- * look empty.
+ * SQL of the range of a run: from the given first date, else from the first point of the inputs of `variable`, else
+ * from now. It reads points, so the transaction must hold `point_gate`: otherwise a chunk compressed between the plan
+ * and its execution would look empty.
  * @param begin SQL of a given first date and a comma, or an empty text.
  * @param end SQL of the last date.
  */
@@ -98,8 +98,8 @@ const wholeRange = (begin: string, end: string) => `
   ) range`;
 const NEXT_WAVE = `(select nextval(pg_get_serial_sequence('outbox_event', 'id')))`;
 
-// Without dates a forced run covers the dates from the first point of its inputs until now. Runs that are forced together
-// are one wave.
+// Without dates, a forced run covers the dates from the first point of its inputs until now. Runs that are forced
+// together are one wave.
 const FORCE = `
   insert into calculation_request (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave, request_id,
                                    is_background)

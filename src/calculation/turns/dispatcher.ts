@@ -6,7 +6,10 @@ import type { Log } from '../../platform/log.ts';
 import { FairQueue, type Turn, type Urgency } from './fair-queue.ts';
 import { HandBack } from './hand-back.ts';
 
-/** Milliseconds before a borrowed slot is taken back: a run that ends within this time need not be stopped. */
+/**
+ * Milliseconds from the moment when an account needs a borrowed slot until the slot is taken back. A run that ends
+ * within this time need not be stopped.
+ */
 const TAKE_BACK_AFTER_MS = 25;
 
 const STOPPING = 'the calculator stopped before the run ended; the run is repeated';

@@ -22,7 +22,10 @@ import { ingestFile } from './ingest-file.ts';
 import { findWaitingAccounts } from './take-file.ts';
 
 const PURGE_INTERVAL_MS = 600_000;
-/** Files of one account take at most this fraction of the time while files of other accounts are processed too. */
+/**
+ * Maximum fraction of the time that this process works on files of one account, while it also processes files of other
+ * accounts.
+ */
 const CHUNK_SHARE = 0.4;
 
 export interface FileIngesterServices {

@@ -11,7 +11,10 @@ import { text } from 'node:stream/consumers';
 import { unprivilegedCommand } from '../../platform/unprivileged-command.ts';
 import { SetupError } from '../setup-error.ts';
 
-/** User and group id of the services, which is in /etc/passwd of the database root file system. */
+/**
+ * Id of the user and of the group under which services run when this process is root. The database root file system
+ * has an entry for each.
+ */
 export const SERVICE_ID = 26_001;
 
 const INNER_ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LANG: 'C.UTF-8', HOME: '/tmp' };

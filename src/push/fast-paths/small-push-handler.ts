@@ -131,8 +131,8 @@ interface StoredPush {
 }
 
 /**
- * @returns undefined when the app must handle the push, for example because the structure has changed since its targets
- * were cached.
+ * @returns undefined when the app must handle the push, for example because the structure has changed since the targets
+ * of the push were cached.
  */
 async function store(services: SmallPushServices, { incoming, caller }: Request, bytes: Buffer) {
   const plan = planSmallPush(services, caller, givenRequestId(incoming), bytes);

@@ -1,6 +1,6 @@
 /**
  * The deliverer role: sends the waiting messages of a webhook when woken; a sweeper finds webhooks whose wake-up was
- * lost (R-I3).
+ * lost (R-I3). Also deletes old history.
  */
 import { withTransaction } from '../../platform/database/database.ts';
 import type { OutboxRelay } from '../../platform/database/outbox.ts';

@@ -1,6 +1,7 @@
 /**
- * Keyboard of the chart: arrows move from point to point, Shift marks a range, Enter picks, + and - zoom. The point at the
- * cursor is announced, because a screen reader cannot read a canvas.
+ * Keyboard of the chart: arrows, Page Up, Page Down, Home and End move a cursor between points, and mark a range while
+ * Shift is held. Enter or Space picks the point or uses the marked range; + and - zoom; Escape removes the cursor. The
+ * point at the cursor is announced, because a screen reader cannot read a canvas.
  */
 import type uPlot from 'uplot';
 import type { Range } from '../chart-rules.ts';

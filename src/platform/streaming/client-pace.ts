@@ -28,7 +28,7 @@ const MIN_CHECK_MS = 10;
 
 /**
  * Starts enforcing the limits.
- * @param onTooSlow called at most once, with a sentence for a log or an error that names the limit.
+ * @param onTooSlow called at most once. `reason` is a sentence that names the broken limit, for a log or an error.
  */
 export function watchPace(
   { stallMs, minBytesPerSec, maxMs }: PaceLimits,

@@ -19,8 +19,8 @@ const RESET_LIMITS = 'reset lock_timeout; reset statement_timeout';
 const FILLFACTOR = 90;
 
 /**
- * Seconds without writes after which a rewritten chunk is packed. A chunk counts as rewritten when revisions have
- * replaced as many rows as it has; a chunk that only grows does not.
+ * Seconds without writes after which a rewritten chunk is packed. A chunk counts as rewritten when, since the last
+ * packing, revisions have replaced as many rows as it has; a chunk that only grows does not.
  */
 export const REWRITTEN_QUIET_SEC = 300;
 
@@ -53,7 +53,7 @@ interface DueChunk {
 }
 
 export interface PackSettings {
-  /** Seconds without writes after which a chunk is due, unless TimescaleDB can compress it. */
+  /** Seconds without writes after which a chunk with enough changes is due, unless TimescaleDB can compress it. */
   readonly quietSec: number;
   /** Seconds without writes after which a rewritten chunk is due. */
   readonly rewrittenQuietSec: number;

@@ -1,7 +1,7 @@
 /**
  * Compresses dates into runs of first date, last date and step. A million quarter-hourly dates of a thousand variables
- * are a thousand runs, which the database finds with a thousand index ranges. Dates without a regular step become runs of
- * one or two dates. Runs are grouped by chunk.
+ * become about a thousand runs; the database finds each run by one range of an index. Dates without a regular step
+ * become runs of one or two dates. Each run lies in one chunk, and runs are grouped by chunk.
  */
 
 import type { Micros } from '../point.ts';

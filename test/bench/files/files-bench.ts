@@ -70,7 +70,7 @@ async function benchXlsx(service: FileService, directory: string): Promise<reado
   ];
 }
 
-/** Runs each round on new variables. Discards the first round, which warms up the code that `ours` and `limit` time. */
+/** Runs each round on new variables. Discards the times of the first round, which warms up the measured code. */
 async function inTurn(
   { api }: FileService,
   rows: number,

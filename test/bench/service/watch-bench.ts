@@ -1,7 +1,7 @@
 /**
- * Measures the latency of `WatchPoints`, from the request of a push of one reading to its gRPC message, against a
- * client that polls over REST, alternating; once alone and once beside a thousand other watches. Also measures the cost
- * of idle watches. One process runs the roles api, ingester and grpc.
+ * Measures the time from the request of a push of one reading until `WatchPoints` sends the reading and, for the next
+ * push, until a client that polls over REST reads it: first without other watches, then beside a thousand idle watches.
+ * Also measures the CPU time of the idle watches. One process runs the roles api, ingester and grpc.
  */
 import { readFileSync } from 'node:fs';
 import { createGrpcReader, type GrpcReader } from '../../support/clients/grpc-client.ts';

@@ -143,7 +143,7 @@ const TAKE_OVER_MS = 10_000;
  * @param startMs duration of the start of the process that takes over.
  */
 const takeOverMs = (startMs: number) => Math.max(TAKE_OVER_MS, 6000 + 3 * startMs);
-/** The runs of the slow variable sleep until this long after the creation of the variable. */
+/** Milliseconds from the creation of the slow variable to the instant until which its runs sleep. */
 const RUN_MS = 30_000;
 
 /**

@@ -63,7 +63,10 @@ async function aggregate(variableId: number, { bucket = 'day', timeZoneId = 'UTC
 /** @returns the values of the points that were not deleted. */
 const valuesOf = async (variableId: number) => (await store.read(variableId)).map(({ value }) => value);
 
-/** Writes hourly points of the four days from START; the value is the number of hours since START. */
+/**
+ * Creates a variable with hourly points of the four days from START. The value of a point is the number of hours since
+ * START.
+ */
 async function addHours(isVersioned = true): Promise<number> {
   const variableId = await store.addVariable({ isVersioned });
   await store.write(variableId, hours(0, 96));

@@ -3,7 +3,7 @@ import type { BacklogQuery } from '../platform/metrics/backlog.ts';
 import type { Count, Metrics } from '../platform/metrics/metrics.ts';
 
 export interface FileMetrics {
-  /** Counter of the valid rows of written chunks. */
+  /** Counter of the valid rows in the written chunks of files. */
   readonly ingested: Count;
   /** Counter of rows reported as row errors. */
   readonly rejected: Count;

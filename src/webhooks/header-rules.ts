@@ -1,4 +1,7 @@
-/** Decides which headers a webhook may add to deliveries (R-I1). It refuses headers of the connection, framing and service. */
+/**
+ * Decides which headers a webhook may add to deliveries (R-I1). Refuses headers that control the connection or the
+ * framing, and headers that the service sets.
+ */
 
 const MAX_HEADERS = 32;
 const MAX_CHARACTERS = 8192;

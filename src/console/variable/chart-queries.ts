@@ -89,8 +89,8 @@ export function useChartPoints(
 /**
  * @param live instants of versions that arrived while the chart is open.
  * @returns the stops of the slider, ascending, as ISO 8601: the instants at which the first and last version of each
- * VersionTag arrived, `live`, and, in a range of few points, the instants at which all versions of these points
- * arrived. When there are more than MAX_STOPS instants, MAX_STOPS of them remain, evenly spread.
+ * VersionTag (and without one) arrived, `live`, and, in a range of few points, the instant at which each version of
+ * these points arrived. When there are more than MAX_STOPS instants, MAX_STOPS of them remain, evenly spread.
  */
 export function useStops(
   variableId: number,

@@ -85,9 +85,8 @@ function parseBasic(authorization: string | undefined): Omit<Credentials, 'netwo
 
 /**
  * Refuses Basic for a request that writes and comes from a page of another origin, because a browser adds a remembered
- * password to the requests of any page. Pages of origins that CORS_ORIGINS names may send such requests; `*` names no
- * origin.
- * @throws {DomainError} permission_denied for such a request.
+ * password to the requests of any page. Allows the request when CORS_ORIGINS names the origin; `*` names no origin.
+ * @throws {DomainError} permission_denied for a refused request.
  */
 function assertOwnPage({ req }: Context, corsOrigins: readonly string[]): void {
   if (req.method === 'GET' || req.method === 'HEAD') return;

@@ -71,7 +71,8 @@ interface AccessRow {
 }
 
 /**
- * Creates the cache (R-B5). Concurrent calls for the same user and account share one query. Refusals are not cached.
+ * Creates the cache (R-B5). Concurrent calls for the same user, account and impersonating ADMIN share one query.
+ * Refusals are not cached.
  * @returns the cache, which is itself a `FindCaller`.
  */
 export function createCallerCache(options: CallerCacheOptions): CallerCache {

@@ -33,8 +33,8 @@ export interface IssuerKeys {
 }
 
 /**
- * Rotates the issuer's keys when due, and returns them: creates a key when there is none or the newest is old enough, and
- * deletes expired keys (`planSigningKeys`).
+ * Returns the issuer's keys. First creates a signing key when there is none or the newest is old enough, deletes
+ * expired signing keys (`planSigningKeys`), and creates a cookie key when there is none.
  */
 export async function getIssuerKeys(database: Database, policy: KeyPolicy = DEFAULT_KEY_POLICY): Promise<IssuerKeys> {
   return withTransaction(database, async (transaction) => {

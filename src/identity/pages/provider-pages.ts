@@ -1,4 +1,4 @@
-/** Pages that oidc-provider asks for: errors of an authorization or a sign-out, and the sign-out itself. */
+/** Pages that oidc-provider asks for, on errors and at sign-out, and the page for an unknown path of the issuer. */
 import { html, raw } from 'hono/html';
 import { type ErrorOut, errors, type KoaContextWithOIDC } from 'oidc-provider';
 import { paragraphHtml } from './form-html.ts';

@@ -19,9 +19,9 @@ export interface NewPassword {
   /** Session that continues, because the user chose the password in it; default: all sessions end. */
   readonly kept?: KeptSession;
   /**
-   * The user opened the page by a mailed link: the address that the link was sent to. Choosing a password proves that
-   * the user owns this address. Null or absent: no link, or an unknown address. Choosing a password then proves that
-   * the user owns the address that a temporary password was sent to, if one was sent.
+   * Address to which the link that opened the page was mailed. Choosing a password proves that the user owns this
+   * address. Null or absent: no link, or an unknown address; choosing a password then proves that the user owns the
+   * address to which a temporary password was sent, if one was sent.
    */
   readonly sentTo?: string | null;
 }

@@ -114,7 +114,8 @@ export function streamPoints(
 }
 
 /**
- * Like `streamPoints`, but without VersionTimestamps and labels, which takes the database only two thirds of the time.
+ * Like `streamPoints`, but without VersionTimestamps and labels. The database takes two thirds of the time of
+ * `streamPoints`.
  * @throws as `streamPoints`.
  */
 export function streamValues(

@@ -1,4 +1,4 @@
-/** Lists the VersionTags of a variable with their first and last VersionTimestamp (R-F8). */
+/** Lists the versions of a variable by VersionTag, with first and last VersionTimestamp and number of values (R-F8). */
 import { type Database, withTransaction } from '../../platform/database/database.ts';
 import { holdGate } from '../../points/columns/hold-gate.ts';
 

@@ -49,7 +49,7 @@ const CONCURRENCY = 16;
 /** Maximum concurrent trial sends of one account, so that receivers of this account that hang leave capacity to others. */
 const ACCOUNT_CONCURRENCY = 4;
 
-/** @returns the queue key; it contains the account, so that the semaphore needs no query. */
+/** @returns the queue key of a trial send; it contains the account id, so that limiting an account needs no query. */
 export function trialKey(accountId: number, id: string): string {
   return `${accountId}/${id}`;
 }

@@ -1,4 +1,4 @@
-/** The draft of a correction, kept for the tab, so that a reload loses nothing. */
+/** The draft of a correction, kept for the browser tab, so that a reload loses nothing. */
 import type { Range } from '../chart-rules.ts';
 import type { Edits } from './correction-rules.ts';
 
@@ -23,7 +23,7 @@ export function readDraft(variableId: number): Draft | undefined {
   }
 }
 
-/** Stores the draft of a correction for the tab. @param draft undefined removes the stored draft. */
+/** Stores the draft of a correction for the browser tab. @param draft undefined removes the stored draft. */
 export function keepDraft(variableId: number, draft: Draft | undefined): void {
   if (!draft) sessionStorage.removeItem(keyOf(variableId));
   else sessionStorage.setItem(keyOf(variableId), JSON.stringify({ ...draft, edits: [...draft.edits] }));

@@ -5,7 +5,7 @@ export interface LineageNode {
   readonly kind: 'state' | 'run' | 'origin';
   readonly title: string;
   readonly details: readonly string[];
-  /** Path of the node's page in the console; undefined when the user may not open the page. */
+  /** Path of the node's page in the console; undefined when there is no page that the user may open. */
   readonly href: string | undefined;
   readonly children: readonly LineageNode[];
 }

@@ -35,7 +35,7 @@ export interface RowBatch {
   readonly rows: readonly DocumentRow[];
 }
 
-/** SQL condition that limits each kind to the sites whose ids the SQL parameter, such as `$3`, contains. */
+/** By kind: SQL condition for the resources of the sites whose ids are in the SQL parameter, such as `$3`. */
 const OF_SITES: Readonly<Record<KindName, (parameter: string) => string>> = {
   sites: (parameter) => `site.id = any(${parameter})`,
   sources: (parameter) => `source.site_id = any(${parameter})`,

@@ -14,7 +14,7 @@ const FLAGS = [
   ...['--no-sandbox', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
   ...['--no-first-run', '--disable-breakpad', '--disable-gpu'],
 ];
-/** Long enough for the next file of the worker to load. */
+/** Milliseconds from the last release to the end of the processes: enough to load the worker's next test file. */
 const IDLE_MS = 5000;
 
 export interface ConsoleProcesses {

@@ -96,7 +96,10 @@ function startOfAll(points: readonly BucketPoint[], { fromMicros }: Period): num
   return fromMicros ?? Math.min(...points.map(({ dateMicros }) => dateMicros));
 }
 
-/** Minutes and hours are rounded down in local time and keep the offset. Longer buckets begin when their first day begins. */
+/**
+ * A minute or hour begins at the local time of the date, rounded down, with the UTC offset of the date. A longer bucket
+ * begins when its first local day begins.
+ */
 function startOf(dateMicros: number, bucket: Exclude<Bucket, 'all'>, timeZoneId: string): number {
   const date = toInstant(dateMicros).toZonedDateTimeISO(timeZoneId);
   if (bucket === 'minute' || bucket === 'hour') {

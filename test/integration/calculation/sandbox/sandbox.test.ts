@@ -182,7 +182,7 @@ describe('sandbox: memory that a run shares with the zygote', () => {
       list(TimeSeries = data.frame(Dates = means[[1]] * 3600L, Values = means[[2]]), Errors = faults() - before)`;
     const outcome = await pool.run(jobOf(script, { inputs: [inputOf('a', regularSeries(96))] }));
     expect(outcome).toMatchObject({ kind: 'ok' });
-    // Unless reference counts are frozen (freeze.c), the calls write to them and cause 930 page faults.
+    // Unless reference counts are frozen (freeze.c), the script's calls write to the counts and cause 930 page faults.
     expect(Number(outcome.kind === 'ok' && outcome.errors[0])).toBeLessThan(550);
   });
 });

@@ -1,6 +1,7 @@
 /**
- * Signs in by authorization code with PKCE (R-B2). Tokens stay in memory: after a reload, the session at the issuer signs
- * the user in again without showing a page. The tab's session storage keeps only the state of a running sign-in, no tokens.
+ * Signs in by authorization code with PKCE (R-B2). Tokens stay in memory: after a reload, the session at the issuer
+ * signs the user in again without showing a page. The tab's session storage keeps the state of a running sign-in, but
+ * no tokens.
  */
 import { InMemoryWebStorage, type User, UserManager, WebStorageStateStore } from 'oidc-client-ts';
 import { settings } from './settings.ts';

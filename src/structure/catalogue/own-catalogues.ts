@@ -1,5 +1,5 @@
 /**
- * The catalogues that an account may extend by its own entries (R-C8): where these entries are stored, which members they
+ * The catalogues to which an account may add its own entries (R-C8): where these entries are stored, which members they
  * have, and which resources use them. `own-entries.ts` writes the entries; the routes and their description follow from
  * this table.
  */

@@ -1,6 +1,7 @@
 /**
- * Parses a customFilter (R-C10): comparisons of fields and paths into clientData, joined by AND, OR and parentheses, and
- * `Site{…}` in a filter of sources. Keywords are case-insensitive. `custom-filter.ts` compiles the result to SQL.
+ * Parses a customFilter (R-C10): comparisons of a field, or of a path into clientData, with a value; AND, OR and
+ * parentheses; and `Site{…}` in a filter of sources. Keywords are case-insensitive. `custom-filter.ts` compiles the
+ * result to SQL.
  *
  *   filter     = conjunction { OR conjunction }
  *   conjunction = term { AND term }

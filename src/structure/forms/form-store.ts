@@ -95,8 +95,8 @@ const PLURAL: Readonly<Record<EntityType, string>> = { Site: 'sites', Source: 's
 const TABLE: Readonly<Record<EntityType, string>> = { Site: 'site', Source: 'source', Variable: 'variable' };
 
 /**
- * Requires that no resource has values of the form. Values are found by the name of their form, so a change of the name
- * would lose them.
+ * Requires that no resource has values of the form. The values are found by the name of the form in resources of its
+ * kind, so a change of the name or of the kind would lose the values.
  */
 async function assertEmpty(queryable: Queryable, { id, name, entityType }: Form): Promise<void> {
   const { rows } = await queryable.query<{ id: number }>(

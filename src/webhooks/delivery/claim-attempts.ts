@@ -31,7 +31,7 @@ export const LEASED_ATTEMPTS: LeasedTable = {
 export interface Receiver {
   readonly accountId: number;
   readonly isEnabled: boolean;
-  /** Whether the last attempt failed. Enabling the webhook or changing its URL resets this to false. */
+  /** Whether the last attempt failed. Enabling or disabling the webhook, or changing its URL, resets this to false. */
   readonly isFailing: boolean;
   readonly target: WebhookTarget;
 }

@@ -1,6 +1,7 @@
 /**
- * Applies the filter of a webhook to an occurrence (R-I1). A filter lists sites, sources and variables; one match is enough.
- * An occurrence whose data lists variables is narrowed to the matching ones; without a match there is no message.
+ * Applies the filter of a webhook to an occurrence (R-I1). A filter lists sites, sources and variables; one match is
+ * enough. An occurrence whose data lists variables is narrowed to the matching variables, and divided into several
+ * messages when too many variables match. Without a match there is no message.
  */
 import type { WebhookFilter } from '../webhook.ts';
 
@@ -19,7 +20,7 @@ export interface Occurrence {
   readonly date: string;
   /** Plain JSON. Its `variables`, if any, may be narrowed and split over several messages. */
   readonly data: Readonly<Record<string, unknown>>;
-  /** The entities that a push or a file names, which `data` does not show. */
+  /** For filters: the variables of a push or file, with their sources and sites. `data` does not name the variables. */
   readonly concerns?: readonly Concern[];
 }
 

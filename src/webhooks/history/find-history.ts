@@ -69,8 +69,8 @@ export async function listHistory(
 }
 
 /**
- * @returns the statement and its second parameter. The statement for a single state can use the partial index of
- *   Failed or Pending attempts (R-I5).
+ * @returns the statement and its second parameter. For the single state Failed or Pending, the statement can use the
+ *   partial index on the attempts in this state (R-I5).
  */
 export function planPage(states: readonly AttemptState[]): { readonly statement: string; readonly state: unknown } {
   const [state] = states;

@@ -1,4 +1,4 @@
-/** The secret of a client, which the API returns once; only the memory of the page keeps it. */
+/** The secret of a client. The API returns a secret only once, and only the memory of the page keeps the secret. */
 import { Button } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { copyText } from '../../parts/copy-text.ts';

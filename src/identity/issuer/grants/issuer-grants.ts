@@ -1,5 +1,5 @@
 /**
- * Decides user, account and scopes of a token (R-B3, R-B4). oidc-provider implements the protocol: client
+ * Decides the user, the account and the scopes of a token (R-B3, R-B4). oidc-provider implements the protocol: client
  * authentication, refresh, signing.
  */
 import {

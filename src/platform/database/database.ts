@@ -152,7 +152,8 @@ export async function withConnection<Result>(
 
 /**
  * Like `withTransaction`, but on a connection that the caller keeps for several transactions.
- * @throws what `work` throws, after the rollback; {BrokenConnectionError} with that cause when the rollback fails.
+ * @throws what `work` throws, after the rollback; when the rollback fails, {BrokenConnectionError}, whose cause is the
+ * error before the rollback.
  */
 export async function inTransaction<Result>(
   connection: Connection,

@@ -46,7 +46,7 @@ export async function awaitWritersOf(
 
 /**
  * Waits for all open writes of an account that began in the second of `asOfMicros` or earlier (R-F5). Does not wait for
- * writes that begin during this call, because their VersionTimestamps are later than the call.
+ * writes that begin during this call, because their VersionTimestamps are later than the start of the call.
  * @param queryable must not be inside the reader's snapshot; only snapshots taken after this call see the writes.
  * @throws {DomainError} dependency_unavailable when such a write stays open for longer than `waitMs`.
  * @throws the reason of `signal` when it is aborted.

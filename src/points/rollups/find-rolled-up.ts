@@ -1,5 +1,5 @@
 /**
- * Finds the variables of a read whose early points have been rolled up (retention). Reads of dates before
+ * Finds, among the variables of a read, those whose early points have been rolled up (retention). Reads of dates before
  * `rawFromMicros` return only the points that are still stored. Aggregates include the rollups, unless the read is by
  * VersionTag or tags, or of every version.
  */

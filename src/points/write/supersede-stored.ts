@@ -159,8 +159,8 @@ export async function withNestedLoops<Result>(transaction: Transaction, work: ()
 }
 
 /**
- * Deletes the stored rows that a write overwrites, and moves the stored rows that it supersedes to history (§9.2, R-F2,
- * R-F4).
+ * Deletes the stored rows that a write overwrites, and moves to history the stored rows that the write supersedes
+ * (§9.2, R-F2, R-F4).
  *
  * @param chunks the runs of each chunk number.
  * @param stored every stored chunk that can hold rows of these runs.

@@ -1,4 +1,7 @@
-/** First pass over the rows of a write: summarizes the rows of each variable and sets their VersionTimestamps. */
+/**
+ * First pass over the rows of a write: summarizes the rows of each variable, sets the VersionTimestamps of the rows,
+ * and clears the VersionTags of variables that are not versioned.
+ */
 
 import {
   clearVersionTag,

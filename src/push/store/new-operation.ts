@@ -1,7 +1,7 @@
 /** Types of operations and batches to be stored, and of the outcome of storing them. */
 import type { PushWarning, Rejection } from '../push-answer.ts';
 
-/** The operation of a push, and the tuples of its readings. */
+/** The operation of one push, or of several plain pushes that share a row, and the tuples of all its readings. */
 export interface NewOperation {
   readonly userId: string;
   /** Label of the operation: `operationId` of the API. */

@@ -1,4 +1,4 @@
-/** Shares of accounts in the connections and memory of reads, and the limits of slow clients (R-A14). */
+/** Shares of accounts in the connections and memory of reads, and the limits for slow clients (R-A14). */
 import { once } from 'node:events';
 import type { ClientHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';

@@ -23,9 +23,9 @@ export interface PlannedFormula {
 }
 
 /**
- * Plans the runs of formulas. A formula runs when a changed date lies in its period, or when the window of one of its
- * inputs reaches from the changed dates into the period. In the second case, the formula runs for the date of the period
- * that is nearest to the change (R-H1, R-H6).
+ * Plans the runs of formulas. A formula with a script runs when a changed date lies in its period, or when the window
+ * of one of its inputs reaches from the changed dates into the period. In the second case, the formula runs for the
+ * date of the period that is nearest to the change (R-H1, R-H6).
  */
 export function planFormulas(
   declaration: Declaration,

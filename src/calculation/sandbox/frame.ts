@@ -342,7 +342,7 @@ class FrameReader {
     return count;
   }
 
-  /** Reads all lengths, but decodes only the first `maxTextBytes` characters of the texts. */
+  /** Reads the lengths of all texts, but decodes at most `maxTextBytes` characters of all texts together. */
   #readTexts(count: number): string[] {
     const kept: string[] = [];
     let remaining = this.#limits.maxTextBytes;

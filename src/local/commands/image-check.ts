@@ -1,10 +1,11 @@
 /**
  * `npm run image:check`: builds the images of compose.yaml and runs them with podman on networks of their own. Waits
- * until all are healthy, checks their confinement from inside, pushes a point, and reads it and the point computed from
- * it. Restarts the database, restores it from a backup, then stops and removes the containers, volumes and networks. The
- * database is built from Debian's packages, or from the build that TIMESCALEDB_BUILD names, because the official image
- * needs a registry. The command cannot check what needs a Docker host: Docker's name service, published ports, AppArmor,
- * restarts after a crash.
+ * until every container is healthy or has completed, checks the confinement of the containers from inside, and pushes a
+ * point. Reads this point and the point computed from it, over REST and gRPC, and loads the console. Restarts the
+ * database, restores the database from a backup, then stops and removes the containers, volumes and networks. The
+ * database image is built from Debian's packages, or from the build that TIMESCALEDB_BUILD names, because the official
+ * image needs a registry. The command cannot check what needs a Docker host: Docker's name service, published ports,
+ * AppArmor, restarts after a crash.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';

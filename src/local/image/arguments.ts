@@ -54,8 +54,8 @@ export function containerName(plan: Pick<CheckPlan, 'prefix'>, service: string):
 }
 
 /**
- * @returns address:port of a service's container on its first network that is not internal. The port is the one in the
- *   container that compose.yaml publishes.
+ * @returns address:port of the container of a service: the address on the service's first network that is not internal,
+ *   and the container port of the service's first port mapping in compose.yaml.
  * @throws {Error} when the service publishes no port or has no such network.
  */
 export function publicAddress({ file, networks }: CheckPlan, name: string): string {

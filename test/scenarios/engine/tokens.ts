@@ -22,7 +22,7 @@ const TOKEN = /[ \t]+|#.*|(->|[{};,=])|("(?:[^"\\]|\\.)*")|([^\s{};,="#]+)/y;
 /** Cursor over the tokens of a file. `due`, `text` and `word` throw an error with the position of a token they refuse. */
 export interface Cursor {
   readonly file: string;
-  /** The next token, or a later one. */
+  /** Returns the next token, or the token `ahead` places after it. Takes no token. */
   readonly next: (ahead?: number) => Token;
   readonly position: () => SourcePosition;
   readonly take: () => Token;

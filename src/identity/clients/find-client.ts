@@ -47,7 +47,7 @@ interface ClientRow {
   readonly grant_types: readonly string[];
 }
 
-/** @returns the metadata, with hashes in place of the secrets; undefined when the client does not exist or is disabled. */
+/** @returns the metadata, with hashes in place of secrets; undefined when the client does not exist or is disabled. */
 async function findClientMetadata(database: Queryable, clientId: string): Promise<AdapterPayload | undefined> {
   if (!isStorableText(clientId)) return undefined;
   const { rows } = await database.query<ClientRow>(

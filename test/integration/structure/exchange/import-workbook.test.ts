@@ -1,6 +1,6 @@
 /**
- * `POST /structure/import`: a workbook has the same result as a JSON document, problems name cells, and hostile archives
- * fail; form definitions are imported as JSON and as xlsx.
+ * `POST /structure/import`: a workbook has the same result as a JSON document, problems name cells, and hostile
+ * archives fail; form definitions are imported as JSON and as xlsx.
  */
 import excel from 'exceljs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -96,8 +96,8 @@ async function removePoints(
 }
 
 /**
- * Builds one audit entry for all variables; the target of the entry is the variable when points of only
- * one variable were deleted.
+ * Builds one audit entry for the whole deletion. When points of only one variable were deleted, this variable is the
+ * target of the entry.
  */
 function toAct(removed: readonly WrittenRange[], { fromMicros, toMicros }: Partial<Span>) {
   const [only, ...others] = removed.map(({ variableId }) => String(variableId));

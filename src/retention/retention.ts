@@ -54,7 +54,10 @@ export interface RetentionState {
   readonly rollupCount: number;
   /** Number of points that the rollups replaced. */
   readonly pointCount: number;
-  /** Latest date before which rollups have replaced raw points; null when no variable has been rolled up. */
+  /**
+   * Before this date, rollups have replaced the raw points of a variable; of several variables, the latest such date.
+   * Null when no variable has been rolled up.
+   */
   readonly rawFrom: string | null;
   /** Number of points that were not written, because their dates are rolled up. */
   readonly refusedPointCount: number;

@@ -328,7 +328,7 @@ function parentsObject(resource: Resource, more: Readonly<Record<string, string>
   return `jsonb_build_object(${members.join(', ')})`;
 }
 
-/** Returns the conditions for rows that the caller may see (R-B9); pushes their parameters. */
+/** Returns the SQL conditions for rows that the caller may see (R-B9), and appends their parameters to `values`. */
 function visibility(resource: Resource, caller: Caller, values: unknown[]): string[] {
   const conditions = [`${resource.table}.account_id = $${values.push(caller.accountId)}`];
   const { siteIds, sourceIds, shownSiteIds } = readReach(caller);

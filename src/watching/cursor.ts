@@ -7,8 +7,8 @@
  *   varints     number of variables, greatest VersionTimestamp, then for each variable by ascending id:
  *               difference to the previous id;
  *               0 for the position AT_BEGINNING; for other positions 1 + greatest VersionTimestamp - position's
- *               VersionTimestamp, then 0 for all dates, or 1 (since 1970) or 2 (before 1970) and the distance of the
- *               date from 1970
+ *               VersionTimestamp, then the position's date: 0 for infinity; else 1 (since 1970) or 2 (before 1970)
+ *               and the distance from 1970
  *   4 bytes     CRC-32 of all bytes before it, little-endian
  */
 import { crc32 } from 'node:zlib';

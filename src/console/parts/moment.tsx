@@ -1,4 +1,4 @@
-/** Instants for people: how long ago, with date and time in the zone of the browser as a tooltip. */
+/** Writes instants for people: relative to now, or as date and time. */
 import { Tooltip } from '@mantine/core';
 import { currentLanguage, currentLocale } from '../texts/language.ts';
 import { writeMoment } from './moment-text.ts';
@@ -32,7 +32,7 @@ export function formatVersion(instant: string | number, timeZone?: string): stri
   return writeMoment(instant, { dateStyle: 'medium', timeStyle: 'medium' }, timeZone, currentLocale());
 }
 
-/** Shows how long ago an instant was, or how far ahead it is. */
+/** Shows how long ago an instant was, or how far ahead it is. A tooltip shows date and time in the browser's zone. */
 export function Ago({ instant }: { readonly instant: string }) {
   return (
     <Tooltip label={formatMoment(instant)}>

@@ -29,7 +29,7 @@ export const NO_STRINGS: SharedStrings = { get: () => undefined };
 
 /**
  * Reads the shared strings from the part `name` of the archive.
- * @throws {FileRefusal} too_large above 96 MiB or 4,000,000 strings; damaged_file when the part is not valid.
+ * @throws {FileRefusal} too_large above 96 MiB of text or 4,000,000 strings; damaged_file when the part is not valid.
  */
 export async function readSharedStrings(archive: XlsxArchive, name: string): Promise<SharedStrings> {
   const table = new StringTable();

@@ -24,7 +24,7 @@ export interface GroupBatch<Waiting extends Submission> {
 const MAX_SHARED_BYTES = 2000 * TUPLE_BYTES;
 
 /**
- * Creates one batch per account and structure version. In a batch, one operation has all plain pushes of a user.
+ * Creates one batch per account and structure version. The plain pushes of a user in a batch become one operation.
  * However, a large push gets its own batch, and so does a push that may be a re-send, because the readings of a
  * re-send are dropped (R-D7).
  * @param join combines plain pushes of one user into one operation.

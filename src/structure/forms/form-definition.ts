@@ -14,7 +14,7 @@ import type { Resource } from '../resource.ts';
 export const ENTITY_TYPE = { Site: 1, Source: 2, Variable: 3 } as const satisfies Record<Resource['kind'], number>;
 export type EntityType = keyof typeof ENTITY_TYPE;
 
-/** Types of fields. Shipped clients send these numbers, except that of Boolean. */
+/** Types of fields, with their numbers. Shipped clients send these numbers, but never 3. */
 export const FIELD_TYPE = { String: 0, Int: 1, Double: 2, Boolean: 3, Date: 5 } as const;
 export type FieldType = keyof typeof FIELD_TYPE;
 

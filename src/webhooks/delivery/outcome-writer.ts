@@ -42,7 +42,7 @@ export function openOutcomeWriter({ store, patienceMs, log }: OutcomeWriterOptio
   };
   const storeWithRetry = async (batch: readonly EndedAttempt[]): Promise<void> => {
     if (await attemptStore(batch)) return;
-    // Writes the outcomes one by one, so that an outcome that cannot be written does not block the others.
+    // Writes the outcomes one by one, so that an outcome that cannot be written only delays the others.
     for (const ended of batch) {
       while (!(await attemptStore([ended])) && performance.now() - ended.endedMs < patienceMs)
         await pause(RETRY_PAUSE_MS);

@@ -87,7 +87,7 @@ function useRefresh(variableId: number) {
 
 type UnderWayProps = NonNullable<ReturnType<typeof useUpdateState>['data']>;
 
-/** How long the run has taken, beside how long runs usually take. */
+/** Shows how long the current run has taken, how long runs usually take, and how many requests wait. */
 function UnderWay({ running, waiting, usualMs }: UnderWayProps) {
   const { t } = useTranslation('calculated');
   const [now, setNow] = useState(Date.now());

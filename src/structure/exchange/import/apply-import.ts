@@ -67,8 +67,8 @@ async function writeRows(transaction: Transaction, kind: Kind, { id, caller }: A
   const planned = await countPlanned(transaction, id, name);
   const changed = `structure_import_row r join ${table} t on t.id = r.target_id and t.account_id = $2
     where r.import_id = $1 and r.kind = '${name}' and r.action = 'Changed' and r.changes - 'calculated' <> '{}'`;
-  // Locks the rows before the update. The update also writes the columns that the import does not change, and would undo
-  // concurrent changes of these columns.
+  // Locks the rows before the update: the update also writes the columns that the import does not change, and without
+  // the lock it would undo concurrent changes of these columns.
   const locked = await counted(`select from ${changed} order by t.id for no key update of t`, [id, caller.accountId]);
   if (locked !== planned.changed) throw new StalePlan(`${name} deleted during the import: ${planned.changed - locked}`);
   // Changes precede insertions: a new default variable may replace a default variable that the import changes.

@@ -1,7 +1,7 @@
 /**
  * The process of account A's load. A's clients are on other machines in production; here they share the cores with the
  * service, so they run at the lowest priority and take only processor time that the service and account B leave.
- * Messages in: `LoadOrder`, then anything to stop. Messages out: `started`, then `LoadReport`.
+ * Receives a `LoadOrder`, then any message, which ends the load. Sends `started`, then a `LoadReport`.
  */
 import { once } from 'node:events';
 import { constants, setPriority } from 'node:os';

@@ -157,7 +157,7 @@ async function benchTargets(database: Database, accountId: number, limitMs: numb
 }
 
 /**
- * @param work returns the number of rows read, or the number of targets found divided by PAGE.
+ * @param work returns the number of rows that it read, or, when it finds targets, their number divided by PAGE.
  * @throws {Error} when `work` does not return PAGE.
  */
 async function timeOf(work: () => Promise<number>): Promise<number> {

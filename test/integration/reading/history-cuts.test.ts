@@ -1,4 +1,4 @@
-/** A read that asks for a state before the oldest version kept says from which instant states are complete (R-F9). */
+/** When a read may need versions that were removed, its answer says from which instant states are complete (R-F9). */
 import { once } from 'node:events';
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,7 +1,7 @@
 /**
- * Builds the header History-From: the instants from which the states of the variables in an answer are complete (R-F9);
- * and the header Raw-From: the dates from which all points of the variables are stored (retention). REST and gRPC share
- * the texts.
+ * Builds two headers of an answer. History-From has the instants from which the states of the variables are complete
+ * (R-F9). Raw-From has the dates from which all points of the variables are stored (retention). REST and gRPC share the
+ * texts; an Arrow answer has the same instants in the metadata of its schema.
  */
 import { formatInstant } from '../platform/dates/instant-rules.ts';
 import type { HistoryCut, NoteCuts } from '../points/read/history-cuts.ts';
@@ -17,10 +17,7 @@ export const RAW_HEADER = 'Raw-From';
  */
 const MAX_VARIABLES = 40;
 
-/**
- * The header is a list of instants, latest first, each with its variable as parameter; the last item may stand
- * for all further variables.
- */
+/** Describes the header HISTORY_HEADER to clients. */
 export const HISTORY_RULE = `Sent with a read of past states when old versions were deleted: for each variable, the instant from which its states are complete. A list, latest first, such as \`2026-03-01T00:00:00Z;variableId=12\`; after ${MAX_VARIABLES} variables, one item has the latest instant of the other variables, and their number as the parameter \`others\`.`;
 
 export const RAW_RULE = `Sent with a read of dates at which retention has replaced points with rollups: for each variable, the date from which all points are stored, as a list in the form of \`${HISTORY_HEADER}\`. Earlier points are missing from the answer; aggregates include their rollups, except aggregates by VersionTag or tags, or of every version.`;

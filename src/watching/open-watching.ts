@@ -1,7 +1,7 @@
 /**
- * Opens what all watches of a process share: their connection pool, the permits for its connections, and the
- * hub. The gRPC server and the HTTP API share them, so limits count the watches of both servers, and watches
- * of the same points share a read.
+ * Opens what all watches of a process share: a connection pool, the permits for its connections, and the hub. A gRPC
+ * server and an HTTP API in one process share these parts, so limits count the watches of both servers, and watches of
+ * the same points share a read.
  */
 import type { Authentication } from '../identity/authentication/authenticate.ts';
 import { closeDatabase, type Database, openDatabase } from '../platform/database/database.ts';
@@ -66,7 +66,7 @@ export interface WatchServer {
   stop(): void;
 }
 
-// Maximum time to the first row. The row arrives after all changes of a variable are sorted, up to a hundred million
+// Maximum time to the first row. Before this row, the database sorts all changes of a variable, up to a hundred million
 // rows.
 const SORT_MS = 600_000;
 

@@ -16,7 +16,8 @@ export function makeOwnedName(): string {
 }
 
 /**
- * @returns the paths in `parent` that were made by ended processes of this PID namespace; none when the folder cannot be read.
+ * @returns the paths in `parent` that were made by ended processes of this PID namespace; none when the folder cannot
+ * be read.
  */
 export async function findLeftovers(parent: string): Promise<readonly string[]> {
   const names = await readdir(parent).catch(() => []);

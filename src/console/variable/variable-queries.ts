@@ -1,4 +1,4 @@
-/** Queries of a variable, except its points. */
+/** The query of a variable with its source, site and unit, but without its points. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { api, bodyOf } from '../api/client.ts';
 import type { components } from '../api/openapi.d.ts';

@@ -1,4 +1,4 @@
-/** The page of a variable: its heading, and its chart with the panels. */
+/** The page of a variable: heading, chart and panels; for a variable without points, how to send the first ones. */
 import { Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';

@@ -1,5 +1,5 @@
-# Mean demand of every full hour, from the half-hours inputVariables$half_hourly. An hour gets the Version of its last
-# half-hour.
+# Mean demand of every hour that has both half-hours in inputVariables$half_hourly. An hour gets the Version of its
+# second half-hour.
 half <- inputVariables$half_hourly$TimeSeries
 hour <- half$Dates - half$Dates %% 3600L
 means <- aggregate(half$Values, list(Dates = hour), mean)

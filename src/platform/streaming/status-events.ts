@@ -23,7 +23,7 @@ export interface Followed<Status> {
 /**
  * Answers with the event `progress` for the current state and after changes, and with `end` for a final state. When the
  * work is deleted, the stream ends without `end`.
- * @throws {DomainError} rate_limited and dependency_unavailable as `StatusWatch.follow`.
+ * @throws {DomainError} rate_limited and dependency_unavailable from `StatusWatch.follow`.
  */
 export function answerEvents<Status extends object>(
   c: Context,
@@ -73,7 +73,10 @@ interface States<Status> {
   hasEnded(): boolean;
 }
 
-/** Keeps the newest state for a client that takes longer than an interval to receive a state. */
+/**
+ * Keeps the newest state until the client can receive it; a newer state replaces it. Drops a state that equals the
+ * state before it.
+ */
 function collectStates<Status>(first: Status): {
   readonly states: States<Status>;
   readonly listener: StatusListener<Status>;

@@ -36,6 +36,6 @@ export interface AggregateChunk {
   readonly aggregate: AggregateFunction;
   /** First instant of each bucket, in microseconds; for `all` in a period without a start, the first point's date. */
   readonly dates: Float64Array;
-  /** NaN when a bucket has no value, such as the sample variance and standard deviation of a single point. */
+  /** Value of each bucket; NaN when there is none: a single point has no sample variance, for example. */
   readonly values: Float64Array;
 }

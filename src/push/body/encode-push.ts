@@ -1,8 +1,8 @@
 /**
  * Encodes the readings of a push as COPY tuples, after its targets and labels were found. Converts local dates to
- * instants (R-D4). Keeps the last of several readings with the same variable, date and VersionTag (R-D5). Groups the
- * readings by variable and sorts them by date unless the dates of every variable ascend, so that the point writer can
- * append them.
+ * instants (R-D4). Keeps the last of several readings with the same variable, date and VersionTag (R-D5). Unless the
+ * dates of every variable ascend already, groups the readings by variable and sorts each group by date, so that the
+ * point writer can append them.
  */
 
 import { LOCAL_DAY } from '../../platform/dates/date-rules.ts';
@@ -39,7 +39,10 @@ export interface EncodedPush {
   readonly warnings: readonly PushWarning[];
   /** Zones applied to dates without an offset (R-A11), each once, at most 20. */
   readonly timeZones: readonly string[];
-  /** First date of each variable, in microseconds; undefined when any variable has several VersionTags at one date. */
+  /**
+   * Earliest date of each variable in the push, in microseconds; undefined when the push has several VersionTags of a
+   * variable at one date.
+   */
   readonly firstDates: ReadonlyMap<number, number> | undefined;
   readonly hasVersionTags: boolean;
 }
@@ -170,7 +173,10 @@ function orderRows(contents: PushContents, { variableIds, labelIds }: EncodeInpu
   return { rows, variableIds: variables, isStrict };
 }
 
-/** Moves the last row of every VersionTag to the end of the range, in order. @returns the number of rows moved. */
+/**
+ * Copies the last row of each VersionTag to the end of the range, over the rows there. The copies keep their order.
+ * @returns the number of copies.
+ */
 function keepLast(rows: number[], start: number, end: number, tagOf: (row: number) => number): number {
   const seen = new Set<number>();
   let write = end;

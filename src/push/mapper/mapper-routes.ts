@@ -45,7 +45,7 @@ const MAX_TRIAL_BYTES = 4 << 20;
 /** Routes below `/account/mappers` for managers: create, read, update, delete, test (R-D9). */
 export function mapperRoutes(services: MapperServices): Hono<Env> {
   const { database, runner, limits, audit } = services;
-  /** @throws {DomainError} invalid_input with the position in the expression. */
+  /** @throws {DomainError} invalid_input; for an invalid expression, with the position of the error if it is known. */
   const parseFields = async (request: Request, { accountId }: Caller): Promise<MapperFields> => {
     const fields = parseInput(mapperSchema, await readJsonBody(request));
     try {

@@ -30,7 +30,7 @@ const TOO_MANY_REQUESTS = 429;
 const UNAVAILABLE = 503;
 const REQUEST_TIMEOUT = 408;
 
-/** Maximum delay that `Retry-After` may ask for: one day. */
+/** Maximum delay by `Retry-After`: a header that asks for more than one day counts as one day. */
 export const MAX_RETRY_AFTER_MS = 86_400_000;
 /** Delays of this length or more get up to 5 % of random jitter, to spread the retries of messages that failed together. */
 const MIN_JITTER_MS = 60_000;

@@ -54,8 +54,8 @@ export async function exchange(request: OutgoingRequest, agents: GuardedAgents, 
 }
 
 /**
- * Sends the request once. `isStale`: a kept-alive connection broke before any response, so the receiver had probably closed
- * it before the request arrived.
+ * Sends the request once. `isStale`: a kept-alive connection broke before any response, so the receiver had probably
+ * closed it before the request arrived.
  */
 function exchangeOnce(
   { url, method, headers, body }: OutgoingRequest,

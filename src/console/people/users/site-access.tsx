@@ -151,7 +151,8 @@ function Sources({ userId, access, siteName, onSaved }: GrantedProps & { readonl
         placeholder={chosen.length === 0 ? t('sites.whole') : ''}
         searchable
         limit={100}
-        // A list opened before its options arrive would stay closed, so the field is disabled until then.
+        // A click before the options arrive would open no list, even after they arrive. So the field is disabled until
+        // then.
         disabled={!sources.data}
         data={[...known, ...others.map((value) => ({ value, label: `#${value}` }))]}
         value={[...chosen]}

@@ -1,6 +1,6 @@
 /**
- * The one resource of all tokens. It covers API, push and gRPC; the scopes of a token decide where the token is accepted
- * (R-B6).
+ * The one resource of all access tokens. The resource covers API, push and gRPC; the scopes of a token decide where the
+ * token is accepted (R-B6).
  */
 import type { Client, ResourceServer } from 'oidc-provider';
 import { ALLOWED_SCOPES_MEMBER } from '../../clients/find-client.ts';

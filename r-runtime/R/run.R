@@ -45,8 +45,8 @@ parse_script <- function(script) {
   )
 }
 
-# Converts a syntax error of R and names an opening bracket that is not closed. R's message is "<file>:LINE:COLUMN:
-# text", then the lines of source.
+# Converts a syntax error of R. The new message says which string or opening bracket is not closed, if there is one. R's
+# message is "<file>:LINE:COLUMN: text", then the lines of source.
 syntax_error <- function(condition, script) {
   text <- conditionMessage(condition)
   place <- regmatches(text, regexec("^[^\n]*?:([0-9]+):([0-9]+): ", text))[[1]]

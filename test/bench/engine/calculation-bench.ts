@@ -1,6 +1,7 @@
 /**
- * Compares a warm run of a script over 96 points, from Node and back, with starting Rscript for the same script in the
- * same container, in milliseconds. The script uses base R only, which favours Rscript: it loads no packages.
+ * Compares the time of a warm run of a script over 96 points, from the call in Node to the result, with the time of
+ * starting Rscript for the same script in a container of the same kind. The script needs no packages; this favours
+ * Rscript, which would have to load them.
  */
 import { spawnSync } from 'node:child_process';
 import { rm } from 'node:fs/promises';

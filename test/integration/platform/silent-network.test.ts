@@ -196,7 +196,7 @@ async function startSuspendedRoles() {
       // The first delivery is SiteCreated of the fixture's site.
       await receiver.waitFor(1);
       await fillHands();
-      // The first process is not suspended yet and renews its claims, so the other process finds nothing to do.
+      // `victim` is not suspended yet and renews its claims, so the process started here finds nothing to do.
       const startedMs = performance.now();
       await start();
       const withinMs = takeOverMs(performance.now() - startedMs);

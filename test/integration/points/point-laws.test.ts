@@ -220,7 +220,8 @@ function stateAt(versions: readonly Row[], micros: number): ReadonlyMap<number, 
 
 /**
  * Compares the states of the store with the states of a history from which nothing was ever cut.
- * @param latest greatest VersionTimestamp of each variable so far, kept because a deletion may remove its version.
+ * @param latest greatest VersionTimestamp of each variable so far; kept between calls, because a deletion may remove
+ * the version that has it.
  */
 async function expectWhole(cut: StoreWorld, uncut: World, latest: Map<string, number>): Promise<void> {
   const [stored, all] = [await cut.read(EVERYTHING), await uncut.read(EVERYTHING)];

@@ -145,7 +145,7 @@ async function underLoad(fault: () => Promise<void>): Promise<number> {
   return ledger.refusals - refusedBefore;
 }
 
-/** Waits until every operation or file of the table has ended; none may be Failed. */
+/** Waits until every row of the table is Completed, except files that stay Uploading; no row may be Failed. */
 async function expectCompletion(table: 'push_operation' | 'stored_file'): Promise<void> {
   // A file whose upload was cut off stays Uploading until it is purged.
   const text = `select state, count(*)::int from ${table} where state not in ('Completed', 'Uploading') group by state`;

@@ -1,4 +1,4 @@
-/** Finds the line of an error in a mapper's expression. */
+/** `linesOfError`: the line of a mapper's expression on which the console shows an error. */
 import { describe, expect, test } from 'vitest';
 import { linesOfError } from '../../../src/console/data/mappers/expression-problems.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Process that processes the oldest import of each account given, all at the same time: `node import-process.ts ACCOUNT …`, with
- * DATABASE_URL. Tests kill it, or bound its heap.
+ * `node import-process.ts ACCOUNT …`, with DATABASE_URL: processes the oldest waiting import of each of these accounts,
+ * all at the same time, and ends. Tests kill this process, or bound its heap.
  */
 import { openDeclarations } from '../../../../src/calculation/declaration/save-declaration.ts';
 import { openDatabase } from '../../../../src/platform/database/database.ts';

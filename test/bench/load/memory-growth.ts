@@ -1,7 +1,10 @@
 /** Resident memory of a process and its children, from /proc, in MB. */
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** @returns the sum of the processes' peaks of resident memory during `work`, minus the sum before `work`. */
+/**
+ * @returns the peaks of resident memory that the process and its children reach by the end of `work`, added up, minus
+ * their resident memory before `work`.
+ */
 export async function memoryGrowth(pid: number, work: () => Promise<unknown>): Promise<number> {
   const pids = [pid, ...childrenOf(pid)];
   // Resets the peaks (proc(5)).

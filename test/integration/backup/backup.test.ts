@@ -41,7 +41,7 @@ let api: ApiClient;
 let roles: RunningRoles;
 let archive: ChildProcess;
 let variableId: number;
-/** An instant after the corrections and after a push that was accepted but not ingested, but before the last push. */
+/** An instant between the last two pushes. The first of these two was accepted but not ingested. */
 let instant: string;
 /** Lines that the command `backup` printed: first before the archive was started, then after the start. */
 let printed: readonly string[];

@@ -1,6 +1,7 @@
 /**
- * A saved declaration whose input or form owner was deleted, or whose input changed its unit: the declaration stays
- * saved and reports the problem.
+ * Saved declarations that are no longer valid, because an input or the owner of a form value was deleted, an input
+ * changed its unit, or a rule is newer. The variable keeps the declaration and can still be changed. It reports deleted
+ * inputs, deleted owners and changed units as problems.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCalculation } from '../../../src/calculation/run/run-calculation.ts';

@@ -1,7 +1,7 @@
 /**
- * A route reads its query by the declaration that its operation documents (R-A9). The declaration is one object made by
- * `declareQuery`; the test records on which declarations a request calls `parse`, and compares them with the documented
- * one by identity.
+ * Each route parses its query with the declaration that its operation documents, and every declaration is documented
+ * (R-A9). `declareQuery` makes a declaration as one object: the first test records on which of these objects a request
+ * calls `parse`, and expects exactly the object that the operation documents.
  */
 import { glob, readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';

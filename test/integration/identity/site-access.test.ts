@@ -1,4 +1,7 @@
-/** Access to a site, or to some of its sources, at a level (R-B9, R-C3): what a USER can read, count and push to. */
+/**
+ * Access of a USER to a site, or to some of its sources, at a level (R-B9, R-C3): what the access allows, and how it is
+ * granted.
+ */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createGrpcReader } from '../../support/clients/grpc-client.ts';

@@ -26,8 +26,8 @@ export async function fetchRaw(
 }
 
 /**
- * @returns the records of a CSV text that has no quoted line ends: the header, then the rows, cells without their
- * quotes.
+ * @returns the records of a CSV text that has no quoted line ends: the header, then the rows. Cells are without
+ * their quotes.
  */
 export function parseCsv(text: string): readonly (readonly string[])[] {
   const lines = text.split('\r\n');

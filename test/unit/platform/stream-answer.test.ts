@@ -1,4 +1,7 @@
-/** Streamed answers (R-G4): which answers are sent whole. The integration tests of reading cover clients that are slow or leave. */
+/**
+ * Which answers are streamed and which are sent whole, and errors before an answer has begun (R-G4). The integration
+ * tests of reading cover slow clients and clients that disconnect.
+ */
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
 import { isStreamed } from '../../../src/platform/http/streamed-answer.ts';

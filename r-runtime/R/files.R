@@ -42,7 +42,8 @@ save_sample <- function(path, envir = globalenv()) {
   save(list = c(globals, toolbox_names, ".Random.seed"), file = path, envir = envir)
 }
 
-# Copies the toolbox functions into an environment that does not need this package, which the author's R does not have.
+# Copies the toolbox functions into an environment of their own, so that they do not need this package, which the
+# author's R does not have.
 portable_toolbox <- function() {
   home <- new.env(parent = globalenv())
   for (name in c(toolbox_names, toolbox_parts)) {

@@ -8,7 +8,7 @@ const SETTLE_MS = 200;
 /**
  * Restarts the roles after changes of `.ts` files in `directory`.
  * @param first the roles that run already. They are stopped at the first restart, or by `stop`.
- * @returns `ended`, which resolves when roles end by themselves, and `stop`.
+ * @returns `ended`, which resolves when the roles end for another reason than a restart, and `stop`.
  */
 export function keepRolesCurrent(first: RunningRoles, options: RolesOptions, directory: string) {
   const state = { current: first, isRestarting: false, isStale: false, isStopped: false };

@@ -1,5 +1,5 @@
 /**
- * Parses the parameters of `GET /data` and `POST /data` (R-G1, R-G2): the names are the same in both, and
+ * Parses the query of `GET /data` and the body of `POST /data` (R-G1, R-G2). Both have the same parameters, and both
  * are read leniently (R-A3).
  */
 import type { ParsedMoment } from '../platform/dates/date-rules.ts';

@@ -63,7 +63,8 @@ async function listOwnFeatures(
 type NamedFeature = Pick<UserFeature, 'id' | 'name'>;
 
 /**
- * Completes stored rows to the list of all features.
+ * Lists all features with their levels.
+ * @param rows stored levels.
  * @param defaultLevel level of features without a row.
  * @param own features that the account added.
  */

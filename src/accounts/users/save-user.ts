@@ -26,10 +26,10 @@ const MAILS_WITH_SECRETS = ['temporary_password', 'password_reset'];
 export type WrittenLock = z.output<typeof lockSchema>;
 
 /**
- * Saves the fields of a user that `written` has (§4.2).
+ * Saves the members of a user that are present in `written` (§4.2).
  * @throws {DomainError} not_found and permission_denied as `lockTargetUser`; permission_denied for a role above the
  * caller's; conflict when the name is taken, callers change their own role, or claims, features or sites are given for
- * a user who is not a member of the caller's account; invalid_input for features and sites that cannot be granted
+ * a user who is not a member of the caller's account; invalid_input for features and sites that cannot be granted.
  */
 export async function saveUser(
   transaction: Transaction,

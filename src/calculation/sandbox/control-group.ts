@@ -1,7 +1,7 @@
 /**
- * A control group around a bwrap container, where this process may create one: the kernel then bounds all runs together.
- * Best effort: rlimits and supervisors bound each run anyway, and the host decides who may create groups (root on cgroup version 1;
- * on version 2 only below a delegated group without processes).
+ * A control group for a bwrap container, by which the kernel limits all runs of the container together. The group is
+ * optional, because rlimits and supervisors limit each run anyway: this process can create it only as root on cgroup
+ * version 1, and on version 2 only below a delegated group without processes.
  */
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -1,7 +1,8 @@
 /**
- * Stops updates of variables (R-H5): ends their runs as `cancelled` and removes their waiting requests. Each removed request
- * leaves a record with its dates, so a manager can see what was not calculated. The calculator notices within about half
- * a second that its run has ended (`run/run-calculation.ts`).
+ * Stops updates of variables (R-H5): ends their runs as `cancelled`, except runs that are already storing their points,
+ * and removes their waiting requests. Each removed request leaves a record with its dates, so a manager can see what
+ * was not calculated. The calculator notices within about half a second that its run has ended
+ * (`run/run-calculation.ts`).
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Transaction } from '../../platform/database/database.ts';

@@ -21,7 +21,8 @@ export interface ParseOrder {
 }
 
 /**
- * New combinations of identifiers and of labels in the file; `id` is the parser's number of a combination.
+ * Combinations of identifiers, and combinations of VersionTag and tags, that the parser has not resolved yet; `id` is
+ * the parser's number of a combination.
  */
 export interface ResolveRequest {
   readonly targets: readonly { readonly id: number; readonly identifiers: TargetIdentifiers }[];

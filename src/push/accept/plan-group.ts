@@ -15,7 +15,7 @@ type Join = (pushes: readonly PlainPush[]) => NewOperation;
 
 export interface GroupBatch<Waiting extends Submission> {
   readonly batch: NewBatch;
-  /** The pushes of each operation of the batch, in order: several for a shared operation, otherwise one. */
+  /** The pushes of each operation, in the order of `batch.operations`: plain pushes of one user, or one other push. */
   readonly pushesOf: readonly (readonly Waiting[])[];
 }
 

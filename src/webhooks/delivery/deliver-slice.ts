@@ -151,9 +151,9 @@ function toEnd({ state, response, retryAfterMs, isTooLarge }: TryOutcome): TryEn
 const FAILURES_TO_OPEN = 2;
 
 /**
- * Circuit breaker of one receiver within a time slice: it opens at the second failure in a row that shows that the receiver
- * is down. The slice then ends and the webhook is paused; the slice after the pause first sends one message as a probe.
- * Messages meanwhile wait as `Pending` and use up no attempt.
+ * Circuit breaker of one webhook within a time slice. It opens when two attempts in a row show that the receiver is
+ * down; the slice then ends, and the webhook is paused. The slice after the pause first sends one message as a probe.
+ * During the pause, messages wait as `Pending` and use up no attempt.
  */
 export interface Circuit {
   add(end: TryEnd): void;

@@ -24,7 +24,10 @@ export function toRows({ seconds, values }: Points, edits: Edits): readonly Row[
   return dates.map((date) => ({ seconds: date, before: stored.get(date), after: edits.get(date) }));
 }
 
-/** The dates that a variable is expected to have. Granularities of days and longer follow the civil calendar of a zone. */
+/**
+ * Computes the dates that a variable is expected to have. Granularities of days and longer follow the civil calendar of
+ * a zone.
+ */
 export interface Step {
   /** @returns the date `count` steps after a date, both in Unix seconds; `count` may be negative. */
   readonly move: (seconds: number, count: number) => number;

@@ -1,4 +1,4 @@
-/* Reads and writes in full, across EINTR, short counts and slow peers. */
+/* Complete reads and writes, despite EINTR, short counts and slow peers; the monotonic clock; hexadecimal text. */
 #define _GNU_SOURCE
 #include "sandbox.h"
 

@@ -1,6 +1,6 @@
 /**
- * Sends `history-from` and `raw-from` in the initial metadata of a read: for each variable, the instant from which its
- * states are complete (R-F9), and the date from which all its points are stored.
+ * Sends `history-from` and `raw-from` in the initial metadata of a read (R-F9), with the values that history-notice.ts
+ * builds for the REST headers of the same names.
  */
 import type { NoteCuts } from '../points/read/history-cuts.ts';
 import { noticeHeaders } from '../selection/history-notice.ts';

@@ -1,4 +1,4 @@
-/** Routes of the caller's account (§4.1), its audit trail, and the caller's own password (§4.6). */
+/** Routes of the caller's account, audit trail, accounts and sessions (§4.1), and of the caller's password (§4.6). */
 import { type Context, Hono } from 'hono';
 import { requireRole } from '../../identity/authentication/authenticate.ts';
 import { assertRole, type Caller } from '../../identity/caller/caller.ts';
@@ -39,7 +39,7 @@ import {
 /** Default page size of the audit trail, in entries. */
 const AUDIT_PAGE = 1000;
 
-/** Routes of the caller's account and its audit trail (§4.1). Mount behind bearer authentication. */
+/** Routes of the caller's account, audit trail, accounts and sessions (§4.1). Mount behind bearer authentication. */
 export function accountRoutes(services: AccountServices): Hono<AccountEnv> {
   const { database } = services;
   const manager = requireRole('MANAGER');

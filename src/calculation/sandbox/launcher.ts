@@ -18,8 +18,8 @@ export interface Launcher {
 }
 
 /**
- * The unprivileged user that R runs as when this process is root, or in the container of an OCI engine. No other program
- * may run as this user.
+ * Id of the unprivileged user that R runs as: always in the container of an OCI engine, and in other sandboxes when
+ * this process is root. No other program may run as this user.
  */
 export const SANDBOX_UID = 26_002;
 

@@ -131,7 +131,7 @@ const REQUEST_FORM_READERS = `
 export interface RequestedRun {
   readonly variableId: number;
   readonly accountId: number;
-  /** Whether the run was scheduled, forced or triggered by a form value, or triggered by the result of such a run. */
+  /** True when only schedules, forced updates and form values cause the run, directly or by results of other runs. */
   readonly isBackground: boolean;
 }
 
@@ -283,8 +283,8 @@ export interface RequestBack extends RunRequest {
 }
 
 /**
- * Maximum attempts of a request whose runs end because the sandbox or the calculator fails. When that happens in the
- * last attempt too, its run ends as Failed.
+ * Maximum attempts of a request whose runs end because the sandbox or the calculator fails. When the last attempt ends
+ * for this reason too, its run is Failed, not Abandoned.
  */
 export const MAX_ATTEMPTS = 5;
 

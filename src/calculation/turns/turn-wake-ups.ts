@@ -30,7 +30,7 @@ export async function wakeTurns(queue: Pick<MemberQueue, 'wakeMembers'>, turns: 
 export interface TurnTaker {
   /** Takes the ids of the set `key` from Redis, as many as the calculator has capacity for. */
   take(key: string): Promise<void>;
-  /** Takes further ids of an account that had more than the calculator had capacity for. */
+  /** Takes ids of an account that `take` left in Redis for lack of capacity, if few turns of the account wait here. */
   takeMore(accountId: number): Promise<void>;
 }
 

@@ -112,9 +112,9 @@ async function changeByLink(
 }
 
 /**
- * Finds the users that a name or mail address refers to: the user with that name, and the only user with that address.
- * They differ when a user chose another user's address as a name; each gets a mail at their own address. An address
- * that several other users share refers to none of them. Locked users and users without an address are left out.
+ * Finds the users that a text refers to: the user with this name; and the user with this mail address, when exactly one
+ * user other than the first has the address. Both exist when a user chose another user's address as a name; each gets a
+ * mail at their own address. Locked users and users without an address are left out.
  */
 async function findUsers(database: Queryable, wanted: string): Promise<readonly DirectoryUser[]> {
   if (wanted === '' || !isStorableText(wanted)) return [];

@@ -1,6 +1,6 @@
 /**
- * "A calculated variable" as people use it: the editor, previews, saving and restoring, runs and their waves, a new
- * variable.
+ * Calculated variables in the console: the editor, previews, saving and restoring, runs and their cascades,
+ * recalculations, and a new variable.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type ConsoleStack, openConsoleStack, USER } from '../../support/console/console-stack.ts';

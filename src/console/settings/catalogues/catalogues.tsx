@@ -1,4 +1,4 @@
-/** Entries that the account adds to the catalogues, beside the built-in ones. */
+/** The entries of a catalogue: the account's own entries, which can be edited, and the built-in entries. */
 import { Button, NativeSelect, Skeleton, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';

@@ -1,4 +1,4 @@
-/** The differences between two versions, date by date; only dates that differ are listed. */
+/** The differences between two versions: a summary, and a list of the dates at which the values differ. */
 import { Skeleton } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';

@@ -1,4 +1,4 @@
-/** Stores accounts of grants, so that a refresh keeps the account (R-B4). */
+/** Stores the account of each grant, so that a refreshed token has the same account (R-B4). */
 import type { Queryable } from '../../../platform/database/database.ts';
 import { passwordFingerprintSql } from '../../passwords/password-fingerprint.ts';
 

@@ -13,7 +13,7 @@ export type ImportedRow = {
   /** Where the row is: JSON path, or sheet and row number. */
   readonly place: string;
   readonly action: RowAction;
-  /** Id of the resource; null when the import has not created the resource. */
+  /** Id of the resource. Null for a row with the action Created while the import has not created the resource. */
   readonly id: number | null;
   /** Member → former and new value, of a row with the action Changed. */
   readonly changes?: Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>;

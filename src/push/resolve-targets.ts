@@ -95,7 +95,8 @@ function groupByGiven(
 const ONLY_ONE = `
   min(variable.id) as "variableId", min(variable.divider) as divider, count(*) as count, null as "defaultCount"`;
 
-// The default variable counts only when a single source matches.
+// When all matching variables belong to one source and one of them is its default variable, this variable is the
+// target, and `count` is 1.
 const DEFAULT_OF_SOURCE = `
   coalesce(min(variable.id) filter (where is_default), min(variable.id)) as "variableId",
   coalesce(min(variable.divider) filter (where is_default), min(variable.divider)) as divider,

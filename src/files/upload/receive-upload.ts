@@ -1,8 +1,8 @@
 /**
  * Reads an upload request (R-E1): a form with a part `data`, or the file as the body. Decides the name and format of the
- * file. Refuses a workbook in a format other than .xlsx, and a raw body whose extension contradicts its Content-Type. Any
- * other file whose extension is not .csv or .xlsx is an attachment. The body may be gzip; the limit applies to the
- * inflated size (R-A4).
+ * file. Refuses a workbook in a format other than .xlsx, and a raw body whose Content-Type contradicts the extension of
+ * the file name. Any other file with an extension, except .csv and .xlsx, is an attachment. The body may be gzip; the
+ * limit applies to the inflated size (R-A4).
  */
 import { z } from 'zod';
 import { toStorableText } from '../../platform/database/storable-text.ts';

@@ -8,9 +8,9 @@ import type { HistoryCuts } from './supersede-stored.ts';
 import type { Series } from './survey-rows-rules.ts';
 
 /**
- * @returns the statement that inserts missing rows of `series`. Rows are inserted before any row is locked, both in
- * ascending order of ids. A writer that waits for an inserted row therefore holds no row that the other writer needs,
- * so writers cannot deadlock.
+ * @returns the statement that inserts the missing rows of `series`. A writer inserts rows before it locks rows, and
+ * does both in ascending order of ids. A writer that waits for a row that another writer inserted therefore holds no
+ * row that this other writer needs, so writers cannot deadlock.
  * @param ids SQL of type int[].
  */
 export const addSeries = (ids: string) => `

@@ -27,8 +27,8 @@ export interface FastPaths {
   /** @returns undefined for a push that is not plain; such a push needs its own row of `push_operation`. */
   toPlainPush(push: PlainCandidate): PlainPush | undefined;
   /**
-   * Combines plain pushes of one user into one operation; `memberLabel(label, n)` is the
-   * label of the n-th push, from 0.
+   * Combines plain pushes of one user into one operation. Each push gets the label `memberLabel(label, n)`, with the
+   * label of the operation and the position n of the push, counted from 0.
    * @param pushes at least one push.
    */
   toSharedOperation(pushes: readonly PlainPush[], nowMillis: number): NewOperation;
@@ -83,7 +83,7 @@ export interface SmallPushServices extends SmallPushParts {
    * @returns false when the user exceeds the limit; the app then handles the push.
    */
   readonly countPush: (userId: string) => boolean;
-  /** Records the duration of an answer in seconds. */
+  /** Records the duration of an answered request, in seconds. */
   readonly requestSeconds: Distribution;
   readonly log: Log;
   /** Stores a push together with the pushes that arrive at the same time. */

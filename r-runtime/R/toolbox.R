@@ -1,4 +1,5 @@
-# Functions that every script can call; a script's function of the same name replaces them (R-H4). Base R only.
+# The toolbox: functions that every script can call, and internal functions. A script's own function takes precedence
+# over a function of the same name in the toolbox (R-H4). The toolbox uses no packages besides R's own.
 
 toolbox_names <- c("GetInputAxis", "GetRegularAxis", "SetDataOnCommonAxis", "FilterNaOutput", "FilterDuplicateOutput")
 # Internal functions of the toolbox; sample data need them too (files.R).
@@ -102,9 +103,10 @@ interpolate <- function(dates, values, axis) {
   stats::approx(dates[known], values[known], xout = axis, rule = 1)$y
 }
 
-# Interpolates the running total linearly; the value of a step is the increase of this total from the start of the step to
-# its end. The last interval of the input is as long as the interval before it; the last step of the axis is as long as the step
-# before it.
+# Interpolates the running total of the values linearly; the value of a step is the increase of this total from the
+# start to the end of the step. The last interval of the input is taken to be as long as the interval before it. The
+# last step of the axis is as long as the step before it; when the axis has only one date, as long as the last interval
+# of the input.
 distribute <- function(dates, values, axis) {
   known <- !is.na(values)
   dates <- as.numeric(dates[known])

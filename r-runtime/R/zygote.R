@@ -1,6 +1,6 @@
-# The zygote: a warm R process from which all runs are forked. Loads the packages and runs rehearsal scripts on made-up
-# data, so that no child must load packages or compile their functions. Then calls C (../src/zygote.c), which forks
-# supervisors and runners before a client connects.
+# The zygote: a warm R process from which all runs are forked. Loads `warm_packages` and runs rehearsal scripts on
+# made-up data, so that no child must load these packages or compile their functions. Then calls C (../src/zygote.c),
+# which forks supervisors and runners before a client connects.
 
 # The zygote loads these packages before the fork, so a run only attaches them. A script that uses another package loads
 # it itself, within the limits of its run.

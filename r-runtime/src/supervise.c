@@ -201,7 +201,10 @@ static int is_result_wanted(const struct run *r) {
   return r->limit == LIMIT_NONE || (r->is_done && r->kill_us != 0);
 }
 
-/* Forwards the bytes that the pipes still held when the runner ended. */
+/*
+ * Called when the runner has ended or is done. Forwards the rest of a wanted result, captures the rest of the text, and
+ * discards the rest of the request.
+ */
 static void drain(struct run *r) {
   while (r->result >= 0 && is_result_wanted(r)) {
     if (write_full(r->connection, r->out + r->out_from, r->out_to - r->out_from, CLIENT_TIMEOUT_MS) < 0) _exit(1);

@@ -10,8 +10,8 @@ export interface DeclaredVariable {
 }
 
 /**
- * Replaces the form edges of the given variables of one account. A form declared without an id belongs to the variable's own
- * site or source.
+ * Replaces the form edges of the given variables of one account. An entity that is declared without `siteId` or
+ * `sourceId` is the variable's own site or source.
  */
 export async function replaceFormEdges(
   transaction: Transaction,

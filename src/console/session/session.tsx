@@ -21,7 +21,7 @@ export interface Session {
 
 const SessionContext = createContext<Session | undefined>(undefined);
 
-/** @returns the session that the user's claims describe: those of the ID token and of the issuer's `userinfo`. */
+/** @returns the session that the user's claims, from the ID token and from the issuer's `userinfo`, describe. */
 export function toSession({ profile }: User): Session {
   const claims = profile as Readonly<Record<string, unknown>>;
   const roles = Array.isArray(claims.roles) ? claims.roles : [];

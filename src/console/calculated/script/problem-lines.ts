@@ -19,7 +19,7 @@ const UNDECLARED = /^(\S+) is not declared/;
 const LINE = /^line (\d+) /;
 
 /**
- * @returns the problems and warnings of one formula, each with its line.
+ * @returns an entry for each line that a problem or warning of one formula concerns.
  * @param script the text that is shown, which may be newer than the validation.
  */
 export function linesOf(validation: Validation | undefined, formula: number, script: string): readonly LineProblem[] {

@@ -78,7 +78,10 @@ export type RefusalCode =
   | 'too_large'
   | 'internal_error';
 
-/** Thrown when a file cannot be read to its end; the file is then Failed, and the uploader sees the message. */
+/**
+ * Thrown for a file that cannot or must not be read. The uploader sees the message: in the answer to the upload, or in
+ * the state of the file, which is then Failed.
+ */
 export class FileRefusal extends Error {
   override readonly name = 'FileRefusal';
   readonly code: RefusalCode;

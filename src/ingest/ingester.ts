@@ -27,7 +27,7 @@ export interface IngesterServices {
   /** The keys of the queue are account ids. */
   readonly queue: WakeQueue;
   readonly queueOptions: QueueOptions;
-  /** Relays outbox events to their consumers; called after each write of batches. */
+  /** Relays outbox events to their consumers: after each write of batches, after each wake-up, and in each sweep. */
   readonly outbox: OutboxRelay;
   readonly settings: {
     readonly concurrency: number;

@@ -22,8 +22,9 @@ const FIND = `
   order by account_id, source_id, trimmed`;
 
 /**
- * @returns one line for each mappingConfig that several variables of a source have, ignoring white space around it, then
- * advice; without such a mappingConfig, one line that says so.
+ * White space around a mappingConfig is ignored.
+ * @returns one line for each mappingConfig that several variables of a source have, then advice; without such a
+ * mappingConfig, one line that says so.
  */
 export async function describeRepeatedMappings(queryable: Queryable): Promise<readonly string[]> {
   const { rows } = await queryable.query<RepeatedMapping>(FIND);

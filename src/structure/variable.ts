@@ -86,7 +86,7 @@ export const VARIABLE: Resource = {
   required: ['sourceId'],
 };
 
-/** Members shown at level Verbose only, because they may be large. */
+/** Writable members that are shown at level Verbose only, because they may be large. */
 const VERBOSE: readonly string[] = ['calculated', 'clientData'];
 
 /**

@@ -64,9 +64,9 @@ export const DELETE_ROLLUPS = `
                    returning variable_id, first_date, last_date, point_count)
   ${ROLLUP_RANGES} from removed group by variable_id`;
 
-// A removal that includes the last date lowers the high-water mark, so that writes after the mark are appends again. A
-// removal that includes all dates also resets the state of versions, history cuts and rollups. VersionTimestamps
-// continue after the last assigned VersionTimestamp (R-F1).
+// A removal that includes the last date lowers the high-water mark, so that writes after the mark are appends again.
+// When the period of such a removal has no start, the state of versions, history cuts and rollups is also reset.
+// VersionTimestamps continue after the last assigned VersionTimestamp (R-F1).
 const SAVE_REMOVAL = `
   update series
   set purge_count = purge_count + 1,

@@ -28,7 +28,8 @@ export function toPlainPush(push: PlainCandidate): PlainPush | undefined {
 }
 
 /**
- * Combines plain pushes of one user into one operation; `memberLabel(label, n)` is the label of the n-th push, from 0.
+ * Combines plain pushes of one user into one operation. Each push gets the label `memberLabel(label, n)`, with the
+ * label of the operation and the position n of the push, counted from 0.
  * @param pushes at least one push.
  */
 export function toSharedOperation(pushes: readonly PlainPush[], nowMillis: number): NewOperation {

@@ -95,7 +95,7 @@ function appendCells(column: Value[], { rowCount, cells }: Batch, index: number)
   for (let row = 0; row < rowCount; row++) column.push(valueAt(row));
 }
 
-/** @returns a function that reads a cell; it returns null for a number that is not finite, as in Arrow. */
+/** @returns a function that reads a cell; null for an absent cell and, as in an Arrow table, for NaN and infinities. */
 function cellReader(cells: Cells): (row: number) => Value {
   switch (cells.kind) {
     case 'absent':

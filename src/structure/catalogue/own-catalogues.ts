@@ -10,7 +10,7 @@ import { MAX_NAME } from '../../platform/limits.ts';
 import { AGGREGATE } from './enumerations.ts';
 import { BUILT_IN_TYPES, type EntryCatalogue } from './list-types.ts';
 
-/** First id of own entries, far above the ids of built-in entries and the numbers that accounts may already use. */
+/** First id of own entries, far above the ids of built-in entries and the type numbers that accounts chose. */
 export const FIRST_OWN_ID = 1_000_000_000;
 
 const MAX_SYMBOL = 50;

@@ -25,7 +25,7 @@ export interface ImportBench {
   readonly pid: number;
 }
 
-/** Adds the variables to the account of `api`. The service must have the roles api and ingester. */
+/** Measures an import into the account of `api`. The service must have the roles api and ingester. */
 export async function benchImport({ api, pid }: ImportBench): Promise<readonly Figure[]> {
   const raw = JSON.stringify(makeDocument());
   let readerMb = 0;

@@ -82,7 +82,7 @@ test('webhook secrets and headers are stored encrypted and used in deliveries, a
   for (const plain of ['whsec_', 'of-the-receiver']) expect(texts).not.toContain(plain);
   expect(await deliver()).toMatchObject({ authorization: HEADERS.Authorization });
 
-  // A row stored before WEBHOOK_KEYS was set is in clear text: deliveries use it, and the command seals it.
+  // A row stored before WEBHOOK_KEYS was set is in clear text: deliveries use it, and rotate-webhook-keys seals it.
   await api.database.query(`update webhook set secret = $1, headers = $2`, [SECRET, JSON.stringify(HEADERS)]);
   expect(await deliver()).toMatchObject({ authorization: HEADERS.Authorization });
   await rotate(`${NEW},${OLD}`);

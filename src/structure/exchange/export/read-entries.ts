@@ -4,7 +4,10 @@ import { AGGREGATE, nameOf } from '../../catalogue/enumerations.ts';
 import { CATALOGUE_NAMES, type EntryRow } from '../document/entry-rows.ts';
 import { IS_FILLED_IN_SITES } from './read-forms.ts';
 
-/** Ids of the entries that resources of some sites, and their forms, use: $1 the account, $2 the sites. */
+/**
+ * Ids of the entries that are used by the sites $2 of the account $1; by the sources, variables and declarations of
+ * these sites; and by the forms that have values in these sites, sources or variables.
+ */
 const USED = `
   select type_id as id from site where account_id = $1 and id = any($2::int[])
   union select unnest(array[source_type_id, energy_type_id, energy_usage_id]) from source

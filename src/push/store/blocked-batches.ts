@@ -30,21 +30,21 @@ const FIND_BLOCKED = `
            (select sum(count) from unnest(reading_counts) count) as readings
     from examined
   )
-  select id, operation_ids as "operationIds", reading_counts as "readingCounts",
-         array(select variable_id from (select generate_series(lower(range), upper(range) - 1) as variable_id
-                                        from unnest(variables * blocked) range) shared) as "blockedIds"
+  select id, array(select variable_id from (select generate_series(lower(range), upper(range) - 1) as variable_id
+                                            from unnest(variables * blocked) range) shared) as "blockedIds"
   from waiting
   where variables && blocked and not variables <@ blocked and not "hasUnknown" and readings <= ${SMALL_BATCH_ROWS}
     and (cardinality(operation_ids) > 1
          or exists (select from push_operation where push_operation.id = operation_ids[1] and cardinality(member_readings) > 1))
   order by place, id limit ${MAX_TRIED}`;
 
-const LOCK = `
-  select operation_ids as "operationIds", reading_counts as "readingCounts" from push_batch
-  where id = $1 and set_aside_date is null for update skip locked`;
+const LOCK = `select from push_batch where id = $1 and set_aside_date is null for update skip locked`;
 
-const FIND_MEMBERS = `
-  select id, member_readings as readings from push_operation where id = any($1::int8[])`;
+// A shared operation is split into one operation per push first: it ends as a whole, its pushes do not.
+const SPLIT = `select part_push_batch($1)`;
+
+const FIND_OPERATIONS = `
+  select operation_ids as "operationIds", reading_counts as "readingCounts" from push_batch where id = $1`;
 
 const SHORTEN = `
   update push_batch set operation_ids = $2::int8[], reading_counts = $3::int4[], variables = $4::int4multirange, rows = $5
@@ -60,7 +60,7 @@ interface Blocked {
  */
 export interface TakenPart extends BatchOperations {
   readonly tuples: Buffer;
-  /** Operations without remaining readings in the batch, and the variables of their taken pushes. */
+  /** The operations of the taken pushes, which all end, and the variables of each. */
   readonly ended: readonly { readonly id: number; readonly variableIds: ReadonlySet<number> }[];
 }
 
@@ -93,66 +93,37 @@ export async function takeFreePart(transaction: Transaction, accountId: number):
 }
 
 async function takeFrom(transaction: Transaction, found: Blocked): Promise<TakenPart | undefined> {
-  const { rows } = await transaction.query<BatchOperations>(LOCK, [found.id]);
-  const [contents] = rows;
-  if (!contents) return undefined;
+  if ((await transaction.query(LOCK, [found.id])).rowCount === 0) return undefined;
+  await transaction.query(SPLIT, [found.id]);
+  const { rows } = await transaction.query<BatchOperations>(FIND_OPERATIONS, [found.id]);
+  const contents = rows[0] ?? { operationIds: [], readingCounts: [] };
   const [tuples = Buffer.alloc(0)] = await readBytea(
     transaction,
     `select rows from push_batch where id = ${Number(found.id)}`,
   );
-  const pushes = cutIntoPushes(tuples, contents, await findMembers(transaction, contents.operationIds));
-  const parts = divide(pushes, new Set(found.blockedIds));
-  if (parts.free.length === 0) return undefined;
-  await shorten(transaction, found.id, contents, parts.waiting);
-  const left = new Set(parts.waiting.map(({ operation }) => operation));
-  const taken = countReadings(parts.free);
+  const { free, waiting } = divide(cutIntoPushes(tuples, contents), new Set(found.blockedIds));
+  if (free.length === 0) return undefined;
+  await shorten(transaction, found.id, waiting);
   return {
-    tuples: Buffer.concat(parts.free.map((push) => push.tuples)),
-    operationIds: Array.from(taken.keys(), (operation) => contents.operationIds[operation] ?? ''),
-    readingCounts: [...taken.values()],
-    ended: contents.operationIds.flatMap((id, operation) => {
-      if (left.has(operation)) return [];
-      const own = parts.free.filter((push) => push.operation === operation);
-      return [{ id: Number(id), variableIds: new Set(own.flatMap(({ variableIds }) => [...variableIds])) }];
-    }),
+    tuples: Buffer.concat(free.map((push) => push.tuples)),
+    operationIds: free.map(({ operationId }) => operationId),
+    readingCounts: free.map(countReadings),
+    ended: free.map(({ operationId, variableIds }) => ({ id: Number(operationId), variableIds })),
   };
 }
 
 interface Push {
-  /** Index of the push's operation in the batch. */
-  readonly operation: number;
+  readonly operationId: string;
   readonly tuples: Buffer;
   readonly variableIds: ReadonlySet<number>;
 }
 
-async function findMembers(
-  transaction: Transaction,
-  operationIds: readonly string[],
-): Promise<ReadonlyMap<string, readonly number[]>> {
-  const { rows } = await transaction.query<{ id: number; readings: number[] | null }>(FIND_MEMBERS, [operationIds]);
-  return new Map(rows.flatMap(({ id, readings }) => (readings ? [[String(id), readings] as const] : [])));
-}
-
-/**
- * @param members numbers of readings of the pushes that share an operation, by the id of the operation; an
- * operation without an entry is one push.
- */
-function cutIntoPushes(
-  tuples: Buffer,
-  { operationIds, readingCounts }: BatchOperations,
-  members: ReadonlyMap<string, readonly number[]>,
-): readonly Push[] {
+function cutIntoPushes(tuples: Buffer, { operationIds, readingCounts }: BatchOperations): readonly Push[] {
   let start = 0;
-  return operationIds.flatMap((id, operation) => {
-    const count = readingCounts[operation] ?? 0;
-    const ofMembers = members.get(String(id)) ?? [];
-    // After pushes were taken from an operation, its remaining readings count as one push.
-    const isWhole = ofMembers.reduce((sum, readings) => sum + readings, 0) === count;
-    return (isWhole ? ofMembers : [count]).map((readings) => {
-      const own = tuples.subarray(start, start + readings * TUPLE_BYTES);
-      start += own.length;
-      return { operation, tuples: own, variableIds: variableIdsOf(own) };
-    });
+  return operationIds.map((operationId, index) => {
+    const own = tuples.subarray(start, start + (readingCounts[index] ?? 0) * TUPLE_BYTES);
+    start += own.length;
+    return { operationId, tuples: own, variableIds: variableIdsOf(own) };
   });
 }
 
@@ -171,24 +142,13 @@ function divide(pushes: readonly Push[], blocked: Set<number>) {
   return { free, waiting };
 }
 
-async function shorten(
-  transaction: Transaction,
-  id: string,
-  { operationIds }: BatchOperations,
-  waiting: readonly Push[],
-): Promise<void> {
-  const counts = countReadings(waiting);
+async function shorten(transaction: Transaction, id: string, waiting: readonly Push[]): Promise<void> {
   const variables = variableSet(waiting.flatMap(({ variableIds }) => [...variableIds]));
-  const ids = [...counts.keys()].map((operation) => operationIds[operation]);
+  const ids = waiting.map(({ operationId }) => operationId);
   const rows = Buffer.concat(waiting.map(({ tuples }) => tuples));
-  await transaction.query(SHORTEN, [id, ids, [...counts.values()], variables, rows]);
+  await transaction.query(SHORTEN, [id, ids, waiting.map(countReadings), variables, rows]);
 }
 
-/** @returns the number of readings of each operation, by the index of the operation. */
-function countReadings(pushes: readonly Push[]): ReadonlyMap<number, number> {
-  const counts = new Map<number, number>();
-  for (const { operation, tuples } of pushes) {
-    counts.set(operation, (counts.get(operation) ?? 0) + tuples.length / TUPLE_BYTES);
-  }
-  return counts;
+function countReadings({ tuples }: Push): number {
+  return tuples.length / TUPLE_BYTES;
 }

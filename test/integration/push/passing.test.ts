@@ -19,6 +19,8 @@ let ingester: RoleProcess;
 let api: ApiClient;
 let blocker: Connection;
 let sourceId: number;
+/** The variables of each push, by its `operationId`. */
+const pushed = new Map<string, readonly number[]>();
 
 beforeAll(async () => {
   world = await createStoredWorld();
@@ -51,11 +53,28 @@ async function push(variableIds: readonly number[], value: number, readings = 1)
   const data = Array.from({ length: readings }, (_, index) => {
     return { date: new Date(START + index * 900_000).toISOString(), value };
   });
-  await api.call(
-    'POST',
-    '/api/data',
-    variableIds.map((variableId) => ({ variableId, data })),
+  const elements = variableIds.map((variableId) => ({ variableId, data }));
+  const { operationId } = await api.call<{ operationId: string }>('POST', '/api/data', elements);
+  pushed.set(operationId, variableIds);
+}
+
+/** Creates a webhook that is notified of the ends of pushes to this variable. @returns its id. */
+async function subscribe(variableId: number): Promise<string> {
+  const webhook = { name: 'w', url: 'https://receiver.example/', eventType: 'DataPushCompleted' };
+  const created = await api.call<{ id: string }>('POST', '/account/webhooks', {
+    ...webhook,
+    filter: { variableIds: [variableId] },
+  });
+  return created.id;
+}
+
+/** @returns the ascending `operationId` of every push whose end was announced to the webhook. */
+async function announcedTo(webhookId: string): Promise<readonly string[]> {
+  const { rows } = await world.database.query<{ id: string }>(
+    `select data ->> 'operationId' as id from webhook_event where webhook_id = $1 order by id`,
+    [webhookId],
   );
+  return rows.map(({ id }) => id);
 }
 
 /** @returns the value of each variable at START, in the order of the variables. */
@@ -115,8 +134,10 @@ async function pushIntoOneBatch(variableIds: readonly [number, number]): Promise
 }
 
 describe('push: while one push of an account rewrites stored points', () => {
-  test('a small push overtakes the rewrite, although it shares a batch with a push to the rewritten variable (R-D6)', async () => {
+  test('a small push overtakes the rewrite, although it shares a batch with a push to the rewritten variable; the end of each push is announced to the webhooks of its own variable (R-D6, R-I2)', async () => {
     const [rewritten = 0, other = 0] = await addVariables(2);
+    const webhooks = [await subscribe(rewritten), await subscribe(other)];
+    pushed.clear();
     await blocker.query(BEGIN_HOLDING);
     await hold(rewritten);
     await push([rewritten], 1, LARGE);
@@ -137,6 +158,14 @@ describe('push: while one push of an account rewrites stored points', () => {
       );
       return open.rowCount === 0;
     });
+    const pushesTo = (id: number) =>
+      [...pushed].flatMap(([operationId, ids]) => (ids.includes(id) ? [operationId] : []));
+    const expected = [rewritten, other].map((id) => pushesTo(id).sort());
+    await eventually('announcements of every push', async () => {
+      const announced = await Promise.all(webhooks.map(announcedTo));
+      return announced.flat().length >= pushed.size;
+    });
+    expect(await Promise.all(webhooks.map(announcedTo))).toEqual(expected);
     const [ofRewritten = [], ofOther = []] = await Promise.all([rewritten, other].map(versionsOf));
     // No two pushes give a variable the same value, so a value that appears twice means that a push was written twice.
     for (const versions of [ofRewritten, ofOther]) {

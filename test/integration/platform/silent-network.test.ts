@@ -172,10 +172,10 @@ async function startSuspendedRoles() {
   const suspend = async ({ pid }: RoleProcess) => void process.kill(pid, 'SIGSTOP');
   const api = await signIn(apiRole.http);
   const victim = await start();
+  const receiver = await subscribe(api, 'SiteCreated');
   // The slow run ends RUN_MS after the creation of its variable. So the variable is created after the start of the
   // process, which takes many seconds on a busy machine.
   const fixture = await createSlowCalculation(api);
-  const receiver = await subscribe(api, 'SiteCreated');
 
   const fillHands = async (): Promise<void> => {
     receiver.answer('hang', 200);

@@ -88,9 +88,9 @@ struct stage_error separate_runner(const struct zygote *z) {
 }
 
 /*
- * In MODE_NAMESPACES, enters new mount, IPC and UTS namespaces, and a new network namespace when the zygote has
- * prepared none. Makes all mounts read-only, mounts a private /proc, and covers the socket directory, /dev/shm and the
- * terminals. A runner calls this before it waits for a run.
+ * Does nothing outside of MODE_NAMESPACES. Enters new mount, IPC and UTS namespaces, and a new network namespace when
+ * the zygote has prepared none. Makes all mounts read-only, mounts a private /proc, and covers the socket directory,
+ * /dev/shm and the terminals. A runner calls this before it waits for a run.
  */
 struct stage_error enter_namespaces(const struct zygote *z) {
   const unsigned long inert = MS_NOSUID | MS_NODEV | MS_NOEXEC;

@@ -63,6 +63,6 @@ function openFile(plain: Buffer<ArrayBuffer>, extension: string, type: string): 
 async function compress(plain: Buffer<ArrayBuffer>, encoding: Encoding): Promise<Uint8Array<ArrayBuffer>> {
   if (encoding === 'identity') return plain;
   if (encoding === 'gzip') return promisify(gzip)(plain, { level: 9 });
-  // For the largest file, level 9 takes 60 ms and level 11 takes 900 ms. The result of level 9 is 2 % larger.
+  // Brotli's level 9 takes 60 ms for the largest file, level 11 takes 900 ms. The result of level 9 is 2 % larger.
   return promisify(brotliCompress)(plain, { params: { [zlib.BROTLI_PARAM_QUALITY]: 9 } });
 }

@@ -12,7 +12,7 @@ export async function findFreePort(wanted = 0): Promise<number> {
   const server = await listen(wanted).catch(() => listen(0));
   const address = server.address();
   server.close();
-  if (typeof address !== 'object' || address === null) throw new Error('loopback must have a free port');
+  if (typeof address !== 'object' || address === null) throw new Error(`${LOOPBACK} has no free port`);
   return address.port;
 }
 

@@ -43,7 +43,7 @@ let archive: ChildProcess;
 let variableId: number;
 /** An instant between the last two pushes. The first of these two was accepted but not ingested. */
 let instant: string;
-/** Lines that the command `backup` printed: first before the archive was started, then after the start. */
+/** Lines that two runs of the command `backup` printed: one before the archive was started, one after. */
 let printed: readonly string[];
 /**
  * True when the points of the backup are compressed, which needs the Community edition of TimescaleDB

@@ -337,7 +337,7 @@ describe('Keycloak: the realm export', () => {
     readonly clients: readonly { readonly clientId: string; readonly optionalClientScopes?: readonly string[] }[];
   };
 
-  it('has the scopes datahub-api and push-data, the claim `account` as a number, claims that identify users, and the clients of the settings (R-B2, R-B4, R-B6)', () => {
+  it('has the scopes datahub-api and push-data, the claim `account` as a number, claims that identify users, and the clients that the settings name (R-B2, R-B4, R-B6)', () => {
     const scopes = new Map(realm.clientScopes.map((scope) => [scope.name, scope.protocolMappers]));
     for (const name of ['datahub-api', 'push-data']) {
       expect(scopes.get(name)?.[0]?.config['included.custom.audience']).toBe('tidemark');

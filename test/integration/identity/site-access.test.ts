@@ -19,7 +19,7 @@ let mailbox: Mailbox;
 let user: TestClient;
 let userId: string;
 let siteId: number;
-/** Two sources of one site; the first is granted. */
+/** Two sources of one site; `user` has access to the first. */
 let sources: readonly [number, number];
 let variables: readonly [number, number];
 beforeAll(async () => {

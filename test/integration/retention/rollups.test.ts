@@ -204,7 +204,7 @@ describe('rollups: writes and deletions', () => {
     expect((await aggregate(variableId)).map(([, sum]) => sum)).toEqual([276, 852, 1428, 2004]);
   });
 
-  test('in a variable without rollups, points before the boundary are written, and rolled up later', async () => {
+  test('after a roll-up that found no points, points of its period are still written, and the next roll-up includes them', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await store.write(variableId, [[at(90), 1]]);
     expect(await rollUp(variableId, at(48))).toMatchObject({ points: 0 });

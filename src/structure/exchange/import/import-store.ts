@@ -75,7 +75,7 @@ export async function getImport(queryable: Queryable, caller: Caller, id: string
     ? await queryable.query<ImportRow>(`${SELECT} and id = $1 and account_id = $2`, [id, caller.accountId])
     : { rows: [] };
   const [row] = rows;
-  if (!row) throw new DomainError('not_found', `Import ${id} does not exist`);
+  if (!row) throw new DomainError('not_found', `import ${id} does not exist`);
   return toStatus(row);
 }
 

@@ -113,7 +113,7 @@ describe('accounts: a mail', () => {
     }
   });
 
-  it('waits while the server is down or busy, and is sent later with its stored Message-ID (R-B10)', async () => {
+  it('waits while the mail server is down or busy, and is sent later with its stored Message-ID (R-B10)', async () => {
     await queueMail(database, mailTo('later@x.example'));
     const away = startSender({ smtpUrl: 'smtp://127.0.0.1:1' });
     await eventually('the first attempt', async () => (await stateOf('later@x.example'))?.failure !== null);

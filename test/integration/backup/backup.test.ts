@@ -180,7 +180,7 @@ describe('backup', () => {
     });
   });
 
-  it('reports whether a backup can be restored to later instants, and keeps the requested number of newest backups (R-D1)', async () => {
+  it('reports whether a backup can be restored to instants after the backup, and keeps the requested number of newest backups (R-D1)', async () => {
     expect(printed).toEqual([
       expect.stringMatching(/^backup 2\S+Z is complete and verified$/),
       expect.stringMatching(/^restorable to 2\S+Z only, because no WAL is archived: start `archive`, then/),

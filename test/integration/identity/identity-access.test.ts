@@ -118,7 +118,7 @@ describe('identity: a bearer token', () => {
     expect((await call('/api/data', pushOnly, 'POST')).status).toBe(200);
   });
 
-  it('is accepted by authenticateBearer, which gRPC calls; a missing header is refused with invalid_token (R-J2)', async () => {
+  it('is accepted by authenticateBearer, which gRPC calls; a call without the Authorization header is refused with invalid_token (R-J2)', async () => {
     const callers = createCallerCache({ database: identity.database, cacheSec: 0 });
     const authentication = { verifier: identity.verifier, callers };
     const caller = await authenticateBearer(authentication, `bearer ${await tokenOf('max')}`, 'datahub-api');

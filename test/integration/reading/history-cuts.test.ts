@@ -114,7 +114,7 @@ describe('history: the header History-From of GET /data and POST /data', () => {
     expect(named).toEqual(Object.fromEntries(rows.map(({ id }) => [id, instant])));
   });
 
-  test('the header names cuts in every format, for points and for buckets; Arrow also names them in the metadata of its schema (R-F9, R-G1, R-G4)', async () => {
+  test('the header names the cut of a variable in every format, for points and for buckets; Arrow also names the cut in the metadata of its schema (R-F9, R-G1, R-G4)', async () => {
     const query = `/data?variableId=${cut}&asOf=${BEFORE_ALL}`;
     const { bytes } = await fetchRaw(api, query, ARROW);
     expect(tableFromIPC(bytes).schema.metadata.get('historyFrom')).toBe(JSON.stringify({ [cut]: kept[0] }));

@@ -111,7 +111,7 @@ describe('read streams: an HTTP reader', () => {
     });
   });
 
-  test('that disconnects while its total is counted cancels the count (R-A7, R-G4)', async () => {
+  test('that disconnects while rows are counted for x-total-count cancels the count (R-A7, R-G4)', async () => {
     const counting = async (): Promise<number> => {
       const { rowCount } = await api.database.query(
         `select from pg_stat_activity

@@ -181,7 +181,7 @@ describe('forms: clientData', () => {
     expect((await api.manager.get(`/variables?customFilter=${filter}`)).body).toMatchObject([{ id: variableId }]);
   });
 
-  it('is kept when a form is added later; it is shown with its problems, can be listed by hasProblems, and is checked when it changes', async () => {
+  it('that is older than its form is kept, shown with its problems and found by hasProblems; it is checked only when it changes', async () => {
     const name = `Late ${++made}`;
     const stored = { clientData: { [name]: { Technical: { Power: 'high', Fuel: 1 } } } };
     const late = await createSource(api.manager, siteId, stored);

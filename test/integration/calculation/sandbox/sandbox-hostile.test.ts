@@ -85,7 +85,7 @@ describe('sandbox: limits', () => {
     }
   });
 
-  test('a script stopped by the limit cpu_time reports the line that ran, also inside a function, and its messages; a script that ignores the interrupt is stopped too (R-H7, R-H8)', async () => {
+  test('the outcome of a script stopped by the limit cpu_time has the messages of the script and the line that ran, even inside a function; a script that ignores the interrupt is stopped too (R-H7, R-H8)', async () => {
     const script = 'message("before")\nf <- function(x) {\n  repeat x <- x + 1\n}\nf(1)';
     const [ended, ignoring] = await Promise.all([pool.run(jobOf(script)), hostile('ignore-interrupt')]);
     expect(ended).toMatchObject({ kind: 'limit', limit: 'cpu_time', line: 3, notes: { messages: ['before'] } });
@@ -97,7 +97,7 @@ describe('sandbox: limits', () => {
     expect(outcome).toMatchObject({ kind: 'limit', limit: 'output_size' });
   });
 
-  test('too many bytes end the run with the limit output_size, even without a point in them (R-H7)', async () => {
+  test('too many bytes of a result end the run with the limit output_size, even if the result has no point (R-H7)', async () => {
     const script = 'repeat .C("tm_write", 3L, raw(1e6), 1e6, 0L)';
     expect(await pool.run(jobOf(script))).toMatchObject({ kind: 'limit', limit: 'output_size' });
   });

@@ -225,7 +225,7 @@ describe.concurrent('metrics: while a dependency is unavailable (R-A9)', () => {
     await eventually('the gauge', async () => (await jobs()) === 0 && (await dependency('queue', cutOff.health)) === 1);
   }, 60_000);
 
-  test('without the database, its gauges are omitted, a counter stays, and a scrape takes less than 5 s', async () => {
+  test('without the database, the gauges that are read from it are omitted, a counter stays, and a scrape takes less than 5 s', async () => {
     await isBack('tidemark_outbox_events');
     await databaseGate.shut();
     await eventually('the outage to be reported', async () => (await dependency('database')) === 0);

@@ -23,7 +23,7 @@ afterAll(() => api.close());
 type Account = Readonly<Record<string, unknown>>;
 
 describe('accounts: GET /account', () => {
-  it('shows a USER the members of level Normal by default (§4.1, R-C1)', async () => {
+  it('shows a USER the fields of displayLevel Normal by default (§4.1, R-C1)', async () => {
     expect(await user.get('/account')).toMatchObject({ status: 200 });
     expect((await user.get<Account>('/account')).body).toEqual({
       id: api.accountId,
@@ -166,7 +166,7 @@ describe('accounts: features and secondary accesses of the account', () => {
     },
   );
 
-  it('a feature has the level that the operator set for the account, and still Admin for other accounts (§4.1)', async () => {
+  it('a feature has the level that the operator set for the account, or Admin when the operator set none (§4.1)', async () => {
     await api.database.query(`insert into account_feature values ($1, 'Feature', 2, 'Read')`, [api.accountId]);
     const { body } = await api.manager.get<readonly Account[]>('/account/features');
     expect(body.find(({ id }) => id === 2)).toMatchObject({ level: 'Read' });

@@ -122,7 +122,7 @@ const rotate = async (clientId: string, body: object) =>
 const issues = async (clientId: string, secret?: string) => (await askToken(clientId, secret)).error === undefined;
 
 describe('accounts: OAuth clients', () => {
-  it('a new client gets tokens with the secret in the answer; the list of clients, the stored client and its audit entry lack the secret (R-B3, R-B11)', async () => {
+  it('the answer to the creation of a client has the secret, with which the client gets tokens; the list of clients, the stored client and its audit entry lack the secret (R-B3, R-B11)', async () => {
     const answer = await admin.post<Client>('/admin/clients', { clientId: 'north-import', scopes: ['push-data'] });
     expect(answer.headers.get('cache-control')).toBe('no-store');
     const { secret = '' } = answer.body;

@@ -64,7 +64,7 @@ describe('identity: the password grant', () => {
     });
   });
 
-  it('repeated and trailing slashes are accepted without a redirect (R-A3)', async () => {
+  it('a token path that ends in two slashes is accepted without a redirect (R-A3)', async () => {
     const { status } = await identity.requestToken({ ...CREDENTIALS, ...MAX }, { suffix: '//' });
     expect(status).toBe(200);
   });
@@ -142,12 +142,12 @@ describe('identity: the account of a token', () => {
     });
   });
 
-  it('defaults to the account in acr_values (R-B4, §5)', async () => {
+  it('is the account in acr_values when the request has no field `account` (R-B4, §5)', async () => {
     const acr = { acr_values: `accountId:${identity.otherAccountId}` };
     expect(accountOf(await tokenForMax(acr))).toBe(identity.otherAccountId);
   });
 
-  it('defaults to the active account when the request names none (R-B4)', async () => {
+  it('defaults to the active account when the request names no account (R-B4)', async () => {
     const setActive = (accountId: number) =>
       identity.database.query('update app_user set active_account_id = $2 where id = $1', [
         identity.users.max,

@@ -107,7 +107,7 @@ describe('push: plain pushes that share a row of push_operation', () => {
     expect((await api.manager.get(`/api/operations/${labels[1]}/rejected`)).body).toEqual([]);
   });
 
-  it('are hidden from another USER and another account; the label after the last one, and a label in upper case, are not found (R-D7)', async () => {
+  it('are hidden from a USER who did not send them and from another account; the label after their last label, and a label in upper case, are not found (R-D7)', async () => {
     const labels = await storeTogether([1, 1]);
     const user = await api.signIn('uma', 'USER');
     for (const label of labels) {

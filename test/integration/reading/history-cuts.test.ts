@@ -191,7 +191,7 @@ test.each<readonly [Method, object]>([
   expect(await asked('2099-01-01')).toEqual([]);
 });
 
-test('history: a watch resumed after a cut sends the versions that are kept, and names no cut; an as-of read names the cut (R-F9, R-J1)', async () => {
+test('history: a watch resumed after the history was cut sends the kept versions and names no cut; an as-of read names the cut (R-F9, R-J1)', async () => {
   const variableId = await createVariable(manager, sourceId, { isVersioned: true, versionLimit: 2 });
   const request = `/data/watch?variableId=${variableId}`;
   const before = await openEventStream(api.origin, request, manager);

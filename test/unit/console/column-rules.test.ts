@@ -32,7 +32,7 @@ test('console data: a date of a workbook one millisecond before a whole second i
   expect(texts).toEqual(['2016-07-01T02:00:00', '2016-07-01T02:00:00', '2016-07-01T02:00:00.250']);
 });
 
-test('console data: the rows of the first sheet of a workbook are read, and the names of all sheets (R-E2)', async () => {
+test('console data: reading a workbook gives the rows of the first sheet and the names of all sheets (R-E2)', async () => {
   const workbook = new Excel.Workbook();
   workbook.addWorksheet('March').addRows([
     ['date', 'value'],

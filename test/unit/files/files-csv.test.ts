@@ -284,7 +284,7 @@ describe('files: the reading of an invalid CSV file (R-E2, R-E4)', () => {
     });
   });
 
-  it('fails with code too_many_rows: one row more than the limit', async () => {
+  it('fails with code too_many_rows when it has one row more than the limit', async () => {
     const text = `${HEADER}\n${`1,${DATE},1\n`.repeat(6)}`;
     await expect(read(text, { limits: { maxRows: 5 } })).rejects.toMatchObject({ code: 'too_many_rows' });
     await expect(read(text, { limits: { maxRows: 6 } })).resolves.toBeDefined();

@@ -20,7 +20,7 @@ function refusalOf(work: () => unknown): DomainError {
 
 const DAYS_3 = { months: 0, days: 3, micros: 0 };
 
-describe('read request: a query and a body give the same request (R-G1, R-G2)', () => {
+describe('read request: from a query or a body (R-G1, R-G2)', () => {
   test.each([
     ['relativeVersion=last+3+days', { relativeVersion: 'Last3Days' }, { relative: DAYS_3 }],
     ['relativeVersion=Current', { RELATIVEVERSION: 'current' }, { relative: undefined }],
@@ -49,7 +49,7 @@ describe('read request: a query and a body give the same request (R-G1, R-G2)', 
       { asOf: '2026-03-29T02:30:00', timeZoneId: 'romance standard time' },
       { asOfMicros: Date.parse('2026-03-29T01:30:00Z') * 1000 },
     ],
-  ])('%s', (query, body, expected) => {
+  ])('the query %s and the body %j give the same request', (query, body, expected) => {
     expect(fromQuery(query)).toMatchObject(expected);
     expect(fromBody(body)).toMatchObject(expected);
   });
@@ -144,7 +144,7 @@ describe('read request: an invalid value is refused, and the error names its par
     expect(details?.map(({ path }) => path)).toEqual(paths.map((name) => `query.${name}`));
   });
 
-  test('a contradiction in a body is refused with both JSON paths (R-A5, R-G2)', () => {
+  test('two members of a body that contradict each other are refused with the JSON path of each (R-A5, R-G2)', () => {
     const { message, details } = refusalOf(() => fromBody({ options: { fill: 'linear' } }));
     expect(message).toContain('$.options.fill and $.granularity contradict each other');
     expect(details?.map(({ path }) => path)).toEqual(['$.options.fill', '$.granularity']);

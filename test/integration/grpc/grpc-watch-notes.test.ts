@@ -214,7 +214,7 @@ describe('watch: rewrite records', () => {
     expect(await changesOf(variableId, oldest)).toEqual([1, 2, 3, 4]);
   });
 
-  it('that migration 0029 creates for earlier writes find the same points as the original records (R-J1)', async () => {
+  it('are created by migration 0029 for the writes before the migration; the same points are found as with the original records (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     for (const points of [
       [

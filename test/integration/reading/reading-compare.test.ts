@@ -63,7 +63,7 @@ const V1_TO_V2 = [
 ];
 
 describe('reading: comparison', () => {
-  test('has both values and their difference by date, then a summary (R-G6)', async () => {
+  test('has, for each date, the values of the two versions and the difference of these values, then a summary (R-G6)', async () => {
     const compared = await compare('leftVersion=V1&rightVersion=V2');
     expect(compared).toMatchObject({ variableId, unitId: 8 });
     expect(compared.rows.map(({ date }) => date)).toEqual([1, 2, 3, 4].map(day));

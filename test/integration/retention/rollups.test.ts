@@ -81,7 +81,7 @@ const points = fc.array(
   { minLength: 1, maxLength: 60 },
 );
 
-describe('rollups: aggregates', () => {
+describe('rollups: a roll-up and later aggregates', () => {
   test(
     'every aggregate over buckets that split no rollup has the value that it had before the points were deleted (R-G1)',
     async () => {
@@ -123,7 +123,7 @@ describe('rollups: aggregates', () => {
     60_000 + (LONG_RUNS ?? 0) * 1000,
   );
 
-  test('points before the boundary are deleted with their history, and the deleted points and versions are counted', async () => {
+  test('a roll-up until a date deletes all earlier points and their history, and counts the deleted points and versions', async () => {
     const variableId = await addHours();
     await store.write(variableId, hours(0, 24, 100));
     expect(await rollUp(variableId, at(48))).toEqual({ points: 48, versions: 24, rollups: 2, isDone: true });
@@ -175,7 +175,7 @@ describe('rollups: aggregates', () => {
 });
 
 describe('rollups: writes and deletions', () => {
-  test('points at rolled-up dates are dropped and counted; other points before the boundary are rolled up later', async () => {
+  test('points at rolled-up dates are dropped and counted; points at other dates of a rolled-up period are stored, and the next roll-up includes them', async () => {
     const variableId = await addHours();
     await rollUp(variableId, at(48));
     const { ranges } = await store.write(variableId, [

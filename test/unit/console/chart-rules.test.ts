@@ -32,11 +32,11 @@ describe('console chart: few points are drawn raw, many points as buckets', () =
   ] as const)('%s: resolution %s', (_what, expected, granularity, timeBase, spacingSec, days) => {
     expect(planOf(granularity, timeBase, spacingSec, days)).toBe(expected);
   });
+});
 
-  test('the usual distance between points is the median, which a gap does not change; a single point has none', () => {
-    expect(spacingOf([30, 10, 20, 5000])).toBe(10);
-    expect(spacingOf([1])).toBeUndefined();
-  });
+test('console chart: the usual distance between points is the median distance, which a gap does not change; for a single point it is unknown', () => {
+  expect(spacingOf([30, 10, 20, 5000])).toBe(10);
+  expect(spacingOf([1])).toBeUndefined();
 });
 
 test('console chart: the bucket of an average ends where the next one begins; the last bucket ends with the range', () => {

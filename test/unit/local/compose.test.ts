@@ -126,7 +126,7 @@ describe('calculator-seccomp.json: system calls of the calculator (R-H7)', () =>
   });
 });
 
-describe('image:check: parsing compose.yaml', () => {
+describe('image:check: compose.yaml', () => {
   test('variables are replaced as by docker compose', () => {
     const text = [`$\{A} $\{B:-b} $\{C:-} $$\{A}`, { x: `$\{B:-b}` }, 5];
     expect(interpolate(text, { A: 'a', B: '' })).toEqual([`a b  $\{A}`, { x: 'b' }, 5]);

@@ -61,7 +61,7 @@ describe('webhook sending: connects to public addresses only (R-I4)', () => {
     expect(receiver.connections()).toBe(0);
   });
 
-  test('refuses a name with an internal address among several', async () => {
+  test('refuses a name that resolves to several addresses, one of them internal', async () => {
     const resolve = async () => ['127.0.0.1', '127.0.0.2'];
     expect(await sendTo(named(), { allowedRanges: ALLOWED, resolve })).toMatchObject({ error: NO_PUBLIC_ADDRESS });
     expect(receiver.connections()).toBe(0);

@@ -76,7 +76,7 @@ describe('points: an as-of read', () => {
     expect(await valuesAsOf(variableId, asOfMicros)).toEqual([2]);
   });
 
-  it('of instants before and during an open write returns the same as after its commit (R-F1, R-F5)', async () => {
+  it('of instants before and during a write returns the same whether the read begins before or after the commit of the write (R-F1, R-F5)', async () => {
     const [variableId = 0] = await addVariables(1);
     const first = await store.write(variableId, [[START, 1]]);
     const beforeMicros = await clockMicros();

@@ -133,7 +133,7 @@ describe('retention: preview and job', () => {
     expect(await rollups(later)).toBe(0);
   });
 
-  test('a variable whose last point is long before the boundary is counted as rolled up', async () => {
+  test('a variable whose last point is long before the retention boundary is counted as rolled up', async () => {
     const variableId = await createVariable(manager, sourceId);
     const data = [{ date: iso(BOUNDARY - 400 * DAY), value: 1 }];
     await manager.post('/api/data', [{ variableId, data }]);
@@ -247,7 +247,7 @@ describe('retention: preview and job', () => {
   });
 });
 
-describe('retention: reads and pushes after the job', () => {
+describe('retention: reads and pushes after the job deleted the points before the boundary of a policy', () => {
   let variableId: number;
   let item: string;
   beforeAll(async () => {
@@ -257,7 +257,7 @@ describe('retention: reads and pushes after the job', () => {
     await apply();
   });
 
-  test('points before the boundary are deleted; a read of their dates names the boundary, in JSON, in Arrow and in a comparison; a read from the boundary on does not', async () => {
+  test('points before the retention boundary are deleted; a read of their dates names the boundary, in JSON, in Arrow and in a comparison; a read from the boundary on does not', async () => {
     const read = await manager.get<readonly Row[]>(`/data?variableId=${variableId}`);
     expect(read.headers.get('raw-from')).toBe(item);
     expect(read.headers.get('history-from')).toBeNull();
@@ -270,7 +270,7 @@ describe('retention: reads and pushes after the job', () => {
     expect(tableFromIPC(bytes).schema.metadata.get('rawFrom')).toBe(JSON.stringify({ [variableId]: boundary }));
   });
 
-  test('aggregates include the deleted points, also across the boundary (R-G1)', async () => {
+  test('aggregates include the deleted points, also across the retention boundary (R-G1)', async () => {
     const sums = await manager.get<readonly Record<string, unknown>[]>(
       `/data?variableId=${variableId}&granularity=Day&aggregation=SUM&timeZoneId=UTC`,
     );

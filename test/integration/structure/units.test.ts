@@ -175,7 +175,7 @@ describe('reading: points in a requested unit (R-C8, R-G3)', () => {
     expect((await get(`/data?variableId=${cases[0][0]}&unitId=4711`)).body).toMatchObject({ code: 'invalid_input' });
   });
 
-  test('of another account, or of a site that the user may not see, are answered 404 (R-A5)', async () => {
+  test('of another account, or of a site that the user may not see, are not found: 404 (R-A5)', async () => {
     const variableId = await withValues(KW, [1]);
     const answer = await api.stranger.get(`/data?variableId=${variableId}&unitId=${KWH}`);
     expect(answer.status).toBe(404);

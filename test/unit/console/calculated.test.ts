@@ -38,7 +38,7 @@ describe('console wave: the chart of the runs that one change triggered (R-H8)',
     expect(placed).toMatchObject({ columns: 4, rows: 1 });
   });
 
-  test('each variable of a column has its own row, and variables that cause each other are placed too', () => {
+  test('each variable of a column has its own row; two variables that are causes of each other are placed too', () => {
     const placed = place([1, 2, 3], []);
     expect(placed).toMatchObject({ columns: 1, rows: 3 });
     expect(new Set(placed.nodes.map(({ row }) => row))).toEqual(new Set([0, 1, 2]));
@@ -70,7 +70,7 @@ describe('console script: problems by line (R-H9)', () => {
     expect(linesOf(validation, 1, script)).toEqual([]);
   });
 
-  test('problems without a line, problems of formulas that are not shown, and warnings are listed with their paths', () => {
+  test('problems without a line, problems of every formula that is not shown, and warnings are listed with their paths', () => {
     const pathsOf = (formula: number) => othersOf(validation, formula).map(({ path }) => path);
     expect(pathsOf(0)).toEqual(['formulas[0].variables[0].alias', 'formulas[0]']);
     expect(pathsOf(1)).toEqual(['formulas[0].formula', 'formulas[0].variables[0].alias', 'formulas[0]']);

@@ -196,7 +196,7 @@ describe('write plan', () => {
     expect(planWrite([tuples], known, NOW).current[0]).toBe(tuples);
   });
 
-  it('joins dates with a step of up to an hour within a chunk into one run', () => {
+  it('joins dates of one chunk at equal steps of at most an hour into one run', () => {
     const stored = series({ variableId: 1, maxDateMicros: NOW });
     const runsOf = (dates: readonly number[]) =>
       [...plan([dates.map((date) => point(1, date))], stored).chunks.values()].map(({ superseded }) =>

@@ -130,7 +130,7 @@ describe('calculation: the versions of a run', () => {
 });
 
 describe('calculation: a forced update without dates', () => {
-  test('waits while the compression of a chunk holds its lock, then requests dates from the first date of the input (R-H5)', async () => {
+  test('waits while `point_gate` is locked, as by the compression of a chunk, then requests dates from the first date of the input (R-H5)', async () => {
     const input = await store.addVariable({ isVersioned: false });
     await store.write(input, [[START, 1]]);
     const variableId = await addCalculated([{ variableId: input }]);

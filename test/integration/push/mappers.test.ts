@@ -108,7 +108,7 @@ describe('push: a body in a custom format', () => {
     });
   });
 
-  it('for an unknown or disabled mapper, or a mapper of another account, is 404 (R-D9)', async () => {
+  it('for an unknown or disabled mapper, or a mapper of another account, is answered 404 (R-D9)', async () => {
     const [guid, off] = [await addMapper('[]'), await addMapper('[]', { isEnabled: false })];
     for (const unknown of ['00000000-0000-4000-8000-000000000000', 'x']) {
       const missing = { status: 404, body: { message: `mapper ${unknown} does not exist` } };

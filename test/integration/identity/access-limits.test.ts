@@ -92,7 +92,7 @@ describe('identity: access invalidation', () => {
     }
   });
 
-  it('the result of a query that began before a change is not cached (R-B5)', async () => {
+  it('the result of a query for a caller is not cached if the caller is invalidated during the query (R-B5)', async () => {
     const id = await addPerson(api, 'slow', { role: 'MANAGER' });
     const client = await signInPerson(api, 'slow');
     const token = await api.parts.authentication.verifier(client.token ?? '');

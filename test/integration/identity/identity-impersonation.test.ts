@@ -57,7 +57,7 @@ describe('identity: impersonation', () => {
     expect((await client.get(`/account/usersForAccount/${api.accountId}`)).status).toBe(403);
   });
 
-  it('ends when the tokens of the ADMIN are revoked, and does not begin with a revoked token (R-B14, R-B11)', async () => {
+  it('ends when the tokens of the ADMIN are revoked, and cannot be started with a revoked token (R-B14, R-B11)', async () => {
     const client = await impersonate();
     await api.database.query(`update app_user set tokens_valid_from = now() + interval '1 min' where id = $1`, [ada]);
     expect((await client.get('/account')).status).toBe(401);

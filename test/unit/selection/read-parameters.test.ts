@@ -102,7 +102,7 @@ describe('read parameters: OpenAPI describes what is parsed (R-A9)', () => {
   });
 });
 
-describe('read parameters: an unescaped plus of an offset arrives as a space (R-A3)', () => {
+describe('read parameters: plus signs in dates (R-A3)', () => {
   test.each([
     ['2026-03-01T00:15:00+01:00', '2026-02-28T23:15:00Z'],
     ['2026-03-01T00:15:00+0100', '2026-02-28T23:15:00Z'],
@@ -111,11 +111,11 @@ describe('read parameters: an unescaped plus of an offset arrives as a space (R-
     ['2026-03-01T00:15:00.25+01:00', '2026-02-28T23:15:00.250Z'],
     ['2026-03-01T00:15:00,5+0130', '2026-02-28T22:45:00.500Z'],
     ['2026-03-01T00:15:00%2B01:00', '2026-02-28T23:15:00Z'],
-  ])('from=%s is %s', (text, instant) => {
+  ])('from=%s is read as %s', (text, instant) => {
     expect(query(`from=${text}`).from).toEqual({ micros: micros(instant), isLocal: false, isDay: false });
   });
 
-  test('a space between date and time stays a space', () => {
+  test('an unescaped plus between date and time stands for a space', () => {
     expect(query('from=2026-03-01+00:15').from).toMatchObject({
       micros: micros('2026-03-01T00:15:00Z'),
       isLocal: true,

@@ -35,7 +35,7 @@ describe('forms: a value', () => {
     ]);
   });
 
-  test('of a list must be one of its items; the message names the items', () => {
+  test('of a list field must be one of the items of the field; the message names the items', () => {
     expect(problemsOf([FUEL], { Fuel: 2 })).toEqual([]);
     expect(problemsOf([FUEL], { Fuel: 3 })).toMatchObject([{ message: 'must be one of 1 (Gas), 2, got 3' }]);
   });

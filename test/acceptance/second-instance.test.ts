@@ -45,7 +45,7 @@ describe('roles: a port that another process uses', () => {
     ['api', 'HTTP_PORT'],
     ['grpc', 'GRPC_PORT'],
     ['deliverer', 'HEALTH_PORT'],
-  ])('ends %s with exit code 1 and a message that names port and setting %s (R-K1)', async (role, setting) => {
+  ])('ends %s with exit code 1 and a message that names the port and the setting %s (R-K1)', async (role, setting) => {
     const port = await occupy(0);
     const world = await createWorld();
     cleanUps.push(world.close);

@@ -82,14 +82,11 @@ describe('http: lenient reading', () => {
     'sourcesFilter.SiteIds=N,N',
     'siteIds=N&siteIds=N',
     'siteIds=N&unknown=1',
-  ])(
-    'GET /sites?%s returns site N only, whatever the case and the prefix of the parameter name (R-A3)',
-    async (query) => {
-      const answer = await api.manager.get<unknown[]>(`/sites?${query.replaceAll('N', String(ids.siteId))}`);
-      expect(answer).toMatchObject({ status: 200, body: [{ id: ids.siteId }] });
-      expect(answer.body).toHaveLength(1);
-    },
-  );
+  ])('GET /sites?%s returns site N only (R-A3)', async (query) => {
+    const answer = await api.manager.get<unknown[]>(`/sites?${query.replaceAll('N', String(ids.siteId))}`);
+    expect(answer).toMatchObject({ status: 200, body: [{ id: ids.siteId }] });
+    expect(answer.body).toHaveLength(1);
+  });
 
   it.each(['True', 'TRUE', 'true', '1'])('a flag with the value %s counts as true (R-A3)', async (text) => {
     const path = `/data?variableId=${ids.variableId}&from=${DATE}&to=${DATE}&includeToBoundary=${text}`;

@@ -219,7 +219,7 @@ describe('upgrade: points, pushes and files', () => {
     expect(await read(`/api/operations/${label}?all=true`)).toMatchObject([{ operationId: label, ...expected }]);
   });
 
-  it('answers 404 for the operation label that follows the last label of pushes stored together (R-D7)', async () => {
+  it('finds no operation under the label that follows the last label of pushes stored together (R-D7)', async () => {
     expect((await api.get(`/api/operations/${SHARED}2`)).status).toBe(404);
   });
 

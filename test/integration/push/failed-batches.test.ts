@@ -95,16 +95,16 @@ describe('push: a batch that failed at one ingester', () => {
       expect(await versionCount()).toBe(before + pushes);
     },
   );
+});
 
-  it('keeps its number of attempts when the reported failure names another batch or no batch (R-K3)', async () => {
-    await api.ingest();
-    await push();
-    const batchId = await firstBatchOf(api.database, api.accountId);
-    for (const other of [undefined, batchId - 1, batchId + 1]) {
-      expect(await noteFailedBatch(api.database, api.accountId, other, new Error('gone'))).toBe(false);
-    }
-    const { rows } = await api.database.query('select attempts from push_batch where id = $1', [batchId]);
-    expect(rows).toEqual([{ attempts: 0 }]);
-    await api.ingest();
-  });
+it('push: a queued batch keeps its number of attempts when a reported failure names another batch or no batch (R-K3)', async () => {
+  await api.ingest();
+  await push();
+  const batchId = await firstBatchOf(api.database, api.accountId);
+  for (const other of [undefined, batchId - 1, batchId + 1]) {
+    expect(await noteFailedBatch(api.database, api.accountId, other, new Error('gone'))).toBe(false);
+  }
+  const { rows } = await api.database.query('select attempts from push_batch where id = $1', [batchId]);
+  expect(rows).toEqual([{ attempts: 0 }]);
+  await api.ingest();
 });

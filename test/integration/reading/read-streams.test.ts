@@ -220,7 +220,7 @@ describe('read streams: a gRPC reader', () => {
     ['9223372036854775807', '-9223372036854775808'],
     ['253402300799999999', '-62135596800000000'],
   ])(
-    'reads all points within the bounds %s and %s, both beyond all dates; none from the upper bound on, none as of the lower (R-J1)',
+    'with the upper bound %s and the lower bound %s reads all points; from the upper bound on, or as of the lower bound, reads none (R-J1)',
     async (last, first) => {
       const read = async (bounds: object): Promise<number> => {
         let points = 0;

@@ -243,7 +243,7 @@ describe('Keycloak: a user who leaves the active account', () => {
   });
 });
 
-describe('Keycloak: inviting a user of another account', () => {
+describe('Keycloak: an invitation that a user of another account accepts', () => {
   const accept = async (email: string) => {
     await api.manager.post('/account/invitations', { email });
     const token = new URL(linkIn(await mailbox.next(email))).searchParams.get('token');
@@ -251,7 +251,7 @@ describe('Keycloak: inviting a user of another account', () => {
     expect((await createTestClient(api.origin).post(path, undefined)).status).toBe(200);
   };
 
-  it('keeps password and sessions if Keycloak has verified the address, otherwise ends the sessions and mails a temporary password (R-B10)', async () => {
+  it('keeps the password and the sessions of the user if Keycloak has verified the address, otherwise ends the sessions and mails a temporary password (R-B10)', async () => {
     for (const [email, emailVerified] of [
       ['known@north.example', true],
       ['unknown@north.example', false],

@@ -38,7 +38,7 @@ async function versionsOf(variableId: number): Promise<readonly unknown[]> {
 }
 
 describe('points: a purge of versions', () => {
-  test('of a variable applies the version limit to every stored date, separately to tagged and untagged versions, before it answers (R-F7, R-F3)', async () => {
+  test('of a variable applies the version limit to every stored date, separately to tagged and untagged versions, before the request is answered (R-F7, R-F3)', async () => {
     const variableId = await withVersions();
     await lowerLimit(variableId, 2);
     expect(await versionsOf(variableId)).toHaveLength(6);

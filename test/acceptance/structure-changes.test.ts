@@ -159,7 +159,7 @@ describe('structure: a change in one process, seen by another', () => {
     grpc.close();
   });
 
-  test.concurrent('applies to the access of a user: reads and pushes are refused long before cached access expires (R-B5, R-B9)', async () => {
+  test.concurrent('applies to the access of a user: after the access to a site is removed, reads and pushes there are refused long before cached access expires (R-B5, R-B9)', async () => {
     const { variableId } = await createMapped();
     const userId = await world.addUser('una@example.test', { role: 'USER', mayPush: true, sites: [siteId] });
     const una = await signIn(processes[1]?.http ?? '', undefined, 'una@example.test');

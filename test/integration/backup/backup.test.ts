@@ -240,7 +240,7 @@ describe('backup', () => {
     await expect(admin('backups', backups())).rejects.toThrow('nothing archives WAL at the moment');
   });
 
-  it('the backups command fails without the replication slot of the archive; a new slot counts as interrupted archiving, not as a gap', async () => {
+  it('the backups command fails without the replication slot of the archive; with a new slot, it fails because no process archives WAL', async () => {
     await world.database.query(`select pg_drop_replication_slot('tidemark_backup')`);
     await expect(admin('backups', backups())).rejects.toThrow('the database has no replication slot tidemark_backup');
     await world.database.query(`select pg_create_physical_replication_slot('tidemark_backup')`);

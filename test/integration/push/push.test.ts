@@ -228,7 +228,7 @@ describe('push: a target', () => {
     ['target_not_found', 'an identifier value in another case', { mappingConfig: 'MAP-2' }],
     ['target_not_found', 'an element without identifiers', {}],
     ['target_ambiguous', 'only the name of a source with two variables', { sourceName: 'Boiler' }],
-  ])('is %s for %s; the valid element is accepted (§7, R-D1, R-D2)', async (code, _what, identifiers) => {
+  ])('is %s for %s; a second, valid element is accepted (§7, R-D1, R-D2)', async (code, _what, identifiers) => {
     const { variableId } = await identified();
     const body = [{ ...identifiers, data: [{ date: DATE, value: 1 }] }, ...one(variableId)];
     expect(await push(body)).toMatchObject({

@@ -130,7 +130,7 @@ describe('history: the header History-From of GET /data and POST /data', () => {
 });
 
 describe('history: a cut', () => {
-  test('is made by a purge to a lower limit: states are complete only from the first version after the newest removed version (R-F9, R-F7)', async () => {
+  test('is made by a purge after the version limit was lowered: states are complete only from the first version after the newest removed version (R-F9, R-F7)', async () => {
     const variableId = await createVariable(manager, sourceId, { isVersioned: true });
     for (const value of [1, 2, 3, 4]) await push(variableId, value);
     expect(await read(`variableId=${variableId}&asOf=${BEFORE_ALL}`)).toMatchObject({ historyFrom: null });

@@ -225,7 +225,7 @@ describe('rollups: writes and deletions', () => {
     expect((await aggregate(variableId)).map(([, sum]) => sum)).toEqual([276, 49, 1428 - 48 - 49, 2004]);
   });
 
-  test('a step that rolls up fewer points than it deletes fails, and no point is deleted', async () => {
+  test('a step that would delete more points than it rolls up fails and deletes none', async () => {
     const variableId = await addHours();
     await withTransaction(store.database, async (transaction) => {
       await transaction.query(`create or replace function drop_one() returns trigger language plpgsql as

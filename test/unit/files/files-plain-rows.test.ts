@@ -68,7 +68,7 @@ describe('files: the fast readers of a sheet (R-E2)', () => {
     );
   });
 
-  it('leave a negative serial number with a fraction to the slower parser', () => {
+  it('leave a negative, fractional serial number of a date to the slower parser', () => {
     expect(plainSerial(Buffer.from('-0.5'), 0, 4)).toBeNaN();
     expect(plainSerial(Buffer.from('0.5'), 0, 3)).toBe(0.5);
   });

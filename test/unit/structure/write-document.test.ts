@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { encodeCells, writeSheets } from '../../../src/structure/exchange/export/write-document.ts';
 
-test('structure documents: the source of the rows is closed when the reader leaves the workbook in the middle of a sheet', async () => {
+test('structure documents: when reading a workbook stops in the middle of a sheet, the generator of the rows is closed', async () => {
   let isEnded = false;
   async function* batches() {
     try {

@@ -47,7 +47,7 @@ describe('structure import: a workbook', () => {
     });
   });
 
-  test('is refused with the sheet and cell of its problem; the template has drop-down lists, and is imported after it is filled in (R-A5)', async () => {
+  test('with an invalid value is refused with the sheet and cell of the value; the template has drop-down lists and, once filled in, is imported (R-A5)', async () => {
     const manager = await stack.newAccount();
     const headers = { authorization: `Bearer ${manager.token}` };
     const response = await fetch(`${stack.api.origin}/structure/template`, { headers });

@@ -125,7 +125,8 @@ async function findWal(
   if (!last)
     throw new DomainError(
       'conflict',
-      `${directory} lacks WAL segment ${firstMissing}, the first segment of backup ${backup.name}`,
+      `${directory} lacks WAL segment ${firstMissing}, the first segment of backup ${backup.name}; ` +
+        `add the segment, or restore an older backup with --to before ${backup.restorableFrom}`,
     );
   const { mtime } = await stat(last.path);
   const end = mtime.toISOString();

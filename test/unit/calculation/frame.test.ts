@@ -282,10 +282,13 @@ describe('sandbox: precedence of outcomes (R-H7)', () => {
   test.each([
     ['alone', 'run', true],
     ['beside another run', 'sandbox', false],
-  ] as const)('without a trailer, a run that ran %s ends as a fault of the %s (R-H7)', (_where, cause, isAlone) => {
-    const answer = { result: okFrame, output: '', trailer: null };
-    expect(outcomeOf(answer, LIMITS, 1, isAlone)).toMatchObject({ kind: 'fault', cause });
-  });
+  ] as const)(
+    'without a trailer in its answer, a run executed %s ends as a fault of the %s (R-H7)',
+    (_where, cause, isAlone) => {
+      const answer = { result: okFrame, output: '', trailer: null };
+      expect(outcomeOf(answer, LIMITS, 1, isAlone)).toMatchObject({ kind: 'fault', cause });
+    },
+  );
 
   test('without a result, output about a failed allocation means that the run exceeded its memory limit (R-H7)', () => {
     const outcome = decide({ code: 1 }, Buffer.alloc(0), 'Error: cannot allocate memory block of size 134217728');

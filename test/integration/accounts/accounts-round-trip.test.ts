@@ -105,7 +105,7 @@ describe('accounts: round trip of a user', () => {
     expect(await api.manager.post(path, shown)).toMatchObject({ status: 200, body: shown });
   });
 
-  it('the sourceIds of a site access are returned as granted, and accepted back (R-C3)', async () => {
+  it('the sourceIds of a site access are returned as granted, and POST of the returned user changes nothing (R-C3)', async () => {
     const path = `/account/user/${uma}`;
     const sites = [{ siteId: String(siteId), level: 2, sourceIds: [String(sourceId)] }];
     const saved = await api.manager.post<Body>(path, { sites });

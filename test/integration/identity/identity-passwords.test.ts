@@ -271,7 +271,7 @@ describe('identity: GET /user/updatePasswordLink', () => {
     expect(still.title).toBe('You are signed in');
   });
 
-  it('the page requires the current password if the sign-in is older than five minutes (§5, R-B13)', async () => {
+  it('the password page requires the current password if the sign-in is older than five minutes (§5, R-B13)', async () => {
     await newPerson('petra');
     const browser = appBrowser();
     await signInAs(browser, 'petra');
@@ -316,7 +316,7 @@ describe('identity: GET /user/updatePasswordLink', () => {
     await expect(tokenOf('other', PASSWORD)).resolves.toBeTypeOf('string');
   });
 
-  it('the code that the page returns cannot be exchanged for a token (R-B13)', async () => {
+  it('the code that the password page returns cannot be exchanged for a token (R-B13)', async () => {
     await newPerson('pat');
     const browser = appBrowser();
     await signInAs(browser, 'pat');

@@ -116,13 +116,13 @@ describe('push: an operation', () => {
   it.each([
     [
       'the database',
+      'SQLSTATE 22003',
       Object.assign(new Error('value 7 of table point_version is out of range'), { code: '22003' }),
-      '22003',
     ],
-    ['the service', new Error('password of the database is secret'), 'internal error'],
+    ['the service', 'internal error', new Error('password of the database is secret')],
   ])(
-    'that is Failed because of an error of %s shows at most the SQLSTATE, not the message of the error (R-A5)',
-    async (_of, error, shown) => {
+    'that is Failed because of an error of %s shows "%s", not the message of the error (R-A5)',
+    async (_of, shown, error) => {
       await api.ingest();
       const label = newLabel();
       await push(one(variableId), `?operationId=${label}`);

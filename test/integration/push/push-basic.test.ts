@@ -37,7 +37,7 @@ function addPusher(userName: string, mayPush = true): Promise<string> {
 }
 
 describe('push: HTTP Basic', () => {
-  it('is accepted with the password in UTF-8 or Latin-1; upper and lower case in scheme and user name are equal (§5, R-B7)', async () => {
+  it('is accepted with the password in UTF-8 or Latin-1, and with the scheme and the user name in upper or lower case (§5, R-B7)', async () => {
     await addPusher('ann@example.test');
     expect((await push(encoded(`ann@example.test:${PASSWORD}`))).status).toBe(200);
     const latin1 = Buffer.from(`ann@example.test:${PASSWORD}`, 'latin1').toString('base64');

@@ -42,11 +42,11 @@ function openApp(exchangePassword: ExchangePassword, callers: FindCaller = findC
 
 describe('HTTP Basic: the origin of a request', () => {
   test.each([
-    ['a form of another site', { 'sec-fetch-site': 'cross-site', origin: EVIL }],
-    ['a form of a sibling of the host', { 'sec-fetch-site': 'same-site', origin: `https://www.${HOST}` }],
-    ['a form without an origin', { 'sec-fetch-site': 'cross-site' }],
-    ['a page in a sandbox', { origin: 'null' }],
-    ['a page of another origin in an old browser', { origin: EVIL }],
+    ['an HTML form of another web site', { 'sec-fetch-site': 'cross-site', origin: EVIL }],
+    ['an HTML form of a sibling of the host', { 'sec-fetch-site': 'same-site', origin: `https://www.${HOST}` }],
+    ['an HTML form without an origin', { 'sec-fetch-site': 'cross-site' }],
+    ['a sandboxed web page', { origin: 'null' }],
+    ['a web page of another origin in an old browser', { origin: EVIL }],
   ])('%s may read but not write (R-A13, R-B7)', async (_page, headers) => {
     const send = openApp(acceptRight);
     const refused = await send('POST', headers);

@@ -66,7 +66,7 @@ describe('files: the download of row errors', () => {
 });
 
 describe('files: template of a Standard File', () => {
-  it('has the columns of §2 as CSV, and ingests nothing when uploaded unchanged (R-E1)', async () => {
+  it('has the columns of §2 as CSV and no rows, and can be uploaded unchanged (R-E1)', async () => {
     const response = await get('/storage/template');
     expect(response.headers.get('content-disposition')).toContain('standard-file.csv');
     const csv = await response.text();

@@ -202,7 +202,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
     expect(await largestBatch()).toBe(240);
   });
 
-  it('a chunk is not compressed while a transaction with an older snapshot is open, and that transaction reads the points of the chunk (R-F5)', async (test) => {
+  it('a chunk is not compressed while an open transaction holds a snapshot, and that transaction reads the points of the chunk (R-F5)', async (test) => {
     if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
     const variableId = await store.addVariable({ isVersioned: false });
     await store.write(variableId, [[Date.UTC(2012, 0, 1) * 1000, 7]]);

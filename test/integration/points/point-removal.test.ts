@@ -186,7 +186,7 @@ describe('points: purging versions', () => {
     expect(await valuesOf(variableId)).toHaveLength(21);
   });
 
-  it('does not prevent later writes from applying the limit (R-F3)', async () => {
+  it('does not prevent later writes from applying the version limit (R-F3)', async () => {
     const variableId = await addMany();
     await setSeries(variableId, 'version_limit = 2');
     await purge(variableId);

@@ -46,7 +46,7 @@ beforeAll(async () => {
   for (const language of ['en', ...OTHERS]) texts[language] = await load(language);
 });
 
-describe('console texts: the texts of the four languages correspond', () => {
+describe('console texts: names, placeholders and counts', () => {
   test('at least six folders and more than 400 texts are read', () => {
     expect(FOLDERS.length).toBeGreaterThanOrEqual(6);
     expect(Object.keys(texts.en ?? {}).length).toBeGreaterThan(400);
@@ -69,7 +69,7 @@ describe('console texts: the texts of the four languages correspond', () => {
     },
   );
 
-  test('no English plural form shows an unformatted count', () => {
+  test('no English plural form for 2 or more shows an unformatted count', () => {
     const unformatted = Object.entries(texts.en ?? {}).filter(
       ([name, text]) => name.endsWith('_other') && text.includes('{{count}}'),
     );

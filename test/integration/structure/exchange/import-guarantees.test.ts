@@ -180,7 +180,7 @@ describe('structure import: beside a long import of one account, another account
 });
 
 describe('structure exchange: ten accounts that import and export at once', () => {
-  test("let an eleventh account read and export; five of the ten send a second document, and at least two of these five are imported after the eleventh account's document, sent last (R-A14)", async () => {
+  test('let an eleventh account read and export; its document overtakes at least two documents that the ten accounts sent earlier (R-A14)', async () => {
     const importer = stack.startImporter();
     const many = await Promise.all(Array.from({ length: 10 }, () => stack.newAccount()));
     const small = await stack.newAccount();

@@ -186,7 +186,7 @@ describe('accounts: POST /account/user/{userId}', () => {
     expect((await api.manager.post(`/account/user/${uma}`, { userName: 'FOREIGN' })).status).toBe(409);
   });
 
-  it('sites of another account are refused like unknown sites (R-B9)', async () => {
+  it('the subpath /sites refuses sites of another account like unknown sites (R-B9)', async () => {
     const theirs = await createSite(api.stranger);
     for (const id of [theirs, 999_999]) {
       const answer = await api.manager.post<Body>(`/account/user/${uma}/sites`, [{ siteId: id, level: 'Read' }]);

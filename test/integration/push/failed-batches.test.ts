@@ -69,7 +69,7 @@ describe('push: a batch that failed at one ingester', () => {
     ['with one push', 1],
     ['with several pushes', 3],
   ])(
-    '%s is written once and not Failed if the next ingester writes it before the failure is recorded (R-D6, R-K3)',
+    '%s is written once, and each of its pushes is Completed, if the next ingester writes the batch before the failure is recorded (R-D6, R-K3)',
     async (_what, pushes) => {
       await api.ingest();
       const before = await versionCount();

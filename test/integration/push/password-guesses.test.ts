@@ -81,7 +81,7 @@ describe.concurrent('push: wrong Basic passwords', () => {
     expect(await isAccepted('three', '192.0.2.4')).toBe(true);
   }, 30_000);
 
-  it('from many addresses block addresses that never sent the right password, but not the address of the device (R-B11)', async () => {
+  it('from many addresses block addresses that never sent the right password, but not an address that has sent it (R-B11)', async () => {
     await addDevice('four');
     expect(await push('four', PASSWORD, '198.51.100.1')).toBe(200);
     await guess('four', MANY, (index) => `203.0.113.${index}`);

@@ -65,7 +65,7 @@ test('calculation: without alignTo, a change stores partial sums for the days at
   ]);
 });
 
-test('calculation: with alignTo Day, every stored day is whole, and the same change again alters nothing (R-H6)', async () => {
+test('calculation: with alignTo Day, a change stores only whole days, and repeating the change alters nothing (R-H6)', async () => {
   const variableId = await calculations.addCalculated(byDay({ alignTo: 'Day' }));
   const days = [0, 1, 2].map((day) => [day, 24]);
   for (const hour of [36, 36]) {

@@ -171,7 +171,7 @@ describe('version selection: horizon on the calendar of timeZoneId (R-G2)', () =
   });
 });
 
-describe('version selection: aggregates use the selected versions (R-G2)', () => {
+describe('version selection: aggregates over REST and gRPC (R-G2)', () => {
   type Aggregated = Readonly<Record<string, unknown>>;
   const cases: readonly (readonly [query: string, message: object, member: string, values: readonly unknown[]])[] = [
     ['aggregation=SUM&version=V1', { aggregate: 'AGGREGATE_SUM', versions: ['V1'] }, 'sumValue', [6]],
@@ -187,7 +187,7 @@ describe('version selection: aggregates use the selected versions (R-G2)', () =>
     ['aggregation=SUM&unitId=7', { aggregate: 'AGGREGATE_SUM', unitId: 7 }, 'sumValue', [7000]],
   ];
 
-  test.each([...cases])('%s', async (query, message, member, values) => {
+  test.each([...cases])('%s aggregates the selected versions', async (query, message, member, values) => {
     const found = await rows<Aggregated>(`variableId=${revised}&granularity=Month&${query}`);
     expect(found.map((row) => row[member])).toEqual(values);
     const [chunk] = await reader.readPoints({

@@ -145,7 +145,7 @@ describe('retention: preview and job', () => {
     await manager.delete(path);
   });
 
-  test('a preview that cannot count a later chunk in time counts the points before that chunk', async () => {
+  test('a preview that exceeds its time limit at a chunk returns the number of points before that chunk', async () => {
     const variableId = await createVariable(manager, sourceId);
     const dates = [BOUNDARY - 400 * DAY, BOUNDARY - 200 * DAY];
     const data = dates.map((date) => ({ date: iso(date), value: 1 }));

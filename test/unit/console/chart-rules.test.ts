@@ -142,7 +142,7 @@ describe('console export: the API calls that return what a chart shows', () => {
     expect(only).toMatchObject({ path: '/data', query: { variableIds: '1,2,3' }, part: undefined });
     expect(more).toEqual([]);
   });
-  test('for labels side by side, each label of the variable takes one call, and the other variables of the chart take one more call together', () => {
+  test('for labels of one variable side by side, each label takes one call, and the other variables of the chart share one more call', () => {
     const exports = toExports({ ...shown, selection: { kind: 'labels', labels: ['a', 'b'] } }, now);
     expect(exports.map(({ query }) => [query.variableIds, query.version])).toEqual([
       ['1', 'a'],

@@ -139,7 +139,7 @@ describe('calculations: saves of one account are serialised (R-H1)', () => {
     expect(saved).toEqual(variables);
   });
 
-  test('a save that waits too long is refused with dependency_unavailable; a save after the lock is released succeeds', async () => {
+  test('a save that waits too long for the lock of the account is refused with dependency_unavailable; a save after the release of the lock succeeds', async () => {
     const turns = openGraphTurns(store.database, 300);
     const variableId = await addVariable();
     const declaration = parseInput(DECLARATION_SCHEMA, reading(await addVariable()));

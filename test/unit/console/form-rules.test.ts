@@ -23,7 +23,7 @@ test.each([
   [' ', ' '],
   ['low', 'low'],
 ])(
-  'console: the text %j of a number is sent as %j, so that the service can refuse a text that is blank or not a number',
+  'console: the text %j of a number field is sent as %j; a text that is blank or not a number is sent unchanged',
   (typed, sent) => {
     expect(toNumber(typed)).toBe(sent);
   },

@@ -83,7 +83,7 @@ async function apply(pause: Pause = async () => {}, settleSec = 0) {
 
 const state = async (path: string) => (await manager.get<Record<string, unknown>>(path)).body;
 
-describe('retention: preview and job', () => {
+describe('retention: policy, preview and job', () => {
   test('the job deletes nothing until a policy with isActive is saved; then it deletes the points that the preview counted', async () => {
     const variableId = await addDays(3, 2);
     const path = `/variables/${variableId}/retention`;
@@ -226,7 +226,7 @@ describe('retention: preview and job', () => {
     }
   });
 
-  test('a USER gets 403, a variable of another account 404, and a policy of 0 years or with weekly rollups 400', async () => {
+  test('a USER gets 403 for every request about a policy; PUT of a policy answers 404 for a variable of another account, and 400 for 0 years or weekly rollups', async () => {
     const user = await api.signIn('uma', 'USER');
     const variableId = await addDays(0, 1);
     for (const owner of ['/account', `/variables/${variableId}`]) {

@@ -83,7 +83,7 @@ const points = fc.array(
 
 describe('rollups: a roll-up and later aggregates', () => {
   test(
-    'every aggregate over buckets that split no rollup has the value that it had before the points were deleted (R-G1)',
+    'every aggregate over buckets that split no rollup has the value that it had before the roll-up (R-G1)',
     async () => {
       const zones = fc.constantFrom('UTC', 'Europe/Brussels', 'America/New_York', 'Asia/Kolkata', 'Atlantic/Azores');
       const cases = fc.record({

@@ -213,7 +213,7 @@ describe('sandbox: answers', () => {
   });
 });
 
-describe('sandbox: precedence of outcomes (R-H7)', () => {
+describe('sandbox: the outcome of a run (R-H7)', () => {
   const trailer: Trailer = {
     end: 'exited',
     code: 0,

@@ -48,7 +48,7 @@ describe('local: compose.yaml', () => {
     expect(unchecked).toEqual(['migrate']);
   });
 
-  test('roles start after a healthy database, a healthy Redis and a completed migration', () => {
+  test('roles start when the database and Redis are healthy and the migration is completed', () => {
     for (const role of ROLES) {
       expect(get(role).depends_on).toEqual({
         database: { condition: 'service_healthy' },

@@ -69,7 +69,7 @@ describe('read query: a body as a source of parameters (R-G1)', () => {
     expect(() => sourceOfBody(body)).toThrow(message);
   });
 
-  test('an object where a value is expected is refused only when the value is read', () => {
+  test('an object in place of a value is refused only when the value is read', () => {
     const source = sourceOfBody({ Options: { From: { date: '2026-01-01' } } });
     expect(source.all('date')).toMatchObject([{ text: '2026-01-01' }]);
     expect(() => source.all('FROM')).toThrow('$.Options.From must be a value or a list of values, got an object');

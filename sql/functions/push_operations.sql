@@ -147,7 +147,7 @@ $$;
 
 -- Ends operations as Completed, or as Failed with a reason, and announces the end, even if an operation was already
 -- announced when its time-out passed (R-D7). A Failed operation frees its re-send key: the same push sent again is a new
--- operation. One event holds all operations of an account.
+-- operation. The ended operations of one account are in one event.
 -- `batch_ids` are the batches of the operations; their rows must still exist. `written` are the variables of a single
 -- operation that has no batch.
 create or replace function end_push_operations(

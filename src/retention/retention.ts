@@ -55,8 +55,8 @@ export interface RetentionState {
   /** Number of points that the rollups replaced. */
   readonly pointCount: number;
   /**
-   * Before this date, rollups have replaced the raw points of a variable; of several variables, the latest such date.
-   * Null when no variable has been rolled up.
+   * Date before which rollups have replaced the raw points; for an account, the latest such date of its variables. Null
+   * when no variable has been rolled up.
    */
   readonly rawFrom: string | null;
   /** Number of points that were not written, because their dates are rolled up. */

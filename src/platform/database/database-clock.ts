@@ -1,7 +1,7 @@
 /**
  * The clock of the database, for instants that receivers verify: a machine whose own clock is wrong would sign webhook
- * messages that receivers reject. Between two readings of the database, the monotonic clock measures the time, so a
- * step of the machine's clock has no effect.
+ * messages that receivers reject. Between two queries of the database's clock, the monotonic clock measures the time,
+ * so a step of the machine's clock has no effect.
  */
 import { type Clock, systemClock } from '../clock.ts';
 import type { Log } from '../log.ts';

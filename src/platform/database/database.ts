@@ -71,8 +71,8 @@ const SESSION_OPTIONS = [
   .join(' ');
 
 /**
- * Prevents the conversion of chunks of points to columns during the snapshot (points/columns). LOCK takes no snapshot,
- * so the transaction holds the lock before the snapshot begins.
+ * Keeps chunks of points from being compressed during the snapshot (points/columns). LOCK takes no snapshot, so the
+ * transaction holds the lock before the snapshot begins.
  */
 const ENTER_SNAPSHOT = '; lock table point_gate in access share mode';
 

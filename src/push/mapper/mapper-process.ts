@@ -1,7 +1,7 @@
 /**
- * Child process that maps bodies in custom formats to push elements (R-D9). Customers write the expressions, so the
- * process can read only its own program and packages, cannot start programs, and has no secrets. The parent kills the
- * process on a time-out; running out of memory ends only this process.
+ * Child process that maps bodies in custom formats to push elements (R-D9). Customers write the mapping expressions, so
+ * the process can read only its own program and packages, cannot start programs, and has no secrets. The parent kills
+ * the process on a time-out; running out of memory ends only this process.
  */
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import jsonata from 'jsonata';

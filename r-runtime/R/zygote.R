@@ -1,6 +1,6 @@
 # The zygote: a warm R process from which all runs are forked. Loads `warm_packages` and runs rehearsal scripts on
-# made-up data, so that no child must load these packages or compile their functions. Then calls C (../src/zygote.c),
-# which forks supervisors and runners before a client connects.
+# made-up data, so that a child need not load these packages or compile their functions. Then calls C
+# (../src/zygote.c), which forks supervisors and runners before a client connects.
 
 # The zygote loads these packages before the fork, so a run only attaches them. A script that uses another package loads
 # it itself, within the limits of its run.
@@ -53,7 +53,8 @@ prepare_session <- function() {
   invisible()
 }
 
-#' Returns the toolbox functions, and `refuse_quit` as quit() and q(), because R's own functions would lose the notes.
+#' Returns the toolbox functions, and `refuse_quit` as quit() and q(), because R's own quit() would end the run without
+#' its notes.
 #' `zygote_main` attaches them behind the global environment, so that a script's own definition wins (R-H4).
 #' @noRd
 toolbox <- function() c(mget(toolbox_names, envir = environment(toolbox)), quit = refuse_quit, q = refuse_quit)

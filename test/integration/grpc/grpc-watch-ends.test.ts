@@ -73,8 +73,8 @@ async function openReads(): Promise<readonly OpenRead[]> {
 const noneIsOpen = () => eventually('no open read', async () => (await openReads()).length === 0);
 
 /**
- * @returns the number of sessions that a lost connection or a fatal error ended. PostgreSQL counts a connection that is
- * lost while rows are sent as a fatal error.
+ * @returns the number of sessions that a lost connection or a fatal error ended. When a connection is lost while rows
+ * are sent, PostgreSQL counts a fatal error.
  */
 async function countCut(): Promise<number> {
   const { rows } = await api.database.query<{ cut: number }>(

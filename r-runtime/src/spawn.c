@@ -1,8 +1,8 @@
 /*
  * Starts a supervisor and its runner ahead of time, namespaces included, so that a client does not wait for the fork of
- * a large process. The zygote makes a child by vfork, and waits while this child uses its memory. The child enters the
- * namespaces, forks the runner, and becomes the supervisor by execve. So a run copies the memory of R once, and a
- * supervisor holds none of it.
+ * a large process. The zygote makes a child by vfork, and waits while this child uses the zygote's memory. The child
+ * enters the namespaces, forks the runner, and becomes the supervisor by execve. So a run copies the memory of R once,
+ * and a supervisor holds none of it.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"

@@ -103,7 +103,7 @@ const variablesOf = (sourceId: number) =>
 
 /**
  * Copies the sources and variables of the template site to the site `targetId`.
- * @param renew changes the references of a formula as one of the clients does.
+ * @param renew changes the references of a formula as one of the shipped clients does.
  */
 async function duplicate(targetId: number, renew: typeof renewEach): Promise<void> {
   const copies = new Map<number, Item>();

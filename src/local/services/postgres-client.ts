@@ -11,8 +11,8 @@ import { POSTGRES_PROGRAMS } from './postgres.ts';
 const PROGRAMS = ['pg_basebackup', 'pg_receivewal', 'pg_verifybackup'];
 
 /**
- * Writes a script for each program.
- * @param root database root file system.
+ * For each name in PROGRAMS, writes a script that runs the program with this name from `root`.
+ * @param root directory of the database root file system. @param path the PATH to extend.
  * @returns a PATH whose first directory holds the scripts.
  * @throws {Error} when `root` has no dynamic loader.
  */

@@ -4,7 +4,7 @@ import type { Micros } from '../points/point.ts';
 
 /**
  * @param years SQL expression of the years to keep.
- * @returns SQL expression of the boundary: the first instant (UTC) of the current month, `years` years ago.
+ * @returns SQL expression of the boundary: the start of the current month (UTC), minus `years` years.
  */
 export const boundarySql = (years: string) =>
   `(date_trunc('month', clock_timestamp(), 'UTC') - make_interval(years => ${years}))`;

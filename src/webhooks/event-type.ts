@@ -2,8 +2,8 @@
 import type { EventName } from '../platform/database/outbox.ts';
 
 /**
- * Whether events of a type name sites, sources or variables, so that a filter applies. Events of pushes and files name the
- * variables of their points; events about users and invitations name no site, source or variable.
+ * Whether a filter by site, source or variable applies to the events of each type. Events of pushes and files list the
+ * variables of their points; events about users and invitations concern no site, source or variable.
  */
 const IS_FILTERABLE = {
   DataPushCompleted: true,

@@ -9,7 +9,7 @@ const CLOCK_LENGTHS = { minute: 60_000_000, hour: 3_600_000_000 } as const;
  * @param spans UTC offsets of the zone, for the period that contains the dates.
  * @param date SQL expression of an instant.
  * @returns SQL expression of the start of the bucket that contains `date`. For days and longer buckets it is the local
- * midnight as a UTC timestamp.
+ * midnight read as UTC.
  *
  * For minutes and hours it is the instant of the start, computed with the offset at `date`. Only the offset modulo the
  * bucket length matters; this remainder is zero in most zones. `::timestamp` converts in UTC, the zone of all sessions,

@@ -17,7 +17,7 @@ const EMPTY = {};
 /**
  * Checks clientData to be written.
  * @param written new clientData; undefined: not written; null: cleared.
- * @param former clientData stored now. Default: the resource is new.
+ * @param former the stored clientData; omitted for a new resource.
  * @throws {DomainError} invalid_input with details of the problems that the write adds.
  */
 export async function assertFormValues(
@@ -35,7 +35,8 @@ export async function assertFormValues(
 
 /**
  * @returns the problems of `written`, at most 100 for each form. When `former` has values of the form, problems of
- * unchanged values are left out.
+ * unchanged values are left out. Otherwise every problem of the form is new, even that of a required field that is
+ * missing in both.
  */
 export function findNewProblems(
   forms: readonly Pick<Form, 'name' | 'groups'>[],
@@ -74,10 +75,7 @@ function hasMembers(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && Object.keys(value).length > 0;
 }
 
-/**
- * @returns true when clientData has values of the form. When the former clientData has no values of the form, every
- * problem is new, even that of a required field that is missing before and after the write.
- */
+/** @returns true when clientData has values of the form. */
 function isFilled(clientData: unknown, { name }: Pick<Form, 'name'>): boolean {
   const values = valueAt(clientData, [name]);
   return values !== undefined && values !== null;

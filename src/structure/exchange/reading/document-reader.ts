@@ -1,6 +1,6 @@
 /**
  * Reads documents in child processes, so that a hostile workbook can end its reader, but not the importer. A JSON document
- * of one part is read in the importer itself. A reader process prepares a batch of rows only when the batch before is
+ * of one part is read in the importer itself. A reader process prepares a batch of rows only when the previous batch is
  * stored, so its memory does not grow with the number of rows.
  */
 import type { ChildProcess } from 'node:child_process';

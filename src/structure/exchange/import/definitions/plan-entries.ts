@@ -1,7 +1,7 @@
 /**
  * Compares the catalogue entries of a document with the built-in entries and the entries of the account. An entry that
- * does not exist yet gets an id. The conversion of a unit never changes, so another conversion of an existing unit is a
- * problem.
+ * does not exist yet gets an id. The conversion of a unit never changes, so a different conversion for an existing
+ * unit is a problem.
  */
 import type { Transaction } from '../../../../platform/database/database.ts';
 import type { ErrorDetail } from '../../../../platform/errors.ts';

@@ -123,7 +123,7 @@ function toWholeBuckets(range: DateRange, timeZoneId: string, bucket: Bucket | u
 
 /**
  * Moves an instant back or ahead by the declared period, but not beyond the storable dates. A period of 0 moves the
- * instant back by one microsecond, because the start of the moved range is exclusive, and does not move it ahead.
+ * instant back by one microsecond, because `reachOf` excludes the moved start, and does not move it ahead.
  */
 function shift(micros: Micros, { period, periodTimeBase }: InputDeclaration, sign: 1 | -1, timeZoneId: string): Micros {
   if (period === 0) return sign === -1 ? micros - 1 : micros;

@@ -7,8 +7,8 @@ import type { MemberQueue } from '../../platform/queue.ts';
 import { type Turn, URGENCIES, type Urgency } from './fair-queue.ts';
 
 /**
- * Number of waiting turns of one account and urgency up to which a calculator takes ids from Redis. Further ids stay in
- * Redis, where every calculator can take them.
+ * When this many turns of one account and one urgency wait in a calculator, it takes no more of them from Redis, where
+ * every calculator can take them.
  */
 const MAX_HELD = 64;
 

@@ -23,8 +23,8 @@ const hasWaiting = (variables: string) => `
   exists (select from push_batch
           where account_id = $1 and set_aside_date is null and (variables is null or variables && ${variables}::int4multirange))`;
 
-// The second condition is true when a variable has, or had before a deletion, a stored date at or after its first date
-// in the push: a direct write is only for new dates.
+// The second condition is true when `max_date` of a variable is at or after its first date in the push: a direct write
+// is only for new dates. After a deletion, `max_date` may be later than the last stored date.
 const MUST_QUEUE = `
   select ${hasWaiting('$4')}
       or exists (select from unnest($2::int[], $3::int8[]) first (variable_id, micros)
@@ -34,7 +34,7 @@ const MUST_QUEUE = `
 /**
  * @param firstDates first date of each variable of a push, in microseconds.
  * @returns true when the push must be queued, because a waiting batch may have readings of a variable of the push
- * (R-D6), or because a variable has, or had before a deletion, a stored date at or after its first date in the push.
+ * (R-D6), or because a variable may have a stored date at or after its first date in the push.
  */
 export async function mustQueue(
   queryable: Queryable,

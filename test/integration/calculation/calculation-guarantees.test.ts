@@ -1,7 +1,7 @@
 /**
- * Runs under concurrency and faults: merged triggers, order in a chain, repetition, and faults of the sandbox (R-H5,
- * R-H8); a variable that reads its own output, the default Version, and the events at the end of a run (R-H1, R-H10,
- * R-I8).
+ * Calculation under concurrency and faults: merged triggers, order in a chain, repetition, and faults of the sandbox
+ * (R-H5, R-H8); a variable that reads its own output, the default Version, and the events at the end of a run (R-H1,
+ * R-H10, R-I8).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RUN_LOCK_CLASS } from '../../../src/calculation/run/claim-run.ts';

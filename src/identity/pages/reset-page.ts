@@ -36,8 +36,9 @@ const RESET_PERIOD_SEC = 900;
 const FORGOT_MIN_MS = 300;
 
 /**
- * Queues the mail (R-B11). Neither the answer nor its duration shall reveal whether the user exists: queuing takes some
- * milliseconds more for a user who exists, so every answer waits for the same minimum.
+ * Queues a mail to each user that `username` refers to, within the limit of MAX_RESETS (R-B11). Neither the answer nor
+ * its duration shall reveal whether such a user exists: queuing a mail takes some milliseconds, so every answer waits
+ * for the same minimum.
  */
 export async function takeForgot(context: PageContext, ctx: PageRequest, { username = '' }: Form): Promise<void> {
   const language = languageOf(ctx);

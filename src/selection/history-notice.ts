@@ -1,7 +1,7 @@
 /**
  * Builds two headers of an answer. History-From has the instants from which the states of the variables are complete
  * (R-F9). Raw-From has the dates from which all points of the variables are stored (retention). REST and gRPC share the
- * texts; an Arrow answer has the same instants in the metadata of its schema.
+ * texts. The metadata of an Arrow schema contain these instants and dates of all variables.
  */
 import { formatInstant } from '../platform/dates/instant-rules.ts';
 import type { HistoryCut, NoteCuts } from '../points/read/history-cuts.ts';

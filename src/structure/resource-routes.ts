@@ -114,8 +114,8 @@ export interface ListingParts extends ListingServices {
 /** A page of at most this many rows is read by one query; a larger page or a whole listing is streamed. */
 const ROWS_AT_ONCE = 1000;
 /**
- * When the members of one row may take a megabyte: a page of at most this many rows and this many bytes of JSON is read
- * by one query; a larger page is streamed.
+ * Limits for rows with JSON members, because one such member may take a megabyte. A page of at most this many rows and
+ * this many bytes of JSON is read by one query; a larger page or a whole listing is streamed.
  */
 const LARGE_ROWS_AT_ONCE = 100;
 const LARGE_BYTES_AT_ONCE = 1 << 20;

@@ -1,7 +1,7 @@
 /**
- * A control group for a bwrap container, by which the kernel limits all runs of the container together. The group is
- * optional, because rlimits and supervisors limit each run anyway: this process can create it only as root on cgroup
- * version 1, and on version 2 only below a delegated group without processes.
+ * A control group for a bwrap container, by which the kernel limits all runs of the container together. On cgroup
+ * version 1, only root can create the group; on version 2, it can only be created below a delegated group without
+ * processes. The group is optional, because rlimits and supervisors limit each run anyway.
  */
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

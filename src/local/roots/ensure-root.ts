@@ -99,8 +99,8 @@ async function unpack(
 }
 
 /**
- * @returns the command that runs mmdebstrap in new namespaces; empty when this machine refuses namespaces, and without
- * root rights, because mmdebstrap then creates namespaces itself. As root, mmdebstrap mounts /proc, /sys and /dev into
+ * @returns the command that runs mmdebstrap in new namespaces; empty when this machine refuses namespaces. Also empty
+ * without root rights: mmdebstrap then creates namespaces itself. As root, mmdebstrap mounts /proc, /sys and /dev into
  * the new root file system. In a new mount namespace, these mounts end with mmdebstrap. A new PID namespace ends all
  * processes of mmdebstrap, even when this process is killed.
  */

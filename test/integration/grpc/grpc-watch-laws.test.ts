@@ -50,8 +50,8 @@ function generator(seed: number): (below: number) => number {
 }
 
 /**
- * State that the writers of one `checkLaw` share. `minute` is the last new minute after START. `value` is the last
- * value; no two points have the same value.
+ * State that the writers of one `checkLaw` share. `minute` is the number of new dates so far, which are one minute
+ * apart. `value` is the last value; no two points have the same value.
  */
 interface Counters {
   minute: number;

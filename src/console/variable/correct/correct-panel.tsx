@@ -1,6 +1,6 @@
 /**
- * Corrects points by hand: a range marked on the chart, changed as a whole or date by date, written as a push.
- * Managers and administrators can delete the range too.
+ * Corrects points by hand: the user marks a range on the chart and changes its points together or date by date; a push
+ * writes the changes. Managers and administrators can also delete the points of the range.
  */
 import { Button, CloseButton, Group, NumberInput, Select, Skeleton, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';

@@ -14,7 +14,8 @@ const [ZERO, SPACE] = [0x30, 0x20];
 
 /**
  * Parses the date of a row, in every form that a push accepts (R-A11): §2 gives one form; spreadsheets and data frames
- * write others. @returns undefined for another form, such as dd/MM/yyyy, and for a date outside 1700 to 2199.
+ * write others.
+ * @returns undefined for a form that no push accepts, such as dd/MM/yyyy, and for a date outside 1700 to 2199.
  */
 export function parseFileDate(text: string): ParsedDate | undefined {
   return parseDate(text);

@@ -93,10 +93,10 @@ const tokenAnswer = z.object({ access_token: z.string().min(1), expires_in: z.nu
 const errorAnswer = z.object({ error: z.string() });
 
 /**
- * Creates the exchange by the password grant at a token endpoint (R-B7).
- * @returns a function that throws {DomainError} invalid_token when the endpoint refuses the password;
- * dependency_unavailable when the endpoint does not answer, or answers without a token for another reason; the error of
- * `verifier`.
+ * Creates the function that exchanges a password for a token, by the password grant at a token endpoint (R-B7).
+ * @returns the function. It throws {DomainError} invalid_token when the endpoint refuses the password, and
+ * dependency_unavailable when the endpoint does not answer, or answers without a token for another reason. It also
+ * throws the error of `verifier`.
  */
 export function exchangeAtEndpoint({
   url,

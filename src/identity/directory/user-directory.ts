@@ -1,7 +1,7 @@
 /**
  * The user directory: the issuer that administers credentials, embedded or Keycloak (R-B2). Users, roles and accounts are
- * stored in the service's database in both cases. A method with the parameter `transaction` is part of the
- * caller's transaction: when the method throws, that transaction is rolled back.
+ * stored in the service's database in both cases. A method with the parameter `transaction` runs in the caller's
+ * transaction: when the method throws, that transaction is rolled back.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 

@@ -21,7 +21,7 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x
 /**
  * Yields the elements of each member that is a list, and the whole value of each other member, in the order of the
  * document. An empty list yields nothing.
- * @param maxBytes maximum size of an element or of such a value.
+ * @param maxBytes maximum size of an element of a list, or of the value of a member that is not a list.
  * @throws {DocumentRefusal} malformed_document, too_large.
  */
 export async function* scanJson(pieces: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<JsonElement> {

@@ -9,7 +9,7 @@
  * account below its own share waits. When such an account waits, the borrower gives a slot back: its newest run or
  * preview is stopped and repeated. The variable of a stopped run gets no borrowed slot for 10 minutes.
  * - Within an account, previews and triggered runs alternate, and nine of ten runs are triggered runs while background
- *   runs (scheduled, forced) wait.
+ * runs (scheduled, forced) wait.
  */
 
 export const URGENCIES = ['preview', 'triggered', 'background'] as const;

@@ -132,9 +132,9 @@ interface Comparison {
 
 /**
  * Compares slice by slice, so that memory and the pauses of the event loop do not grow with the output. For each Version
- * in a slice, it reads the stored points between the first and the last date of the slice. When a script forges an
- * output in random order, each slice reads nearly all stored points, until the API gives up after 90 s and the replay is
- * stopped.
+ * in a slice, it reads the stored points between the first and the last date of the slice. A script can forge an
+ * output whose dates are in random order. Each slice then reads nearly all stored points, until the API gives up after
+ * 90 s and the replay is stopped.
  */
 async function comparePoints(
   transaction: Connection,

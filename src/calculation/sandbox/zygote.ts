@@ -20,8 +20,8 @@ const CHECK_INTERVAL_MS = 500;
 /** A zygote is replaced after this many checks without a heartbeat. */
 const SILENT_CHECKS = 4;
 /**
- * By default, a standby is started as soon as the zygote is ready. Starting R takes 1.5 s of CPU time, and 7 s of wall time on a
- * busy machine; a standby replaces a stuck zygote at once. A standby costs the memory of one more warm R.
+ * Default pause before a standby is started. A standby replaces a stuck zygote at once, whereas starting R takes 1.5 s
+ * of CPU time, and 7 s of wall time on a busy machine. A standby costs the memory of one more warm R.
  */
 const STANDBY_DELAY_MS = 0;
 
@@ -38,8 +38,8 @@ export class Zygote {
   #isAlive = false;
   readonly #closing = new AbortController();
   /**
-   * Resolves to the container that serves, once it has started; replaced when that container ends. Rejects when the first
-   * start fails, or the zygote is closed before another start has succeeded.
+   * Resolves to the container that serves, once it has started. A new promise replaces this one when the container
+   * ends. Rejects when the first start fails, or the zygote is closed before another start has succeeded.
    */
   #serving: Promise<Container>;
   /** The container that serves; undefined while one starts. Every other started container is a standby. */

@@ -355,8 +355,8 @@ const FORGET_NEXT = `
     and (source.id = any($1::int[]) or source.site_id = any($2::int[]))`;
 
 /**
- * After sites or sources were updated, clears the next dates of those of their schedules that name no zone, because the
- * time zone of the site or source may have changed (R-H5). A schedule that is due stays due.
+ * A schedule without a zone follows the time zone of its source or site (R-H5). When a source or site was updated,
+ * clears the next dates of these schedules, because the zone may have changed. A schedule that is due stays due.
  */
 async function followTimeZones(transaction: Transaction, events: readonly OutboxEvent[]): Promise<void> {
   const idsOf = (type: EventName) => events.flatMap((event) => (event.type === type ? readId(event.payload) : []));

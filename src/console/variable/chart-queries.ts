@@ -88,9 +88,10 @@ export function useChartPoints(
 
 /**
  * @param live instants of versions that arrived while the chart is open.
- * @returns the stops of the slider, ascending, as ISO 8601: the instants at which the first and last version of each
- * VersionTag (and without one) arrived, `live`, and, in a range of few points, the instant at which each version of
- * these points arrived. When there are more than MAX_STOPS instants, MAX_STOPS of them remain, evenly spread.
+ * @returns the stops of the slider, ascending, as ISO 8601: `live`; the instants at which the first and last version of
+ * each VersionTag, and the first and last version without a VersionTag, arrived; and, when the range has few points,
+ * the instants at which the versions of these points arrived. When there are more than MAX_STOPS instants, MAX_STOPS of
+ * them remain, evenly spread.
  */
 export function useStops(
   variableId: number,
@@ -112,7 +113,7 @@ export function useStops(
     lastVersionTimestamp,
   ]);
   // VersionTimestamps have microseconds, stops have milliseconds: a stop is rounded up, so its version had arrived by then.
-  // `instants` keeps the data of the former range until this range is read. A range of many points uses no `instants`.
+  // `instants` keeps the data of the former range until the new one is read. A range of many points uses no `instants`.
   const seen = (isFew ? (instants.data ?? []) : []).map((seconds) => new Date(Math.ceil(seconds * 1000)).toISOString());
   const all = [...new Set([...[...tagged, ...live].map(ceilMillis), ...seen])].sort();
   return thin(all);

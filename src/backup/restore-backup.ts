@@ -53,7 +53,7 @@ interface WalFile {
 }
 
 /**
- * Prepares the directory `target`, on which PostgreSQL then recovers.
+ * Prepares the directory `target`, in which PostgreSQL recovers when it is started.
  * @throws {DomainError} conflict when `directory` holds no backups, the target is in use or not empty, `until` is before
  * every backup or after the last archived WAL, WAL is missing, or the backup does not match its checksums.
  */

@@ -120,7 +120,7 @@ type Settle = (keys: readonly string[], addedMs: readonly number[]) => Promise<r
 
 /**
  * Meters of this process, one per key. `countAndSettle` counts in memory and adds the counts to Redis in batches; then
- * `learn` sets the meters of the counted keys by the answer of Redis.
+ * `learn` sets the meters of the counted keys from the answer of Redis.
  */
 function openLocalMeters(settle: Settle) {
   const fullAtMs = openBoundedCache<string, number>(MAX_KEYS);

@@ -87,8 +87,9 @@ export function openDictionary(database: Database): Dictionary {
 }
 
 /**
- * Returns the ids of entries, which it creates when they are absent.
- * @param entries JSON text of each tag set by its unique key; null for each VersionTag, whose key is the text itself.
+ * Creates the entries that are absent.
+ * @param entries by key: the JSON text of each tag set; null for each VersionTag, whose key is its text.
+ * @returns the id of each entry, by key.
  */
 async function findOrCreate(
   database: Database,

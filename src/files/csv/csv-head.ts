@@ -20,8 +20,8 @@ export interface CsvHead {
 /**
  * Reads dialect and columns from the first part of a CSV (R-E2).
  * @param bytes the first part of the file, with the whole header.
- * @throws {FileRefusal} when the file is empty, begins with 4096 blank bytes or is not CSV, or when its header cannot be
- * read, or lacks or repeats a column.
+ * @throws {FileRefusal} when the file is empty or not CSV, when its first 4096 bytes are only white space, or when its
+ * header cannot be read, lacks a column or repeats one.
  */
 export function readHead(bytes: Buffer): CsvHead {
   const text = bytes.toString('latin1');

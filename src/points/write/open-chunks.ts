@@ -2,8 +2,8 @@
  * Prepares compressed chunks (Community edition) for new rows. TimescaleDB checks every row that is inserted through
  * the hypertable against the compressed batches: 35,000 rows take 1.8 s, but 0.4 s in an uncompressed chunk (measured
  * 2026-11). The writer first deletes the rows that it replaces, so no batch can contain a row with the same key, and
- * rows can be inserted into the chunk's own table. Reads ignore rows there unless the chunk is marked as partial, and
- * only TimescaleDB sets this mark.
+ * rows can be inserted into the chunk's own table. Reads ignore rows there unless the chunk is marked as partial. Only
+ * TimescaleDB sets this mark, at an insert through the hypertable (`insertAndDelete`).
  */
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';

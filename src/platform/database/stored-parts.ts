@@ -111,8 +111,8 @@ export interface ContentTarget {
 /**
  * Stores content while it arrives, in constant memory.
  * @returns the size in bytes, after every part is stored. Empty content has no parts; its size is 0.
- * @throws the errors of `content`, `charge` and `onStart`, and the error of a part that could not be stored; in each case
- * when no part is in flight any more.
+ * @throws the errors of `content`, `charge` and `onStart`, and the error of a part that could not be stored. When
+ * `storeContent` throws, no part is in flight any more.
  */
 export async function storeContent(
   database: Database,

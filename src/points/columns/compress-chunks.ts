@@ -159,9 +159,9 @@ const SET_BATCH_ROWS = `
   where settings.name = 'timescaledb.compression_batch_size_limit' and chunk.table_name = 'point' and chunk.name = $1`;
 
 /**
- * Maximum of `toast_tuple_target`: a row of up to 8,160 bytes is stored inline. TimescaleDB sets 128, which moves all
- * columns of a batch above 2 kB to the TOAST table: a point then takes up to 13 bytes instead of 9.8 (random walks with
- * two decimals, 4 variables, measured 2026-11).
+ * Maximum of `toast_tuple_target`: a row of up to 8,160 bytes is stored inline. TimescaleDB sets 128: when a batch is
+ * larger than 2 kB, all its columns then move to the TOAST table, and a point takes up to 13 bytes instead of 9.8
+ * (random walks with two decimals, 4 variables, measured 2026-11).
  */
 const TOAST_TUPLE_TARGET = 8160;
 

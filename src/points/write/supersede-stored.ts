@@ -112,7 +112,7 @@ interface RunStep {
   readonly statement: (target: StatementTarget, history: string) => string;
   /**
    * For a compressed chunk: runs before `statement` and finds the span of VersionTimestamps of the rows to delete. When
-   * there is no span, `statement` does not run.
+   * there are no such rows, `statement` does not run.
    */
   readonly spanStatement?: (target: StatementTarget) => string;
   /** True when the statement cuts history: past states lack every row that it removes (R-F9). */

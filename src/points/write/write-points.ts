@@ -34,7 +34,7 @@ export interface WriteResult {
 }
 
 // Minimum rows for which an append looks up its chunk. Inserting into the table of the chunk is up to a fifth faster
-// than inserting into the hypertable; the look-up takes 1 ms, as long as copying 500 rows.
+// than inserting into the hypertable; the look-up takes 1 ms, in which 500 rows could be copied.
 const MIN_ROWS_TO_FIND_CHUNKS = 5000;
 
 /**

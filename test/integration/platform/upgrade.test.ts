@@ -1,7 +1,7 @@
 /**
  * Upgrade of a populated database: the real `migrate` migrates the rows that a service with the schema of migration
- * 0029 left (test/fixtures/upgrade) to the newest schema, and the current roles work with these rows. The test covers
- * each new migration without a change, unless the migration changes the number of rows of a table (RECOUNTED_TABLES).
+ * 0029 left (test/fixtures/upgrade) to the newest schema, and the current roles work with these rows. A new migration
+ * needs no change of this test, unless it changes the number of rows of a table (RECOUNTED_TABLES).
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrate } from '../../../src/platform/database/migrate.ts';

@@ -189,8 +189,8 @@ async function killFor(durationMs: number): Promise<number> {
   return killed;
 }
 
-// Half of the statements that accept or end a push or a file sleep for 60 ms, longer than the time-out of 30 ms. The
-// service sets its own time-out in transactions, so the trigger lowers it again.
+// About half of the statements that change these tables sleep for 60 ms, longer than the time-out of 30 ms. The service
+// sets its own time-out in transactions, so the trigger sets it to 30 ms again.
 const SLOW_TABLES = ['push_operation', 'push_batch', 'stored_file', 'outbox_event'];
 const SLOW = `
   create function slow() returns trigger language plpgsql as $$ begin

@@ -71,8 +71,8 @@ misspelt_members <- c(
 )
 misspelt_pattern <- paste0("\\$\\s*`?(", paste(names(misspelt_members), collapse = "|"), ")\\b(?!\\s*(\\(|<-|=[^=]))")
 
-# Writes a hint for each misspelt column that the script reads. Skips a name that the script itself creates as a member:
-# reading that name is not a mistake.
+# Returns a hint for each misspelt member that the script reads. Skips a name that the script itself creates as a
+# member: reading that name is not a mistake.
 find_misspelt_columns <- function(script, expressions) {
   used <- intersect(names(misspelt_members), all.names(expressions, unique = TRUE))
   unlist(lapply(used, function(name) {

@@ -48,9 +48,9 @@ static const char *const ALLOWED[] = {
     "getuid", "geteuid", "getgid", "getegid", "getresuid", "getresgid", "getgroups", "getrandom"};
 
 /*
- * A pid namespace limits the processes that a script can signal. Without one the zygote and other runs have the same uid: a
- * script may only call kill(0, …), which addresses its own process group, and must not leave that group, because the
- * supervisor kills the run through the group.
+ * A pid namespace limits the processes that a script can signal. Without a pid namespace, a script could signal the
+ * zygote and other runs, which have its uid. So it may only call kill(0, …), which addresses its own process group,
+ * and must not leave that group, because the supervisor kills the run through the group.
  */
 static const char *const ALLOWED_IN_NAMESPACES[] = {"setpgid", "setsid", "kill", "tkill", "tgkill", "rt_sigqueueinfo"};
 

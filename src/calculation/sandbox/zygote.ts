@@ -62,7 +62,8 @@ export class Zygote {
   }
 
   /**
-   * @param firstStandbyDelayMs pause before the first standby is started; `standbyDelayMs` before every later one.
+   * @param standbyDelayMs pause before each standby except the first is started.
+   * @param firstStandbyDelayMs pause before the first standby is started.
    * @throws {SandboxUnavailableError} when R does not start, with its last lines of standard error.
    */
   static async open(

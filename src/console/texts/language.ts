@@ -1,6 +1,6 @@
 /**
- * The language of the console: the person's choice, else the first language of the browser that the console has, else
- * English. English texts are built in; the texts of another language are loaded when the console changes to it.
+ * The language of the console: the person's choice, else the first of the browser's languages that the console has,
+ * else English. English texts are built in; the texts of another language are loaded when the console changes to it.
  */
 import i18next from 'i18next';
 import { initReactI18next } from 'react-i18next';

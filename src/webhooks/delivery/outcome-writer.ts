@@ -1,7 +1,8 @@
 /**
- * Writes the outcomes of attempts in groups: while one transaction runs, outcomes of any webhooks collect, and the next
- * transaction writes up to 500 of them. When a write fails, it is retried until `patienceMs` after the end of the
- * attempt; after that, a process sends the message again under the same id (R-I3).
+ * Writes the outcomes of attempts in groups: outcomes that arrive during one transaction wait, and the next transaction
+ * writes up to 500 of them, of any webhooks. When a group cannot be written, its outcomes are written one by one; the
+ * write of an outcome is retried until `patienceMs` after the end of the attempt. When all retries fail, a process
+ * sends the message of the attempt again under the same id (R-I3).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../platform/log.ts';

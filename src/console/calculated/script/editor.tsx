@@ -1,6 +1,6 @@
 /**
- * CodeMirror, by default with R highlighting. In a shadow root it uses adopted style sheets: the Content-Security-Policy
- * refuses the style tags that CodeMirror would insert into the page.
+ * CodeMirror in a shadow root, by default with R highlighting. There CodeMirror uses adopted style sheets: the
+ * Content-Security-Policy refuses the style tags that it would insert into the page.
  */
 import { autocompletion, closeBrackets, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';

@@ -1,6 +1,7 @@
 /**
  * A password change revokes the cached credentials of HTTP Basic on push, the refresh tokens, and all sessions except the
- * session that makes the change. A reset by the link in a mail also revokes the access tokens.
+ * session that makes the change. A reset by the link in a mail also revokes the access tokens. While a user is locked,
+ * cached credentials are refused. A password grant fails when the password changes while the grant is in progress.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addClaim } from '../../../src/accounts/members/claims.ts';

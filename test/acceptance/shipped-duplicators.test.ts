@@ -181,10 +181,10 @@ const withoutIds = (value: unknown): unknown =>
 
 describe('shipped clients: a duplicator', () => {
   test.each([
-    ['gives each form the new site', renewEach],
-    ['gives each form the source of the last input', renewAlike],
+    ['the new site', renewEach],
+    ['the copied source of the last input of the formula', renewAlike],
   ] as const)(
-    'that %s copies two sources and ten variables, and the copied calculated variables compute values (R-C12, R-H1)',
+    'copies two sources and ten variables, and the copies calculate when each formula reads the forms of %s (R-C12, R-H1)',
     async (_how, renew) => {
       const targetId = await createSite(api, { timeZoneId: 'Europe/Brussels', clientData: { Form: { Factor: 100 } } });
       await duplicate(targetId, renew);

@@ -315,7 +315,7 @@ describe('Keycloak: the service account', () => {
     expect(inKeycloak('renewed')).toBeDefined();
   });
 
-  it('a failure of Keycloak is 503, rolls the change back, and reveals no details (R-A5, R-B2)', async () => {
+  it('a failure of Keycloak is answered 503, rolls the change back, and reveals no details (R-A5, R-B2)', async () => {
     keycloak.failWith(500);
     const answer = await create('unlucky');
     keycloak.failWith(undefined);

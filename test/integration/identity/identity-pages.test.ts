@@ -199,7 +199,7 @@ describe('identity: an authorization by code', () => {
     expect(new URL(page.url).searchParams.get('error')).toBe('access_denied');
   });
 
-  it('asks for credentials once in a browser; prompt=none in another browser ends in login_required (R-B2)', async () => {
+  it('asks for credentials once per browser; prompt=none in another browser ends in login_required (R-B2)', async () => {
     const { browser } = await signIn('uma');
     const again = await browser.open(startAuthorization(api.origin).address);
     expect(again.url).toContain(`${APP_CALLBACK}?code=`);

@@ -233,9 +233,13 @@ describe('upgrade: points, pushes and files', () => {
   });
 
   it.each([
-    ['d1', { filename: 'week-1.csv', state: 'Completed', counts: { ingested: 2, rejected: 0 } }],
-    ['d2', { state: 'Completed', ignoredColumns: ['remark'], errors: [{ row: 3, code: 'invalid_date' }] }],
-  ])('finds the file %s and its outcome (R-E1)', async (end, expected) => {
+    ['without errors', 'd1', { filename: 'week-1.csv', state: 'Completed', counts: { ingested: 2, rejected: 0 } }],
+    [
+      'with an invalid row',
+      'd2',
+      { state: 'Completed', ignoredColumns: ['remark'], errors: [{ row: 3, code: 'invalid_date' }] },
+    ],
+  ])('finds an old file %s and its outcome (R-E1)', async (_what, end, expected) => {
     expect(await read(`/storage/${id(end)}`)).toMatchObject(expected);
   });
 });

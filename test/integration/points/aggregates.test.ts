@@ -148,7 +148,7 @@ describe('points: aggregates', () => {
     ['COUNT', 'countValue', 3],
     ['VAR', 'varianceValue', 13],
     ['STDEV', 'stdevValue', Math.sqrt(13)],
-  ])('%s is returned as the member %s only (R-G3)', async (aggregation, member, value) => {
+  ])('%s is returned in the member %s, without another aggregate (R-G3)', async (aggregation, member, value) => {
     const variableId = await withReadings(readings, { unitId: 8 });
     const rows = await read(variableId, `granularity=Day&aggregation=${aggregation}`);
     expect(rows).toEqual([{ variableId, date: '2026-03-01T00:00:00Z', [member]: expect.closeTo(value), unitId: 8 }]);

@@ -59,11 +59,11 @@ describe('points: deletion', () => {
       [10, 20, 14, 24],
       [at(1), at(3), 3],
     ],
-    ['everything from a date on', { fromMicros: at(3) }, [10, 20, 11, 21, 12, 22], [at(3), at(4), 2]],
-    ['everything before a date', { toMicros: at(1) }, [11, 21, 12, 22, 13, 23, 14, 24], [at(0), at(0), 1]],
-    ['everything', {}, [], [at(0), at(4), 5]],
+    ['with only a start', { fromMicros: at(3) }, [10, 20, 11, 21, 12, 22], [at(3), at(4), 2]],
+    ['with only an end', { toMicros: at(1) }, [11, 21, 12, 22, 13, 23, 14, 24], [at(0), at(0), 1]],
+    ['without start and end', {}, [], [at(0), at(4), 5]],
   ] as const)(
-    'of a period removes all its versions and counts its dates: %s (R-G5)',
+    'of a period %s removes all versions of its points and counts their dates (R-G5)',
     async (_case, period, left, range) => {
       const [variableId, other] = [await addTwice(), await addTwice()];
       const expected = [{ variableId, fromMicros: range[0], toMicros: range[1], count: range[2] }];

@@ -223,7 +223,7 @@ describe('structure: PATCH', () => {
     ['a path that does not exist', 400, { op: 'replace', path: '/clientData/none/deep', value: 1 }],
     ['an unknown operation', 400, { op: 'explode', path: '/name' }],
     ['a value that is not allowed', 400, { op: 'replace', path: '/timeZoneId', value: 'Mars/Base' }],
-    ['removing a required member', 400, { op: 'remove', path: '/name' }],
+    ['the removal of a required member', 400, { op: 'remove', path: '/name' }],
     ['a path through __proto__', 400, { op: 'add', path: '/__proto__/polluted', value: 1 }],
     ['a path through constructor', 400, { op: 'add', path: '/clientData/constructor/prototype/polluted', value: 1 }],
   ])('with %s answers %i and applies none of its operations (R-C4)', async (_what, status, operation) => {

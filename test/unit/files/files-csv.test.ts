@@ -183,7 +183,7 @@ describe('files: the reading of invalid CSV rows (R-E3)', () => {
     ['variable_id', '3000000000', 'invalid_identifier'],
     ['source_name', 'a\0b', 'invalid_identifier'],
     ['source_name', '\uD800', 'target_not_found'],
-  ])('reports the cell %s %j as %s', async (column, cell, code) => {
+  ])('reports, in the column %s, the cell %j as %s', async (column, cell, code) => {
     const text = `${column},date,value\n${cell},${DATE},1\n`;
     const { errors } = await read(text, { unknown: () => true });
     expect(errors).toMatchObject([{ row: 2, code }]);

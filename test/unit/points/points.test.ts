@@ -77,14 +77,11 @@ describe('points: label rules', () => {
   });
 
   it.each([
-    ['V1', { a: 'b' }, '{"a":"b","version":"V1"}'],
-    ['V1', { version: 'mine' }, '{"version":"mine"}'],
-    [undefined, { a: 'b' }, '{"a":"b"}'],
-    [undefined, {}, null],
-  ])(
-    'with the version %s, the tags %j are stored as %s; an existing tag `version` stays (§9.2 rule 1, R-D3)',
-    (version, tags, text) => {
-      expect(toLabels(version, tags)).toEqual({ version, tags: text });
-    },
-  );
+    ['the version V1', { a: 'b' }, '{"a":"b","version":"V1"}', 'V1'],
+    ['the version V1', { version: 'mine' }, '{"version":"mine"}', 'V1'],
+    ['no version', { a: 'b' }, '{"a":"b"}', undefined],
+    ['no version', {}, null, undefined],
+  ])('with %s, the tags %j are stored as %s (§9.2 rule 1, R-D3)', (_what, tags, text, version) => {
+    expect(toLabels(version, tags)).toEqual({ version, tags: text });
+  });
 });

@@ -115,11 +115,27 @@ describe('forms: a definition', () => {
   const expectRefusal = (fields: readonly Field[], message: string) => expect(() => define(fields)).toThrow(message);
   test.each([
     ['a list without items', { name: 'x', type: 'Int', isList: true }, 'items must have at least 1 item'],
-    ['items of another type', { name: 'x', type: 'Int', isList: true, items: [{ value: 'a' }] }, 'must be an integer'],
+    [
+      'a text among the items of an Int field',
+      { name: 'x', type: 'Int', isList: true, items: [{ value: 'a' }] },
+      'must be an integer',
+    ],
     ['items without isList', { name: 'x', type: 'Int', items: [{ value: 1 }] }, 'isList must be true'],
-    ['equal items', { name: 'x', type: 'Int', isList: true, items: [{ value: 1 }, { value: 1 }] }, 'must be unique'],
-    ['a range of text', { name: 'x', type: 'String', minimum: 1 }, 'minimum must be absent for a field of type String'],
-    ['a reversed range', { name: 'x', type: 'Int', minimum: 2, maximum: 1 }, 'maximum must not be less than minimum'],
+    [
+      'two equal items',
+      { name: 'x', type: 'Int', isList: true, items: [{ value: 1 }, { value: 1 }] },
+      'must be unique',
+    ],
+    [
+      'a minimum for a text field',
+      { name: 'x', type: 'String', minimum: 1 },
+      'minimum must be absent for a field of type String',
+    ],
+    [
+      'a maximum below the minimum',
+      { name: 'x', type: 'Int', minimum: 2, maximum: 1 },
+      'maximum must not be less than minimum',
+    ],
     ['an unknown type', { name: 'x', type: 'Money' }, 'must be one of String, Int, Double, Boolean, Date'],
     ['a reserved name', { name: '__proto__', type: 'Int' }, 'must not be one of __proto__'],
   ])('with %s is refused', (_what, field, message) => {

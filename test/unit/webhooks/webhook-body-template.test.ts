@@ -49,7 +49,7 @@ describe('webhook body template: rendering', () => {
   });
 
   test.each(['__proto__', 'constructor', 'data.toString', 'data.constructor.name', 'data.name.length', 'type[0]'])(
-    '%s renders null, because a path reads only own members of objects and lists (R-I1)',
+    'the path %s renders null, because a path reads only own members of objects and lists (R-I1)',
     (path) => expect(render(`[{{${path}}}]`)).toBe('[null]'),
   );
 

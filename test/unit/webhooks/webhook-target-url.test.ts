@@ -100,7 +100,9 @@ describe('webhooks: response header Retry-After (R-I3)', () => {
     ['Sun, 01 Mar 2026 11:00:00 GMT', 0],
     ['Sun, 01 Mar 2036 12:00:00 GMT', 86_400_000],
     ['2026', 2_026_000],
-  ])('%j means %s ms', (text, expected) => expect(parseRetryAfter(text, now)).toBe(expected));
+  ])('%j, received on 2026-03-01 at 12:00 UTC, means a delay of %s ms', (text, expected) =>
+    expect(parseRetryAfter(text, now)).toBe(expected),
+  );
 
   test.each(['soon', '-5', '1.5', '', '2026-03-01', undefined])('%j gives no delay', (text) => {
     expect(parseRetryAfter(text, now)).toBeUndefined();

@@ -205,7 +205,7 @@ const CASES: readonly (readonly [type: EventType, happen: () => Promise<unknown>
   ],
 ];
 
-test.each(CASES)('webhook event %s reaches its subscriber with its data (R-I2)', async (type, happen, data) => {
+test.each(CASES)('a subscriber receives the webhook event %s with its data (R-I2)', async (type, happen, data) => {
   const before = receiver.received.length;
   const webhook = { name: type, url: receiver.url, eventType: type, secret: SECRET };
   const { id } = await api.call<{ id: string }>('POST', '/account/webhooks', webhook);

@@ -163,7 +163,7 @@ describe('calculation: versions of an input, selected as in a read (R-G2)', () =
   });
 
   test.each([{ horizon: 'a day' }, { relativeVersion: 'soon' }, { tags: 'quality' }, { version: '' }])(
-    '%j is refused with invalid_input (R-G2)',
+    'an input with %j is refused with invalid_input (R-G2)',
     async (members) => {
       const refused = calculations.addCalculated(formula(input(await both(), members)));
       await expect(refused).rejects.toMatchObject({ code: 'invalid_input' });

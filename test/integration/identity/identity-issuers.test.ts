@@ -51,7 +51,7 @@ async function startBoth(foreign: ForeignIssuer, externalUsers: string): Promise
   return startTestApi({ AUTH_URL, TRUSTED_ISSUERS: JSON.stringify(issuers), EXTERNAL_USERS: externalUsers });
 }
 
-describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, users identified by %s', (how) => {
+describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, EXTERNAL_USERS=%s', (how) => {
   let foreign: ForeignIssuer;
   let api: TestApi;
   let uma: string;
@@ -96,7 +96,7 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, us
     expect(await call({ sub: 'M-1' })).toBe(status);
   });
 
-  it('EXTERNAL_USERS=email links a sub to the user with the token’s mail address, and the link stays when another user gets the address; other values make no such link (R-B5)', async () => {
+  it('only EXTERNAL_USERS=email links a sub to the user with the token’s mail address, and the link stays when another user gets the address (R-B5)', async () => {
     const linked = async () => {
       await call({ sub: 'l-1', email: 'uma@north.example', email_verified: true });
       const sql = `select user_id as id from user_identity where issuer = $1 and subject = 'l-1'`;

@@ -83,7 +83,7 @@ describe('push: a body in a custom format', () => {
       [3.5],
     ],
     ['CSV', 'text/csv', CSV_MAPPER, 'meter;when;kwh\r\n0042;2026-03-01 00:00:00;"4,5"\r\n', [4.5]],
-  ])('in %s is mapped to push elements and pushed (R-D9)', async (_format, type, expression, raw, values) => {
+  ])('written as %s is mapped to push elements and pushed (R-D9)', async (_format, type, expression, raw, values) => {
     await api.database.query('delete from point where variable_id = $1', [variableId]);
     await api.database.query('delete from series where variable_id = $1', [variableId]);
     const answer = await pushRaw(await addMapper(expression), type, raw);
@@ -161,9 +161,9 @@ describe('push: a hostile mapper', () => {
     afterAll(() => impatient?.close());
 
     it.each([
-      ['never ends', '($f := function($x){ $f($x + 1) }; $f(0))'],
+      ['runs without end', '($f := function($x){ $f($x + 1) }; $f(0))'],
       ['backtracks without end', '$match("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", /^(a+)+$/)'],
-    ])('that %s fails with the reason in the answer, and the API still answers (R-D9)', (_what, expression) =>
+    ])('fails when it %s; the answer has the reason, and the API still answers (R-D9)', (_what, expression) =>
       expectToFailAlone(expression, 'must end within 2500 ms', impatient.manager),
     );
   });
@@ -171,11 +171,11 @@ describe('push: a hostile mapper', () => {
   it.each([
     ['recurses without end', '($f := function($x){ 1 + $f($x) }; $f(0))', 'Stack overflow'],
     ['builds a huge array', '[1..99999999]', 'range operator'],
-  ])('that %s fails with the reason in the answer, and the API still answers (R-D9)', (_what, expression, reason) =>
+  ])('fails when it %s; the answer has the reason, and the API still answers (R-D9)', (_what, expression, reason) =>
     expectToFailAlone(expression, reason),
   );
 
-  it('that builds a huge text fails at the memory limit, and the API still answers (R-D9)', async () => {
+  it('fails at the memory limit when it builds a huge text, and the API still answers (R-D9)', async () => {
     // Exhausting the memory takes seconds on a busy machine; the time limit must not end the mapper first.
     const patient = await startMapperApi(60_000);
     try {
@@ -191,7 +191,7 @@ describe('push: a hostile mapper', () => {
     '$.__proto__.polluted',
     '$ ~> |$|{"__proto__":{"polluted":1}}|',
     '$.constructor.constructor("return 1")()',
-  ])('that evaluates %s does not change the prototype of objects in the API (R-D9)', async (expression) => {
+  ])('does not change the prototype of objects in the API when it evaluates %s (R-D9)', async (expression) => {
     const guid = await addMapper(`[(${expression}; [])]`);
     const answer = await pushRaw(guid, 'application/json', '{"__proto__":{"polluted":1}}');
     expect([200, 400]).toContain(answer.status);

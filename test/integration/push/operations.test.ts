@@ -135,8 +135,8 @@ describe('push: an operation', () => {
   );
 
   it.each([
-    ['the newest operation of its label', '', 1],
-    ['every operation of its label', '?all=true', 2],
+    ['the newer of two operations with one label', '', 1],
+    ['both of two operations with one label', '?all=true', 2],
   ])(
     'that is Failed: a replay of %s writes the readings and announces the state Completed (R-D7, R-D8, R-A15)',
     async (_which, query, replayedPushes) => {
@@ -228,7 +228,7 @@ describe('push: an operation', () => {
     expect((await find(first.operationId)).body).toMatchObject({ operationId: first.operationId, state: 'Queued' });
   });
 
-  it.each(['a/b c', 'é%', '?x=1', '..', 'x'.repeat(200)])('may have the label %s (R-D7)', async (label) => {
+  it.each(['a/b c', 'é%', '?x=1', '..', 'x'.repeat(200)])('may have the label "%s" (R-D7)', async (label) => {
     const answer = await push(one(variableId), `?operationId=${encodeURIComponent(label)}`);
     expect(answer.body.operationId).toBe(label);
     if (label !== '..') expect((await find(label)).body.operationId).toBe(label);
@@ -331,7 +331,7 @@ describe('push: DataPushCompleted', () => {
     ['1.5', 60],
     ['0', 60],
     ['99999999999', 60],
-  ])('with operationTimeoutSec=%s is due after %i s (R-D7, R-A3)', async (text, seconds) => {
+  ])('with operationTimeoutSec %j is due after %i s (R-D7, R-A3)', async (text, seconds) => {
     const label = newLabel();
     expect(await push(one(variableId), `?operationId=${label}&operationTimeoutSec=${text}`)).toMatchObject({
       status: 200,

@@ -166,7 +166,7 @@ describe('webhooks: secret', () => {
     ['no prefix', secretOf(32).slice(6)],
     ['truncated base64', secretOf(32).slice(0, -1)],
     ['text that is not base64', `whsec_${'?'.repeat(32)}`],
-  ])('is refused with %s (R-I3)', async (_what, secret) => {
+  ])('is refused when it has %s (R-I3)', async (_what, secret) => {
     const { status, body } = await api.manager.post('/account/webhooks', { ...WEBHOOK, secret });
     expect([status, pathsOf(body)]).toEqual([400, ['$.secret']]);
     expect(JSON.stringify(body)).not.toContain(secret);

@@ -47,7 +47,7 @@ describe('config: settings from the environment (R-K1)', () => {
       'must be a JSON array of objects with the members issuer, jwksUri (URLs) and audience',
     ],
     ['REDIS_URL', 'http://:secret@host', 'must be a URL that starts with redis:// or rediss://'],
-  ])('%s=%s is refused with the rule it breaks', (name, value, rule) => {
+  ])('%s=%s is refused, and the error states the rule for the setting', (name, value, rule) => {
     expect(problemsOf({ ...NEEDED, [name]: value })).toEqual([`${name} ${rule}`]);
   });
 

@@ -45,18 +45,21 @@ describe('roles: a port that another process uses', () => {
     ['api', 'HTTP_PORT'],
     ['grpc', 'GRPC_PORT'],
     ['deliverer', 'HEALTH_PORT'],
-  ])('ends %s with exit code 1 and a message that names the port and the setting %s (R-K1)', async (role, setting) => {
-    const port = await occupy(0);
-    const world = await createWorld();
-    cleanUps.push(world.close);
-    const environment = { HTTP_PORT: '0', GRPC_PORT: '0', ...world.environment, [setting]: String(port) };
-    const { code, errors, output } = await endOf(run(CHECKOUT, ['src/main.ts', role], environment));
-    expect(errors).toBe(
-      `Port ${port} on 127.0.0.1 is already in use. Set ${setting} to a free port, or to 0 to let the system choose one.\n`,
-    );
-    expect(code).toBe(1);
-    expect(output).not.toMatch(/"level":(50|60)|EADDRINUSE/);
-  });
+  ])(
+    'ends the role %s with exit code 1 and a message that names the port and the setting %s (R-K1)',
+    async (role, setting) => {
+      const port = await occupy(0);
+      const world = await createWorld();
+      cleanUps.push(world.close);
+      const environment = { HTTP_PORT: '0', GRPC_PORT: '0', ...world.environment, [setting]: String(port) };
+      const { code, errors, output } = await endOf(run(CHECKOUT, ['src/main.ts', role], environment));
+      expect(errors).toBe(
+        `Port ${port} on 127.0.0.1 is already in use. Set ${setting} to a free port, or to 0 to let the system choose one.\n`,
+      );
+      expect(code).toBe(1);
+      expect(output).not.toMatch(/"level":(50|60)|EADDRINUSE/);
+    },
+  );
 });
 
 /** Listens on the port, unless another process already does. @returns the port. */

@@ -84,9 +84,14 @@ describe.concurrent('stop: SIGTERM (R-K2)', () => {
     reader.close();
   }, 60_000);
 
-  test.each([[['api', 'grpc']], [['ingester']], [['deliverer']], [['calculator']]])(
-    'ends a process with the roles %s while Redis is unavailable',
-    async (roles) => {
+  test.each([
+    ['the roles api and grpc', ['api', 'grpc']],
+    ['the role ingester', ['ingester']],
+    ['the role deliverer', ['deliverer']],
+    ['the role calculator', ['calculator']],
+  ])(
+    'ends a process with %s while Redis is unavailable',
+    async (_case, roles) => {
       const redis = await openTcpGate(world.environment.REDIS_URL ?? '');
       const running = await start(roles, { REDIS_URL: redis.url, R_ROOT: testRRoot() });
       await redis.shut();
@@ -102,9 +107,13 @@ describe.concurrent('stop: SIGTERM (R-K2)', () => {
     expect(await Promise.race([ingester.kill('SIGTERM'), pause(TIMEOUT_MS, 'still running', { ref: false })])).toBe(0);
   }, 60_000);
 
-  test.each([[['api', 'grpc']], [['ingester', 'deliverer']], [['calculator']]])(
-    'ends a process with the roles %s while the database is unavailable',
-    async (roles) => {
+  test.each([
+    ['the roles api and grpc', ['api', 'grpc']],
+    ['the roles ingester and deliverer', ['ingester', 'deliverer']],
+    ['the role calculator', ['calculator']],
+  ])(
+    'ends a process with %s while the database is unavailable',
+    async (_case, roles) => {
       const database = await openTcpGate(world.environment.DATABASE_URL ?? '');
       const running = await start(roles, { DATABASE_URL: database.url, R_ROOT: testRRoot() });
       await database.shut();

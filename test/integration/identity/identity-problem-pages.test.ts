@@ -44,7 +44,7 @@ describe('identity: too many attempts', () => {
     ['fr', 'Trop de tentatives', /attendre \d+\ssecondes?, puis/],
     ['nl', 'Te veel pogingen', /Wacht \d+ seconden? en/],
   ])(
-    'are answered with a page in the language %s, with the time to wait (R-B15, R-B2)',
+    'of a browser that prefers the language %s are answered with a page in that language that states the time to wait (R-B15, R-B2)',
     async (language, title, lead) => {
       const { status, headers, type, text } = await askTooOften(`${REALM}/forgot-password`, {
         language,
@@ -92,8 +92,11 @@ describe('identity: an address of the issuer', () => {
     });
   });
 
-  it.each(['/reset-password?token=old', '/interaction/unknown'])(
-    '%s, which names an unknown token or interaction, answers browsers with a page about expiry and programs in JSON (R-B11)',
+  it.each([
+    ['/reset-password?token=old', 'token'],
+    ['/interaction/unknown', 'interaction'],
+  ])(
+    '%s, which names an unknown %s, answers browsers with a page about expiry and programs in JSON (R-B11)',
     async (path) => {
       expect(await ask(REALM + path, { language: 'nl' })).toMatchObject({
         ...{ status: 400, text: expect.stringContaining('Deze pagina is verlopen') },

@@ -75,7 +75,7 @@ describe('read streams: an HTTP reader', () => {
     ['gzip', 'application/json'],
     ['identity', XLSX_TYPE],
   ])(
-    'that disconnects during the answer releases the database connection: encoding %s, type %s (R-G4)',
+    'that disconnects during an answer with the encoding %s and the type %s releases the database connection (R-G4)',
     async (encoding, accept) => {
       for (let reader = 0; reader <= POOL_SIZE; reader += 1) {
         const read = startRead('GET', encoding, { accept });
@@ -217,11 +217,11 @@ describe('read streams: a gRPC reader', () => {
   });
 
   test.each([
-    ['9223372036854775807', '-9223372036854775808'],
-    ['253402300799999999', '-62135596800000000'],
+    ['-9223372036854775808', '9223372036854775807'],
+    ['-62135596800000000', '253402300799999999'],
   ])(
-    'with the upper bound %s and the lower bound %s reads all points; from the upper bound on, or as of the lower bound, reads none (R-J1)',
-    async (last, first) => {
+    'reads all points between the bounds %s and %s, but none from the upper bound on and none as of the lower bound (R-J1)',
+    async (first, last) => {
       const read = async (bounds: object): Promise<number> => {
         let points = 0;
         const call = client.ReadPoints({ variableIds: [variableId], ...bounds }, metadata);

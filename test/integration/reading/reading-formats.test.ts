@@ -139,13 +139,13 @@ describe('read formats: rows', () => {
   });
 
   test.each([
-    ['&from=2020-07-20', 2],
-    ['&versions=all&itemsPerPage=1&pagingOrder=DESC', 2],
-    ['&granularity=Day&aggregation=AVG&fill=null&from=2026-01-01&to=2026-01-04', 2],
-    ['&itemsPerPage=110000', 3],
-    ['&from=2090-01-01', 0],
-  ])('of JSON by columns equal the rows of JSON by rows: %s (R-G3, R-G4)', async (query, objectCount) => {
-    const path = `/data?variableIds=${versioned},${long}${query}`;
+    ['from=2020-07-20', 2],
+    ['versions=all&itemsPerPage=1&pagingOrder=DESC', 2],
+    ['granularity=Day&aggregation=AVG&fill=null&from=2026-01-01&to=2026-01-04', 2],
+    ['itemsPerPage=110000', 3],
+    ['from=2090-01-01', 0],
+  ])('of JSON by columns equal the rows of JSON by rows for the query %s (R-G3, R-G4)', async (query, objectCount) => {
+    const path = `/data?variableIds=${versioned},${long}&${query}`;
     const rows = await rowsAs(path, 'application/json');
     const objects = await rowsAs(`${path}&displayLevel=columns`, 'application/json');
     expect(objects).toHaveLength(objectCount);
@@ -275,22 +275,25 @@ describe('read formats: an answer that fails after it has begun', () => {
     [ARROW, 'identity'],
     [XLSX_TYPE, 'identity'],
     [PARQUET, 'identity'],
-  ])('aborts the connection instead of ending as if complete: %s, %s (R-G4)', async (accept, encoding) => {
-    api.databaseGate.holdAnswers(HELD_BYTES);
-    const response = await startRead(accept, encoding);
-    expect(response.statusCode).toBe(200);
-    response.pause();
-    const { rowCount } = await api.database.query(
-      `select from pg_stat_activity
+  ])(
+    'of type %s with content encoding %s aborts the connection instead of ending as if complete (R-G4)',
+    async (accept, encoding) => {
+      api.databaseGate.holdAnswers(HELD_BYTES);
+      const response = await startRead(accept, encoding);
+      expect(response.statusCode).toBe(200);
+      response.pause();
+      const { rowCount } = await api.database.query(
+        `select from pg_stat_activity
        where datname = current_database() and application_name = 'tidemark' and query like 'copy (%' and state = 'active'`,
-    );
-    expect(rowCount, 'the rest of the rows is waiting').toBe(1);
-    await api.databaseGate.shut();
-    await api.databaseGate.open();
-    const failure = once(response, 'error');
-    response.resume();
-    response.on('end', () => response.emit('error', new Error('the answer was ended')));
-    expect((await failure)[0]).toMatchObject({ message: 'aborted' });
-    expect(response.complete).toBe(false);
-  });
+      );
+      expect(rowCount, 'the rest of the rows is waiting').toBe(1);
+      await api.databaseGate.shut();
+      await api.databaseGate.open();
+      const failure = once(response, 'error');
+      response.resume();
+      response.on('end', () => response.emit('error', new Error('the answer was ended')));
+      expect((await failure)[0]).toMatchObject({ message: 'aborted' });
+      expect(response.complete).toBe(false);
+    },
+  );
 });

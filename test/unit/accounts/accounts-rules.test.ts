@@ -27,13 +27,13 @@ const person = (role: RoleName, ...accountIds: readonly number[]): Changer & Cha
 });
 const isAllowed = (changer: Changer, changed: Changed) => planUserChange(changer, changed).kind === 'allowed';
 
-describe('account: the error for a refused field states the rule and the refused value (R-A5)', () => {
+describe('accounts: the error for a refused field (R-A5)', () => {
   test.each([
-    ['mail address', emailSchema, 'nobody', 'must be a mail address such as name@example.com, got "nobody"'],
-    ['language', languageSchema, 'xx', 'must be an ISO 639-1 language code such as en, got "xx"'],
-    ['role', roleSchema, 'boss', 'must be one of ADMIN, MANAGER, USER, got "BOSS"'],
-    ['role without a name', roleSchema, {}, 'must be one of ADMIN, MANAGER, USER, got nothing'],
-  ])('%s', (_field, schema, value, message) => {
+    ['a mail address', emailSchema, 'nobody', 'must be a mail address such as name@example.com, got "nobody"'],
+    ['a language', languageSchema, 'xx', 'must be an ISO 639-1 language code such as en, got "xx"'],
+    ['a role', roleSchema, 'boss', 'must be one of ADMIN, MANAGER, USER, got "BOSS"'],
+    ['a role without a name', roleSchema, {}, 'must be one of ADMIN, MANAGER, USER, got nothing'],
+  ])('states the rule and what was given, for %s', (_field, schema, value, message) => {
     expect(schema.safeParse(value).error?.issues[0]?.message).toBe(message);
   });
 });

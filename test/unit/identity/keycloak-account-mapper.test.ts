@@ -43,7 +43,7 @@ const refresh = (form = {}) => ({ grant_type: 'refresh_token', ...form });
 describe('identity: the claim account of Keycloak’s tokens', () => {
   it.each([
     [
-      'the one in the field `account` when the request has this field',
+      'the value of the field `account` when the request has this field',
       { account: '7', acr_values: 'accountId:8' },
       '7',
     ],

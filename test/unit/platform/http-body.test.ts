@@ -35,7 +35,7 @@ const GZIP = { 'content-encoding': 'gzip' };
 const WAYS: readonly (readonly [way: string, read: (sent: Sent) => Promise<Uint8Array>])[] = [
   ['of known length', (sent) => readBytes(requestOf(sent, lengthOf(sent)), MAX_BYTES)],
   [
-    'of known length, from Node',
+    'of known length in a stream of Node',
     (sent) =>
       readBytes(
         requestOf(sent, lengthOf(sent)),

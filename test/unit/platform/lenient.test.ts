@@ -167,10 +167,11 @@ describe('platform: civil time', () => {
     ['Romance Standard Time', 'Europe/Paris'],
     ['w. europe standard time', 'Europe/Berlin'],
     ['UTC-11', 'Etc/GMT+11'],
-    ['+01:00', undefined],
-    ['Mars/Base', undefined],
-    ['', undefined],
   ])('the zone name %s resolves to %s (R-C9)', (name, found) => {
     expect(findTimeZone(name)).toBe(found);
+  });
+
+  it.each(['+01:00', 'Mars/Base', ''])('the zone name %j is unknown (R-C9)', (name) => {
+    expect(findTimeZone(name)).toBeUndefined();
   });
 });

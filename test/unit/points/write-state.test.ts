@@ -57,7 +57,7 @@ describe('write plan: the write state', () => {
 
 describe('write plan: the greatest VersionTag id of a variable', () => {
   it.each([
-    ['rises to the greatest id in the write when an id in the write is greater', [7, 9, 8], {}, 9],
+    ['becomes the greatest id in the write when that id is greater', [7, 9, 8], {}, 9],
     ['stays the same when every id in the write is smaller', [2, 4, 3], {}, LAST_TAG],
     ['stays the same when the variable is not versioned', [9], { isVersioned: false }, LAST_TAG],
   ] as const)('%s (R-F2, R-F4)', (_case, tagIds, given, lastVersionTagId) => {

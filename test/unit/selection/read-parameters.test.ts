@@ -34,25 +34,28 @@ const micros = (instant: string) => Date.parse(instant) * 1000;
 
 describe('read parameters: OpenAPI describes what is parsed (R-A9)', () => {
   test.each(PARAMETERS)(
-    '%s has a description that begins with a capital or a backtick and ends with a full stop',
+    'the parameter %s has a description that begins with a capital or a backtick and ends with a full stop',
     (_, { description }) => {
       expect(description).toMatch(/^[`A-Z].{8,}\.$/);
     },
   );
 
   test.each(PARAMETERS)(
-    '%s defaults to the default of its schema, or to an empty list if it is a list',
+    'the parameter %s defaults to the default of its schema, or to an empty list if it is a list',
     (_, parameter) => {
       const { default: fallback, type } = schemaOf(parameter);
       expect(read(parameter)).toEqual(type === 'array' ? [] : fallback);
     },
   );
 
-  test.each(PARAMETERS.filter(hasNames))('%s accepts every name and example of its schema', (_, parameter) => {
-    const { enum: names = [], examples = [] } = schemaOf(parameter);
-    for (const name of names) expect(read(parameter, name.toLowerCase())).toBe(name);
-    for (const example of examples) expect(read(parameter, example)).toBeDefined();
-  });
+  test.each(PARAMETERS.filter(hasNames))(
+    'the parameter %s accepts every name and example of its schema',
+    (_, parameter) => {
+      const { enum: names = [], examples = [] } = schemaOf(parameter);
+      for (const name of names) expect(read(parameter, name.toLowerCase())).toBe(name);
+      for (const example of examples) expect(read(parameter, example)).toBeDefined();
+    },
+  );
 
   test('each parameter has the recorded default, and the recorded choices, examples or type', () => {
     const shapes = PARAMETERS.map(([name, parameter]) => {
@@ -142,7 +145,7 @@ describe('read parameters: tags (R-G2)', () => {
     ]);
   });
 
-  test.each(['quality', ':first', ':'])('%s is refused', (text) => {
+  test.each(['quality', ':first', ':'])('%j is refused, because it is not key:value', (text) => {
     expect(() => tags(text)).toThrow(`$.given must be key:value, got ${JSON.stringify(text)}`);
   });
 });

@@ -78,7 +78,7 @@ describe('webhook body template: validation (R-I1)', () => {
     ['{ {{data.x}}: 1}', 'line 1, column 3', /^must be JSON/],
     ['hello', 'line 1, column 1', /^must be JSON/],
     ['', 'line 1, column 1', /^must be JSON/],
-  ])('refuses %j at %s', (template, location, message) => {
+  ])('refuses the template %j with an error at %s', (template, location, message) => {
     const [problem] = validateTemplate(template, 'application/vnd.x+json; charset=utf-8');
     expect(problem).toEqual({ location, message: expect.stringMatching(message) });
   });

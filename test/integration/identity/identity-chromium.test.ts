@@ -106,7 +106,7 @@ async function keepScreenshot(name: string, layout: Screen): Promise<void> {
 describe.skipIf(program === undefined)(
   'identity pages in Chromium (skipped unless installed: apt-get install chromium-headless-shell)',
   () => {
-    describe.each(['en', 'fr', 'nl', 'de'] as const)('in %s', (language) => {
+    describe.each(['en', 'fr', 'nl', 'de'] as const)('in the language %s', (language) => {
       const texts = PAGE_TEXTS[language];
       const email = `ines-maria.van-den-bossche-${language}@north-energy-services.example`;
       const shot = (name: string) => checkLayout(`${language}-${name}`);

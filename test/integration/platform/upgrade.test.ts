@@ -183,11 +183,11 @@ describe('upgrade: points, pushes and files', () => {
   beforeAll(awaitIngest, 60_000);
 
   it.each([
-    ['the first version', 'variableId=1&asOf=2025-01-02T12:00:00Z', [10, 11]],
-    ['the revised version', 'variableId=1&asOf=2025-01-03T12:00:00Z', [10.5, 11]],
-    ['a VersionTag', 'variableId=4&version=D-2', [40]],
-    ['a calculated variable', 'variableId=3', [3]],
-  ])('reads points written before the upgrade: %s (R-G2)', async (_what, query, values) => {
+    ['points of the first version', 'variableId=1&asOf=2025-01-02T12:00:00Z', [10, 11]],
+    ['points of the revised version', 'variableId=1&asOf=2025-01-03T12:00:00Z', [10.5, 11]],
+    ['points with a VersionTag', 'variableId=4&version=D-2', [40]],
+    ['points of a calculated variable', 'variableId=3', [3]],
+  ])('reads %s written before the upgrade (R-G2)', async (_what, query, values) => {
     expect(await valuesOf(query)).toEqual(values);
   });
 
@@ -214,7 +214,7 @@ describe('upgrade: points, pushes and files', () => {
     [`${SHARED}1`, { state: 'Completed', accepted: { elements: 1, readings: 1 } }],
     [`${SHARED_ENDED}2`, { state: 'Completed', accepted: { elements: 1, readings: 1 } }],
     ['broken', { state: 'Failed', failure: 'its readings could not be written' }],
-  ])('finds the operation %s under its label (R-D7)', async (label, expected) => {
+  ])('finds the operation "%s" under its label (R-D7)', async (label, expected) => {
     expect(await read(`/api/operations/${label}`)).toMatchObject({ operationId: label, ...expected });
     expect(await read(`/api/operations/${label}?all=true`)).toMatchObject([{ operationId: label, ...expected }]);
   });

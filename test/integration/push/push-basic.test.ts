@@ -48,10 +48,10 @@ describe('push: HTTP Basic', () => {
   it.each([
     ['a wrong password', encoded('ann@example.test:wrong')],
     ['an unknown name', encoded(`nobody:${PASSWORD}`)],
-    ['no colon', encoded('ann')],
+    ['credentials without a colon', encoded('ann')],
     ['invalid base64', 'Basic %%%'],
-    ['no credentials', 'Basic'],
-  ])('with %s is 401 with a challenge (R-B7, R-A5)', async (_what, authorization) => {
+    ['nothing after the scheme', 'Basic'],
+  ])('with %s is refused with 401 and a challenge (R-B7, R-A5)', async (_what, authorization) => {
     const answer = await push(authorization);
     expect(answer).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
     expect(answer.headers.get('www-authenticate')).toBe('Basic realm="tidemark", charset="UTF-8"');
@@ -228,26 +228,26 @@ describe('push: HTTP Basic with PUSH_BASIC_TOKEN_URL, the token endpoint of an i
 
   it.each([
     [
-      'the user’s credentials are wrong',
       'invalid_token',
+      'the user’s credentials are wrong',
       () => exchangeAt(endpoint())({ userName: 'ann', password: 'x' }),
     ],
     [
-      'the client secret is wrong',
       'dependency_unavailable',
+      'the client secret is wrong',
       () => exchangeAt(endpoint(), 'x')({ userName: 'ann', password: 'x' }),
     ],
     [
-      'the issuer cannot be reached',
       'dependency_unavailable',
+      'the issuer cannot be reached',
       () => exchangeAt('http://127.0.0.1:1/')({ userName: 'ann', password: 'x' }),
     ],
     [
-      'the answer of the issuer has no token',
       'dependency_unavailable',
+      'the answer of the issuer has no token',
       () => exchangeAt(`${api.origin}/health/live`)({ userName: 'ann', password: 'x' }),
     ],
-  ])('is refused when %s, with the code %s (R-B7, R-A5)', async (_cause, code, exchange) => {
+  ])('is refused with the code %s when %s (R-B7, R-A5)', async (code, _cause, exchange) => {
     await expect(exchange()).rejects.toMatchObject({ code });
   });
 });

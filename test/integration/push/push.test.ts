@@ -203,7 +203,7 @@ describe('push: a target', () => {
     ['sourceName and mappingConfig', { sourceName: 'Boiler', mappingConfig: 'map-1' }],
     ['meterNumber and variableTypeId', { meterNumber: 'M-1', variableTypeId: 7 }],
     ['a serial number sent as a number', { sourceSerialNumber: 471100, variableTypeId: 8 }],
-    ['member names in any case (R-A3)', { SOURCESERIALNUMBER: 'SN-1', variabletypeID: 7 }],
+    ['identifiers with names in any case (R-A3)', { SOURCESERIALNUMBER: 'SN-1', variabletypeID: 7 }],
     ['variableId, beside null identifiers (§2)', { variableId: 'v', sourceEan: null, mappingConfig: null }],
     ['four identifiers that agree', { variableId: 'v', sourceId: 's', mappingConfig: 'map-1', sourceName: 'Boiler' }],
   ])('is found by %s (R-D2)', async (_what, identifiers) => {
@@ -227,15 +227,18 @@ describe('push: a target', () => {
     ['target_not_found', 'identifiers that disagree', { mappingConfig: 'map-2', sourceSerialNumber: '471100' }],
     ['target_not_found', 'an identifier value in another case', { mappingConfig: 'MAP-2' }],
     ['target_not_found', 'an element without identifiers', {}],
-    ['target_ambiguous', 'only the name of a source with two variables', { sourceName: 'Boiler' }],
-  ])('is %s for %s; a second, valid element is accepted (§7, R-D1, R-D2)', async (code, _what, identifiers) => {
-    const { variableId } = await identified();
-    const body = [{ ...identifiers, data: [{ date: DATE, value: 1 }] }, ...one(variableId)];
-    expect(await push(body)).toMatchObject({
-      status: 200,
-      body: { accepted: { elements: 1, readings: 1 }, rejected: [{ index: 0, code }] },
-    });
-  });
+    ['target_ambiguous', 'the name alone of a source with two variables', { sourceName: 'Boiler' }],
+  ])(
+    'is rejected with %s for %s; a second, valid element is accepted (§7, R-D1, R-D2)',
+    async (code, _what, identifiers) => {
+      const { variableId } = await identified();
+      const body = [{ ...identifiers, data: [{ date: DATE, value: 1 }] }, ...one(variableId)];
+      expect(await push(body)).toMatchObject({
+        status: 200,
+        body: { accepted: { elements: 1, readings: 1 }, rejected: [{ index: 0, code }] },
+      });
+    },
+  );
 
   it('of another account is not found, by variableId or by mappingConfig (R-D2)', async () => {
     const { variableId } = await identified();
@@ -287,12 +290,12 @@ describe('push: a target', () => {
 
 describe('push: a local date', () => {
   it.each([
-    ['is in the zone of the source', '2026-01-01T12:00:00', '2026-01-01T11:00:00Z', undefined],
+    ['a local date is in the zone of the source', '2026-01-01T12:00:00', '2026-01-01T11:00:00Z', undefined],
     ['a repeated hour is the later instant', '2026-10-25T02:30:00', '2026-10-25T01:30:00Z', 'ambiguous_local_date'],
     ['a skipped hour moves forward by the gap', '2026-03-29T02:30:00', '2026-03-29T01:30:00Z', 'skipped_local_date'],
     ['the hour before the gap is not moved', '2026-03-29T01:59:59.999999', '2026-03-29T00:59:59.999999Z', undefined],
     ['a date with an offset is not local', '2026-10-25T02:30:00+0200', '2026-10-25T00:30:00Z', undefined],
-  ])('%s: %s is %s (R-D4)', async (_rule, date, instant, warning) => {
+  ])('%s: %s is stored as %s (R-D4)', async (_rule, date, instant, warning) => {
     const siteId = await createSite(api.manager, { timeZoneId: 'UTC' });
     const source = await createSource(api.manager, siteId, { timeZoneId: 'Europe/Brussels' });
     const variableId = await createVariable(api.manager, source);
@@ -355,7 +358,7 @@ describe('push: an invalid body', () => {
       `[{"variableId":${'['.repeat(20_000)}${']'.repeat(20_000)},"data":[]}]`,
       '$[0].variableId',
     ],
-  ])('with %s is 400 (R-D1)', async (_what, raw, message) => {
+  ])('is refused with 400 because of %s (R-D1)', async (_what, raw, message) => {
     const answer = await pushRaw(raw);
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_input' } });
     expect((answer.body as { message: string }).message).toContain(message);
@@ -368,7 +371,7 @@ describe('push: an invalid body', () => {
     ['followed by a comment', '[] // done', 'line 1, column 4'],
     ['nested 100,000 deep', '['.repeat(100_000), 'at line 1, column 100001'],
     ['not UTF-8', new Uint8Array([0x5b, 0x22, 0xff, 0x22, 0x5d]), 'UTF-8'],
-  ])('that is %s is 400 malformed_json with the position or the reason (R-D1, R-A5)', async (_what, raw, position) => {
+  ])('that is %s: 400 malformed_json with the position or the reason (R-D1, R-A5)', async (_what, raw, position) => {
     const answer = await pushRaw(raw);
     expect(answer).toMatchObject({ status: 400, body: { code: 'malformed_json' } });
     expect((answer.body as { message: string }).message).toContain(position);
@@ -380,7 +383,7 @@ describe('push: limits of a body', () => {
     ['elements', () => Array.from({ length: 21 }, () => ({ data: [] })), '20 elements'],
     ['readings', () => [{ data: Array.from({ length: 51 }, () => ({ date: DATE, value: 1 })) }], '50 readings'],
     ['bytes', () => [{ data: [], mappingConfig: 'x'.repeat(200_000) }], '200000 bytes'],
-  ])('a body with too many %s is 413 with the limit (R-D10)', async (_what, body, limit) => {
+  ])('a body with too many %s is 413, and the error states the limit (R-D10)', async (_what, body, limit) => {
     const answer = await push(body());
     expect(answer).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
     expect((answer.body as { message: string }).message).toContain(limit);

@@ -107,7 +107,7 @@ describe('version selection: query, body and gRPC give the same rows (R-G2, R-J1
     ],
   ];
 
-  test.each([...cases])('%s', async (query, body, message, values) => {
+  test.each([...cases])('for the query %s', async (query, body, message, values) => {
     const found = await rows(`variableId=${revised}&${query}`);
     expect(found.map(({ rawValue }) => rawValue)).toEqual(values);
     expect((await api.manager.post('/data', { VariableId: revised, ...body })).body).toEqual(found);

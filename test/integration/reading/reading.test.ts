@@ -253,7 +253,7 @@ describe('reading: an invalid request', () => {
     ['an unknown variable', 'variableId=2000000000', 404],
     ['one unknown variable of several', 'variableIds=V,2000000000', 404],
     ['an unknown source', 'sourceId=2000000000', 404],
-  ])('with %s is refused: %s, %i (R-A5)', async (_what, query, status) => {
+  ])('with %s is refused: GET /data?%s answers %i (R-A5)', async (_what, query, status) => {
     const answer = await api.manager.get(`/data?${query.replace('V', String(versioned))}`);
     expect(answer).toMatchObject({ status, body: { code: status === 404 ? 'not_found' : 'invalid_input' } });
   });

@@ -72,7 +72,7 @@ describe('webhooks: PATCH', () => {
   });
 
   it.each([
-    ['a failing test', 409, { op: 'test', path: '/name', value: 'other' }],
+    ['a test operation that fails', 409, { op: 'test', path: '/name', value: 'other' }],
     ['a test of a missing value', 409, { op: 'test', path: '/headers/X-Z', value: 'z' }],
     ['a path to an unknown field', 400, { op: 'add', path: '/colour', value: 'red' }],
     ['an unknown list in the filter', 400, { op: 'add', path: '/filter/userIds', value: [1] }],
@@ -87,11 +87,11 @@ describe('webhooks: PATCH', () => {
     ['a path through __proto__', 400, { op: 'add', path: '/__proto__/polluted', value: 1 }],
     ['a deep path through __proto__', 400, { op: 'add', path: '/headers/__proto__', value: { polluted: 'x' } }],
     ['a path through constructor', 400, { op: 'add', path: '/headers/constructor/prototype/polluted', value: 1 }],
-    ['removing a required field', 400, { op: 'remove', path: '/name' }],
-    ['removing isEnabled', 400, { op: 'remove', path: '/isEnabled' }],
-    ['a refused value', 400, { op: 'replace', path: '/url', value: 'ftp://a' }],
-    ['a refused header', 400, { op: 'add', path: '/headers/webhook-id', value: 'x' }],
-    ['a filter without any id left', 400, { op: 'remove', path: '/filter/siteIds/0' }],
+    ['a removal of the required field name', 400, { op: 'remove', path: '/name' }],
+    ['a removal of isEnabled', 400, { op: 'remove', path: '/isEnabled' }],
+    ['a URL with the scheme ftp', 400, { op: 'replace', path: '/url', value: 'ftp://a' }],
+    ['an addition of the reserved header webhook-id', 400, { op: 'add', path: '/headers/webhook-id', value: 'x' }],
+    ['a removal of the only id in the filter', 400, { op: 'remove', path: '/filter/siteIds/0' }],
     ['a filter with a site id that does not exist', 400, { op: 'add', path: '/filter/siteIds/-', value: 987_654 }],
     [
       'an event type that takes no filter, for a webhook with a filter',

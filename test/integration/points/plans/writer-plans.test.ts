@@ -180,10 +180,14 @@ describe('points: statements of a write on stored rows', () => {
 describe('points: the write state of variables', () => {
   const some = () => ids.slice(1000, 1050);
   test.each([
-    ['adding it', addSeries('$1::int[]'), () => [some()]],
-    ['locking it', lockRows('$1::int[]'), () => [some()]],
-    ['finding its settings', findSettings('$1::int[]'), () => [some()]],
-    ['saving it', SAVE_SERIES, () => [some(), some(), some(), some().map(() => true), some(), some(), some()]],
+    ['adding write states', addSeries('$1::int[]'), () => [some()]],
+    ['locking write states', lockRows('$1::int[]'), () => [some()]],
+    ['finding the settings of variables', findSettings('$1::int[]'), () => [some()]],
+    [
+      'saving write states',
+      SAVE_SERIES,
+      () => [some(), some(), some(), some().map(() => true), some(), some(), some()],
+    ],
   ] as const)('%s uses index scans by variable id', async (_what, statement, values) => {
     expectByKeys(await inTransaction((transaction) => explain(transaction, statement, values())));
   });

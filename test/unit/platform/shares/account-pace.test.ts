@@ -74,11 +74,11 @@ describe('account pace', () => {
   });
 
   test.each([
-    [999, ['b1', 'a1']],
-    [1000, ['b1', 'a1', 'a2']],
+    [999, 'one begins', ['b1', 'a1']],
+    [1000, 'both begin', ['b1', 'a1', 'a2']],
   ])(
-    'an account runs one unit of work at a time until 1 s after the last work of another account: after %i ms, the begun units are %j (R-A14)',
-    async (idleMs, begun) => {
+    'an account runs one unit of work at a time until 1 s after the last work of another account: of two units requested %i ms after that work, %s (R-A14)',
+    async (idleMs, _what, begun) => {
       const bench = openBench(0.5);
       const other = bench.start(B, 'b1');
       await bench.settle();

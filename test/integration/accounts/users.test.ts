@@ -97,14 +97,14 @@ describe.each(OPERATIONS)('accounts: $method /account/user/{userId}$path', ({ me
     }
   });
 
-  it('a user of two accounts, only one of which the caller manages, can be read but not changed (R-B8)', async () => {
+  it(`answers ${method === 'GET' ? 200 : 403} for a user of two accounts, only one of which the caller manages (R-B8)`, async () => {
     const { status } = await send(api.manager, shared);
     expect(status).toBe(method === 'GET' ? 200 : 403);
   });
 });
 
 it.each(OPERATIONS.filter(({ body }) => body !== undefined))(
-  'accounts: $method /account/user/{userId}$path with an invalid body is 400 (R-A5)',
+  'accounts: $method /account/user/{userId}$path with an invalid body is answered 400 (R-A5)',
   async ({ method, path }) => {
     for (const wrong of ['x', 7]) {
       const answer = await api.manager.send(method, `/account/user/${uma}${path}`, wrong);
@@ -175,14 +175,14 @@ describe('accounts: POST /account/user/{userId}', () => {
     [{ sites: [{ siteId: 999_999, level: 'Read' }] }, '$.sites[0].siteId'],
     [{ sites: [{ siteId: 1, level: 'Read', sourceIds: ['x'] }] }, '$.sites[0].sourceIds[0]'],
     [{ firstName: 'null\0' }, '$.firstName'],
-  ])('the invalid body %j is 400 and changes nothing (R-A5)', async (body, path) => {
+  ])('the invalid body %j is answered 400 and changes nothing (R-A5)', async (body, path) => {
     const before = await read(uma);
     const answer = await api.manager.post(`/account/user/${uma}`, { pseudo: 'half', ...body });
     expect(answer).toMatchObject({ status: 400, body: { details: [{ path }] } });
     expect(await read(uma)).toEqual(before);
   });
 
-  it('a user name that differs from a taken one only in case is 409 (R-A5)', async () => {
+  it('a user name that differs from a taken one only in case is answered 409 (R-A5)', async () => {
     expect((await api.manager.post(`/account/user/${uma}`, { userName: 'FOREIGN' })).status).toBe(409);
   });
 

@@ -146,10 +146,13 @@ describe('calculation: versions of an input, selected as in a read (R-G2)', () =
     [{ relativeVersion: 'last 3 days' }, 'no value', []],
     [{ horizon: 'P1D' }, 'no value', []],
     [{ tags: 'quality:estimated' }, 'no value', []],
-  ])('%j selects %s when a date has the values 1 (V1) and then 2 (V2) (R-G2)', async (members, _what, values) => {
-    const rows = await rowsFor(input(await both(), members), [START]);
-    expect(rows?.map((row) => row[1])).toEqual(values);
-  });
+  ])(
+    'an input with %j selects %s when a date has the values 1 (V1) and then 2 (V2) (R-G2)',
+    async (members, _what, values) => {
+      const rows = await rowsFor(input(await both(), members), [START]);
+      expect(rows?.map((row) => row[1])).toEqual(values);
+    },
+  );
 
   test('a horizon of a day selects the values known a day before each date (R-G2)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });

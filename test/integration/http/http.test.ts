@@ -188,9 +188,9 @@ describe('http: responses', () => {
 
   it.each([
     ['given by the client', 'req-1.2:3_4'],
-    ['generated when absent', undefined],
-    ['replaced when it could break a log line', 'a b"c'],
-  ])('carry a request id that is %s, in header and error body (R-A10)', async (_what, given) => {
+    ['generated because the client sent none', undefined],
+    ['generated because the one sent could break a log line', 'a b"c'],
+  ])('carry, in header and error body, a request id %s (R-A10)', async (_what, given) => {
     const answer = await api.manager.get('/nowhere', given === undefined ? {} : { 'x-request-id': given });
     const id = answer.headers.get('x-request-id');
     expect(answer.body).toMatchObject({ code: 'not_found', requestId: id });

@@ -70,7 +70,7 @@ describe('dates without a zone', () => {
   });
 
   test.each(['forceUpdate', 'calculated/evaluate'])(
-    'in %s: a period that ends before it begins is refused, and the error names both dates as instants (R-A5, R-A11)',
+    'in the body of POST …/%s: a period that ends before it begins is refused, and the error names both dates as instants (R-A5, R-A11)',
     async (action) => {
       const path =
         action === 'forceUpdate' ? `/variables/${calculatedId}` : `/sources/${sourceId}/variables/${calculatedId}`;

@@ -76,7 +76,7 @@ describe('identity: a bearer token', () => {
   });
 
   it.each(['none', 'HS256'])(
-    'signed with %s is 401, because only asymmetric algorithms are accepted (R-B1)',
+    'with the algorithm %s is refused with 401, because only asymmetric algorithms are accepted (R-B1)',
     async (algorithm) => {
       const claims = decodeJwt(await tokenOf('max'));
       const { keys } = (await identity.getJson('/realms/tidemark/protocol/openid-connect/certs')) as {

@@ -117,7 +117,7 @@ describe('points: civil buckets in zones with unusual clocks', () => {
     ['America/Havana', '2026-10-30', '2026-11-04'],
     ['America/Winnipeg', '2027-03-12', '2027-03-16'],
     ['Europe/Amsterdam', '1937-06-29', '1937-07-03'],
-  ])('%s from %s: every point is in the bucket of its local time (R-G1)', async (zone, from, to) => {
+  ])('%s, %s to %s: every point is in the bucket of its local time (R-G1)', async (zone, from, to) => {
     const variableId = await everyStep(`${from}T00:00:00Z`, `${to}T00:00:00Z`, 7);
     const instants = column(await read(variableId, ''), 'date').map((date) => Date.parse(String(date)));
     for (const kind of ['Minute', 'Hour', 'Day', 'Week', 'Month', 'Year']) {
@@ -162,10 +162,13 @@ describe('points: aggregates', () => {
     [{ quantityType: 'Instantaneous' }, 'avgValue'],
     [{}, 'avgValue'],
     [{ quantityType: 'Integrated', aggregate: 'COUNT' }, 'countValue'],
-  ])('the default aggregation of a variable with %j is returned as the member %s (R-C8)', async (members, member) => {
-    const variableId = await withReadings(readings, members);
-    expect(await read(variableId, 'granularity=3')).toMatchObject([{ [member]: expect.any(Number) }]);
-  });
+  ])(
+    'the default aggregation of a variable created with %j is returned as the member %s (R-C8)',
+    async (members, member) => {
+      const variableId = await withReadings(readings, members);
+      expect(await read(variableId, 'granularity=3')).toMatchObject([{ [member]: expect.any(Number) }]);
+    },
+  );
 
   test('are computed from the latest versions, or from the versions with the requested VersionTag (R-G2)', async () => {
     const { variableId } = await createStructure(api.manager, { isVersioned: true });
@@ -216,9 +219,10 @@ describe('points: gaps in the buckets of a period', () => {
   const sums = async (query: string) => hours(await read(variableId, `granularity=Hour&aggregation=SUM&${query}`));
 
   test.each([
-    ['none', []],
+    ['none', 'no rows', []],
     [
       'null',
+      'rows without a value',
       [
         [3, null],
         [4, null],
@@ -226,6 +230,7 @@ describe('points: gaps in the buckets of a period', () => {
     ],
     [
       'previous',
+      'the value of the bucket before the gap',
       [
         [3, 21],
         [4, 21],
@@ -233,12 +238,13 @@ describe('points: gaps in the buckets of a period', () => {
     ],
     [
       'linear',
+      'values on the line between the buckets beside the gap',
       [
         [3, 31],
         [4, 41],
       ],
     ],
-  ])('with fill=%s, the gap between the first and the last bucket has the rows %j (R-G1)', async (fill, gap) => {
+  ])('with fill=%s, the empty hours between two buckets get %s (R-G1)', async (fill, _what, gap) => {
     expect(await sums(`fill=${fill}`)).toEqual([[1, 10], [2, 21], ...gap, [5, 51]]);
     expect(await sums(`fill=${fill}&pagingOrder=DESC`)).toEqual([[5, 51], ...gap.toReversed(), [2, 21], [1, 10]]);
   });
@@ -262,7 +268,7 @@ describe('points: gaps in the buckets of a period', () => {
   });
 
   test.each(['ASC', 'DESC'])(
-    'with fill=null in the order %s, a period whose from equals its to has no row; with includeToBoundary it has one row (R-G1)',
+    'with fill=null and pagingOrder=%s, a period that ends where it begins has no row; with includeToBoundary=true it has one row (R-G1)',
     async (order) => {
       const variableId = await withReadings([{ date: '2026-03-01T12:00:00Z', value: 1 }]);
       const noon = 'from=2026-03-01T12:30:00Z&to=2026-03-01T12:30:00Z&granularity=Hour&fill=null';

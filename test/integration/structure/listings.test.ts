@@ -43,7 +43,7 @@ test.each([
   ...['/units', '/unitFamily', '/timezones', '/languages', '/granularity', '/timePeriods', '/aggregates'],
   ...['/quantityTypes', '/variables/periodTypes', '/sitetypes', '/sourceTypes', '/energyTypes', '/energyUsages'],
   '/variables/types',
-])('listings: GET %s answers x-total-count when asked (R-A7)', async (path) => {
+])('listings: GET %s answers with the header x-total-count only when the request asks for it (R-A7)', async (path) => {
   const address = path.replace(/[A-Z]{4,}/g, (name) => ids[name] ?? name);
   const { status, headers, body } = await api.manager.get<unknown>(address, { 'x-total-count': 'true' });
   expect({ status, body }).toMatchObject({ status: 200, body: expect.any(Array) });
@@ -56,7 +56,7 @@ test.each([
   ['1', '1'],
   ['false', 'absent'],
 ])(
-  'listings: with includeItemsCount=%s in the query, the header x-total-count is %s (R-A7, R-A3)',
+  'listings: with includeItemsCount=%s in the query, the header x-total-count of a listing with 1 item is %s (R-A7, R-A3)',
   async (text, total) => {
     const { headers } = await api.manager.get(`/variables?displayLevel=Normal&Filter.IncludeItemsCount=${text}`);
     expect(headers.get('x-total-count') ?? 'absent').toBe(total);
@@ -88,7 +88,7 @@ test.each([
   ['/account', 'displayLevel', ['Light', 'Normal', 'Verbose']],
   ['/account/users', 'DisplayLevel', ['Light', 'Normal', 'Verbose']],
   ['/account/webhooks', 'DisplayLevel', ['Light', 'Normal', 'Verbose']],
-])('listings: GET %s takes %s by name, or by number from 0 in the order %j (R-A3)', async (path, name, names) => {
+])('listings: GET %s takes %s by name, or by its index (from 0) in %j (R-A3)', async (path, name, names) => {
   const address = `${path.replace('VARIABLE', ids.VARIABLE ?? '')}${path.includes('?') ? '&' : '?'}${name}=`;
   const answers = new Set<string>();
   for (const [number, choice] of names.entries()) {

@@ -50,7 +50,7 @@ describe('console: the page', () => {
     ['without Accept', {}],
     ['with Accept */*', { accept: '*/*' }],
     ['with Accept application/json', { accept: 'application/json' }],
-  ])('the path / %s is answered by the API', async (_what, headers) => {
+  ])('a request for / %s is answered by the API', async (_what, headers) => {
     const answer = await get('/', headers);
     expect({ status: answer.status, text: await answer.text() }).toEqual({ status: 401, text: 'the API' });
   });

@@ -22,7 +22,7 @@ const NOT_PUBLIC: readonly (readonly [kind: string, ...addresses: string[]])[] =
   ['6to4', '2002:7f00:1::', '2002:a00:1::1'],
   ['Teredo', '2001:0:7f00:1::', '2001:0:4136:e378:8000:63bf:3fff:fdd2'],
   [
-    'text of another form',
+    'text that is not an address in plain form',
     '',
     'localhost',
     '1.2.3',

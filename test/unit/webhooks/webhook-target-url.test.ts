@@ -23,17 +23,29 @@ test.each([
 test.each([
   ['an empty text', '', 'must be a URL such as https://receiver.example/path'],
   ['a text without a scheme', 'example.com/hook', 'must be a URL such as https://receiver.example/path'],
-  ['http', 'http://example.com/', 'must begin with https://, got http:'],
-  ['another scheme', 'file:///etc/passwd', 'must begin with https://, got file:'],
-  ['credentials', 'https://user:password@example.com/', 'must not have a user or password; send them in a header'],
-  ['a user', 'https://user@example.com/', 'must not have a user or password; send them in a header'],
-  ['a fragment', 'https://example.com/#x', 'must not have a fragment (#…)'],
-  ['an empty fragment', 'https://example.com/#', 'must not have a fragment (#…)'],
-  ['a line break', 'https://exam\nple.com/', 'must not have blanks, control characters or backslashes'],
-  ['a backslash', 'https://example.com\\@127.0.0.1/', 'must not have blanks, control characters or backslashes'],
-  ['port 0', 'https://example.com:0/', 'must have a port from 1 to 65535'],
-  ['a text that is too long', `https://example.com/${'x'.repeat(2048)}`, 'must have at most 2048 characters, got 2068'],
-])('webhook URL: refuses %s, such as %j (R-I4)', (_what, text, problem) => expect(problemOf(text)).toBe(problem));
+  ['a URL with the scheme http', 'http://example.com/', 'must begin with https://, got http:'],
+  ['a URL with the scheme file', 'file:///etc/passwd', 'must begin with https://, got file:'],
+  [
+    'a URL with a user and a password',
+    'https://user:password@example.com/',
+    'must not have a user or password; send them in a header',
+  ],
+  ['a URL with a user', 'https://user@example.com/', 'must not have a user or password; send them in a header'],
+  ['a URL with a fragment', 'https://example.com/#x', 'must not have a fragment (#…)'],
+  ['a URL with an empty fragment', 'https://example.com/#', 'must not have a fragment (#…)'],
+  ['a URL with a line break', 'https://exam\nple.com/', 'must not have blanks, control characters or backslashes'],
+  [
+    'a URL with a backslash',
+    'https://example.com\\@127.0.0.1/',
+    'must not have blanks, control characters or backslashes',
+  ],
+  ['a URL with port 0', 'https://example.com:0/', 'must have a port from 1 to 65535'],
+  [
+    'a URL of 2068 characters',
+    `https://example.com/${'x'.repeat(2048)}`,
+    'must have at most 2048 characters, got 2068',
+  ],
+])('webhook URL: %s is refused (R-I4)', (_what, text, problem) => expect(problemOf(text)).toBe(problem));
 
 test.each([
   'https://127.0.0.1/',
@@ -77,7 +89,7 @@ describe('webhooks: headers', () => {
   });
 
   test.each(['Authorization', 'X-Api-Key', 'apikey', 'key', 'cookie', 'x-auth', 'x-token', 'X-Password'])(
-    'the history masks the value of %s (R-I5)',
+    'the history masks the value of the header %s (R-I5)',
     (name) => expect(maskCredentials({ [name]: 'value' }, {})).toEqual({ [name]: '***' }),
   );
 
@@ -104,7 +116,9 @@ describe('webhooks: response header Retry-After (R-I3)', () => {
     expect(parseRetryAfter(text, now)).toBe(expected),
   );
 
-  test.each(['soon', '-5', '1.5', '', '2026-03-01', undefined])('%j gives no delay', (text) => {
+  test.each(['soon', '-5', '1.5', '', '2026-03-01'])('the invalid value %j gives no delay', (text) => {
     expect(parseRetryAfter(text, now)).toBeUndefined();
   });
+
+  test('gives no delay when it is absent', () => expect(parseRetryAfter(undefined, now)).toBeUndefined());
 });

@@ -57,7 +57,7 @@ describe('sandbox: limits', () => {
     ['memory-bomb', 'memory', 'the script needed more than 256 MiB of memory'],
     ['memory-bomb-of-many', 'memory', 'the script needed more than 256 MiB of memory'],
     ['fork-bomb', 'processes', 'the script started more than 16 processes'],
-  ])('the script %s ends with the limit %s (R-H7)', async (script, limit, message) => {
+  ])('the script %s is stopped by the limit of %s (R-H7)', async (script, limit, message) => {
     const outcome = await hostile(script);
     expect(outcome).toMatchObject({ kind: 'limit', limit });
     expect(outcome.kind === 'limit' && outcome.message).toContain(message);

@@ -89,10 +89,13 @@ describe.skipIf(obstacle !== undefined)('sandbox: podman', () => {
     ['memory-bomb', 'memory'],
     ['fork-bomb', 'processes'],
     ['endless-loop', 'cpu_time'],
-  ])('the script %s ends with the limit %s, and the next run finds no trace (R-H7)', async (script, limit) => {
-    expect(await runHostile(pool, script)).toMatchObject({ kind: 'limit', limit });
-    expect(await runHostile(pool, 'find-traces')).toMatchObject({ kind: 'ok', errors: [] });
-  });
+  ])(
+    'the script %s is stopped by the limit of %s, and the next run finds no trace of it (R-H7)',
+    async (script, limit) => {
+      expect(await runHostile(pool, script)).toMatchObject({ kind: 'limit', limit });
+      expect(await runHostile(pool, 'find-traces')).toMatchObject({ kind: 'ok', errors: [] });
+    },
+  );
 
   test('scripts cannot connect to the host, trace processes or write to the places tried outside /tmp (R-H7)', async () => {
     const receiver = await startReceiver();

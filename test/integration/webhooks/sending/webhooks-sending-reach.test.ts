@@ -86,7 +86,7 @@ describe('webhook sending: connects to public addresses only (R-I4)', () => {
     ['a name that resolves to an empty list', async () => []],
     ['a name that does not exist', failing('ENOTFOUND')],
     ['a name without addresses', failing('ENODATA')],
-  ])('reports %s with the same error as an internal address', async (_what, resolve) => {
+  ])('reports that the receiver has no public address if its host is %s', async (_what, resolve) => {
     expect((await sendTo(named(), { resolve })).error).toBe(NO_PUBLIC_ADDRESS);
   });
 

@@ -38,7 +38,7 @@ describe.concurrent('secrets: no secret is printed (R-K1)', () => {
   });
 
   test.each(['migrate', 'api', 'grpc', 'ingester', 'admin create-account --name x --manager x@x.example --client x'])(
-    'by %s when the database and Redis are unreachable',
+    'by `%s` when the database and Redis are unreachable',
     async (command) => {
       const DATABASE_URL = `postgres://user:${MARKER}@${NOWHERE}/name`;
       const REDIS_URL = `redis://:${MARKER}@${NOWHERE}`;

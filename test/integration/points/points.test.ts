@@ -66,9 +66,9 @@ describe('points: a write at a variable and date', () => {
         [3, null],
       ],
     ],
-    ['without versioning only the last write is kept (R-F4)', false, [null, null], [[2, null]]],
-    ['without versioning a VersionTag is not kept (R-F4)', false, ['V1', 'V2'], [[2, null]]],
-    ['without versioning the first VersionTag is not kept either (R-F4)', false, ['V1'], [[1, null]]],
+    ['without versioning, only the last write is kept (R-F4)', false, [null, null], [[2, null]]],
+    ['without versioning, the VersionTags of two writes are not kept (R-F4)', false, ['V1', 'V2'], [[2, null]]],
+    ['without versioning, the VersionTag of the only write is not kept (R-F4)', false, ['V1'], [[1, null]]],
   ] as const)('%s (§9.2)', async (_rule, isVersioned, tags, expected) => {
     const history = tags.map((tag, index): readonly WrittenPoint[] => [[START, index + 1, tag]]);
     const apart = await store.addVariable({ isVersioned });

@@ -63,7 +63,7 @@ describe('structure: customFilter of sources (R-C10)', () => {
     ["site{city = 'Ghent' or name ~ 'south'} and name ~ 'gas'", [GAS, BACKUP]],
     ["Site{Form.Energy.'Floor area' > 90}", [GAS]],
     ["siteName startswith 'south'", [POWER, BACKUP]],
-  ])('%s selects %j', async (filter, expected) => {
+  ])('`%s` selects %j', async (filter, expected) => {
     expect(await names('/sources', filter)).toEqual(expected);
   });
 });
@@ -80,7 +80,7 @@ describe('structure: customFilter of sites (R-C10)', () => {
     ['typeId = 3', ['North Mill']],
     ["name ~ '0% \"w'", ['South 100% "Works"']],
     ["name ~ 'x'' or 1=1 --'", []],
-  ])('%s selects %j', async (filter, expected) => {
+  ])('`%s` selects %j', async (filter, expected) => {
     expect(await names('/sites', filter)).toEqual(expected);
   });
 });
@@ -100,7 +100,7 @@ describe('structure: an invalid customFilter answers 400 with the position (R-C1
     ["tags > 'a'", 8, 'not allowed for lists'],
     ["Site{ Site{ name = 'x' } }", 7, 'not within another Site{…}'],
     [`${'('.repeat(60)}name = 'x'${')'.repeat(60)}`, 52, 'nested at most 50'],
-  ])('%s, at position %i: %s', async (filter, position, message) => {
+  ])('`%s` at position %i: %s', async (filter, position, message) => {
     const answer = await api.manager.get(`/sources?customFilter=${encodeURIComponent(filter)}`);
     expect(answer).toMatchObject({
       status: 400,

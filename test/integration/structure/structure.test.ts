@@ -155,7 +155,7 @@ describe('structure: a site, source or variable', () => {
     ['/variables/source/1', { divider: 0 }, '$.divider'],
     ['/variables/source/1', { versionLimit: 1001 }, '$.versionLimit'],
     ['/variables/source/1', { versionLimit: 0 }, '$.versionLimit'],
-  ])('POST %s %j is 400 at %s (R-A5, R-C9, R-C11)', async (path, body, problemPath) => {
+  ])('is refused when invalid: POST %s %j is 400 at %s (R-A5, R-C9, R-C11)', async (path, body, problemPath) => {
     expect(await api.manager.post(path, body)).toMatchObject({
       status: 400,
       body: { code: 'invalid_input', details: [{ path: problemPath }] },
@@ -199,7 +199,7 @@ it.each([
   ['EUrope/Brussels', 'Europe/Brussels'],
   ['Asia/Kolkata', 'Asia/Kolkata'],
   ['romance standard time', 'Europe/Paris'],
-])('structure: a site and a source store the time zone %s as %s (R-C9)', async (timeZoneId, stored) => {
+])('structure: a site and a source store the time zone "%s" as "%s" (R-C9)', async (timeZoneId, stored) => {
   const siteId = await createSite(api.manager, { timeZoneId });
   const sourceId = await createSource(api.manager, siteId, { timeZoneId });
   expect((await api.manager.get(`/sites/${siteId}`)).body).toMatchObject({ timeZoneId: stored });
@@ -384,7 +384,7 @@ describe('structure: a listing', () => {
     'displayLevel=All',
     "customFilter=nme='x'",
     'siteIds=x',
-  ])('answers 400 to ?%s and names the parameter (§8, R-A5)', async (query) => {
+  ])('names the parameter in the 400 answer to ?%s (§8, R-A5)', async (query) => {
     const name = query.split('=')[0];
     expect(await api.manager.get(`/sites?${query}`)).toMatchObject({
       status: 400,

@@ -129,7 +129,7 @@ describe('console script: declarations (R-H1)', () => {
     ['TRUE', true],
     ['', ''],
     ['one', 'one'],
-  ])('a constant typed as %j is %j', (text, value) => {
+  ])('the text %j of a constant is read as %j', (text, value) => {
     expect(parseScalar(text)).toBe(value);
   });
 });

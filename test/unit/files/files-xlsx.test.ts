@@ -183,8 +183,8 @@ describe('files: the reading of an invalid workbook (R-E4)', () => {
   it.each([
     ['a document type declaration', `<!DOCTYPE x [<!ENTITY a "aaaa">]>${sheetOf('')}`, /document type/],
     ['an encoding other than UTF-8', `<?xml version="1.0" encoding="ISO-8859-1"?>${sheetOf('')}`, /iso-8859-1/],
-    ['a tag that does not end', `<worksheet><sheetData><row ${'a'.repeat(100_000)}`, /tag/],
-    ['an end inside a tag', '<worksheet><sheetData><row', /tag/],
+    ['a tag of 100,000 characters that does not end', `<worksheet><sheetData><row ${'a'.repeat(100_000)}`, /tag/],
+    ['its end inside a tag', '<worksheet><sheetData><row', /tag/],
     ['no rows', '<worksheet><sheetData/></worksheet>', /empty/],
     ['text that is not UTF-8', '', /UTF-8/],
   ])('fails for XML with %s', async (_, sheet, message) => {

@@ -306,14 +306,14 @@ describe('push: the bytes of a body', () => {
   it.each([
     ['as json.dumps writes them', '[{"variableId": 7, "data": [{"date": "2026-01-01T00:00:00Z", "value": 1.5}]}]'],
     ['indented', JSON.stringify([{ data: [{ date: '2026-01-01T00:00:00.000Z', value: -0.25 }] }], null, 2)],
-    ['with capitals', '[{"VariableId":7,"Data":[{"Date":"2026-01-01T00:00:00","Value":1e3}]}]'],
+    ['with capitals in the member names', '[{"VariableId":7,"Data":[{"Date":"2026-01-01T00:00:00","Value":1e3}]}]'],
     ['with the value before the date', '[{"data":[{"value":1,"date":"2026-01-01T00:00:00+01:00"}],"version":"V1"}]'],
     [
       'with a VersionTag and tags',
       '[{"data":[{"date":"2026-01-01T00:00:00Z","value":1,"version":"V1","tags":{"q":"é"}}]}]',
     ],
-    ['with numeric texts', '[{"data":[{"date":"2026-01-01T00:00:00Z","value":"1.5"}]},{"data":[]}]'],
-    ['with a number of 19 decimals', '[{"data":[{"date":"2026-01-01T00:00:00Z","value":0.1234567890123456789}]}]'],
+    ['with a value sent as text', '[{"data":[{"date":"2026-01-01T00:00:00Z","value":"1.5"}]},{"data":[]}]'],
+    ['with a value that has 19 decimals', '[{"data":[{"date":"2026-01-01T00:00:00Z","value":0.1234567890123456789}]}]'],
     ['with an element of 70,000 bytes', `[{"x":"${'x'.repeat(70_000)}","data":[]}]`],
   ])('are accepted %s (R-D1)', (_, text) => {
     const json = JSON.parse(text);
@@ -322,19 +322,19 @@ describe('push: the bytes of a body', () => {
   });
 
   it.each([
-    ['not UTF-8', Buffer.from('[{"sourceName":"\xe9","data":[]}]', 'latin1'), 'malformed_json'],
-    ['cut off', Buffer.from('[{"data":[{"date":"2026-01-01T00:00:00Z","value":1'), 'malformed_json'],
+    ['are not UTF-8', Buffer.from('[{"sourceName":"\xe9","data":[]}]', 'latin1'), 'malformed_json'],
+    ['are cut off', Buffer.from('[{"data":[{"date":"2026-01-01T00:00:00Z","value":1'), 'malformed_json'],
     [
-      'more elements than allowed',
+      'hold more elements than allowed',
       Buffer.from(`[${'{"data":[]},'.repeat(LIMITS.maxElements)}{"data":[]}]`),
       'body_too_large',
     ],
     [
-      'more readings than allowed',
+      'hold more readings than allowed',
       Buffer.from(JSON.stringify([{ data: Array(1001).fill({ date: '2026-01-01T00:00Z', value: 1 }) }])),
       'body_too_large',
     ],
-  ])('are refused: %s (R-D1, R-D10)', (_, bytes, code) => {
+  ])('are refused when they %s (R-D1, R-D10)', (_, bytes, code) => {
     expect(readBytes(bytes)).toBe(code);
   });
 
@@ -368,11 +368,11 @@ describe('push: the bytes of a body', () => {
   });
 
   it.each([
-    ['128 KiB of escaped quotes', `["${'\\"'.repeat(64 << 10)}`],
-    ['128 KiB of escaped quotes and a bare NaN', `[NaN,"${'\\"'.repeat(64 << 10)}`],
-    ['1 MiB of escaped quotes, each with a NaN', `["${'\\"NaN '.repeat(180_000)}`],
-    ['1 MiB of bare NaN without an end', `[${'NaN,'.repeat(1 << 18)}`],
-    ['a string of 20 MB', `[NaN "${'x'.repeat(20_000_000)}"`],
+    ['128 KiB of escaped quotes in a string without an end', `["${'\\"'.repeat(64 << 10)}`],
+    ['a bare NaN and 128 KiB of escaped quotes in a string without an end', `[NaN,"${'\\"'.repeat(64 << 10)}`],
+    ['1 MiB of escaped quotes, each with a NaN, in a string without an end', `["${'\\"NaN '.repeat(180_000)}`],
+    ['1 MiB of bare NaN in a list without an end', `[${'NaN,'.repeat(1 << 18)}`],
+    ['a bare NaN and a string of 20 MB without a comma between them', `[NaN "${'x'.repeat(20_000_000)}"`],
   ])('are refused as malformed within a second of processor time: %s (R-D1)', async (_name, body) => {
     const { result, threadMs } = await measureThread(() => readBytes(Buffer.from(body)));
     expect(result).toBe('malformed_json');

@@ -38,10 +38,10 @@ describe('reads: the zone in which dates without a zone are read (R-A11)', () =>
   });
 
   test.each([
-    [[], 'UTC'],
-    [['Europe/Brussels'], 'Europe/Brussels'],
-    [['Europe/Brussels', 'Europe/Brussels'], 'UTC'],
-  ])('with sources in the zones %j, dates are read in %s', async (zones, zone) => {
+    ['no source', 'UTC', []],
+    ['one source in Europe/Brussels', 'Europe/Brussels', ['Europe/Brussels']],
+    ['two sources in Europe/Brussels', 'UTC', ['Europe/Brussels', 'Europe/Brussels']],
+  ])('with %s, dates are read in %s', async (_sources, zone, zones) => {
     const { queryable, query } = sourcesIn(...zones);
     const settled = await settleDates(queryable, CALLER, LOCAL);
     expect(settled).toEqual({ request: `dates in ${zone}`, dateZone: zone });

@@ -71,7 +71,7 @@ describe('webhook sending: the time-out ends an exchange (R-I3)', () => {
 
 describe('webhook sending: an invalid or missing response is a failure (R-I3)', () => {
   test.each([
-    ['nothing', '', CLOSED],
+    ['a connection closed without a response', '', CLOSED],
     ['a text that is not HTTP', 'SSH-2.0-OpenSSH_9.6\r\n', 'the response of the receiver is not valid HTTP'],
     [
       'two Content-Length headers',

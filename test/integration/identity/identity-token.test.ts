@@ -47,7 +47,7 @@ describe('identity: the password grant', () => {
   it.each([
     ['form-encoded', `${encodeURIComponent(CLIENT.clientId)}:${encodeURIComponent(CLIENT.secret)}`],
     ['unencoded', `${CLIENT.clientId}:${CLIENT.secret}`],
-  ])('accepts client credentials in HTTP Basic, %s (R-B3)', async (_way, credentials) => {
+  ])('accepts %s client credentials in HTTP Basic (R-B3)', async (_way, credentials) => {
     const { status } = await identity.requestToken(MAX, { headers: { authorization: basic(credentials) } });
     expect(status).toBe(200);
   });

@@ -136,7 +136,7 @@ describe('push: an operation', () => {
 
   it.each([
     ['the newer of two operations with one label', '', 1],
-    ['both of two operations with one label', '?all=true', 2],
+    ['two operations with one label', '?all=true', 2],
   ])(
     'that is Failed: a replay of %s writes the readings and announces the state Completed (R-D7, R-D8, R-A15)',
     async (_which, query, replayedPushes) => {

@@ -153,7 +153,7 @@ describe('comparison: an invalid request', () => {
     ['an invalid date', 'variableId=ID&leftAsOf=yesterday', 400],
     ['a unit of another family', 'variableId=ID&leftVersion=V1&unitId=20', 400],
     ['an unknown variable', 'variableId=2000000000&leftVersion=V1', 404],
-  ])('with %s is refused: %s, %i (R-A5)', async (_what, query, status) => {
+  ])('with %s (%s) is answered with %i (R-A5)', async (_what, query, status) => {
     const path = `/data/compare?${query.replace('ID', String(variableId)).replace('NEXT', String(variableId + 1))}`;
     expect(await api.manager.get(path)).toMatchObject({
       status,

@@ -69,12 +69,12 @@ describe('reading: workbooks', () => {
   });
 
   test.each([
-    ['two variables, several batches', () => `/data?variableIds=${long},${versioned}`, POINTS + 2],
-    ['versions=all', () => `/data?variableId=${versioned}&versions=all`, 3],
+    ['two variables in several batches', () => `/data?variableIds=${long},${versioned}`, POINTS + 2],
+    ['all versions', () => `/data?variableId=${versioned}&versions=all`, 3],
     ['aggregates', () => `/data?variableIds=${versioned},${long}&granularity=Day&aggregation=SUM`, 22],
-    ['no points', () => `/data?variableId=${versioned}&from=2030-01-01`, 0],
+    ['a period without points', () => `/data?variableId=${versioned}&from=2030-01-01`, 0],
     ['a comparison', () => `/data/compare?variableId=${versioned}&leftVersion=V1&rightVersion=V2`, 2],
-  ])('a workbook has the rows and columns of CSV: %s (R-G4)', async (_case, pathOf, rowCount) => {
+  ])('a workbook of %s has the rows and columns of CSV (R-G4)', async (_case, pathOf, rowCount) => {
     const path = pathOf();
     const rows = await sheetOf(path);
     expect(rows).toHaveLength(rowCount + 1);

@@ -107,12 +107,15 @@ describe('console correction: a change that leads to more than 5,000 edits is re
     expect(add(MAX_CORRECTED + 1)).toBeUndefined();
   });
 
-  test.each(['set', 'add', 'scale'] as const)('when %s changes both the stored points and the added points', (kind) => {
-    const points = { ...pointsOf(3000), values: new Float64Array(3000).fill(1) };
-    const added = applyChange('create', 7, points, new Map(), minutes(6000), step) ?? new Map();
-    expect(added.size).toBe(3000);
-    expect(applyChange(kind, 9, points, added, minutes(6000), step)).toBeUndefined();
-  });
+  test.each(['set', 'add', 'scale'] as const)(
+    'when the change "%s" is applied to both stored and added points',
+    (kind) => {
+      const points = { ...pointsOf(3000), values: new Float64Array(3000).fill(1) };
+      const added = applyChange('create', 7, points, new Map(), minutes(6000), step) ?? new Map();
+      expect(added.size).toBe(3000);
+      expect(applyChange(kind, 9, points, added, minutes(6000), step)).toBeUndefined();
+    },
+  );
 
   test('when the 5,001st value is typed; one of 5,000 edits can still be removed', () => {
     const points = pointsOf(1);

@@ -52,12 +52,12 @@ describe('console texts: names, placeholders and counts', () => {
     expect(Object.keys(texts.en ?? {}).length).toBeGreaterThan(400);
   });
 
-  test.each(OTHERS)('%s texts have the same names as English texts', (language) => {
+  test.each(OTHERS)('the texts in the language %s have the same names as the English texts', (language) => {
     expect(Object.keys(texts[language] ?? {}).sort()).toEqual(Object.keys(texts.en ?? {}).sort());
   });
 
   test.each(OTHERS)(
-    '%s texts have the placeholders and formats of English texts, except in plural forms for 0 and 1',
+    'the texts in the language %s have the placeholders and formats of the English texts, except in plural forms for 0 and 1',
     (language) => {
       const placeholders = (text: string | undefined) => (text?.match(/\{\{.*?\}\}/g) ?? []).sort();
       // A plural form for 0 or 1 may spell the number out.

@@ -80,14 +80,14 @@ describe('read request: from a query or a body (R-G1, R-G2)', () => {
   });
 });
 
-describe('read request: two parameters that contradict each other are refused and named in the error (R-G2)', () => {
+describe('read request: a query is refused when a parameter contradicts another, or lacks another that it needs (R-G2)', () => {
   test.each([
     ['asOf=2026-01-01T00:00:00Z&relativeVersion=P1D', 'asOf', 'relativeVersion', 'both choose the state'],
     ['asOf=2026-01-01T00:00:00Z&relativeVersion=Current', 'asOf', 'relativeVersion', 'both choose the state'],
     ['fill=linear', 'fill', 'granularity', 'gap filling needs a granularity'],
     ['fill=null&granularity=raw', 'fill', 'granularity', 'gap filling needs a granularity'],
     ['minCount=2', 'minCount', 'granularity', 'counting points needs a granularity'],
-  ])('%s', (query, name, other, why) => {
+  ])('for %s, the error names %s and %s', (query, name, other, why) => {
     const { code, message, details } = refusalOf(() => fromQuery(query));
     expect(code).toBe('invalid_input');
     expect(message).toContain(`query ${name} and query ${other} contradict each other: ${why}`);
@@ -130,7 +130,7 @@ describe('read request: an invalid value is refused, and the error names its par
     [{ includeToBoundary: 'yes' }, '$.includeToBoundary'],
     [{ from: { date: '2026-01-01' } }, '$.from'],
     [{ filter: { variableIds: [{ id: 1 }] } }, '$.filter.variableIds[0]'],
-  ])('in a body, the error names the JSON path of the value: %j (R-A5)', (body, path) => {
+  ])('for the body %j, the error names the JSON path %s (R-A5)', (body, path) => {
     const { message, details } = refusalOf(() => fromBody(body));
     expect(details?.map((detail) => detail.path)).toEqual([path]);
     expect(message).toMatch(new RegExp(`^${path.replace(/[$.[\]]/g, '\\$&')} must be .*, got `));
@@ -165,7 +165,7 @@ describe('read request: a date without a time is the start of its day (R-A8, R-G
     ['Pacific/Apia', '2011-12-30', '2011-12-30T10:00:00Z'],
     ['Asia/Kathmandu', '2026-01-01', '2025-12-31T18:15:00Z'],
     ['Australia/Lord_Howe', '2026-04-05', '2026-04-04T13:00:00Z'],
-  ])('with timeZoneId "%s" (empty means UTC): %s', (timeZoneId, date, instant) => {
+  ])('with timeZoneId "%s" (empty means UTC), %s is %s', (timeZoneId, date, instant) => {
     const micros = at(instant);
     for (const name of ['from', 'to', 'asOf'] as const) {
       expect(fromQuery(`${name}=${date}&timeZoneId=${timeZoneId}`)).toMatchObject({ [`${name}Micros`]: micros });

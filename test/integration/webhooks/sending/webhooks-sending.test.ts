@@ -140,7 +140,7 @@ describe('webhook sending: the outcome of an attempt', () => {
     [400, 'the receiver answered 400'],
     [410, 'the receiver answered 410'],
     [500, 'the receiver answered 500'],
-  ])('a %i fails: %s (R-I3)', async (status, error) => {
+  ])('is Failed after a %i, with the error "%s" (R-I3)', async (status, error) => {
     receiver.answerWith((_request, response) => {
       response.writeHead(status, { location: `${receiver.url}/elsewhere` }).end();
     });

@@ -187,7 +187,7 @@ describe('version selection: aggregates over REST and gRPC (R-G2)', () => {
     ['aggregation=SUM&unitId=7', { aggregate: 'AGGREGATE_SUM', unitId: 7 }, 'sumValue', [7000]],
   ];
 
-  test.each([...cases])('%s aggregates the selected versions', async (query, message, member, values) => {
+  test.each([...cases])('the query %s aggregates the selected versions', async (query, message, member, values) => {
     const found = await rows<Aggregated>(`variableId=${revised}&granularity=Month&${query}`);
     expect(found.map((row) => row[member])).toEqual(values);
     const [chunk] = await reader.readPoints({

@@ -355,7 +355,10 @@ describe('reading: long tags over gRPC', () => {
 describe('reading: a page number beyond all rows', () => {
   const page = { itemsPerPage: 2_147_483_647, pageNumber: 2_147_483_647 };
 
-  it.each([{}, { granularity: 'Day', fill: 'null' }])('gives no rows over REST: %j (R-G1)', async (buckets) => {
+  it.each([
+    ['raw points', {}],
+    ['filled daily buckets', { granularity: 'Day', fill: 'null' }],
+  ])('gives no %s over REST (R-G1)', async (_kind, buckets) => {
     const answer = await api.manager.post('/data', { variableIds: [versioned], ...page, ...buckets });
     expect(answer).toMatchObject({ status: 200, body: [] });
   });

@@ -107,11 +107,14 @@ describe('webhook trial send: POST /account/webhooks/test', () => {
     expect(shown.error).toBeUndefined();
   });
 
-  test.each(Object.keys(SAMPLE_DATA))('sends an example of %s when no data are given (R-I7)', async (eventType) => {
-    await deliver();
-    await ended(await start(fields({ eventType, bodyTemplate: '{"got": {{data}}}' })));
-    expect(JSON.parse(receiver.messages[0]?.body ?? '')).toEqual({ got: SAMPLE_DATA[eventType as 'SiteCreated'] });
-  });
+  test.each(Object.keys(SAMPLE_DATA))(
+    'sends sample data of the event type %s when the request gives no data (R-I7)',
+    async (eventType) => {
+      await deliver();
+      await ended(await start(fields({ eventType, bodyTemplate: '{"got": {{data}}}' })));
+      expect(JSON.parse(receiver.messages[0]?.body ?? '')).toEqual({ got: SAMPLE_DATA[eventType as 'SiteCreated'] });
+    },
+  );
 
   test('reports why the send failed (R-I7)', async () => {
     await deliver();

@@ -140,7 +140,7 @@ describe('accounts: the rate-limit key of a client (R-B15)', () => {
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['::1', '0:0:0:0::/64'],
     ['unknown', 'unknown'],
-  ])('address %s has the key %s (R-B15)', (address, counted) => {
+  ])('the address %j has the key %j (R-B15)', (address, counted) => {
     expect(networkOf(address)).toBe(counted);
   });
 });

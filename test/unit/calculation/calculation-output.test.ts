@@ -89,7 +89,7 @@ describe('output: column lengths (§7)', () => {
     ['Version must be the same length as Dates/Values', { versions: ['a'] }],
     ['Tags must be the same length as Dates/Values', { tags: ['', '', ''] }],
     ['Dates and Values must be the same length, got 2 and 1', { values: [1] }],
-  ])('a wrong length fails the run: %s', (message, columns) => {
+  ])('a wrong length fails the run with the message "%s"', (message, columns) => {
     expect(planOutput(output(columns), VERSIONED)).toEqual({ kind: 'invalid', message });
   });
 });
@@ -232,7 +232,7 @@ test.each([
   [[1, 8e9], /whole UNIX seconds from 1700-01-01 to 2199-12-31, got 8000000000 \(2223-07-06T14:13:20\.000Z\)$/],
   [[1, 1e300], /got 1e\+300$/],
 ])(
-  'output: dates %j are not whole seconds that can be stored: the run fails and names the date (R-H2)',
+  'output: the dates %j fail the run, and the error names the one that is fractional or out of range (R-H2)',
   (dates, message) => {
     expect(planOutput(output({ dates }), OVERWRITTEN)).toMatchObject({
       kind: 'invalid',

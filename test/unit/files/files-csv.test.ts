@@ -107,7 +107,7 @@ describe('files: the CSV reader', () => {
     [`${DATE}Z`, '2026-03-01T00:15:00.000Z'],
     [`${DATE}+02:00`, '2026-02-28T22:15:00.000Z'],
     [DATE, '2026-02-28T23:15:00.000Z'],
-  ])('reads the date %s; a date without a zone is in the time zone of the source (R-E3)', async (date, instant) => {
+  ])('reads the date %s of a source in Europe/Brussels as the instant %s (R-E3)', async (date, instant) => {
     const { points } = await read(`${HEADER}\n1,${date},1\n`, { timeZoneId: 'Europe/Brussels' });
     expect(points[0]?.date).toBe(instant);
   });
@@ -148,7 +148,7 @@ describe('files: dates as data frames write them (R-A11)', () => {
     ['2026-03-29 00:00:00.250', '2026-03-28T23:00:00.250Z'],
     ['2026-03-29T00:00', '2026-03-28T23:00:00.000Z'],
     ['1774742400000', '2026-03-29T00:00:00.000Z'],
-  ])('%s is %s in Brussels', async (date, instant) => {
+  ])('%s of a source in Europe/Brussels is read as the instant %s', async (date, instant) => {
     const { points, errors } = await read(`${HEADER}\n1,${date},1\n`, { timeZoneId: 'Europe/Brussels' });
     expect(errors).toEqual([]);
     expect(points.map((point) => point.date)).toEqual([instant]);

@@ -15,7 +15,7 @@ describe('identity: paths of the issuer', () => {
     ['//realms//tidemark///protocol/openid-connect//token/', TOKEN_PATH],
     ['/realms/tidemark', '/'],
     ['/realms/tidemark/.well-known/openid-configuration', '/.well-known/openid-configuration'],
-  ])('%s belongs to the issuer; repeated and final slashes are ignored (R-B2, R-A3)', (path, inner) => {
+  ])('%s leads to %s of the issuer (R-B2, R-A3)', (path, inner) => {
     expect(planIssuerPath(path, paths)).toBe(inner);
   });
 

@@ -28,7 +28,7 @@ describe('local: compose.yaml', () => {
   });
 
   test.each(services)(
-    '%s has a read-only file system and a user other than root; it has no capability and cannot gain privileges',
+    'the service %s has a read-only file system and a user other than root; it has no capability and cannot gain privileges',
     (_, service) => {
       expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'] });
       expect(service.user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
@@ -36,7 +36,7 @@ describe('local: compose.yaml', () => {
     },
   );
 
-  test.each(services)('%s has limits of processors, memory and processes', (_, { deploy }) => {
+  test.each(services)('the service %s has limits of processors, memory and processes', (_, { deploy }) => {
     const { cpus, memory, pids } = deploy.resources.limits;
     expect(Number(cpus)).toBeGreaterThan(0);
     expect(memory).toMatch(/^\d+[mg]$/);

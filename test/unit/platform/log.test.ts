@@ -6,9 +6,9 @@ const SECRET = 'marker-of-a-secret';
 
 describe('log: an error (R-K1, R-K4)', () => {
   test.each([
-    ['the command Redis refused', { command: { name: 'auth', args: ['default', SECRET] } }],
+    ['the command that Redis refused', { command: { name: 'auth', args: ['default', SECRET] } }],
     [
-      'the row PostgreSQL refused',
+      'the row that PostgreSQL refused',
       { detail: `Failing row contains (${SECRET})`, where: SECRET, internalQuery: SECRET },
     ],
     ['the address that could not be read', { input: `postgres://user:${SECRET}@host` }],

@@ -38,21 +38,23 @@ function datesIn(planned: ReturnType<typeof plan>, set: keyof ChunkRuns): readon
 
 describe('write plan: the write state', () => {
   it.each([
-    ['a date before the mark', { hasHistory: true, isAppend: false }, [[MARK - HOUR, 0]], {}],
-    ['the date of the mark', { hasHistory: true, isAppend: false }, [[MARK, 0]], {}],
-    ['a date after the mark', { hasHistory: false, isAppend: true }, [[MARK + 1, 0]], {}],
-    ['a date after the mark of a variable with history', { hasHistory: true }, [[MARK + 1, 0]], { hasHistory: true }],
-    ['dates on both sides of the mark', { hasHistory: true, isAppend: false }, [[MARK, 0], [MARK + HOUR, 0]], {}], // biome-ignore format: one case a line
-    ['two versions of a date after the mark', { hasHistory: true, isAppend: false }, [[MARK + 1, 1], [MARK + 1, 2]], {}], // biome-ignore format: one case a line
-    ['a VersionTag twice at a date after the mark', { hasHistory: false, isAppend: true }, [[MARK + 1, 1], [MARK + 1, 1]], {}], // biome-ignore format: one case a line
-    ['the date of the mark to an unversioned variable', { hasHistory: false, isAppend: false }, [[MARK, 0]], { isVersioned: false }], // biome-ignore format: one case a line
-    ['the date of the mark to an unversioned variable with history', { hasHistory: true }, [[MARK, 0]], { isVersioned: false, hasHistory: true }], // biome-ignore format: one case a line
-  ] as const)(
-    'after a write of %s is %j, where the mark is the high-water mark (R-F1, R-F4)',
-    (_case, expected, rows, given) => {
-      expect(plan(rows, given).written).toMatchObject([expected]);
-    },
-  );
+    [{ hasHistory: true, isAppend: false }, 'a date before the high-water mark', [[MARK - HOUR, 0]], {}],
+    [{ hasHistory: true, isAppend: false }, 'the date of the high-water mark', [[MARK, 0]], {}],
+    [{ hasHistory: false, isAppend: true }, 'a date after the high-water mark', [[MARK + 1, 0]], {}],
+    [
+      { hasHistory: true },
+      'a date after the high-water mark of a variable with history',
+      [[MARK + 1, 0]],
+      { hasHistory: true },
+    ],
+    [{ hasHistory: true, isAppend: false }, 'dates on both sides of the high-water mark', [[MARK, 0], [MARK + HOUR, 0]], {}], // biome-ignore format: one case a line
+    [{ hasHistory: true, isAppend: false }, 'two versions of a date after the high-water mark', [[MARK + 1, 1], [MARK + 1, 2]], {}], // biome-ignore format: one case a line
+    [{ hasHistory: false, isAppend: true }, 'a VersionTag twice at a date after the high-water mark', [[MARK + 1, 1], [MARK + 1, 1]], {}], // biome-ignore format: one case a line
+    [{ hasHistory: false, isAppend: false }, 'the date of the high-water mark to an unversioned variable', [[MARK, 0]], { isVersioned: false }], // biome-ignore format: one case a line
+    [{ hasHistory: true }, 'the date of the high-water mark to an unversioned variable with history', [[MARK, 0]], { isVersioned: false, hasHistory: true }], // biome-ignore format: one case a line
+  ] as const)('is %j after a write of %s (R-F1, R-F4)', (expected, _case, rows, given) => {
+    expect(plan(rows, given).written).toMatchObject([expected]);
+  });
 });
 
 describe('write plan: the greatest VersionTag id of a variable', () => {

@@ -124,25 +124,26 @@ describe('reading: Arrow rows (R-G4)', () => {
   });
 
   // With 1 and 1,000 repetitions, several batches share a record batch; with 5,000, each has a record batch of its own.
-  test.each([1, 1000, 5000])(
-    'keep the ids and texts of every batch when each batch repeats its rows %i times',
-    async (times) => {
-      const idsOfBatches = [[1, 2], [0, 0], [2], [3, 0, 1], [1]];
-      const batches = idsOfBatches.map((ids, index) => {
-        const all = Array.from({ length: times }, () => ids).flat();
-        return batch(1 + (index >> 1), index === 2 ? null : 8, all, all);
-      });
-      const rows = rowsOf(await joined(writeArrow(table(...batches))));
-      const expected: unknown[] = await joined(writeJson(table(...batches))).then((bytes) =>
-        JSON.parse(bytes.toString()),
-      );
-      const labels = (row: unknown) => {
-        const { variableId, rawValue, unitId, version = null } = row as Record<string, unknown>;
-        return [variableId, rawValue, unitId, version].join();
-      };
-      expect(rows.map(labels)).toEqual(expected.map(labels));
-    },
-  );
+  test.each([
+    ['once', 1],
+    ['1,000 times', 1000],
+    ['5,000 times', 5000],
+  ])('keep the ids and texts of every batch when each batch holds its rows %s', async (_often, times) => {
+    const idsOfBatches = [[1, 2], [0, 0], [2], [3, 0, 1], [1]];
+    const batches = idsOfBatches.map((ids, index) => {
+      const all = Array.from({ length: times }, () => ids).flat();
+      return batch(1 + (index >> 1), index === 2 ? null : 8, all, all);
+    });
+    const rows = rowsOf(await joined(writeArrow(table(...batches))));
+    const expected: unknown[] = await joined(writeJson(table(...batches))).then((bytes) =>
+      JSON.parse(bytes.toString()),
+    );
+    const labels = (row: unknown) => {
+      const { variableId, rawValue, unitId, version = null } = row as Record<string, unknown>;
+      return [variableId, rawValue, unitId, version].join();
+    };
+    expect(rows.map(labels)).toEqual(expected.map(labels));
+  });
 
   test('of 1,000 variables with one point each are in one record batch', async () => {
     const batches = Array.from({ length: 1000 }, (_, index) => batch(index + 1, 8, [index], [1]));
@@ -302,7 +303,6 @@ describe('reading: content negotiation (R-G4)', () => {
   const [JSON_TYPE, CSV, ARROW] = ['application/json', 'text/csv', 'application/vnd.apache.arrow.stream'];
 
   test.each([
-    [undefined, JSON_TYPE],
     ['', JSON_TYPE],
     ['*/*', JSON_TYPE],
     ['application/json, text/plain, */*', JSON_TYPE],
@@ -327,7 +327,11 @@ describe('reading: content negotiation (R-G4)', () => {
     ['text/csv;q=0.25, application/json;q=0.9', JSON_TYPE],
     ['text/csv;q=0.5x, application/json;q=0.9', CSV],
     ['text/csv;q=2, application/json;q=3', CSV],
-  ])('Accept %j gives %s', (accept, type) => {
+  ])('a request with the Accept header %j is answered in the type %s', (accept, type) => {
     expect(chooseType(accept, ['application/json', 'text/csv', 'application/vnd.apache.arrow.stream'])).toBe(type);
+  });
+
+  test('a request without an Accept header is answered in the first type on offer', () => {
+    expect(chooseType(undefined, [JSON_TYPE, CSV, ARROW])).toBe(JSON_TYPE);
   });
 });

@@ -144,7 +144,7 @@ describe('webhook fan-out: filter', () => {
 
 describe('webhooks: the mail about a webhook that the service disabled', () => {
   test.each(['en', 'fr', 'nl', 'de'] as const)(
-    'gives 410 or the number of days as the reason, in the language %s',
+    'gives the answer 410, or the number of days of failures, as the reason, in the language %s',
     (language) => {
       expect(disableReason({ kind: 'gone' }, language)).toContain('410');
       expect(disableReason({ kind: 'failing', days: 5 }, language)).toMatch(/\b5\b.*\.$/);

@@ -135,7 +135,7 @@ it('points: chunks in the database have the bounds that chunk-rules computes', a
 
 describe('points: statements of a write on stored rows', () => {
   test.each(Object.keys(RUN_STEPS) as (keyof ChunkRuns)[])(
-    'find single dates and runs of dates by index scans: the set "%s"',
+    'for the set ChunkRuns.%s find single dates and runs of dates by index scans',
     async (set) => {
       for (const isSingle of [true, false]) {
         await inTransaction(async (transaction) => {

@@ -15,7 +15,7 @@ const ON_SERVICES = {
   globalSetup: ['test/support/services/global-setup.ts'],
   setupFiles: ['test/support/services/worker-environment.ts'],
   hookTimeout: 60_000,
-  // The concurrent tests of a file mostly wait for other processes.
+  // Up to three concurrent tests of a file run at once, because they mostly wait for other processes.
   maxConcurrency: 3,
 };
 

@@ -1,6 +1,7 @@
 /**
- * Searches for the cycle that a declaration would close (R-H1). The stored graph has no cycle, so a new cycle contains the
- * variable and one of its new inputs: the search goes upstream from these inputs and visits each variable once.
+ * Searches for the cycle that a declaration would close (R-H1). The stored graph has no cycle, so a new cycle contains
+ * the declared variable and one of its new inputs. The search goes upstream from these inputs and visits each variable
+ * once.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 

@@ -45,7 +45,7 @@ export class RowCollector {
   #warnings: RowWarning[] = [];
   #warningCount = 0;
 
-  /** @param decode turns a cell of the file into text; returns undefined when the cell is not UTF-8. */
+  /** @param decode decodes the raw text of a cell; returns undefined when the cell is not UTF-8. */
   constructor(columns: Columns, decode: (text: string) => string | undefined) {
     this.targets = new TargetTable(columns.identifiers, decode);
     this.labels = new LabelTable(decode);

@@ -95,7 +95,7 @@ export async function* readAhead<Item>(
   } finally {
     signal?.removeEventListener('abort', leave);
     for (const item of queue.splice(0)) pay(item);
-    if (!outcome) leaving.abort(new Error('the consumer stopped'));
+    if (!outcome) leaving.abort(new Error('the consumer of the read stopped'));
     wakeProducer();
     await producing;
   }

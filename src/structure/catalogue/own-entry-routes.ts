@@ -18,7 +18,7 @@ interface Parts {
 }
 
 /**
- * POST, PUT and DELETE of every catalogue that accounts extend. Mount before the variable routes, like
+ * POST, PUT and DELETE of every catalogue that accounts extend. Mount before the variable routes, as for
  * `catalogueRoutes`.
  */
 export function ownEntryRoutes(parts: Parts): Hono<Env> {

@@ -121,7 +121,7 @@ async function stageRows(
     await pace.run(accountId, () => stageBatch(connection, id, read, ordinals));
     await noteProgress(database, id, { phase: 'Reading', bytes: read.bytes, rows: read.rowCount });
   }
-  throw new Error('the reader ended without a result');
+  throw new Error('the reader of the document ended without reporting its counts');
 }
 
 /** Plans and writes the staged rows, and ends the import. */

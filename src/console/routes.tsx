@@ -2,10 +2,19 @@
  * The routes of the console. The code of Home is always loaded. The code of another route is loaded when the user
  * points at a link to the route, or opens the route.
  */
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  type ErrorComponentProps,
+  Link,
+  lazyRouteComponent,
+} from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
 import { parseRunFilter } from './calculated/runs/run-filter.ts';
 import { Home } from './home/home.tsx';
-import { Missing, RouteProblem } from './shell/route-pages.tsx';
+import { Problem } from './parts/problem.tsx';
+import classes from './parts/view.module.css';
 import { Shell } from './shell/shell.tsx';
 import { parseSearch } from './variable/variable-address.ts';
 
@@ -177,6 +186,25 @@ export const router = createRouter({
   defaultPreload: 'intent',
   scrollRestoration: true,
 });
+
+/** Says that no page has the address, and links to Home. */
+function Missing() {
+  const { t } = useTranslation();
+  return (
+    <>
+      <h1>{t('missing.title')}</h1>
+      <p className={classes.lead}>{t('missing.text')}</p>
+      <p className={classes.bar}>
+        <Link to="/">{t('missing.home')}</Link>
+      </p>
+    </>
+  );
+}
+
+/** Shows the error of a route that failed while it was rendered; trying again renders the route anew. */
+function RouteProblem({ error, reset }: ErrorComponentProps) {
+  return <Problem error={error} onRetry={reset} />;
+}
 
 declare module '@tanstack/react-router' {
   interface Register {

@@ -1,15 +1,25 @@
 /** The page "Import data": files of points, the structure, pushes with rejected elements, mappers. */
+import { Skeleton } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { TabbedHeader } from '../parts/tabs.tsx';
 import { useSession } from '../session/session.tsx';
+import { addTexts } from '../texts/view-texts.ts';
 import { FilePage } from './files/file-page.tsx';
 import { Files } from './files/files.tsx';
-import { MapperPage } from './mappers/mapper-page.tsx';
 import { Mappers } from './mappers/mappers.tsx';
 import { Pushes } from './pushes/pushes.tsx';
 import { Structure } from './structure/structure.tsx';
-import './texts.ts';
+import { de } from './texts/de.ts';
+import { en } from './texts/en.ts';
+import { fr } from './texts/fr.ts';
+import { nl } from './texts/nl.ts';
+
+addTexts('data', { en, fr, de, nl });
+
+/** The page of a mapper has an editor, whose code loads when a mapper is opened. */
+const MapperPage = lazy(async () => ({ default: (await import('./mappers/mapper-page.tsx')).MapperPage }));
 
 const route = getRouteApi('/console/data');
 
@@ -33,7 +43,12 @@ export function DataPage() {
       {current === 'files' && (file === undefined ? <Files /> : <FilePage key={file} id={file} />)}
       {current === 'structure' && <Structure importId={importId} />}
       {current === 'pushes' && <Pushes label={label} />}
-      {current === 'mappers' && (mapper === undefined ? <Mappers /> : <MapperPage key={mapper} id={mapper} />)}
+      {current === 'mappers' && mapper === undefined && <Mappers />}
+      {current === 'mappers' && mapper !== undefined && (
+        <Suspense fallback={<Skeleton height={300} radius="md" />}>
+          <MapperPage key={mapper} id={mapper} />
+        </Suspense>
+      )}
     </>
   );
 }

@@ -11,8 +11,14 @@ import { Problem } from '../parts/problem.tsx';
 import classes from '../parts/view.module.css';
 import { useSession } from '../session/session.tsx';
 import { currentLocale } from '../texts/language.ts';
+import { addTexts } from '../texts/view-texts.ts';
 import { Figures } from './figures.tsx';
-import './texts.ts';
+import { de } from './texts/de.ts';
+import { en } from './texts/en.ts';
+import { fr } from './texts/fr.ts';
+import { nl } from './texts/nl.ts';
+
+addTexts('operate', { en, fr, de, nl });
 
 export type Installation = components['schemas']['Installation'];
 

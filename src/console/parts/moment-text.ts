@@ -1,6 +1,23 @@
-/** Writes the date and time of an instant in a zone. Pure. */
+/** Writes instants as texts: relative to another instant, or as date and time in a zone. Pure. */
 
 const HOUR_MS = 3_600_000;
+
+/** Units and their lengths in seconds; those of a year and a month are averages. */
+const UNITS = [
+  ['year', 31_557_600],
+  ['month', 2_629_800],
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+] as const;
+
+/** Formats an instant relative to `nowMs`: `3 days ago`, `in 2 hours`. */
+export function writeAgo(instant: string, nowMs: number, locale: string): string {
+  const seconds = Math.round((Date.parse(instant) - nowMs) / 1000);
+  const format = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
+  const unit = UNITS.find(([, length]) => Math.abs(seconds) >= length);
+  return unit ? format.format(Math.trunc(seconds / unit[1]), unit[0]) : format.format(Math.min(0, seconds), 'second');
+}
 
 /**
  * Formats an instant. In the hour that a clock shows twice, the offset from GMT follows the text.

@@ -1,22 +1,11 @@
 /** Writes instants for people: relative to now, or as date and time. */
 import { Tooltip } from '@mantine/core';
 import { currentLanguage, currentLocale } from '../texts/language.ts';
-import { writeMoment } from './moment-text.ts';
-
-const UNITS = [
-  ['year', 31_557_600],
-  ['month', 2_629_800],
-  ['day', 86_400],
-  ['hour', 3600],
-  ['minute', 60],
-] as const;
+import { writeAgo, writeMoment } from './moment-text.ts';
 
 /** Formats an instant relative to now, in the person's language: `3 days ago`, `in 2 hours`. */
-export function formatAgo(instant: string, nowMs: number = Date.now()): string {
-  const seconds = Math.round((Date.parse(instant) - nowMs) / 1000);
-  const format = new Intl.RelativeTimeFormat(currentLanguage(), { numeric: 'auto' });
-  const unit = UNITS.find(([, length]) => Math.abs(seconds) >= length);
-  return unit ? format.format(Math.trunc(seconds / unit[1]), unit[0]) : format.format(Math.min(0, seconds), 'second');
+function formatAgo(instant: string): string {
+  return writeAgo(instant, Date.now(), currentLanguage());
 }
 
 /**

@@ -4,14 +4,20 @@ import { useTranslation } from 'react-i18next';
 import { Forbidden } from '../parts/forbidden.tsx';
 import { TabbedHeader } from '../parts/tabs.tsx';
 import { useSession } from '../session/session.tsx';
+import { addTexts } from '../texts/view-texts.ts';
 import { Audit } from './audit/audit.tsx';
 import { ClientPage } from './clients/client-page.tsx';
 import { Clients } from './clients/clients.tsx';
 import { Invitations } from './invitations/invitations.tsx';
-import './texts.ts';
+import { de } from './texts/de.ts';
+import { en } from './texts/en.ts';
+import { fr } from './texts/fr.ts';
+import { nl } from './texts/nl.ts';
 import { NewUser } from './users/new-user.tsx';
 import { UserPage } from './users/user-page.tsx';
 import { Users } from './users/users.tsx';
+
+addTexts('people', { en, fr, de, nl });
 
 const route = getRouteApi('/console/people');
 

@@ -5,10 +5,4 @@ import { en } from './texts/en.ts';
 import { fr } from './texts/fr.ts';
 import { nl } from './texts/nl.ts';
 
-declare module '../texts/view-texts.ts' {
-  interface ViewTexts {
-    readonly settings: typeof en;
-  }
-}
-
 addTexts('settings', { en, fr, de, nl });

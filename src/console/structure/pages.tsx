@@ -9,12 +9,18 @@ import classes from '../parts/view.module.css';
 import { useSession } from '../session/session.tsx';
 import { RetentionPolicy } from '../settings/retention/retention.tsx';
 import { notifyDone } from '../shell/notify.ts';
+import { addTexts } from '../texts/view-texts.ts';
 import { Children } from './children.tsx';
 import { DeleteElement, DeletionProgress } from './delete-element.tsx';
 import { ElementForm } from './element-form.tsx';
 import type { Kind } from './fields.ts';
 import { type Stored, type Target, useElement } from './structure-queries.ts';
-import './texts.ts';
+import { de } from './texts/de.ts';
+import { en } from './texts/en.ts';
+import { fr } from './texts/fr.ts';
+import { nl } from './texts/nl.ts';
+
+addTexts('structure', { en, fr, de, nl });
 
 const siteRoute = getRouteApi('/console/sites/$siteId');
 const newSourceRoute = getRouteApi('/console/sites/$siteId/new-source');

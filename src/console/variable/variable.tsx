@@ -7,15 +7,21 @@ import { useTranslation } from 'react-i18next';
 import { Problem } from '../parts/problem.tsx';
 import view from '../parts/view.module.css';
 import { settings } from '../session/settings.ts';
+import { addTexts } from '../texts/view-texts.ts';
 import { boundsQuery } from './chart-queries.ts';
 import { Charted } from './charted.tsx';
 import { toPush } from './export/snippets.ts';
 import { LiveBadge } from './live/live-badge.tsx';
 import { useLive } from './live/use-live.ts';
-import './texts/texts.ts';
+import { de } from './texts/de.ts';
+import { en } from './texts/en.ts';
+import { fr } from './texts/fr.ts';
+import { nl } from './texts/nl.ts';
 import classes from './variable.module.css';
 import { Heading } from './variable-heading.tsx';
 import { useVariable } from './variable-queries.ts';
+
+addTexts('variable', { en, fr, de, nl });
 
 const route = getRouteApi('/console/variables/$variableId');
 

@@ -9,8 +9,14 @@ import { Ago } from '../parts/moment.tsx';
 import { State } from '../parts/state.tsx';
 import classes from '../parts/view.module.css';
 import { useSession } from '../session/session.tsx';
-import './texts.ts';
+import { addTexts } from '../texts/view-texts.ts';
+import { de } from './texts/de.ts';
+import { en } from './texts/en.ts';
+import { fr } from './texts/fr.ts';
+import { nl } from './texts/nl.ts';
 import { WebhookPage } from './webhook-page.tsx';
+
+addTexts('webhooks', { en, fr, de, nl });
 
 const route = getRouteApi('/console/webhooks');
 const REFRESH_MS = 15_000;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { writeMoment } from '../../../src/console/parts/moment-text.ts';
+import { writeAgo, writeMoment } from '../../../src/console/parts/moment-text.ts';
 import {
   bucketAt,
   chartStepOf,
@@ -54,6 +54,17 @@ describe('console instants: an hour that the clock repeats has two texts', () =>
     expect(shortly('2026-10-25T02:30:00Z')).not.toContain('GMT');
     expect(shortly('2026-10-24T23:30:00Z')).not.toContain('GMT');
   });
+});
+
+test.each([
+  ['3 days ago', -3 * DAY_SEC - 3600],
+  ['yesterday', -DAY_SEC],
+  ['in 2 hours', 2 * 3600 + 60],
+  ['59 seconds ago', -59],
+  ['now', 59],
+])('console instants: %s is written for an instant %i seconds from now', (expected, seconds) => {
+  const nowMs = Date.parse('2026-03-01T12:00:00Z');
+  expect(writeAgo(new Date(nowMs + seconds * 1000).toISOString(), nowMs, 'en')).toBe(expected);
 });
 
 describe('console correction: missing dates follow the civil calendar of the zone', () => {

@@ -1,6 +1,6 @@
 /** `linesOfError`: the line of a mapper's expression on which the console shows an error. */
 import { describe, expect, test } from 'vitest';
-import { linesOfError } from '../../../src/console/data/mappers/expression-problems.ts';
+import { linesOfError } from '../../../src/console/calculated/script/problem-lines.ts';
 
 const EXPRESSION = '[{\n  "a": b\n  "c": 1\n}]\n';
 

@@ -1,6 +1,6 @@
 /**
- * Assigns the problems and warnings of a formula to lines of its script, and lists the other problems of the validation
- * and all its warnings. Pure.
+ * Assigns problems to lines in an editor: those of a formula to lines of its script, and the error of a mapper to a line
+ * of its expression. Also lists the problems of a validation that concern no line of the script. Pure.
  */
 import type { components } from '../../api/openapi.d.ts';
 
@@ -17,6 +17,8 @@ export interface LineProblem {
 const ROOT = '$.calculated.calculatedVariableFormulas';
 const UNDECLARED = /^(\S+) is not declared/;
 const LINE = /^line (\d+) /;
+/** The end of the error of a mapper: the position of a character in the expression. */
+const POSITION = /\(at character (\d+)\)$/;
 
 /**
  * @returns an entry for each line that a problem or warning of one formula concerns.
@@ -56,4 +58,11 @@ function findLines(message: string, script: string): readonly number[] {
   const [, name] = UNDECLARED.exec(message) ?? [];
   if (name === undefined) return [];
   return script.split('\n').flatMap((text, index) => (text.includes(name) ? [index + 1] : []));
+}
+
+/** @returns the error on the line of the character that the message names, or on the first line when it names none. */
+export function linesOfError(expression: string, message: string): readonly LineProblem[] {
+  const [, end] = POSITION.exec(message) ?? [];
+  const line = end === undefined ? 1 : expression.slice(0, Number(end)).trimEnd().split('\n').length;
+  return [{ line, message, severity: 'error' }];
 }

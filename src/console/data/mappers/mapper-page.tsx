@@ -2,14 +2,16 @@
  * The page of one mapper: its name and expression above, a sample below on the left, and the result on the right. A
  * change of the expression or the sample updates the result.
  */
+import { javascript } from '@codemirror/legacy-modes/mode/javascript';
+import { tags } from '@lezer/highlight';
 import { NativeSelect, Skeleton, Switch, Textarea, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { api, bodyOf } from '../../api/client.ts';
-import type { LineProblem } from '../../calculated/script/problem-lines.ts';
+import { Editor } from '../../calculated/script/editor.tsx';
+import { type LineProblem, linesOfError } from '../../calculated/script/problem-lines.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { useDraft } from '../../parts/draft.ts';
 import { Problem } from '../../parts/problem.tsx';
@@ -17,12 +19,13 @@ import { SaveBar } from '../../parts/save-bar.tsx';
 import classes from '../../parts/view.module.css';
 import { settings } from '../../session/settings.ts';
 import { notifyDone } from '../../shell/notify.ts';
-import { linesOfError } from './expression-problems.ts';
 import { useMappers } from './mappers.tsx';
 
-const ExpressionEditor = lazy(async () => ({
-  default: (await import('./expression-editor.tsx')).ExpressionEditor,
-}));
+/**
+ * JSONata is coloured as JavaScript, which has similar tokens. The style `property` is mapped to a tag, so that quoted
+ * keys, which have the style `string property`, are coloured too.
+ */
+const JSONATA = { ...javascript, tokenTable: { property: tags.propertyName } };
 
 const DELAY_MS = 400;
 const NO_PROBLEMS: readonly LineProblem[] = [];
@@ -68,12 +71,12 @@ export function MapperPage({ id }: { readonly id: string }) {
       {mappers.error && <Problem error={mappers.error} onRetry={() => void mappers.refetch()} />}
       {mappers.isPending && <Skeleton height={300} radius="md" />}
       {mappers.data && !found && id !== 'new' && <p>{t('mappers.missing')}</p>}
-      {(found || (mappers.data && id === 'new')) && <Editor id={id} saved={found ?? NEW} />}
+      {(found || (mappers.data && id === 'new')) && <MapperForm id={id} saved={found ?? NEW} />}
     </>
   );
 }
 
-function Editor({ id, saved }: { readonly id: string; readonly saved: Fields }) {
+function MapperForm({ id, saved }: { readonly id: string; readonly saved: Fields }) {
   const { t } = useTranslation('data');
   const queries = useQueryClient();
   const navigate = useNavigate();
@@ -132,14 +135,13 @@ function Editor({ id, saved }: { readonly id: string; readonly saved: Fields }) 
           )}
           <div className={classes.wide}>
             <p className={classes.fieldLabel}>{t('mappers.expression')}</p>
-            <Suspense fallback={<Skeleton height={240} radius="md" />}>
-              <ExpressionEditor
-                label={t('mappers.expression')}
-                value={fields.expression}
-                problems={trial.problems}
-                onChange={(expression) => setFields({ ...fields, expression })}
-              />
-            </Suspense>
+            <Editor
+              language={JSONATA}
+              label={t('mappers.expression')}
+              value={fields.expression}
+              problems={trial.problems}
+              onChange={(expression) => setFields({ ...fields, expression })}
+            />
             <p className={classes.soft}>{t('mappers.expressionHint')}</p>
           </div>
         </div>

@@ -6,17 +6,17 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { api, bodyOf } from '../../api/client.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { copyText } from '../../parts/copy-text.ts';
 import { useDraft } from '../../parts/draft.ts';
 import { formatMoment } from '../../parts/moment.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { SaveBar } from '../../parts/save-bar.tsx';
 import { State } from '../../parts/state.tsx';
 import classes from '../../parts/view.module.css';
-import { notifyDone } from '../../shell/notify.ts';
+import { notifyDone, notifyProblem } from '../../shell/notify.ts';
 import { type Client, type ClientFields, NEW_CLIENT, toChange, toFields, toNewClient } from './client-fields.ts';
 import { ClientForm } from './client-form.tsx';
 import { useClients } from './client-queries.ts';
-import { SecretCard } from './secret-card.tsx';
 
 /** Newest secrets of clients that were created, or whose secret was replaced, since the page was loaded. */
 const secrets = new Map<string, string>();
@@ -228,6 +228,24 @@ function ReplaceSecret({ client: { clientId, secretDate, previousSecretUntil }, 
         />
       </div>
       {replace.error && <Problem error={replace.error} />}
+    </section>
+  );
+}
+
+/** Shows the secret, with a button that copies it. */
+function SecretCard({ secret }: { readonly secret: string }) {
+  const { t } = useTranslation('people');
+  const copy = () => copyText(secret).then(() => notifyDone(t('clients.secretCopied')), notifyProblem);
+  return (
+    <section className={classes.card} aria-labelledby="client-secret" role="status">
+      <h2 id="client-secret">{t('clients.secret')}</h2>
+      <p className={classes.soft}>{t('clients.secretHint')}</p>
+      <pre className={`${classes.code} ${classes.bar}`}>{secret}</pre>
+      <p className={classes.bar}>
+        <Button variant="default" onClick={() => void copy()}>
+          {t('clients.copySecret')}
+        </Button>
+      </p>
     </section>
   );
 }

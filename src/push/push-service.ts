@@ -11,7 +11,9 @@ import { openWaker } from './accept/waker.ts';
 import type { PushLimits } from './body/push-element.ts';
 import { openPushReaders } from './body/push-readers.ts';
 import type { FastPaths, RawHandler, SmallPushServices } from './fast-paths/fast-paths.ts';
-import { openFastPaths } from './fast-paths/open-fast-paths.ts';
+import { toPlainPush, toSharedOperation } from './fast-paths/plain-push.ts';
+import { smallPushHandler, throwPushFailure } from './fast-paths/small-push-handler.ts';
+import { openDirectWriter } from './fast-paths/write-directly.ts';
 import { type MapperLimits, type MapperRunner, openMapperRunner } from './mapper/run-mapper.ts';
 import { createReplay, type Replay } from './operations/replay.ts';
 import { createPushMetrics } from './push-metrics.ts';
@@ -23,7 +25,7 @@ export interface PushServiceOptions {
   readonly limits: PushLimits & AdmissionLimits & { readonly maxBodyBytes: number };
   /** Number of threads that read large pushes. */
   readonly threads: number;
-  /** Maximum number of pushes that write their points directly at the same time. */
+  /** Maximum number of concurrent direct writes; each takes a database connection. */
   readonly directWrites: number;
   readonly mappers: MapperLimits;
   /** Wakes the ingester. A failure only delays batches of the accounts, because the ingester's sweeper finds them. */
@@ -64,7 +66,13 @@ export function openPushService(options: PushServiceOptions): PushService {
   const waker = openWaker(wakeIngester, log);
   const mapperRunner = openMapperRunner(options.mappers, log);
   const targets = openTargetCache(database);
-  const fastPaths = openFastPaths({ database, directWrites, log });
+  const fastPaths: FastPaths = {
+    handleSmallPushes: smallPushHandler,
+    throwFailure: throwPushFailure,
+    toPlainPush,
+    toSharedOperation,
+    tryWrite: openDirectWriter(database, directWrites, log),
+  };
   const store = openPushStore({
     group: openGroupCommit(database, fastPaths.toSharedOperation),
     fastPaths,

@@ -1,6 +1,6 @@
 /**
- * The interface of the fast paths. The rest of push uses only this file and `openFastPaths`; without the fast paths,
- * the ordinary path stores every push correctly. MEASUREMENTS.md has the gain of each path.
+ * The interface of the fast paths. `push-service.ts` assembles them; the rest of push imports only this file.
+ * Without the fast paths, the ordinary path stores every push correctly. MEASUREMENTS.md has the gain of each path.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FindCachedCaller } from '../../identity/caller/cached-caller.ts';

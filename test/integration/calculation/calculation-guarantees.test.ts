@@ -163,7 +163,7 @@ describe('calculation: repeated runs', () => {
     ['its slot is taken back', false],
     ['the calculator stops', true],
   ])(
-    'a run that loses its database session just before %s is handed back, and the attempt does not count (R-A15)',
+    'a run is handed back, and the attempt does not count, when it loses its database session just before %s (R-A15)',
     async (why, isStopping) => {
       const source = await addInput();
       const variableId = await calculations.addCalculated(reader(source));
@@ -223,7 +223,7 @@ describe('calculation: faults of a sandbox', () => {
     return calculations.runsOf(variableId);
   };
 
-  test('a script fails as breaks_sandbox at its third and its fourth fault; an edited script starts with no faults (R-H7, R-H8)', async () => {
+  test('the third and the fourth fault of a script each fail the run with outcome breaks_sandbox; an edited script starts with no faults (R-H7, R-H8)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
     const faults = [

@@ -54,7 +54,7 @@ export async function benchStructure({
   }
 }
 
-/** Adds SOURCES sources of VARIABLES variables each; the triggers and checks of single rows are left out. */
+/** Adds SOURCES sources of VARIABLES variables each, without running triggers and foreign-key checks. */
 async function seed(database: Database, accountId: number): Promise<void> {
   const sourceId = await addStoredSource(database, accountId);
   await withTransaction(
@@ -157,8 +157,8 @@ async function benchTargets(database: Database, accountId: number, limitMs: numb
 }
 
 /**
- * @param work returns the number of rows that it read, or, when it finds targets, their number divided by PAGE.
- * @throws {Error} when `work` does not return PAGE.
+ * @param work returns PAGE: either the number of rows read, or the number of targets found divided by PAGE.
+ * @throws {Error} when `work` returns another number.
  */
 async function timeOf(work: () => Promise<number>): Promise<number> {
   const startMs = performance.now();

@@ -64,7 +64,7 @@ describe('identity: the sign-in page', () => {
     ['nl', 'Aanmelden'],
     ['xx, de-AT', 'Anmelden'],
     ['es', 'Sign in'],
-  ])('for Accept-Language "%s" has the title "%s" (R-B2)', async (language, title) => {
+  ])('for Accept-Language "%s" has the heading "%s" (R-B2)', async (language, title) => {
     expect(await htmlFor(language)).toContain(`<h1>${title}</h1>`);
   });
 
@@ -162,7 +162,7 @@ describe('identity: a posted sign-in form', () => {
   });
 });
 
-describe('identity: an authorization by code', () => {
+describe('identity: the authorization code flow', () => {
   it('gives an access token for the API and an ID token, and userinfo names the user (R-B2, R-B4)', async () => {
     const { page, verifier } = await signIn('uma');
     expect(new URL(page.url).searchParams.get('state')).toBe('state-1');

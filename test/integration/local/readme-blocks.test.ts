@@ -31,7 +31,7 @@ let roles: RoleProcess;
 let api: ApiClient;
 let directory: string;
 
-/** Creates what `npm start` leaves for the blocks: addresses and credentials of the stack, and the demo's variable. */
+/** Creates what the blocks need from `npm start`: addresses and credentials of the stack, and the demo's variable. */
 beforeAll(async () => {
   world = await createStoredWorld();
   await registerClient(world.database, {

@@ -41,7 +41,7 @@ export interface ScenarioStore {
 }
 
 export interface StoreWorld extends World {
-  /** @returns the instant from which the states of a variable are complete (R-F9); null when nothing was cut. */
+  /** @returns the instant from which the states of a variable are complete (R-F9); null when no version was removed. */
   historyFrom(variable: string): Promise<number | null>;
 }
 

@@ -102,7 +102,7 @@ describe('lenient reading: filters of a listing', () => {
   );
 });
 
-describe('storable text: PostgreSQL', () => {
+describe('platform: text that PostgreSQL can store', () => {
   it('a text is storable when it survives a round trip through UTF-8 and has no U+0000 (R-D1)', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {

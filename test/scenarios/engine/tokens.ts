@@ -31,7 +31,7 @@ export interface Cursor {
   readonly due: (mark: string) => void;
   /** Takes a bare word or a quoted text. */
   readonly text: (what: string) => string;
-  /** Takes a bare word and parses it with `read`. The error for another token or word is `<what> must be <rule>, got …`. */
+  /** Takes a bare word that `read` parses. The error for another token or word is `<what> must be <rule>, got …`. */
   readonly word: <Value>(what: string, rule: string, read: (word: string) => Value | undefined) => Value;
   readonly skipLineEnds: () => void;
   readonly fail: (message: string) => never;

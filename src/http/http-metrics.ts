@@ -14,7 +14,7 @@ export interface AnsweredRequest {
   readonly status: number;
 }
 
-/** @returns the series of the request; the caller observes the duration in seconds. */
+/** @returns the series of the request, in which the caller observes the duration in seconds. */
 export type CountRequest = (request: AnsweredRequest) => { observe(seconds: number): void };
 
 /** Label `route` of requests that no route matches. */

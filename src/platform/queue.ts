@@ -85,7 +85,7 @@ interface WakeJob {
 export function openWakeQueue(name: string, { redisUrl, prefix, log }: QueueOptions): MemberQueue {
   const connection = openRedis({ redisUrl, use: 'command', purpose: `queue ${name}`, log });
   const queue = new Queue<WakeJob>(name, { connection, prefix });
-  // Ignores errors that BullMQ repeats: the connection itself reports its outages.
+  // BullMQ emits the errors of the connection again; they are ignored here, because `openRedis` logs outages.
   queue.on('error', () => {});
   const setOf = (key: string): string => `${prefix}:${name}:members:${key}`;
   const wake = async (keys: readonly string[]): Promise<boolean> => {

@@ -31,7 +31,8 @@ export function FieldInput({ field, text, options, isDisabled, onChange }: Field
         searchable
         clearable
         limit={100}
-        // Disabled until the options arrive: a click on a field without options opens no list, not even later.
+        // Disabled until the options arrive: after a click on a field without options, the list stays closed even when
+        // the options arrive.
         disabled={isDisabled || data.length === 0}
         data={[...data]}
         value={text === '' ? null : text}

@@ -19,9 +19,9 @@ const RESET_LIMIT = 'reset lock_timeout';
  */
 const SMALL_BYTES = 4 * 2 ** 20;
 
-// Finds compressed chunks whose table of rows is empty and that have an index of more than one page (8192 bytes), or
-// free space maps and a table of columns of at most SMALL_BYTES. Autovacuum creates free space maps again after many
-// changes.
+// Finds compressed chunks that meet two conditions. Their table of rows is empty. In addition, an index of this table
+// has more than one page (8192 bytes), or there are free space maps and the table of columns has at most SMALL_BYTES.
+// Autovacuum creates free space maps again after many changes.
 const FIND_WASTEFUL = `
   select name, case when columns_bytes <= ${SMALL_BYTES} and map_bytes > 0 then columns_name end as "columnsName"
   from point_chunks() chunk

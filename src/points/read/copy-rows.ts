@@ -16,8 +16,8 @@ const FIRST_BLOCK_ROWS = 250;
 
 /**
  * The message of the first row contains the signature and flags of COPY BINARY between its head and its row. Skipping
- * this many bytes at the start of the stream aligns the rows; the first row then has other bytes in place of its
- * head, which are never decoded.
+ * this many bytes at the start of the stream leaves HEAD_BYTES bytes before the first row, as before every other row.
+ * These bytes are not the head of the first row; this has no effect, because heads are never decoded.
  */
 const SIGNATURE_BYTES = 19;
 /** Bytes of the last message: a head, and -1 as the number of columns. */

@@ -144,7 +144,8 @@ function Numeric({ field, onChange }: NumericProps) {
         searchable
         clearable
         limit={100}
-        // Disabled until the options arrive: a click on a field without options opens no list, not even later.
+        // Disabled until the options arrive: after a click on a field without options, the list stays closed even when
+        // the options arrive.
         disabled={units.length === 0}
         data={[...units]}
         value={field.unitId === '' ? null : field.unitId}

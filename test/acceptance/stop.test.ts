@@ -1,4 +1,4 @@
-/** SIGTERM with open connections, after the log is closed, or without the database: processes end in time (R-K2). */
+/** SIGTERM with open connections, a closed log, or an unavailable Redis or database: processes end in time (R-K2). */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openEventStream } from '../support/clients/event-stream.ts';

@@ -18,8 +18,8 @@ export interface Window {
   readonly fromMicros: Micros | undefined;
   readonly toMicros: Micros | undefined;
   /**
-   * The part of the window that consists of whole `alignTo` periods. Of the periods outside this part, the window may
-   * hold only some points.
+   * The part of the window that consists of whole `alignTo` periods. The window may hold only some points of the
+   * periods outside this part.
    */
   readonly whole?: DateRange;
 }
@@ -122,8 +122,8 @@ function toWholeBuckets(range: DateRange, timeZoneId: string, bucket: Bucket | u
 }
 
 /**
- * Moves an instant back or ahead by the declared period, but not beyond the storable dates. A period of 0 moves the
- * instant back by one microsecond, because `reachOf` excludes the moved start, and does not move it ahead.
+ * Moves an instant back or ahead by the declared period, but not beyond the storable dates. When the period is 0, a move
+ * back is one microsecond, because `reachOf` excludes the moved start, and a move ahead changes nothing.
  */
 function shift(micros: Micros, { period, periodTimeBase }: InputDeclaration, sign: 1 | -1, timeZoneId: string): Micros {
   if (period === 0) return sign === -1 ? micros - 1 : micros;

@@ -112,7 +112,7 @@ async function openFirst(
     if (request.url().includes('/console/assets/') || request.isNavigationRequest())
       void request.sizes().then(({ responseBodySize }) => (bytes += responseBodySize));
   });
-  // The steps above have filled the cache. With an empty cache, the first view costs what it costs on a first visit.
+  // The steps above have filled the cache. It is cleared, so that the first view loads as much as on a first visit.
   const session = await page.context().newCDPSession(page);
   await session.send('Network.clearBrowserCache');
   await page.getByRole('button').click();
@@ -139,7 +139,7 @@ const CLICK_UNTIL_DRAWN = `(link, isDrawn) => new Promise((resolve) => {
 
 async function openVariable(page: Page, http: string, variableId: number, name: string): Promise<number> {
   await page.goto(`${http}/console/find?q=${name}`);
-  // A pointer over the link makes the page load the code of its target; a person's pointer is there before the click too.
+  // Hovering over the link makes the page load the code of the linked view. A person hovers before a click too.
   await page.getByRole('link', { name }).hover();
   await page.waitForLoadState('networkidle');
   return page.evaluate<number>(

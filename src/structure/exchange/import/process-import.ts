@@ -232,7 +232,7 @@ async function toRefusal(
   if (isDeath)
     return new DocumentRefusal(
       'too_large',
-      'reading the document ended its process repeatedly; the document may need too much memory',
+      'the process that reads the document died repeatedly; the document may need too much memory',
     );
   const message = 'the import failed repeatedly because of an internal error; try again or contact support';
   return new DocumentRefusal('internal_error', message);

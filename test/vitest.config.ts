@@ -24,7 +24,7 @@ export default defineConfig({
   test: {
     root: CHECKOUT,
     pool: 'forks',
-    // For two processors: files wait for other processes, and the third worker uses that time.
+    // Suits two processors: test files wait for other processes, and a third worker uses that time.
     maxWorkers: 3,
     sequence: { sequencer: FileOrder },
     // A worker runs many files and loads the modules once: a third less CPU time.

@@ -13,7 +13,8 @@ import { withNestedLoops } from '../write/supersede-stored.ts';
 import type { Series } from '../write/survey-rows-rules.ts';
 import { attemptPurge } from './attempt-purge.ts';
 
-// Tagged and untagged versions are counted separately, from the newest. The current version is the newest of its kind.
+// Tagged and untagged versions are counted separately, from the newest. The current version, which is in `point`, counts
+// as the newest of its kind (tagged or untagged).
 /**
  * @returns the statement that deletes the surplus versions of a variable from one chunk of history. The result is the
  * number of deleted versions, and the first instant from which past states of the variable remain complete for the

@@ -67,7 +67,7 @@ describe('http: lenient reading', () => {
     expect(answer).toMatchObject({ status: 200, body: { operationId: operationId ?? expect.stringMatching(/./) } });
   });
 
-  it('a push with an operationId longer than 200 characters answers 400 (R-D7)', async () => {
+  it('a push with an operationId longer than 200 characters is answered 400 (R-D7)', async () => {
     expect((await push(`/api/data?operationId=${'x'.repeat(200)}`)).status).toBe(200);
     expect(await push(`/api/data?operationId=${'x'.repeat(201)}`)).toMatchObject({
       status: 400,

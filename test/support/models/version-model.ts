@@ -66,7 +66,7 @@ export function isWithin({ fromMicros, toMicros, isToIncluded }: Period, dateMic
   return toMicros === undefined || dateMicros < toMicros || (isToIncluded && dateMicros === toMicros);
 }
 
-/** A choice of versions, with an instant in place of the moment `knownAt`. */
+/** A `Choice` whose `knownAt` is replaced by its instant, `knownMicros`. */
 export type ModelChoice = Omit<Choice, 'knownAt'> & { readonly knownMicros?: number };
 
 /**

@@ -22,7 +22,9 @@ export interface BasicAuthentication extends Authentication {
   readonly exchangePassword: ExchangePassword | undefined;
   /** Called before a password is checked; its error becomes the answer. */
   readonly beforeTry?: (c: Context) => Promise<void>;
-  /** Origins besides the service's own whose pages may send Basic with requests that write. Default: none. */
+  /**
+   * Origins besides the service's own whose pages may send Basic with methods other than GET and HEAD. Default: none.
+   */
   readonly corsOrigins?: readonly string[];
   /** Number of the operator's proxies that append to X-Forwarded-For. Default: 0. */
   readonly proxyHops?: number;
@@ -84,8 +86,9 @@ function parseBasic(authorization: string | undefined): Omit<Credentials, 'netwo
 }
 
 /**
- * Refuses Basic for a request that writes and comes from a page of another origin, because a browser adds a remembered
- * password to the requests of any page. Allows the request when CORS_ORIGINS names the origin; `*` names no origin.
+ * Refuses Basic for a request from a page of another origin, because a browser adds a remembered password to the
+ * requests of any page. Allows the request when its method is GET or HEAD, or when CORS_ORIGINS names the origin; `*`
+ * names no origin.
  * @throws {DomainError} permission_denied for a refused request.
  */
 function assertOwnPage({ req }: Context, corsOrigins: readonly string[]): void {

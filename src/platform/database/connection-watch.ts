@@ -17,7 +17,7 @@ const LOOK_INTERVAL_MS = 1000;
 const PROBE_TIMEOUT_MS = 2000;
 /** A COPY into the database sends bytes continuously; a session that waits for bytes this long has lost its client. */
 const CLIENT_READ_MS = 15_000;
-/** When no probe has been answered for this time, all silent connections and all idle connections are closed. */
+/** When no probe has been answered for this time, all suspected connections and all idle connections are closed. */
 const UNREACHABLE_MS = 8000;
 const REPORTS_NEEDED = 2;
 const TOO_MANY_CONNECTIONS = '53300';

@@ -45,7 +45,8 @@ export function openDirectWriter(database: Database, concurrency: number, log: L
       if (isDependencyError(error)) throw error;
       const { accountId, operation } = submission;
       const fields = { err: error, accountId, requestId: operation.requestId };
-      if (!(error instanceof OvertakenError)) log.warn(fields, 'a push could not be written directly');
+      if (!(error instanceof OvertakenError))
+        log.warn(fields, 'a push could not be written directly; it takes the ordinary path through the ingester');
       return undefined;
     } finally {
       slots.leave();

@@ -23,7 +23,10 @@ const customFilter = textParameter(
   "Filter expression over members. Operators: `=`, `<>`, `>`, `>=`, `<`, `<=`, `~` (contains), `!~`, `startswith`, `!startswith`, AND, OR and parentheses. Example: `name ~ 'oven' AND Form.Group.'Field' = 3`. A filter of sources may use `Site{…}` for conditions on their site.",
 );
 
-/** Id filters with their other names: clients also write the singular, and `id` or `ids` for what is listed (R-A12). */
+/**
+ * Id filters and their other names: clients also write the singular, and `id` or `ids` for the resources that the
+ * listing returns (R-A12).
+ */
 const ofSites = (description: string, ...own: readonly string[]) => named(idsParameter(description), ...own, 'siteId');
 const ofSources = (description: string, ...own: readonly string[]) =>
   named(idsParameter(description), ...own, 'sourceId', 'sourcesId');

@@ -53,11 +53,11 @@ export const FIELDS: Readonly<Record<Kind, readonly Field[]>> = {
   ],
 };
 
-/** A stored element, or the members of a request. */
+/** Members of a stored site, source or variable, or of a request. */
 export type Members = Readonly<Record<string, unknown>>;
 export type Texts = Readonly<Record<string, string>>;
 
-/** @returns every field of an element as the text of its input; '' for null. */
+/** @returns every field of a site, source or variable as the text of its input; '' for null. */
 export function toTexts(kind: Kind, stored: Members): Texts {
   return Object.fromEntries(FIELDS[kind].map(({ name: member }) => [member, toText(stored[member])]));
 }

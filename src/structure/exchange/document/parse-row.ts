@@ -133,7 +133,7 @@ function toColumns({ name, resource, fields, keyField }: Kind, row: Members): Me
     const value = row[field];
     const { column, members } = resource.fields[field] ?? {};
     if (value === undefined || column === undefined || (field === keyField && textOf(value) === undefined)) return [];
-    // A required column cannot be cleared: null keeps its value.
+    // A site always has a time zone, so null leaves the column out.
     if (value === null)
       return column === 'time_zone_id' && name === 'sites' ? [] : [[column, RESET[name][column] ?? null]];
     return [[column, members ? members[value as string] : value]];

@@ -138,7 +138,7 @@ describe('calculator: accounts', () => {
     await Promise.all(previews);
   });
 
-  test('a run that gives its slot back is recorded and repeated, and does not count as an attempt (R-K2, R-A14)', async () => {
+  test('a run that is stopped because another account needs its slot is recorded and repeated, and does not count as an attempt (R-K2, R-A14)', async () => {
     start();
     let isPatient = false;
     const script: Script = (signal) => (isPatient ? Promise.resolve(ok([1])) : sleep(signal));

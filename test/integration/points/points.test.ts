@@ -306,7 +306,7 @@ describe('points: reading', () => {
   });
 });
 
-// Model and store are compared on whole histories in point-laws.test.ts.
+// point-laws.test.ts compares the store with a model, over whole histories.
 describe('points: laws of versioning', () => {
   const write = fc.record({
     date: fc.integer({ min: 0, max: 5 }),

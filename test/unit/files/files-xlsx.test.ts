@@ -228,7 +228,7 @@ describe('files: the reading of an invalid workbook (R-E4)', () => {
     expect(errors).toMatchObject([{ row: 2, code: 'invalid_value' }]);
   });
 
-  it('fails with code too_many_rows: more rows than the limit', async () => {
+  it('fails with code too_many_rows when the sheet has more rows than the limit', async () => {
     const sheet = sheetOf(good(2) + good(3));
     await expect(readParts({ sheet }, { limits: { maxRows: 1 } })).rejects.toMatchObject({ code: 'too_many_rows' });
   });
@@ -274,7 +274,7 @@ describe('files: serial numbers of date cells', () => {
     [22, true],
     [0, false],
     [2, false],
-  ])('is the built-in number format %s a date format? %s (R-E2)', (id, isDate) => {
+  ])('the built-in number format %s counts as a date format: %s (R-E2)', (id, isDate) => {
     expect(isDateFormat(id, undefined)).toBe(isDate);
   });
 
@@ -287,7 +287,7 @@ describe('files: serial numbers of date cells', () => {
     [164, '[Red]#,##0', false],
     [164, 'General', false],
     [164, '0\\ \\d', false],
-  ])('is the number format %s with the code %s a date format? %s (R-E2)', (id, code, isDate) => {
+  ])('the number format %s with the code %s counts as a date format: %s (R-E2)', (id, code, isDate) => {
     expect(isDateFormat(id, code)).toBe(isDate);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Requires that a test cites every ruling, and generates test/rulings.md, the table of the tests that cite each ruling
- * (`npm test -- -u rulings` renews it).
+ * Requires that every ruling is cited by a test, and generates test/rulings.md, the list of the tests that cite each
+ * ruling (`npm test -- -u rulings` renews it).
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -87,7 +87,7 @@ describe('points: gap filling', () => {
     ]);
   });
 
-  test('gives the same result in both orders and changes no bucket that has a value (R-G1)', () => {
+  test('gives the same buckets in the orders ASC and DESC, and changes no bucket that has a value (R-G1)', () => {
     const buckets = fc
       .uniqueArray(
         fc.record({ start: fc.integer({ min: 0, max: 30 }), value: fc.double({ noDefaultInfinity: true }) }),

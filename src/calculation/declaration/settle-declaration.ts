@@ -35,7 +35,7 @@ export async function settleDeclaration(
   const settled = mapDates(calculated, (value) => {
     const date = toDate(value);
     if (date?.isLocal) hasLocalDates = true;
-    // Of the dates that are not local, only epoch milliseconds have no colon.
+    // A date that is not local and has no colon is in epoch milliseconds; only such a date is converted here.
     const isKept = !date || date.isLocal || String(value).includes(':');
     return isKept ? value : formatInstant(date.micros);
   });

@@ -99,7 +99,7 @@ export class Zygote {
 
   async #start(): Promise<Container> {
     const container = await this.#launcher.launch();
-    // A close does not wait until R has started.
+    // `close()` kills a container that is still starting: it does not wait until R is ready.
     const kill = () => container.process.kill('SIGKILL');
     this.#closing.signal.addEventListener('abort', kill, { once: true });
     try {

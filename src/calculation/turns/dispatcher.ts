@@ -7,8 +7,8 @@ import { FairQueue, type Turn, type Urgency } from './fair-queue.ts';
 import { HandBack } from './hand-back.ts';
 
 /**
- * Milliseconds from the moment when an account needs a borrowed slot until the slot is taken back. A run that ends
- * within this time need not be stopped.
+ * Milliseconds from the moment when an account below its share needs a slot until a borrowed slot is taken back. A run
+ * that ends within this time need not be stopped.
  */
 const TAKE_BACK_AFTER_MS = 25;
 

@@ -44,7 +44,7 @@ interface Account {
 
 interface Running {
   readonly turn: Turn;
-  /** The time of the run up to this instant is debited. */
+  /** Instant up to which the time of the run is already debited from its account. */
   debitedMs: number;
   isReturning: boolean;
 }

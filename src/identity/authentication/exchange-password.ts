@@ -33,7 +33,7 @@ export interface ExchangedToken {
  */
 export type ExchangePassword = (credentials: Credentials) => Promise<ExchangedToken>;
 
-/** Scopes requested for a password: pushes and reads. A client of another issuer may be allowed pushes only. */
+/** Scopes of a password exchange: pushes and reads. An endpoint that answers invalid_scope is asked for pushes only. */
 const SCOPES = ['push-data', 'datahub-api'] as const;
 const [PUSH_SCOPE] = SCOPES;
 const TIMEOUT_MS = 10_000;
@@ -116,7 +116,7 @@ export function exchangeAtEndpoint({
     const token = tokenAnswer.safeParse(answer);
     if (token.success) {
       const verified = await verifier(token.data.access_token);
-      // The issuer has granted the requested scope of pushes, even when the token does not name it.
+      // Each request asks for the scope of pushes, so the caller gets this scope even when the token does not name it.
       const scopes = new Set([...verified.scopes, PUSH_SCOPE]);
       return { verified: { ...verified, scopes }, ttlSec: token.data.expires_in };
     }

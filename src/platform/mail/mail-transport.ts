@@ -70,8 +70,8 @@ function openSmtp(url: string, from: string): MailTransport {
 }
 
 /**
- * Returns true for a permanent refusal: a status 5xx for the sender, a recipient or the content. A refused sign-in
- * means a wrong setting: the mail waits.
+ * Returns true for a permanent refusal: a status 5xx for the sender, a recipient or the content. Returns false for a
+ * refused sign-in, which means a wrong setting: the mail waits.
  */
 function isRefused(error: unknown): boolean {
   const { responseCode = 0, command = '' } = error as { responseCode?: number; command?: string };

@@ -22,8 +22,7 @@ export interface Admission {
    */
   hasCapacity(accountId: number): boolean;
   /**
-   * @throws {DomainError} queue_full when the queue holds at least as many bytes of the account as it has free bytes, or
-   * has no free bytes.
+   * @throws {DomainError} queue_full unless the account has fewer bytes in the queue than the queue has free.
    */
   assertQueueCapacity(accountId: number): Promise<void>;
   /** Adds the bytes of readings that were just queued to the waiting bytes of the account and of all accounts. */

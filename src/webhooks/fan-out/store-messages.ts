@@ -32,7 +32,7 @@ const STORE = `
   insert into webhook_attempt (event_id, webhook_id, due_date, date)
   select id, webhook_id, now(), now() from message order by ordinal`;
 
-/** Opens a store that writes messages in batches (R-I8). @param transaction includes the writes of all batches. */
+/** Opens a store that writes messages in batches, all in `transaction` (R-I8). */
 export function openMessageStore(transaction: Transaction): MessageStore {
   let waiting: NewMessage[] = [];
   let characters = 0;

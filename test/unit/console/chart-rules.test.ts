@@ -19,14 +19,14 @@ const planOf = (granularity: number | null, timeBase: string | null, spacingSec:
 
 describe('console chart: few points are drawn raw, many points as buckets', () => {
   test.each([
-    ['a year of quarters of an hour', 'Raw', 15, 'Minute', 900, 366],
-    ['ten years of quarters of an hour', 'Day', 15, 'Minute', 900, 3660],
-    ['a million minutes', 'Day', 1, 'Minute', 60, 695],
-    ['three days of seconds', 'Minute', 1, 'Second', 1, 3],
-    ['twenty years of quarters of an hour', 'Month', 15, 'Minute', 900, 7320],
-    ['ten days of seconds without a granularity', 'Hour', null, null, 1, 10],
-    ['ten days of seconds that are declared as quarters of an hour', 'Hour', 15, 'Minute', 1, 10],
-    ['a year of hours without a granularity', 'Raw', null, null, 3600, 366],
+    ['a year of 15-minute points', 'Raw', 15, 'Minute', 900, 366],
+    ['ten years of 15-minute points', 'Day', 15, 'Minute', 900, 3660],
+    ['a million 1-minute points', 'Day', 1, 'Minute', 60, 695],
+    ['three days of 1-second points', 'Minute', 1, 'Second', 1, 3],
+    ['twenty years of 15-minute points', 'Month', 15, 'Minute', 900, 7320],
+    ['ten days of 1-second points without a granularity', 'Hour', null, null, 1, 10],
+    ['ten days of 1-second points that are declared as 15-minute points', 'Hour', 15, 'Minute', 1, 10],
+    ['a year of hourly points without a granularity', 'Raw', null, null, 3600, 366],
     ['one point without a granularity', 'Raw', null, null, undefined, 366],
     ['several points of one date', 'Raw', null, null, 0, 366],
   ] as const)('%s: resolution %s', (_what, expected, granularity, timeBase, spacingSec, days) => {

@@ -98,7 +98,7 @@ function toSpan({ from, to }: Read, line: number): Span[] {
   return [{ from: Date.parse(from) / 1000, to: Date.parse(to) / 1000, line }];
 }
 
-/** @returns the query of the points in an input's window and margins. Of several VersionTags, it keeps the first. */
+/** @returns the query of the points in an input's window and margins; it selects the first of several VersionTags. */
 function queryOf({ variableId, from, to, version, asOf }: Read, stepSec: number): PointQuery {
   const [begin, end] = [from === null ? Number.NaN : Date.parse(from), to === null ? Number.NaN : Date.parse(to)];
   const margin = Math.max((end - begin) * MARGIN, stepSec * 10_000);

@@ -16,7 +16,7 @@ export interface LoadOrder {
 export interface LoadReport {
   /** Answers that account A got per second. */
   readonly answersPerSec: number;
-  /** Processor time of the load, in cores. */
+  /** Processor cores that the load used on average. */
   readonly cores: number;
 }
 

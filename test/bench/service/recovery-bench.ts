@@ -50,7 +50,7 @@ interface Probe {
   close(): Promise<void>;
 }
 
-/** @param environment of the roles, with R_ROOT. */
+/** @param environment environment variables of the roles, including R_ROOT. */
 export async function benchRecovery(environment: RoleEnvironment): Promise<readonly Figure[]> {
   const ports = { HTTP_PORT: String(await findFreePort()), GRPC_PORT: String(await findFreePort()) };
   const start = (role: Role) => startRoles([role], { ...environment, ...ports, ...SETTINGS });

@@ -33,7 +33,7 @@ const valuesOf = async (variableId: number) => {
 const readings = (...values: readonly number[]) => values.map((value, hour) => ({ date: at(hour), value }));
 
 describe('variable: its divider divides the values that arrive (R-C6)', () => {
-  it('in a first, a second and a large push; the large push also has a variable without a divider, whose value is stored unchanged', async () => {
+  it('in a push with an uncached target, a push with a cached target and a large push; the large push also has a variable without a divider, whose value is stored unchanged', async () => {
     const { sourceId, variableId } = await createStructure(api.manager, { divider: 1000, mappingConfig: 'Wh' });
     const plain = await createVariable(api.manager, sourceId);
     // The first push resolves its target, the second uses the small-push handler's cache, a worker thread parses the

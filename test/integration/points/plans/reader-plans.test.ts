@@ -111,7 +111,7 @@ describe('points: plans of reads that must be fast', () => {
     expect(plan.join('\n')).toMatchSnapshot();
   });
 
-  test('normalise() keeps the line of a sequential scan', async () => {
+  test('a sequential scan stays visible in a normalised plan', async () => {
     const { rows } = await store.database.query<{ 'QUERY PLAN': string }>(
       'explain (costs off) select * from point where value = 1',
     );

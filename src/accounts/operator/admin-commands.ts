@@ -27,7 +27,7 @@ export interface AdminServices {
   readonly operatorName: string;
   /** Requeues the failed batches (dead letters) of one account or of all accounts. @returns their number. */
   readonly retryBatches: (transaction: Transaction, accountId: number | undefined) => Promise<number>;
-  /** Encrypts the secrets of webhooks with the first key of WEBHOOK_KEYS. @returns a line for the operator. */
+  /** Encrypts secrets and headers of webhooks with the first key of WEBHOOK_KEYS. @returns a line for the operator. */
   readonly renewWebhookSecrets: () => Promise<string>;
   /** @returns the lines of a table: the disk space of stored points. */
   readonly describeStorage: () => Promise<readonly string[]>;

@@ -21,7 +21,7 @@ export interface UserDirectory {
   update(transaction: Transaction, user: DirectoryUser): Promise<void>;
   /** Removes a user who is about to be deleted, and ends their sessions. */
   remove(transaction: Transaction, userId: string): Promise<void>;
-  /** Locks a user, indefinitely or until an instant, or unlocks them. A lock ends their sessions. */
+  /** Locks or unlocks a user; `locked_for_a_while` lasts until `app_user.locked_until`. A lock ends their sessions. */
   setLock(transaction: Transaction, userId: string, lock: 'locked' | 'locked_for_a_while' | 'unlocked'): Promise<void>;
   /** Ends every session of a user; access tokens issued before the current second are refused. */
   endSessions(transaction: Transaction, userId: string): Promise<void>;
@@ -38,7 +38,7 @@ export interface UserDirectory {
    * @returns true when they were revoked: the user needs a temporary password.
    */
   claimAddress(transaction: Transaction, userId: string, email: string): Promise<boolean>;
-  /** Mails a link to choose a new password; it works once, for an hour (R-B11). The user must have a mail address. */
+  /** Mails a link to choose a new password, valid for one hour and one use (R-B11). The user needs a mail address. */
   sendPasswordReset(transaction: Transaction, user: DirectoryUser): Promise<void>;
   /** @returns the address of the page where the user changes the password; the page returns to `returnUrl` (R-B13). */
   updatePasswordLink(userName: string, returnUrl: string): string;

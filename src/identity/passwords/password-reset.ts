@@ -1,4 +1,4 @@
-/** The link to choose a new password (R-B11): it works once, for an hour; its token is stored as a hash only. */
+/** The link to choose a new password (R-B11): valid for one hour and one use; its token is stored as a hash only. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
 

@@ -163,8 +163,8 @@ async function startRoles(
 }
 
 /**
- * At SIGTERM or SIGINT, aborts `asked` and stops every role; then resolves. When this takes longer than
- * SHUTDOWN_TIMEOUT_MS, the process exits with 1.
+ * At SIGTERM or SIGINT, aborts `asked`, which ends the wait for the database, and stops every role; then resolves. When
+ * the stop takes longer than SHUTDOWN_TIMEOUT_MS, the process exits with 1.
  */
 function stopOnSignal({ config, log, close }: Parts, roles: readonly Role[], asked: AbortController): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 /**
- * Tells errors that may pass (503, the client may retry), such as an unavailable dependency, and violated foreign keys
- * (409) from bugs (500) (R-A5).
+ * Recognises unexpected errors that are not bugs (R-A5): errors that may pass, such as an unavailable dependency (503,
+ * the client may retry), and violated foreign keys (409). Any other unexpected error is a bug (500).
  */
 
 // A connection that is already open can fail with these codes too; its last request may then have taken effect.

@@ -215,9 +215,9 @@ const PARENT_COLUMN: Readonly<Record<KindName, string | undefined>> = {
 };
 
 /**
- * @returns for each lookup the ids of the resources with its key, ascending. When there are none, a lookup by name
- * without an occurrence gets the id of the only resource that has an identifier and this name, or no id when several
- * such resources exist.
+ * @returns for each lookup the ids of the resources with its key, ascending. The key of a resource is its identifier,
+ * or its name when it has no identifier. When no resource has the key, a lookup by name without an occurrence gets the
+ * id of the resource that has this name and an identifier, if there is exactly one.
  */
 async function findIds(
   queryable: Queryable,

@@ -1,7 +1,7 @@
 /**
  * Measures two writes over HTTP until their points are readable (R-D6): a rewrite of 1.4 million points of 40 variables,
- * compared with the writer alone; and a push of a day of points by the same user to another variable during the rewrite,
- * compared with such a push on an idle service.
+ * compared with direct calls of `writePoints`; and a push of a day of points by the same user to another variable
+ * during the rewrite, compared with such a push on an idle service.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Database, withTransaction } from '../../../src/platform/database/database.ts';
@@ -65,7 +65,7 @@ export async function benchRewrite(service: RewriteService): Promise<readonly Fi
   ];
 }
 
-/** @returns the seconds that the writer alone takes for all points, with one transaction per group of variables. */
+/** @returns the seconds that `writePoints` takes for all points, with one transaction per group of variables. */
 async function rewriteAlone(database: Database, ids: readonly number[], value: number): Promise<number> {
   const parts = groupsOf(ids).map((group) => {
     return encodeTuples(

@@ -1,4 +1,4 @@
-/** Of the pages of other origins, only pages of an origin in CORS_ORIGINS may read answers. */
+/** A page of another origin may read answers only when CORS_ORIGINS contains the origin of the page. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createStructure } from '../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';

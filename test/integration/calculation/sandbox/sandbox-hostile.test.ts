@@ -177,8 +177,8 @@ describe('sandbox: the host', () => {
 describe('sandbox: answers', () => {
   test('processes that a script leaves behind can spoil its answer but not forge it (R-H7)', async () => {
     const outcome = await hostile('left-behind');
-    // A fork of R inherits the descriptor to which the script's R writes the answer. What the fork writes there corrupts
-    // only the result of this script.
+    // A fork of R inherits the descriptor to which the script's R writes the answer. Bytes that the fork writes there
+    // corrupt only the result of this script.
     expect(['ok', 'script_error', 'limit']).toContain(outcome.kind);
     if (outcome.kind === 'ok') expect(outcome.series.values).toEqual(Float64Array.of(1));
   });

@@ -36,8 +36,8 @@ describe('variable: its divider divides the values that arrive (R-C6)', () => {
   it('in a push with an uncached target, a push with a cached target and a large push; the large push also has a variable without a divider, whose value is stored unchanged', async () => {
     const { sourceId, variableId } = await createStructure(api.manager, { divider: 1000, mappingConfig: 'Wh' });
     const plain = await createVariable(api.manager, sourceId);
-    // The first push resolves its target, the second uses the small-push handler's cache, a worker thread parses the
-    // third.
+    // The first push looks up its target in the database, and the second finds it in the cache. A worker thread parses
+    // the third push.
     await push([{ variableId, data: [{ date: at(0), value: 5 }] }]);
     await push([{ variableId, data: [{ date: at(1), value: 1500 }] }]);
     const many = Array.from({ length: 4000 }, (_, index) => ({

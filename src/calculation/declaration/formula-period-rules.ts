@@ -54,7 +54,7 @@ function findValid(begins: readonly Micros[], ends: readonly Micros[], at: Micro
 
 /**
  * @returns the part of a range of dates that lies in a period; a range outside the period becomes the nearest date
- * of the period, because a window may reach from the range into the period (R-H1).
+ * of the period, because the window of an input may reach from the range into the period (R-H1).
  */
 export function clampInto({ fromMicros, untilMicros }: FormulaPeriod, range: DateRange): DateRange {
   return { fromMicros: clamp(range.fromMicros), toMicros: clamp(range.toMicros) };

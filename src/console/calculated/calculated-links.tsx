@@ -9,7 +9,7 @@ import type { Variable } from '../variable/variable-queries.ts';
 import classes from './calculated-links.module.css';
 
 /**
- * Shows the links. Only a calculated variable has a script and runs; only a role that may manage the account can create
+ * Shows the links. Only a calculated variable has runs and a script; only a role that may manage the account can create
  * a calculated variable.
  */
 export function CalculatedLinks({ variable: { id, calculated } }: { readonly variable: Variable }) {

@@ -34,7 +34,7 @@ export interface VerifiedToken {
    * while the user has this password. Undefined for the claims of a token.
    */
   readonly passwordFingerprint?: string | undefined;
-  /** Claim `account`; undefined when absent. */
+  /** Claim `account`; undefined when it is absent or is not a non-negative integer. */
   readonly accountId: number | undefined;
   readonly scopes: ReadonlySet<string>;
   /**

@@ -143,7 +143,7 @@ describe('rollups: a roll-up and later aggregates', () => {
     ]);
   });
 
-  test('an as-of read includes a rollup only if all its points were known at `asOf`; a read that leaves one out names the instant from which the history is complete (R-F5, R-F9)', async () => {
+  test('an as-of read includes a rollup only if all its points were known at `asOf`; a read that leaves a rollup out names the instant from which the history is complete (R-F5, R-F9)', async () => {
     const variableId = await addHours();
     const { versionTimestamp } = await store.write(variableId, hours(0, 24, 100));
     await rollUp(variableId, at(48));

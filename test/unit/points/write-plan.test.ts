@@ -214,7 +214,7 @@ describe('write plan', () => {
     expect(runsOf([-2 * HOUR, -HOUR, 0, HOUR])).toEqual([[[-2 * HOUR, -HOUR, HOUR]], [[0, HOUR, HOUR]]]);
   });
 
-  it('replaces a stored version that has the VersionTag of a written row, but only if that VersionTag may already be stored (R-F2)', () => {
+  it('replaces a stored version with the VersionTag of a written row; a VersionTag newer than all VersionTags written before replaces nothing (R-F2)', () => {
     const known = series({ variableId: 1, maxDateMicros: NOW, lastVersionTagId: 5 });
     const replaced = (tagId: number) => expand(plan([[point(1, 0, tagId)]], known), 'replaced');
     expect(replaced(5)).toEqual(['1 0 5']);

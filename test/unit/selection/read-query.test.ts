@@ -26,7 +26,7 @@ describe('read query: a body as a source of parameters (R-G1)', () => {
     expect(sourceOfBody(null).all('a')).toEqual([]);
   });
 
-  test('the location in an error is the path of the value at an index; without an index, the path of the last value or of its list; if there is no such value, $ and the name of the parameter', () => {
+  test('an error at an index names the path of the value at this index; an error without an index names the path of the last value, or of the list that contains it; when there is no such value, the path is $ and the name of the parameter', () => {
     const body = { filter: { Ids: [[1, 2], 3], one: 4 } };
     expect([0, 1, 2].map((index) => pathOf(body, 'ids', index))).toEqual([
       '$.filter.Ids[0][0]',

@@ -102,7 +102,7 @@ test('webhook sending: the Host header has the name of the URL, not the address 
   expect(receiver.messages[0]?.headers.host).toBe(`receiver.test:${receiver.port}`);
 });
 
-test('webhook sending: a name below localhost resolves to the loopback addresses; localhost receives messages when the operator allows these addresses (R-I4)', async () => {
+test('webhook sending: a subdomain of localhost resolves to the loopback addresses; a receiver at localhost gets messages when the operator allows these addresses (R-I4)', async () => {
   expect(await nameResolver()('some.localhost')).toEqual(['127.0.0.1', '::1']);
   const url = `http://localhost:${receiver.port}/`;
   expect(await sendTo(url, { allowedRanges: ranges('127.0.0.0/8', '::1') })).toMatchObject({ state: 'Succeeded' });

@@ -8,7 +8,8 @@
  *   device is not counted when it is one of the last 16 wrong passwords of the network.
  * - Against distributed guessing, the wrong passwords of all strangers are added up. A stranger is a network without a
  *   right password in the last 30 days; its wrong passwords count until `lockSec` after the last of them. When the sum
- *   reaches 20 times `maxFailures`, all strangers are blocked.
+ *   reaches 20 times `maxFailures`, all strangers are blocked. Wrong passwords that are counted at the same time do not
+ *   see each other in the sum, so a few more may be tried.
  */
 import { createHash } from 'node:crypto';
 import type { Queryable } from '../../platform/database/database.ts';

@@ -43,7 +43,7 @@ export type ResultFrame =
       readonly message: string;
       readonly call: string;
       readonly line: number | null;
-      /** Texts of `Errors` that a script returned without a series. */
+      /** Texts of the result's member `Errors`, when the script returned no series. */
       readonly errors: readonly string[];
       readonly messages: readonly string[];
       readonly warnings: readonly string[];

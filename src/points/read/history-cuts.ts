@@ -53,8 +53,8 @@ export function openingOf(selection: PointSelection): readonly string[] {
 }
 
 /**
- * @param opened the rows of each statement of `openingOf`. When the second statement does not find cuts, it restricts
- * the planner and returns no rows.
+ * @param opened the rows of each statement of `openingOf`. A read of only the latest versions has no statement for
+ * cuts; its second statement restricts the planner and returns no rows.
  */
 export function toNotice(opened: OpenedRows): Notice {
   const [rolledUp, cuts] = opened as readonly [readonly RawBoundary[], readonly HistoryCut[]];

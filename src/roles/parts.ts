@@ -117,7 +117,7 @@ export function openParts(config: Config, log: Log, roles: readonly string[] = [
     progress: {
       run: async () => {
         const stalled = progress.stalled();
-        if (stalled.length > 0) throw new Error(`no progress: ${stalled.join(', ')}`);
+        if (stalled.length > 0) throw new Error(`background loops make no progress: ${stalled.join(', ')}`);
       },
     },
   };

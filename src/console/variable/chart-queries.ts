@@ -18,7 +18,7 @@ const MAX_STOPS = 300;
 /** When a range has more points than this (estimated), the slider gets no stops from the versions of these points. */
 const MAX_POINTS_FOR_STOPS = 12_000;
 
-/** Number of last points from whose distances the spacing of a variable's points is estimated. */
+/** The spacing of a variable's points is estimated from at most this number of its last points. */
 const MAX_LAST = 100;
 
 /** @returns the query of the bounds of a variable's points; the bounds are null when the variable has no points. */

@@ -1,6 +1,6 @@
 /**
- * CodeMirror in a shadow root, by default with R highlighting. There CodeMirror uses adopted style sheets: the
- * Content-Security-Policy refuses the style tags that it would insert into the page.
+ * CodeMirror in a shadow root, by default with R highlighting. In a shadow root, CodeMirror uses adopted style sheets.
+ * Outside of one, it inserts style tags, which the Content-Security-Policy refuses.
  */
 import { autocompletion, closeBrackets, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';

@@ -1,4 +1,4 @@
-/** Yardstick for small pushes: a Hono route that only parses their JSON. Sends its port over IPC. */
+/** Baseline for small pushes: a Hono route that only parses their JSON. Sends its port over IPC. */
 import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';

@@ -86,7 +86,7 @@ describe('accounts: round trip of a user', () => {
     );
   }, 60_000);
 
-  it('a user with 1,500 sites and 1,500 claims is accepted back in one request (R-C, R-C2)', async () => {
+  it('one POST accepts the body of GET of a user with 1,500 sites and 1,500 claims (R-C, R-C2)', async () => {
     const path = `/account/user/${uma}`;
     await api.database.query(
       `with made as (insert into site (account_id, name, time_zone_id) select $1, 'Site ' || i, 'UTC'

@@ -110,7 +110,7 @@ describe.skipIf(program === undefined)(
       await keepScreenshot('docs-linked');
     });
 
-    it('shows the error of an operation tried without a token; after a sign-in, tries it with a token (R-A5, R-A9, R-B3)', async () => {
+    it('shows the error of an operation that is tried without a token, and its result when it is tried after a sign-in (R-A5, R-A9, R-B3)', async () => {
       const { tab } = chromium;
       await api.manager.post('/sites', { name: 'A site to be found' });
       await tab.open(docs('?tried#/Sites/listSites'));

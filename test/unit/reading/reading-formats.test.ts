@@ -125,10 +125,10 @@ describe('reading: Arrow rows (R-G4)', () => {
 
   // With 1 and 1,000 repetitions, several batches share a record batch; with 5,000, each has a record batch of its own.
   test.each([
-    ['once', 1],
-    ['1,000 times', 1000],
-    ['5,000 times', 5000],
-  ])('keep the ids and texts of every batch when each batch holds its rows %s', async (_often, times) => {
+    ['1 to 4', 1],
+    ['1,000 to 4,000', 1000],
+    ['5,000 to 20,000', 5000],
+  ])('keep the ids and texts of every batch when each batch has %s rows', async (_rows, times) => {
     const idsOfBatches = [[1, 2], [0, 0], [2], [3, 0, 1], [1]];
     const batches = idsOfBatches.map((ids, index) => {
       const all = Array.from({ length: times }, () => ids).flat();

@@ -100,7 +100,7 @@ describe('webhook sending: an invalid or missing response is a failure (R-I3)', 
   });
 });
 
-test('webhook sending: of an endless response body, 4 KiB are kept, and the connection is closed (R-I5)', async () => {
+test('webhook sending: the first 4 KiB of an endless response body are kept, and the connection is closed (R-I5)', async () => {
   let written = 0;
   const closed = Promise.withResolvers<number>();
   const sent = sendTo(

@@ -51,7 +51,7 @@ describe('webhook sending: the request to a receiver', () => {
     expect(receiver.messages[0]?.headers['webhook-timestamp']).toBe('1772370000');
   });
 
-  test('has the method and headers of the webhook, which do not replace headers of the service (R-I1, R-I3)', async () => {
+  test('has the method and headers of the webhook, which cannot replace reserved headers such as Webhook-Id (R-I1, R-I3)', async () => {
     const own = {
       'Content-Type': 'text/plain',
       'X-Mine': '1',
@@ -161,7 +161,7 @@ describe('webhook sending: the outcome of an attempt', () => {
     expect(retryAfterMs).toBeLessThanOrEqual(60_000);
   });
 
-  test('keeps 4 KiB of the body without a partial character at the end (R-I5)', async () => {
+  test('keeps at most 4 KiB of the response body, without a partial character at the end (R-I5)', async () => {
     receiver.answerWith((_request, response) => {
       response.end(`x${'é'.repeat(5000)}`);
     });

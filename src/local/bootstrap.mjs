@@ -17,6 +17,7 @@ const COMMANDS = ['start', 'dev', 'reset', 'test', 'check', 'db', 'admin', 'benc
 const WITHOUT_SYSTEM_PACKAGES = new Set(['check', 'admin']);
 const SEARCH_PATH = `${process.env.PATH ?? ''}${delimiter}/usr/sbin${delimiter}/sbin`;
 const IS_ROOT = process.getuid?.() === 0;
+const CAN_BE_ROOT = IS_ROOT || isPresent('sudo');
 const COMPOSE_HINT = 'use `docker compose up` instead';
 
 /** Debian packages, each with a file or program that shows that it is installed. */
@@ -81,10 +82,11 @@ function installPackages(packages) {
   print(`Installing ${names.join(', ')} …`);
   const environment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const isInstalled =
+    CAN_BE_ROOT &&
     runAsRoot(['apt-get', 'update', '--quiet'], environment) &&
     runAsRoot(['apt-get', 'install', '--quiet', '--yes', '--no-install-recommends', ...names], environment);
   if (isInstalled || packages.every(({ substitute }) => substitute && isPresent(substitute))) return;
-  fail(`apt could not install ${names.join(', ')}; install them by hand, or ${COMPOSE_HINT}`);
+  fail(`apt could not install packages; run as root: apt-get install ${names.join(' ')}; or ${COMPOSE_HINT}`);
 }
 
 /** Without root rights, mmdebstrap needs a range of subordinate ids; users created without adduser may have none. */
@@ -98,11 +100,9 @@ function ensureSubordinateIds() {
   const first = firstFreeId();
   const range = `${first}-${first + 65_535}`;
   print(`Adding subordinate ids ${range} to ${user} …`);
-  const isAdded = runAsRoot(['usermod', '--add-subuids', range, '--add-subgids', range, user], process.env);
-  if (!isAdded)
-    fail(
-      `usermod could not add subordinate ids; run as root: usermod --add-subuids ${range} --add-subgids ${range} ${user}`,
-    );
+  const command = ['usermod', '--add-subuids', range, '--add-subgids', range, user];
+  if (!CAN_BE_ROOT || !runAsRoot(command, process.env))
+    fail(`subordinate ids could not be added; run as root: ${command.join(' ')}`);
 }
 
 function firstFreeId() {
@@ -115,7 +115,6 @@ function firstFreeId() {
 }
 
 function runAsRoot(argv, env) {
-  if (!IS_ROOT && !isPresent('sudo')) fail(`sudo is missing; run as root: ${argv.join(' ')}`);
   const [program, ...rest] = IS_ROOT ? argv : ['sudo', '--preserve-env=DEBIAN_FRONTEND', ...argv];
   return spawnSync(program, rest, { stdio: ['inherit', 2, 2], env: { ...env, PATH: SEARCH_PATH } }).status === 0;
 }

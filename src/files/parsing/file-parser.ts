@@ -22,7 +22,10 @@ import type {
 export interface ParseHelp {
   /** Reads a part of the file. @param index index of the part, from 0. */
   readPart(index: number): Promise<StoredPart>;
-  /** Resolves new combinations of identifiers and of labels in the file. */
+  /**
+   * Finds the target of each combination of identifiers, or why it has none, and the label ids of each combination of
+   * VersionTag and tags. The parser sends combinations that it has not seen in the file before, or has forgotten.
+   */
   resolve(request: ResolveRequest): Promise<ResolveAnswer>;
   /** Called once, before the first chunk, with the names of unknown columns. */
   onHeader(ignored: readonly string[]): void;

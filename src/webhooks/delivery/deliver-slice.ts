@@ -94,7 +94,7 @@ async function endAttempt(
 
 async function release({ database, log }: DeliveryServices, { claimed }: DueAttempt): Promise<void> {
   await releaseClaims(database, [claimed]).catch((error: unknown) => {
-    log.warn({ err: error, webhookId: claimed.webhookId }, 'a claim could not be released; it ends with its lease');
+    log.warn({ err: error, webhookId: claimed.webhookId }, 'an interrupted webhook attempt could not be released; it can be sent again when its lease ends');
   });
 }
 

@@ -311,17 +311,19 @@ describe('files: an uploaded file', () => {
     expect(new Uint8Array(await response.arrayBuffer())).toEqual(bytes);
   });
 
-  it('may have 3 event streams of one user; one more stream gets 429 until a client disconnects (R-A14)', async () => {
-    const fileId = await stack.upload('followed.csv', `${HEADER}\n`);
-    await stack.api.database.query(`update stored_file set state = 'Processing' where id = $1`, [fileId]);
-    const follow = async () => {
+  it('shares the 3 event streams of a user with other files; one more stream gets 429 until a client disconnects (R-A14)', async () => {
+    const fileIds = [await stack.upload('one.csv', `${HEADER}\n`), await stack.upload('two.csv', `${HEADER}\n`)];
+    const setState = (state: string) =>
+      stack.api.database.query(`update stored_file set state = $2 where id = any($1)`, [fileIds, state]);
+    await setState('Processing');
+    const follow = async (fileId = fileIds[0]) => {
       const leaving = new AbortController();
       const headers = { authorization: `Bearer ${stack.api.manager.token}` };
       const answer = await fetch(`${stack.origin}/storage/${fileId}/events`, { headers, signal: leaving.signal });
       return { answer, leave: () => leaving.abort() };
     };
     const followers = [];
-    for (let count = 0; count < MAX_FOLLOWED; count += 1) followers.push(await follow());
+    for (let count = 0; count < MAX_FOLLOWED; count += 1) followers.push(await follow(fileIds[count % 2]));
     expect(followers.map(({ answer }) => answer.status)).toEqual(followers.map(() => 200));
     const refused = await follow();
     expect(refused.answer.status).toBe(429);
@@ -332,7 +334,7 @@ describe('files: an uploaded file', () => {
       const found = await follow();
       return found.answer.status === 200 && found;
     });
-    await stack.api.database.query(`update stored_file set state = 'Failed' where id = $1`, [fileId]);
+    await setState('Failed');
     expect(await next.answer.text()).toMatch(/event: end\ndata: .*"Failed"/);
     for (const { answer } of followers) expect(await answer.text()).toMatch(/^event: progress\n.*event: end\n/s);
   });

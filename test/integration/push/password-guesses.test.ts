@@ -1,4 +1,7 @@
-/** Wrong passwords block the guesser's address, not the user's devices at other addresses (R-B11). */
+/**
+ * Wrong passwords block the address of the guesser, not the user's devices at other addresses. Many wrong passwords from
+ * many addresses block all addresses that never sent the right password (R-B11).
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { passwordExchange } from '../../../src/identity/authentication/exchange-password.ts';
 import { systemClock } from '../../../src/platform/clock.ts';

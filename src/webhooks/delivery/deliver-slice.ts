@@ -94,7 +94,10 @@ async function endAttempt(
 
 async function release({ database, log }: DeliveryServices, { claimed }: DueAttempt): Promise<void> {
   await releaseClaims(database, [claimed]).catch((error: unknown) => {
-    log.warn({ err: error, webhookId: claimed.webhookId }, 'an interrupted webhook attempt could not be released; it can be sent again when its lease ends');
+    log.warn(
+      { err: error, webhookId: claimed.webhookId },
+      'an interrupted webhook attempt could not be released; it can be sent again when its lease ends',
+    );
   });
 }
 

@@ -54,7 +54,10 @@ export function openPassingLanes(
       await open(accountId, write, lane + 1);
       return await write;
     } catch (error) {
-      log.warn({ err: error, accountId }, 'batches could not overtake a long write of their account');
+      log.warn(
+        { err: error, accountId },
+        'writing batches beside a long write failed; batches not yet written stay queued and are tried again',
+      );
       return undefined;
     } finally {
       underWay.delete(key);

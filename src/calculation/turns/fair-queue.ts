@@ -4,7 +4,7 @@
  * costs nothing.
  *
  * - Each round credits an account with QUANTUM_MS; the time of its runs and previews is debited. An account in debt
- * waits while another account with a waiting turn has credit.
+ * waits while another account that may take the slot has credit.
  * - The share of an account is half of the slots, rounded up. An account borrows slots beyond its share while no
  * account below its own share waits. When such an account waits, the borrower gives a slot back: its newest run or
  * preview is stopped and repeated. The variable of a stopped run gets no borrowed slot for 10 minutes.

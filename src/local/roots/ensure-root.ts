@@ -146,7 +146,7 @@ function spawnTied(argv: readonly string[], environment: NodeJS.ProcessEnv): Chi
   });
 }
 
-/** Shows the steps that mmdebstrap prints. @returns all its lines, for an error message. */
+/** Shows the steps of mmdebstrap in the stderr of `child`. @returns all lines of this stderr, for an error message. */
 function followMessages(child: ChildProcess, step: Step): readonly string[] {
   const lines: string[] = [];
   if (!child.stderr) return lines;

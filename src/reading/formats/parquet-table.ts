@@ -95,7 +95,7 @@ function appendCells(column: Value[], { rowCount, cells }: Batch, index: number)
   for (let row = 0; row < rowCount; row++) column.push(valueAt(row));
 }
 
-/** @returns a function that reads a cell; null for an absent cell and, as in an Arrow table, for NaN and infinities. */
+/** @returns a function that reads a cell: null when the cell is absent or, as in Arrow tables, NaN or infinite. */
 function cellReader(cells: Cells): (row: number) => Value {
   switch (cells.kind) {
     case 'absent':

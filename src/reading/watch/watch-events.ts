@@ -32,7 +32,7 @@ export function openEventWriter(dictionary: Dictionary): EventWriter {
   };
 }
 
-/** Writes points as JSON by columns. It has no line feeds, so that the event needs only one line of data. */
+/** Writes points as JSON by columns. The JSON has no line feeds, so that the event needs only one line of data. */
 async function toJson(chunks: readonly PointChunk[], variables: Variables, dictionary: Dictionary): Promise<Buffer> {
   async function* each(): AsyncGenerator<PointChunk> {
     yield* chunks;

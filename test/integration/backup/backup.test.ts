@@ -166,7 +166,7 @@ describe('backup', () => {
     const restored = await startRoles(environment, { withIngester: true });
     const client = await signIn(restored.http);
     const values = () => readValues(client);
-    // The last value was accepted but not stored at the instant; the sweeper finds it in the database.
+    // At the instant, the push of the value 31 was accepted but not ingested; the sweeper finds this push.
     await eventually('the accepted push', async () => (await values()).includes(31));
     expect(await values()).toEqual([101, 102, ...Array.from({ length: 22 }, (_, hour) => 3 + hour), 31]);
     await restored.stop();

@@ -184,7 +184,7 @@ async function age(variableId: number, length: string): Promise<void> {
 }
 
 describe('watch: rewrite records', () => {
-  it('are merged into one record per day, and after 40 days into a single record; the same points are still found (R-J1)', async () => {
+  it('older than an hour are merged by day, and those older than 32 days into one record; the same points are still found (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await store.write(variableId, [
       [day(0), 0],

@@ -54,7 +54,7 @@ describe('points: a purge of versions', () => {
     expect(again.body).toEqual({ variableId, removedVersionCount: 0 });
   });
 
-  test('of an account runs in the background and returns the number of versioned variables of the account (R-F7)', async () => {
+  test('of an account runs in the background; the request is answered with the number of versioned variables of the account (R-F7)', async () => {
     const variableId = await withVersions();
     await lowerLimit(variableId, 1);
     await createStructure(api.stranger, { isVersioned: true });

@@ -201,14 +201,14 @@ describe('webhook fan-out: every event gets exactly one message', () => {
       if (round === 2) await receiver.waitFor(before + 1);
       await Promise.all(victims.map((victim) => victim.kill()));
     }
-    // The leases and Redis locks of the killed deliverer expire by themselves here.
+    // The leases and Redis locks of the killed deliverers expire by themselves here.
     await Promise.all([start('ingester'), start('deliverer')]);
     await expectAllDelivered(sites);
     await allEnded();
   }, 90_000);
 });
 
-test('webhook delivery: every event is delivered after a database outage that began during a response (R-K3)', async () => {
+test('webhook delivery: every event is delivered after a deliverer lost the database while a message awaited its response (R-K3)', async () => {
   await subscribe();
   const gate = await openTcpGate(world.environment.DATABASE_URL ?? '');
   receiver.answer('hang', 200);
@@ -232,7 +232,7 @@ test("webhook delivery: a deliverer whose clock is an hour ahead signs with the 
   expect(deliverer.log()).toContain('the clock of this machine differs');
 }, 60_000);
 
-test('webhook delivery: events that occur during a Redis outage are delivered after it (R-K3)', async () => {
+test('webhook delivery: events that occur while the deliverer cannot reach Redis are delivered after it reconnects (R-K3)', async () => {
   await subscribe();
   const gate = await openTcpGate(world.environment.REDIS_URL ?? '');
   await start('deliverer', { REDIS_URL: gate.url });

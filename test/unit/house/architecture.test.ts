@@ -172,7 +172,7 @@ test('architecture: imports have no cycle', () => {
   expect(ALL_SOURCES.flatMap((file) => findCircle(file, []) ?? [])).toEqual([]);
 });
 
-describe('architecture: files named *-rules.ts', () => {
+describe('architecture: files named *-rules.ts outside the console', () => {
   const rules = SOURCES.filter((file) => file.endsWith('-rules.ts'));
 
   test('the scan finds files named *-rules.ts', () => {

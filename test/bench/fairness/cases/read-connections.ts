@@ -1,6 +1,6 @@
 /**
  * Database connections of reads: account A opens more reads than there are connections, over REST and gRPC, and reads
- * none of the answers. Account B reads the last day of a variable over REST.
+ * none of the answers. Account B reads all points of a variable with 96 points over REST.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { openUnread, openUnreadCall } from '../../../support/clients/unread-reads.ts';

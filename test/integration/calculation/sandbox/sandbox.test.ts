@@ -112,7 +112,7 @@ test('sandbox: a script sees the changed dates, and the window of each input; th
   expect(errors).toEqual(['10L', '20L', '1700000000L', '4e+09', 'NULL']);
 });
 
-test('sandbox: dates after 2038 are doubles in a script and come back unchanged (R-H2)', async () => {
+test('sandbox: dates after 2038-01-19T03:14:07Z are doubles in a script and come back unchanged (R-H2)', async () => {
   const series = { ...regularSeries(2), dates: Float64Array.of(2 ** 31 - 1, 2 ** 31) };
   const script = `dates <- inputVariables$a$TimeSeries$Dates
     list(TimeSeries = inputVariables$a$TimeSeries, Errors = paste(typeof(dates), typeof(triggerDate), triggerDate))`;

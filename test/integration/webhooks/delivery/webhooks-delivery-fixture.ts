@@ -18,7 +18,7 @@ export const LOOPBACK = {
 export interface Delivery {
   readonly api: TestApi;
   /**
-   * Adds a webhook for events of the type SiteCreated, unless `members` has another event type.
+   * Adds a webhook; its event type is SiteCreated unless `members` has another one.
    * @param client default: the manager of the account.
    */
   addWebhook(url: string, members?: Readonly<Record<string, unknown>>, client?: TestClient): Promise<string>;

@@ -139,7 +139,7 @@ async function takeTurn(connection: Connection, job: RetentionJob, turn: Turn): 
   } catch (error) {
     job.log.warn(
       { err: error, accountId: turn.accountId, variableId: due.variableId },
-      'points could not be rolled up',
+      'the points of a variable could not be rolled up; the next run of retention tries again',
     );
     turn.cursor = due.variableId;
   }

@@ -122,8 +122,8 @@ const LARGE_BYTES_AT_ONCE = 1 << 20;
 
 /**
  * @returns the handler of `GET` of a listing: it filters, pages, sets `x-total-count` when asked, and selects the members
- * of the display level (R-A7). The handler throws a DomainError: invalid_input for a malformed query, not_found when the
- * resource of `pathFilter` is not visible.
+ * of the display level (R-A7). The handler throws a DomainError: invalid_input for a malformed query or a customFilter
+ * that takes too long, not_found when the resource of `pathFilter` is not visible.
  */
 export function listHandler<Level extends string, Filter extends string>(
   services: ListingParts,

@@ -75,7 +75,7 @@ async function call(kind: Kind, { id, sourceId = 0 }: Stored, hardDelete: boolea
 
 const POLL_MS = 1000;
 
-/** Shows the progress of a deletion until it has ended. */
+/** Shows the progress of a deletion that continues in the background; afterwards, shows that it has ended. */
 export function DeletionProgress({ id }: { readonly id: string }) {
   const { t } = useTranslation('structure');
   const deletion = useQuery({

@@ -32,14 +32,14 @@ const WAITERS_PER_ACCOUNT = 1000;
 
 const holders = new AsyncLocalStorage<Holder | undefined>();
 
-/** Runs the work of one request; the connections of the request count towards the share of the account. */
+/** Runs the work of one request, whose first connection takes a permit from the share of the account. */
 export function runForAccount<Result>(accountId: number, work: () => Result): Result {
   return holders.getStore()?.accountId === accountId ? work() : holders.run({ accountId, held: 0 }, work);
 }
 
 /**
- * Runs work that a request starts on behalf of all accounts, such as a group commit. The connections of the
- * work count towards no share.
+ * Runs work that a request starts on behalf of all accounts, such as a group commit. The work takes connections
+ * without a permit.
  */
 export function runForAll<Result>(work: () => Result): Result {
   return holders.run(undefined, work);

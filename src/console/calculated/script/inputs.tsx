@@ -141,7 +141,7 @@ function InputRow({ input, isReadOnly, onChange }: RowProps) {
   );
 }
 
-/** Fields that most inputs leave empty: buckets, alignment, unit and versions. */
+/** Fields that most inputs leave empty: buckets, alignment, unit, versions and tags. */
 function MoreFields({ input, onChange }: RowProps) {
   const { t } = useTranslation('calculated');
   const { version, asOf, relativeVersion, horizon, tags, alignTo, unitId } = input;

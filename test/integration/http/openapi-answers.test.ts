@@ -102,7 +102,7 @@ describe('openapi: each GET operation of the API (except pages, metrics, streams
     expect(silent).toEqual([]);
   });
 
-  it('answers with x-total-count when its description says so (R-A7)', async () => {
+  it('that is described as a listing answers with x-total-count on request (R-A7)', async () => {
     for (const operation of reading.filter(({ isListing }) => isListing)) {
       const { headers } = await admin.get(addressOf(operation), { 'x-total-count': 'true' });
       expect([operation.operationId, headers.get('x-total-count')]).toEqual([

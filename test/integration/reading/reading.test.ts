@@ -161,7 +161,7 @@ describe('reading: a selection of points', () => {
 });
 
 describe('reading: rows', () => {
-  it('have variable, date, value, unit, version, VersionTimestamp and tags (R-G3, R-A8, §9.2 rule 1)', async () => {
+  it('have variable, date, value, unit and VersionTimestamp, and version and tags only if the point has them (R-G3, R-A8, §9.2 rule 1)', async () => {
     expect((await rows(`variableId=${versioned}&version=V1`))[0]).toEqual({
       variableId: versioned,
       date: day(1),

@@ -1,4 +1,4 @@
-/** Listings of all areas: totals on request, pages, enumerations by name and number, headers about parameters (R-A3, R-A7). */
+/** Listings of all areas: totals on request, pages, enumerations by name and number, header Warning (R-A3, R-A7). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createStructure } from '../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
@@ -56,7 +56,7 @@ test.each([
   ['1', '1'],
   ['false', 'absent'],
 ])(
-  'listings: with includeItemsCount=%s in the query, the header x-total-count of a listing with 1 item is %s (R-A7, R-A3)',
+  'listings: with Filter.IncludeItemsCount=%s in the query, the header x-total-count of a listing with 1 item is %s (R-A7, R-A3)',
   async (text, total) => {
     const { headers } = await api.manager.get(`/variables?displayLevel=Normal&Filter.IncludeItemsCount=${text}`);
     expect(headers.get('x-total-count') ?? 'absent').toBe(total);
@@ -122,7 +122,7 @@ test.each([
   expect((await api.manager.get(without)).headers.get('warning')).toBeNull();
 });
 
-test('listings: a page is complete, whether its JSON is read at once or in parts (R-A7, R-A14)', async () => {
+test('listings: a page is complete, whether its JSON is read by one query or streamed (R-A7, R-A14)', async () => {
   const { rows } = await api.database.query<{ id: number }>(
     `insert into variable (account_id, source_id, name, client_data)
      select $1, $2, 'large', jsonb_build_object('text', repeat('x', 60000), 'n', n) from generate_series(1, 20) n returning id`,

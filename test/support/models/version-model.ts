@@ -22,7 +22,7 @@ export interface ModelVersion extends ModelEntry {
 
 export interface ModelSettings {
   readonly isVersioned: boolean;
-  /** Maximum number of tagged versions of a date, and likewise of its untagged versions (R-F3). */
+  /** Maximum number of versions of a date with a VersionTag, and likewise of its versions without one (R-F3). */
   readonly limit: number;
 }
 

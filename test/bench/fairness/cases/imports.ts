@@ -30,7 +30,7 @@ export const imports = fairnessCase({
           (await database.query(`select from structure_import where id = $1 and state = 'Completed'`, [id]))
             .rowCount === 1;
         for (let polls = 0; !(await isCompleted()); polls += 1) {
-          if (polls > MAX_POLLS) throw new Error('the import did not end within a minute');
+          if (polls > MAX_POLLS) throw new Error('the import of account B did not complete within a minute');
           await wait(POLL_MS);
         }
         const data = [{ date: '2026-01-01T00:00:00Z', value: count }];

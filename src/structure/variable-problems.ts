@@ -1,8 +1,9 @@
 /**
- * Finds calculated variables whose declaration refers to a deleted object, or to an input whose unit cannot be
- * converted any more. The calculation of such a variable fails. Its declaration can still be saved, because references
- * of the last saved declaration are not checked. `calculation/declaration/check-references.ts` reports the same
- * problems.
+ * Finds calculated variables whose declaration refers to a deleted variable, site or source, or to an input whose unit
+ * cannot be converted any more. A run that reads a deleted variable or such an input fails. A run that reads a form of a
+ * deleted site or source gets NULL and a warning. The declaration can still be saved, because a save does not check the
+ * references that the last saved declaration already has. `calculation/declaration/check-references.ts` names each of
+ * the problems.
  */
 
 import { isOffered } from './catalogue/units.ts';

@@ -97,9 +97,8 @@ function unreportedOutcome(answer: Answer, trailer: Trailer, limits: DecidedLimi
 
 function killedOutcome(number: number, ending: Ending): SandboxOutcome {
   const signal = signalName(number);
-  const why =
-    signal === 'SIGKILL' ? ', probably because the machine ran out of memory' : ' (a crash in R or a package)';
-  return { kind: 'killed', signal, message: `the script was ended by ${signal}${why}`, ...ending };
+  const why = signal === 'SIGKILL' ? 'the machine ran out of memory' : 'R or a package crashed';
+  return { kind: 'killed', signal, message: `the script was ended by ${signal}, probably because ${why}`, ...ending };
 }
 
 function limitOutcome(

@@ -59,7 +59,7 @@ export interface StartedDeletion {
 /**
  * Records a deletion as a job, or finds the job when the same deletion is under way. The row of the target must be
  * locked. Also removes jobs that deleted their structure more than 30 days ago and have no points left to remove.
- * @throws {Error} when the insert returns no row.
+ * @throws {Error} when the job was neither added nor found.
  */
 export async function startDeletion(
   transaction: Transaction,

@@ -27,7 +27,10 @@ export interface IngesterServices {
   /** The keys of the queue are account ids. */
   readonly queue: WakeQueue;
   readonly queueOptions: QueueOptions;
-  /** Relays outbox events to their consumers: after each write of batches, after each wake-up, and in each sweep. */
+  /**
+   * Relays outbox events to their consumers: after each write of batches, after each wake-up without an error, and in
+   * each sweep.
+   */
   readonly outbox: OutboxRelay;
   readonly settings: {
     readonly concurrency: number;
@@ -65,8 +68,13 @@ export function startIngester(services: IngesterServices): Ingester {
     } catch (error) {
       if (isTransientError(error)) throw error;
       const isSetAside = await noteFailedBatch(database, accountId, taken[0], error);
-      if (isSetAside) log.error({ accountId }, 'a batch cannot be written and was set aside');
-      if (isSetAside) metrics.setAside.inc();
+      if (isSetAside) {
+        metrics.setAside.inc();
+        log.error(
+          { accountId },
+          'a batch cannot be written and was set aside; it is kept and retried only on request (src/ingest/README.md)',
+        );
+      }
       throw error;
     }
   };
@@ -101,7 +109,10 @@ export function startIngester(services: IngesterServices): Ingester {
     const portion = await writing.catch((error: unknown) => {
       if (!isTransientError(error)) throw error;
       const delayMs = Math.round(backOff.failed(key));
-      log.warn({ err: error, accountId, delayMs }, 'batches wait for the database');
+      log.warn(
+        { err: error, accountId, delayMs },
+        'batches were not written because of a fault of the service; they stay queued and are retried after the delay',
+      );
       return undefined;
     });
     if (!portion) return;

@@ -142,7 +142,10 @@ async function enableColumnstore(client: pg.Client, log: Log): Promise<void> {
       await client.query('select enable_columnstore()');
     });
   } catch (error) {
-    log.warn({ err: error }, 'the columnstore could not be enabled; points stay in rows');
+    log.warn(
+      { err: error },
+      'the columnstore could not be enabled; the next migration retries; unless enabled before, points stay in rows',
+    );
   }
 }
 

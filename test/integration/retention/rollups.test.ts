@@ -197,7 +197,7 @@ describe('rollups: writes and deletions', () => {
     expect(rows).toEqual([{ refused_count: 2 }]);
   });
 
-  test('a write that consists only of refused points changes no aggregate', async () => {
+  test('a write whose points are all at rolled-up dates stores nothing and changes no aggregate', async () => {
     const variableId = await addHours();
     await rollUp(variableId, at(48));
     expect((await store.write(variableId, hours(3, 9, 1))).ranges).toEqual([]);
@@ -225,7 +225,7 @@ describe('rollups: writes and deletions', () => {
     expect((await aggregate(variableId)).map(([, sum]) => sum)).toEqual([276, 49, 1428 - 48 - 49, 2004]);
   });
 
-  test('a step that would delete more points than it rolls up fails and deletes none', async () => {
+  test('a step of a roll-up that would delete more points than it rolls up fails and deletes none', async () => {
     const variableId = await addHours();
     await withTransaction(store.database, async (transaction) => {
       await transaction.query(`create or replace function drop_one() returns trigger language plpgsql as

@@ -179,7 +179,7 @@ describe('accounts: signing keys (R-B1, R-B2)', () => {
     expect(plan([1400, 400])).toMatchObject({ signingKid: 'k1', expiredKids: ['k0'] });
   });
 
-  test('in any set of keys, one key signs, and this key has not expired (R-B1)', () => {
+  test('in any non-empty set of keys, one key signs, and this key has not expired (R-B1)', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 5000 }), { minLength: 1, maxLength: 8 }), (ages) => {
         const { signingKid, expiredKids } = plan(ages);

@@ -46,7 +46,7 @@ describe('points: gap filling', () => {
     ['linear', none, none],
     ['null', none, none],
   ] as const)(
-    'with fill=%s, adds buckets up to both bounds of the period, with the value %s before the first bucket found and %s after the last; NaN is no value (R-G1)',
+    'with fill=%s, adds buckets up to both bounds of the period, with the value %s before the first bucket found and %s after the last; NaN means no value (R-G1)',
     (kind, before, after) => {
       const filled = fill(found, { fill: kind, order: 'ASC', first: 1, last: 8 });
       expect(filled.map(({ start }) => start)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);

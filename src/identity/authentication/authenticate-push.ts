@@ -165,7 +165,11 @@ async function findUser(
 
 function assertScope({ scopes }: VerifiedToken, scope: Scope): void {
   if (scopes.has(scope)) return;
-  throw new DomainError('insufficient_scope', `the token issuer did not grant the scope ${scope} for this password`);
+  throw new DomainError(
+    'insufficient_scope',
+    `the token issuer did not grant the scope ${scope} for this user name and password; send a bearer token that has ` +
+      'this scope, or ask the operator to allow it for the client that the setting PUSH_BASIC_CLIENT_ID names',
+  );
 }
 
 interface CacheEntry {

@@ -63,14 +63,15 @@ export interface RunningProgram {
 /**
  * @returns the launcher this machine allows. `TIDEMARK_NO_USERNS=1` in the environment excludes user namespaces, as a
  * kernel that refuses them does.
- * @throws {SetupError} when neither bwrap nor chroot works.
+ * @throws {SetupError} when bwrap cannot use user namespaces and this process is not root, as chroot requires.
  */
 export function chooseLauncher(environment: Readonly<Record<string, string | undefined>>): LauncherKind {
   const refusal = findNamespaceRefusal(environment);
   if (refusal === undefined) return 'bwrap';
   if (isRoot()) return 'chroot';
   throw new SetupError(
-    `Services cannot be run in user namespaces here (${refusal}). Run as root, set DATABASE_URL and REDIS_URL, or use \`docker compose up\`.`,
+    `bwrap cannot use user namespaces here (${refusal}). Run the command as root. ` +
+      'To start Tidemark without root, set DATABASE_URL and REDIS_URL, or use `docker compose up`.',
   );
 }
 

@@ -52,7 +52,7 @@ export async function* countedPieces(
   }
 }
 
-/** Yields chunks unchanged; counts their points (R-A9). */
+/** Yields chunks of points, buckets or compared dates unchanged; counts their rows in `points` (R-A9). */
 export async function* countedChunks<Chunk extends { readonly dates: { readonly length: number } }>(
   chunks: AsyncIterable<Chunk>,
   points: Count,

@@ -24,7 +24,7 @@ export interface ReplayServices extends Omit<AcceptServices, 'store' | 'fastPath
 
 /**
  * For the given operations: queues the batches of Failed operations again, and replays the rejected elements, oldest
- * first, at most as many as one push may have.
+ * first, as many as fit into one push.
  * @returns the same answer as a push; `index` is the index in the listing of rejected elements.
  * @throws {DomainError} conflict when some of the elements were replayed or deleted meanwhile.
  */

@@ -24,11 +24,14 @@ const MARGIN = 0.5;
 interface InputChartProps {
   readonly evaluation: Evaluation;
   readonly timeZone: string;
-  /** Name and unit of the variable itself; absent: only the inputs are shown. */
+  /** Name and unit of the calculated variable; when absent, the chart shows only the inputs. */
   readonly result?: { readonly name: string; readonly unitId: number | null };
 }
 
-/** A chart of the first MAX_DRAWN inputs of a preview and, with `result`, of its points. Lists the inputs' windows. */
+/**
+ * A chart of the first MAX_DRAWN inputs of a preview and, when `result` is given, of the preview's result (`series`).
+ * Lists the windows of these inputs.
+ */
 export function InputChart({ evaluation, timeZone, result }: InputChartProps) {
   const { t } = useTranslation('calculated');
   const all = useMemo(() => distinct(evaluation.inputs), [evaluation]);

@@ -1,6 +1,7 @@
 /**
  * Assigns problems to lines in an editor: those of a formula to lines of its script, and the error of a mapper to a line
- * of its expression. Also lists the problems of a validation that concern no line of the script. Pure.
+ * of its expression. Also lists the problems of a validation that have no line in the script, and all its warnings.
+ * Pure.
  */
 import type { components } from '../../api/openapi.d.ts';
 

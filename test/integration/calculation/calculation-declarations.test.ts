@@ -1,6 +1,6 @@
 /**
- * Declared inputs, form values, formulas and schedules, and what a script gets from them (R-H1, R-H5, R-H6); loops of
- * results (R-H11) and records of runs (R-H8).
+ * Declared inputs, form values, formulas and schedules, and what a script gets from them (R-H1, R-H5, R-H6); results
+ * that lead back to their own variable (R-H11); and records of runs (R-H8).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { purgeRuns } from '../../../src/calculation/calculator.ts';

@@ -73,7 +73,7 @@ export interface GrpcFailure {
 
 export type Method = 'ReadPoints' | 'ReadLast' | 'ListVersions' | 'ListRuns' | 'WatchPoints';
 
-/** Every call of the service in the proto. */
+/** The names of all methods of the service in the proto. */
 export const GRPC_METHODS = Object.keys(DataPoints.service) as readonly Method[];
 
 export interface GrpcReader {

@@ -2,7 +2,7 @@
 import { type ClientRequest, request } from 'node:http';
 
 export interface StalledBody {
-  /** Address of a POST. */
+  /** URL of the POST request. */
   readonly url: string;
   readonly token: string | undefined;
   readonly type: string;

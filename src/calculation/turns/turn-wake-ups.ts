@@ -30,7 +30,10 @@ export async function wakeTurns(queue: Pick<MemberQueue, 'wakeMembers'>, turns: 
 export interface TurnTaker {
   /** Takes the ids of the set `key` from Redis, as many as the calculator has capacity for. */
   take(key: string): Promise<void>;
-  /** Takes ids of an account that `take` left in Redis for lack of capacity, if few turns of the account wait here. */
+  /**
+   * Takes ids of an account that `take` left in Redis for lack of capacity, for each urgency of which fewer than
+   * MAX_HELD / 2 turns of the account wait in the calculator.
+   */
   takeMore(accountId: number): Promise<void>;
 }
 

@@ -29,7 +29,7 @@ export function Table({ label, columns, children }: TableProps) {
         <thead>
           <tr>
             {names.map((name, index) => (
-              // The header of a file may repeat a name.
+              // Two columns may have one name, for example in a table of an uploaded file.
               // biome-ignore lint/suspicious/noArrayIndexKey: see above
               <th key={index} scope="col" className={typeof columns[index] === 'string' ? undefined : classes.number}>
                 {name}

@@ -83,7 +83,7 @@ export function requireRole(role: Role): MiddlewareHandler<CallerEnv> {
 
 function setChallenge(c: Context, error: DomainError, authorization: string | undefined, scope: Scope): void {
   if (error.code !== 'invalid_token' && error.code !== 'insufficient_scope') return;
-  // RFC 6750 §3.1: the answer to a request without credentials has no error code.
+  // RFC 6750 §3.1: the challenge for a request without credentials has no error code.
   const reason = authorization === undefined ? '' : `, error="${error.code}"`;
   const needed = error.code === 'insufficient_scope' ? `, scope="${scope}"` : '';
   c.header('WWW-Authenticate', `${BEARER_CHALLENGE}${reason}${needed}`);

@@ -78,8 +78,8 @@ export function takeLock(directory: string, waitSec = LOCK_WAIT_SEC): Lock {
   const lock = tryLock(join(directory, 'lock'), waitSec);
   if (lock) return lock;
   throw new SetupError(
-    `The stack of this checkout is already running (${directory} is locked). ` +
-      'Stop it first, or start a second one from another clone.',
+    `The stack of this checkout is already running or being restored (${directory} is locked). ` +
+      'Stop it, or wait for the restore to end; or use another clone, which has its own stack.',
   );
 }
 

@@ -30,7 +30,7 @@ export class MailRefusedError extends Error {
 }
 
 export interface MailTransportOptions {
-  /** URL of the mail server, smtp:// or smtps://, with credentials. */
+  /** URL of the mail server, smtp:// or smtps://, with credentials if the server needs them. */
   readonly smtpUrl: string | undefined;
   /** Directory that mails are written to when there is no server. */
   readonly directory: string | undefined;

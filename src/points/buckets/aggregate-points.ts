@@ -203,7 +203,8 @@ async function* readBuckets(
     throw isOverflow
       ? new DomainError(
           'invalid_input',
-          `${aggregate} exceeds the range of a double (about 1.8e308); request a shorter period`,
+          `the ${aggregate} of a bucket exceeds the range of a double (about 1.8e308); ` +
+            'request a finer granularity or a shorter period',
         )
       : error;
   }

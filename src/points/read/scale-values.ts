@@ -11,7 +11,10 @@ export function scaleValues(values: Float64Array, scale: LinearScale, variableId
   convert(values, variableId, (value) => stretch(value, scale) + scale.shift);
 }
 
-/** @returns the function that the database must compute, because a negative factor swaps min and max (R-C8). */
+/**
+ * Returns the function of the stored values that the database must compute, so that `scaleAggregates` can convert the
+ * result to `aggregate` of the converted values: a negative factor swaps min and max (R-C8).
+ */
 export function unscaledFunction(aggregate: AggregateFunction, scale: LinearScale | undefined): AggregateFunction {
   if (scale === undefined || scale.factor / scale.divisor >= 0) return aggregate;
   return aggregate === 'min' ? 'max' : aggregate === 'max' ? 'min' : aggregate;

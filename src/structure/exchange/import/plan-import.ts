@@ -87,7 +87,8 @@ async function resolveParents(
   await run(
     problem(`select $1, r.place, case when ${occurrence} is null and coalesce(${several}, 0) > 1
          then format('names a ${parent} by %s, which %s ${parent}s have; set ${parent}Occurrence to 1 for the lowest id, 2 for the next', ${words(`r.${parent}_key`)}, ${several})
-         else format('names a ${parent} that neither the account nor the document has: %s', ${words(`r.${parent}_key`)}) end
+         else format('names a ${parent} that neither the account nor the document has: %s%s',
+           ${words(`r.${parent}_key`)}, ', ${parent}Occurrence ' || ${occurrence}) end
        from structure_import_row r
        where r.import_id = $1 and r.${rows} and r.${parent}_id is null and ${within} is not null
        order by r.kind, r.ordinal`),

@@ -205,7 +205,8 @@ function choose(kind: KindName, { key, occurrence }: KeyReference, ids: readonly
   if (occurrence === undefined && ids.length > 1) {
     return `names a ${word} by ${shown}, which ${ids.length} ${word}s have; add ${REFERENCE[kind].occurrence}`;
   }
-  return ids[(occurrence ?? 1) - 1] ?? `names a ${word} that neither the account nor the document has: ${shown}`;
+  const nth = occurrence === undefined ? '' : `, ${REFERENCE[kind].occurrence} ${occurrence}`;
+  return ids[(occurrence ?? 1) - 1] ?? `names a ${word} that neither the account nor the document has: ${shown}${nth}`;
 }
 
 const PARENT_COLUMN: Readonly<Record<KindName, string | undefined>> = {

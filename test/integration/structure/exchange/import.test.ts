@@ -205,7 +205,7 @@ describe('structure import: a document with problems', () => {
     [
       'an occurrence of a parent after the last',
       { sources: [{ siteName: 'A', siteOccurrence: 3, name: 'S' }] },
-      /names a site that neither the account nor the document has: the name "A"$/,
+      /names a site that neither the account nor the document has: the name "A", siteOccurrence 3$/,
       twins,
     ],
     ['an occurrence out of order', { sites: [{ name: 'A', occurrence: 3 }] }, /occurrence must be 1/],

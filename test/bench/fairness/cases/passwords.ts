@@ -1,6 +1,6 @@
 /**
- * Password checks: account A keeps guessing the HTTP Basic password of one of account B's devices, without pause. Meanwhile
- * that device pushes one reading at a time.
+ * Password checks: eight clients without an account, in the place of account A, keep guessing the HTTP Basic password
+ * of one of account B's devices, without pause. Meanwhile that device pushes one reading at a time.
  */
 import { randomUUID } from 'node:crypto';
 import { createTestClient } from '../../../support/clients/test-client.ts';

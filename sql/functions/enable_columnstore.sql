@@ -20,7 +20,7 @@ begin
         hypertable, wanted);
     exception when feature_not_supported or object_not_in_prerequisite_state then
       -- Some versions of TimescaleDB refuse to change these settings while the hypertable has compressed chunks.
-      raise notice 'the columns of % keep their order: %', hypertable, sqlerrm;
+      raise notice 'the columnstore settings of % stay unchanged: %', hypertable, sqlerrm;
     end;
     -- Removes a policy that compresses chunks by age, if there is one.
     execute format('select remove_compression_policy(%L, if_exists => true)', hypertable);

@@ -30,7 +30,7 @@ const COMPRESSED: ReadonlySet<string> = new Set(['.png', '.woff2']);
 
 /**
  * Reads the files of a directory once; files added later are not served. Holds them in memory, a few megabytes, so that
- * a build may replace the directory meanwhile.
+ * a build may replace the directory while the server runs.
  * @returns the files by path below the directory; files of unknown types are left out.
  */
 export function openConsoleFiles(directory: string): ReadonlyMap<string, ConsoleFile> {

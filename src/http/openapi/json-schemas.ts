@@ -75,7 +75,7 @@ interface Converted {
 function addComponent(components: Record<string, JsonSchema>, id: string, definition: unknown): void {
   const known = components[id];
   if (known && JSON.stringify(known) !== JSON.stringify(definition))
-    throw new Error(`two different schemas have the id ${id}`);
+    throw new Error(`two JSON schemas have the id ${id}; a schema whose input and output differ needs two ids`);
   components[id] = definition as JsonSchema;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Maps a token of another issuer to a user (R-B5): the user linked to its `sub`; else the user whose id is the `sub`;
  * else, as EXTERNAL_USERS says, the user with the verified mail address or the BusinessId. A user found by address
- * or BusinessId is linked, so that a later owner of the address does not become this user.
+ * or BusinessId is linked to the `sub`, so that the `sub` keeps this user when another user gets the address.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import { isStorableText } from '../../platform/database/storable-text.ts';

@@ -112,7 +112,7 @@ export function operationError(index: number, member: 'path' | 'from' | 'value',
 function assertEqual(document: unknown, { path, value }: Extract<PatchOperation, { op: 'test' }>, index: number): void {
   const found = find(document, path);
   if (found && isDeepStrictEqual(found.value, value)) return;
-  const message = `the value at ${path} differs from the expected value`;
+  const message = `the value at ${path} is missing or differs from the expected value`;
   throw new DomainError('conflict', `operation ${index}: ${message}`, [{ path: `$[${index}].value`, message }]);
 }
 

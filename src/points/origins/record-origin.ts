@@ -34,8 +34,8 @@ function stampValues(stamps: readonly WriteStamp[], runs: (stamp: WriteStamp) =>
 }
 
 /**
- * Returns the parameters of `STAMPS` for a write with several operations. @param batches COPY
- * tuples of the write, in order.
+ * Returns the parameters of `STAMPS` for a write with several operations.
+ * @param batches COPY tuples of the write, in order.
  */
 export function orderedStampValues(stamps: readonly WriteStamp[], batches: readonly Buffer[]): readonly unknown[] {
   return stampValues(stamps, ({ variableIds }) => encodeRuns(batches, (id) => variableIds.has(id)));

@@ -1,4 +1,4 @@
-/** Imports the R root file system as an image, once; nothing is pulled. */
+/** Imports the R root file system into the OCI engine as an image, once; no image is pulled from a registry. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { basename } from 'node:path';
@@ -31,7 +31,8 @@ async function importRoot([file = '', ...options]: readonly string[], rRoot: str
     once(load, 'close'),
     pipeline(tar.stdout, load.stdin).catch(() => 'the exit code is checked below'),
   ]);
-  if (code !== 0) throw new SandboxUnavailableError(`the R root file system could not be imported: ${errors.trim()}`);
+  if (code !== 0)
+    throw new SandboxUnavailableError(`${file} could not import the R root file system: ${errors.trim()}`);
 }
 
 /** Runs the engine once. @returns its output. @throws {SandboxUnavailableError} with its standard error when it fails. */

@@ -1,4 +1,4 @@
-/** Forces an update, shows its progress, and stops it. */
+/** Forces an update of a calculated variable, shows its current and waiting runs, and stops them. */
 import { Button, Progress, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';

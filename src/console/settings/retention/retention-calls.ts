@@ -9,7 +9,10 @@ export type Rollup = 'Hour' | 'Day';
 export interface RetentionFields {
   readonly keepRawYears: string;
   readonly rollup: Rollup;
-  /** Empty: the service takes the zone of the account or source. */
+  /**
+   * Empty: a saved policy gets the zone of the source, else of its site, else of the account. A preview takes the zone
+   * of the policy saved before, if there is one.
+   */
   readonly timeZoneId: string;
   readonly isActive: boolean;
 }

@@ -1,13 +1,13 @@
 /**
- * References of a formula, which a document writes by business key instead of id. A reference leaves out the variable's
- * own site and source, so that a site copied under another name reads its own variables.
+ * References of a formula, which a document writes by business key instead of id. A reference leaves out a site or
+ * source that is also the calculated variable's, so that a site copied under another name reads its own variables.
  */
 import { type OwnNames, toDocumentId } from './catalogue-members.ts';
 import { type Key, type KindName, keyMembers, REFERENCE } from './kinds.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Ids of the site and source of a variable. */
+/** Ids of the site and source of the calculated variable. */
 export interface Home {
   readonly siteId: number;
   readonly sourceId: number;
@@ -64,12 +64,12 @@ export function toDocumentDeclaration(declaration: Members, home: Home, keys: Re
   ) as Members;
 }
 
-/** Whether a form belongs to a source; `entityType` is a name in any case, or a number (R-A3). */
+/** Whether a form (an entry of `entities`) is of a source; `entityType` is a name in any case, or a number (R-A3). */
 export function isSourceForm(entityType: unknown): boolean {
   return ['2', 'source'].includes(String(entityType).toLowerCase());
 }
 
-/** Returns the declaration with each input and form replaced. */
+/** Returns the declaration with each input (`variables`) and each form (`entities`) replaced. */
 export function mapFormulas(
   declaration: Members,
   map: { readonly input: (input: Members) => Members; readonly entity: (entity: Members) => Members },

@@ -107,7 +107,7 @@ async function* messagesOf(
   child.on('error', fail);
   child.on('exit', (code, signal) => {
     const isByDocument = hasAsked && !OUTER_SIGNALS.has(signal ?? '');
-    fail(new ReaderDeath(`the reader ended with ${signal ?? code}`, isByDocument));
+    fail(new ReaderDeath(`the reader process ended with ${signal ?? code}`, isByDocument));
   });
   child.on('message', (message: FromReader) => {
     hasAsked = true;
@@ -115,7 +115,7 @@ async function* messagesOf(
       arrivals.push(message);
       wake();
     } else if (message.kind === 'refused') fail(new DocumentRefusal(message.code, message.message));
-    else if (message.kind === 'failed') fail(new Error(`the reader failed: ${message.reason}`));
+    else if (message.kind === 'failed') fail(new Error(`the reader process failed: ${message.reason}`));
     else readStored(message.index).then((part) => send({ kind: 'part', index: message.index, part }), fail);
   });
   send({ kind: 'read', order });

@@ -1,6 +1,6 @@
 /**
- * The shell blocks of README.md and of the tour that continues it. Left out are blocks that begin with npm, which act on
- * the stack of `npm start`.
+ * The shell blocks of README.md and of the tour that continues it. Blocks that begin with npm are left out, because
+ * they act on the stack of `npm start`.
  */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -76,7 +76,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Runs commands until the first that fails. @returns standard output. */
+/** Runs commands. Throws when a command fails or writes to standard error. @returns standard output. */
 async function runIn(shell: string, commands: string): Promise<string> {
   // A bash of shell level 1 whose input is a socket takes itself for a remote shell and reads the machine's bashrc.
   const env = { ...process.env, SHLVL: '2' };
@@ -99,7 +99,7 @@ test('readme: all shell blocks except npm commands run in sh and in bash, and re
   }
 }, 60_000);
 
-test('tour: after the blocks of the readme, every block runs, and the only error is the one that the tour announces', async () => {
+test('tour: after the readme, all blocks except npm commands run; the tour announces the only error', async () => {
   const readme = await commandsOf(README);
   expect(readme).toMatch(CLEAN_UP);
   const tour = (await commandsOf(TOUR))

@@ -69,6 +69,7 @@ export async function forgetJobs({ QUEUE_PREFIX = '' }: Readonly<Record<string, 
 /** @returns the path of the R root file system. @throws {Error} when this machine cannot run R. */
 export function testRRoot(): string {
   const rRoot = inject('rRoot');
-  if (rRoot === undefined) throw new Error('R cannot be run on this machine');
+  if (rRoot === undefined)
+    throw new Error('R cannot run on this machine: it needs mmdebstrap or R_ROOT, and user namespaces or root');
   return rRoot;
 }

@@ -2,7 +2,8 @@
  * Plans a write without running statements. COPY writes new rows into `point`. Dates up to the high-water mark of a
  * variable may be stored already; the plan lists these dates as runs of equal steps (stored-runs-rules.ts), and their
  * stored rows are superseded first. When the dates of a variable do not strictly ascend, settle-rows-rules.ts first
- * resolves its rows among themselves; the rows of all other variables are written in the order given.
+ * resolves the rows of this variable into one current row per date and earlier versions; the rows of all other
+ * variables are written in the order given.
  */
 
 import { eachTuple, TUPLE_BYTES, versionTagIdOf } from '../copy-codec.ts';

@@ -134,7 +134,10 @@ class PushThread {
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();
     if (waiting.length === 0) return;
-    this.#log.warn({ err: error, pushes: waiting.length }, 'a push reader thread ended');
+    this.#log.warn(
+      { err: error, pushes: waiting.length },
+      'a push reader thread ended; the pushes that waited for its answer fail with 503, and may be sent again',
+    );
     for (const { reject } of waiting) reject(lost());
   }
 }

@@ -1,6 +1,8 @@
 /**
- * Fan-out of outbox events into messages of subscribed webhooks. It consumes the outbox, so the transaction that removes an
- * event stores its messages, exactly once across crashes (R-I8). It does not send; after the commit it wakes the deliverer.
+ * Fan-out of outbox events into messages of subscribed webhooks. It consumes the outbox, so the transaction that
+ * removes an event stores its messages, exactly once across crashes (R-I8). When a webhook has a full backlog, its new
+ * messages are dropped, and its history counts them (R-I5). The fan-out does not send; after the commit it wakes the
+ * deliverer.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { EventConsumer, OutboxEvent } from '../../platform/database/outbox.ts';

@@ -33,7 +33,8 @@ export const identifier = z
 export const list = z.string().transform((text) => text.split(',').flatMap((part) => part.trim() || []));
 /** Type of a setting with comma-separated origins of pages, or `*`. */
 export const origins = list.refine((texts) => texts.every((text) => text === '*' || URL.parse(text)?.origin === text), {
-  error: 'must be * or comma-separated origins without a path, such as https://app.example.com',
+  error:
+    'must be * or comma-separated origins in lower case without path or default port, such as https://app.example.com',
 });
 /** Type of a setting with comma-separated numbers from `min` to `max`, both inclusive. */
 export const numbers = (min: number, max: number) =>

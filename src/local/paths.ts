@@ -14,7 +14,7 @@ export const STACK_DIRECTORY = join(LOCAL_DIRECTORY, 'stack');
 
 export const LOG_DIRECTORY = join(LOCAL_DIRECTORY, 'log');
 
-/** File with the addresses of the running stack, for scripts. */
+/** File with the addresses and credentials of the running stack, for scripts and people. */
 export const STACK_FILE = join(LOCAL_DIRECTORY, 'stack.json');
 
 /** Path of the Node that package-lock.json pins. This version of Node runs TypeScript. */

@@ -111,7 +111,7 @@ function readParameter(name: string, parameter: QueryParameter<unknown>, source:
   );
 }
 
-/** Returns the names of all parameters, the documented names before the aliases. */
+/** Returns the member names of all parameters, such as `pageNumber` for `Paging.PageNumber`, and then all aliases. */
 function namesOf(parameters: QueryParameters): readonly string[] {
   const aliases = Object.values(parameters).flatMap((parameter) => parameter.aliases ?? []);
   return [...new Set([...Object.keys(parameters).map(memberName), ...aliases])];

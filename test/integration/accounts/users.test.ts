@@ -143,7 +143,7 @@ describe('accounts: POST /account/user/{userId}', () => {
     expect(await read(uma)).toEqual(whole);
   });
 
-  it('an absent member keeps its value, a null pseudo is cleared, read-only members are ignored (R-C2)', async () => {
+  it('an absent member keeps its value, null clears pseudo, and read-only members are ignored (R-C2)', async () => {
     const saved = await api.manager.post<Body>(`/account/user/${uma}`, { PSEUDO: null, isLocked: true, id: 'x' });
     expect(saved.body).toMatchObject({ id: uma, pseudo: null, isLocked: false, phoneNumber: '+32 2' });
     expect(saved.body.claims).toHaveLength(1);
@@ -228,7 +228,7 @@ describe('accounts: features, secondary accesses and sites', () => {
     }
   });
 
-  it('a USER sees a site from the grant until it is revoked (§4.2, R-B9)', async () => {
+  it('a USER sees a site from the grant of the site until the grant is revoked (§4.2, R-B9)', async () => {
     const siteId = await createSite(api.manager);
     const una = await userIdOf(api, 'una');
     const statusOf = async () => (await user.get(`/sites/${siteId}`)).status;
@@ -265,7 +265,7 @@ describe('accounts: claims', () => {
     expect((await api.manager.put('/account/user/claims/edit', body)).status).toBe(404);
   });
 
-  it('only a manager who belongs to all accounts of a user changes the claims of that user (§4.2, R-B8)', async () => {
+  it('a USER may change no claims; a MANAGER must be a member of all accounts of the user (§4.2, R-B8)', async () => {
     for (const [client, userId, status] of [
       [user, uma, 403],
       [api.manager, foreign, 404],

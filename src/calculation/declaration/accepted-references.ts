@@ -17,7 +17,7 @@ export interface AcceptedReferences {
   hasSource(sourceId: number): boolean;
 }
 
-/** Used without a saved declaration: every reference is new. */
+/** Used when there is no saved declaration, or when it no longer fits the schema: every reference is new. */
 export const NONE_ACCEPTED: AcceptedReferences = {
   hasVariable: () => false,
   hasUnit: () => false,

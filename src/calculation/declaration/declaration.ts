@@ -221,7 +221,7 @@ function refuseSameBegin(
   }
 }
 
-/** Version of the form in which `hashDeclaration` hashes a declaration; increase it whenever this form changes. */
+/** Version of the JSON text that `hashDeclaration` hashes; increase it when a declaration would give another text. */
 const FORM = 'v1';
 
 /**

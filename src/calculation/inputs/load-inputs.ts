@@ -121,7 +121,7 @@ function intersect(first: DateRange | undefined, second: DateRange | undefined):
   };
 }
 
-/** Ends of a window in whole seconds, as a script sees dates; null where the window has no end. */
+/** Start and end of a window in whole seconds, as a script sees dates; null for a side on which the window is open. */
 function toSeconds({ fromMicros, toMicros }: Window): DateWindow {
   const floor = (micros: number | undefined) => (micros === undefined ? null : Math.floor(micros / MICROS_PER_SECOND));
   return { from: floor(fromMicros), to: floor(toMicros) };

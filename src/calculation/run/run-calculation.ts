@@ -36,7 +36,7 @@ export type RunResult =
 
 /**
  * Runs a due request of a variable (R-H5).
- * @param signal when aborted, the run is handed back: its request waits again, unchanged.
+ * @param signal when aborted before the scripts have ended, the run is handed back: its request waits again, unchanged.
  * @returns `idle` when no request can be claimed; `busy` when another session runs the variable.
  */
 export async function runCalculation(

@@ -25,7 +25,8 @@ export interface Buckets {
   readonly minCount?: number;
   /**
    * How the gaps of the period are filled. Gaps before the first bucket with points are filled only when the period has
-   * a start; gaps after the last bucket with points, only when it has an end. The granularity `all` has no gaps.
+   * a start; gaps after the last bucket with points, only when it has an end. With the granularity `all`, no gap is
+   * filled.
    */
   readonly fill: Fill;
 }

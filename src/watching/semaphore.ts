@@ -15,8 +15,8 @@ export interface CoalescingSemaphore<Result> {
   /**
    * Runs `work` with one permit, or joins a run with the same key that has not begun, so that the result always
    * includes all writes committed before the call.
-   * @throws the reason of `signal` when it aborts while the caller waits. Other callers of the run still get the
-   * result.
+   * @throws the reason of `signal` when it aborts while the caller waits for the permit or, with a key, for the result.
+   * Other callers of the run still get the result.
    */
   run(joining: Joining, work: () => Promise<Result>, signal: AbortSignal): Promise<Result>;
 }

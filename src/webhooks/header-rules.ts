@@ -1,6 +1,6 @@
 /**
  * Decides which headers a webhook may add to deliveries (R-I1). Refuses headers that control the connection or the
- * framing, and headers that the service sets.
+ * framing, and headers that the service sets, except Content-Type.
  */
 
 const MAX_HEADERS = 32;

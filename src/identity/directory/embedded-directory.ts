@@ -7,7 +7,7 @@ import { deletePasswordReset } from '../passwords/password-reset.ts';
 import { revokeAccessTokens, revokeSessions } from '../passwords/revoke-sessions.ts';
 import type { UserDirectory } from './user-directory.ts';
 
-/** Id of the client of the issuer's own pages, which has no scope of the service. */
+/** Id of the OIDC client of the issuer's own pages; this client may request no scope of the service. */
 export const ACCOUNT_CLIENT_ID = 'tidemark-account';
 /** Path, inside the issuer, of the page that confirms a sign-in. */
 export const SIGNED_IN_PATH = '/signed-in';

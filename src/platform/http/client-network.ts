@@ -4,8 +4,9 @@ import { networkOf } from '../address-ranges.ts';
 
 /**
  * @param incoming undefined when the app runs without a Node server.
- * @param proxyHops value of PROXY_HOPS: the address is the entry at this position from the end of X-Forwarded-For,
- * because clients can forge earlier entries; 0 takes the address of the connection.
+ * @param proxyHops value of PROXY_HOPS. 0 takes the address of the connection; any other value takes the entry at this
+ * position from the end of X-Forwarded-For, because clients can forge earlier entries. When there are fewer entries,
+ * takes the first entry; when there is none, the address of the connection.
  * @returns an IPv4 address or an IPv6 /64; other text when no address is known.
  */
 export function clientNetwork(

@@ -101,7 +101,7 @@ function resolveAnswer(document: OpenApiDocument, { operation, pointer }: Found,
   return { answer: component, pointer: `/components/responses/${name}` };
 }
 
-/** @returns the schema with additionalProperties false for every described object. */
+/** @returns the schema with additionalProperties false for each object that lists properties and does not set it. */
 function tightened(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(tightened);
   if (typeof value !== 'object' || value === null) return value;

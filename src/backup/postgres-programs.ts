@@ -8,6 +8,8 @@ import { text } from 'node:stream/consumers';
 import { DomainError } from '../platform/errors.ts';
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** Advice for an absent program. The Debian package puts no link to pg_verifybackup into /usr/bin. */
+const ADVICE = 'install the Debian package postgresql-client-17, and add /usr/lib/postgresql/17/bin to PATH';
 /** Parameter of DATABASE_URL → environment variable of libpq that gets its value. */
 const PARAMETERS: ReadonlyMap<string, string> = new Map([
   ['sslmode', 'PGSSLMODE'],
@@ -41,10 +43,7 @@ export function postgresPrograms(url: string | undefined, environment: Environme
     const child = spawn(name, argv, { env, stdio: ['ignore', output, output] });
     const ended = once(child, 'close').catch((error: unknown) => {
       const { message } = error as Error;
-      throw new DomainError(
-        'conflict',
-        `${name} cannot run (${message}); install the Debian package postgresql-client-17`,
-      );
+      throw new DomainError('conflict', `${name} cannot run (${message}); ${ADVICE}`);
     });
     return { child, ended };
   };

@@ -130,8 +130,8 @@ function assertMatches({ email, role }: OpenInvitation, existing: ExistingUser):
     throw new DomainError('conflict', message);
   }
   if (existing.role === 'MANAGER' && role === 'USER') {
-    const message = `the user ${existing.userName} exists as a MANAGER; invite with the role MANAGER, got USER`;
-    throw new DomainError('conflict', message);
+    const rule = `the user ${existing.userName} exists as a MANAGER, but the invitation has the role USER`;
+    throw new DomainError('conflict', `${rule}; ask for an invitation with the role MANAGER`);
   }
 }
 

@@ -65,7 +65,7 @@ export function startFileIngester(services: FileIngesterServices): FileIngester 
   const onWritten = (): Promise<void> =>
     outbox
       .relay()
-      .catch((error: unknown) => log.warn({ err: error }, 'events could not be relayed; the sweeper will relay them'));
+      .catch((error: unknown) => log.warn({ err: error }, 'events were not relayed; a later sweep relays them'));
   const backOff = createBackOff({ ...ACCOUNT_DELAYS, nowMs: () => performance.now(), random: Math.random });
   const work = async (key: string): Promise<void> => {
     if (stopping.signal.aborted) return;

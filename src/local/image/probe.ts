@@ -116,9 +116,8 @@ async function awaitPoint(call: Call, variableId: number, expected: number): Pro
     const [row] = rows;
     if (rows.length === 1 && row?.rawValue === expected && Date.parse(row.date) === Date.parse(POINT.date)) return;
     if (rows.length > 0 || performance.now() > deadline) {
-      throw new SetupError(
-        `GET /data must return one point with the value ${expected} at ${POINT.date}, got ${JSON.stringify(rows)}`,
-      );
+      const rule = `GET /data must return one point with the value ${expected} at ${POINT.date}`;
+      throw new SetupError(`${rule} within ${ARRIVAL_TIMEOUT_MS / 1000} s, got ${JSON.stringify(rows)}`);
     }
     await pause(POLL_MS);
   }

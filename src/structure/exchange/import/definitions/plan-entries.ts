@@ -90,8 +90,8 @@ function planEntry(row: StagedEntry, known: Map<string, KnownEntry>, ids: number
   const key = keyOf(catalogue, row.lowerName);
   const family = row.lowerFamily === null ? undefined : known.get(keyOf('UnitFamily', row.lowerFamily));
   if (unitFamily !== undefined && !family) {
-    const message = `must be the name of a unit family of the account or the document, got ${JSON.stringify(unitFamily)}`;
-    return { member: 'unitFamily', message };
+    const rule = 'must be the name of a built-in unit family, or of a unit family of the account or the document';
+    return { member: 'unitFamily', message: `${rule}, got ${JSON.stringify(unitFamily)}` };
   }
   const found = known.get(key);
   if (found?.place !== undefined) return { member: 'name', message: `repeats the entry of ${found.place}` };

@@ -39,7 +39,7 @@ async function* runsOf(
   const paging = toPaging(message, MAX_PAGE);
   const { id } = await getResource(database, VARIABLE, caller, message.variableId);
   const listing = listRuns(caller, id);
-  // No run is read ahead, because the memory of runs is not measured.
+  // No run is read ahead, because `columnBytes` (read-ahead.ts) measures only typed arrays, and a run has none.
   const { ahead: _ahead, ...source } = reads.of(caller.accountId);
   const read = (transaction: Transaction) => readBatches(transaction, listing, pageOfRuns(paging));
   for await (const runs of streamInSnapshot(source, read, signal)) {

@@ -1,8 +1,8 @@
 /**
  * Creates, before a write, the chunks that the write needs, on a separate connection. TimescaleDB locks the whole
- * hypertable from the creation of a chunk until the commit, so two writers that both need a new chunk would wait for
- * each other's commit. When chunks are created here, the writers wait only for milliseconds. This is an optimization,
- * because a write also creates missing chunks.
+ * hypertable from the creation of a chunk until the commit, so a writer that needs a new chunk would wait for the
+ * commit of another writer that has created one. When chunks are created here, the writers wait only for milliseconds.
+ * This is an optimization, because a write also creates missing chunks.
  */
 import pg from 'pg';
 import type { Transaction } from '../../platform/database/database.ts';

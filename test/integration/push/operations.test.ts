@@ -331,7 +331,7 @@ describe('push: DataPushCompleted', () => {
     ['1.5', 60],
     ['0', 60],
     ['99999999999', 60],
-  ])('with operationTimeoutSec %j is due after %i s (R-D7, R-A3)', async (text, seconds) => {
+  ])('with operationTimeoutSec %j is due within %i s (R-D7, R-A3)', async (text, seconds) => {
     const label = newLabel();
     expect(await push(one(variableId), `?operationId=${label}&operationTimeoutSec=${text}`)).toMatchObject({
       status: 200,

@@ -47,7 +47,9 @@ export function startImporter(services: ImporterServices): Importer {
   const { concurrency, limits, retentionDays, sweepIntervalMs } = settings;
   const stopping = new AbortController();
   const onWritten = (): Promise<void> =>
-    outbox.relay().catch((error: unknown) => log.warn({ err: error }, 'could not relay events; the sweeper will'));
+    outbox
+      .relay()
+      .catch((error: unknown) => log.warn({ err: error }, 'events were not relayed; a later sweep relays them'));
   const pace = openAccountPace({ share: STAGING_SHARE });
   const backOff = createBackOff({ ...ACCOUNT_DELAYS, nowMs: () => performance.now(), random: Math.random });
   const work = async (key: string): Promise<void> => {

@@ -1,7 +1,8 @@
 /**
- * Watches the database connection behind a streamed answer. Cuts the connection when a signal reports that the client
- * has disconnected, when the client reads nothing for too long, or when the database sends nothing for too long. A
- * statement_timeout cannot replace the watch: a statement may stream for hours to a client that keeps reading.
+ * Watches the database connection behind a streamed answer. Cuts the connection when a signal ends the answer early (for
+ * example because the client has disconnected), when the client reads nothing for too long, or when the database sends
+ * nothing for too long. A statement_timeout cannot replace the watch: a statement may stream for hours to a client that
+ * keeps reading.
  */
 
 export interface WatchedConnection {
@@ -46,7 +47,8 @@ const CONTENDED_STALL_MS = 2000;
 
 /**
  * Starts the watch; the silence limit applies until the first `handOver`.
- * @param signal aborts when the client disconnects; an aborted signal cuts the connection at once.
+ * @param signal aborts when the answer ends early, for example because the client disconnects; an aborted signal cuts
+ * the connection at once.
  */
 export function watchRead(
   { bytesRead, cut }: WatchedConnection,

@@ -1,7 +1,7 @@
 /**
  * Visibility of a webhook to a USER (R-B9, R-I1): a webhook exists for a USER when it has no filter, or when its filter
  * names an entity that the USER has access to. Other ids of the filter and possible credentials of the receiver are
- * hidden. Results of deliveries are shown only when the USER sees everything that the filter names.
+ * hidden. Results of deliveries are shown only when there is a filter and the USER sees everything that it names.
  */
 import type { StoredWebhook, WebhookFilter } from '../webhook.ts';
 

@@ -228,7 +228,10 @@ async function toRefusal(
   if (isOurs) throw error;
   const failures = await countImportFailures(connection, id, isDeath ? DEATH_FAILURES : 1);
   if (failures < MAX_FAILURES) throw error;
-  log.warn({ err: error, accountId, importId: id }, 'a structure import failed repeatedly');
+  log.warn(
+    { err: error, accountId, importId: id },
+    'a structure import failed repeatedly and ends as Failed; none of its rows is written',
+  );
   if (isDeath)
     return new DocumentRefusal(
       'too_large',

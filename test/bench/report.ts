@@ -28,7 +28,7 @@ export function median(values: readonly number[]): number {
   return middle;
 }
 
-/** @param pairs the measured figure and its limit, one pair per round. */
+/** @param pairs the measurement and its limit, one pair per round. */
 export function figure(
   name: string,
   ratioOf: string,

@@ -188,7 +188,7 @@ describe('identity: a refresh', () => {
     expect(await refresh(first, { account: '999999' })).toMatchObject({ body: { error: 'invalid_grant' } });
   });
 
-  it('is refused while the user is locked or not a member of the account (R-B5)', async () => {
+  it('is refused while the user is locked, or is a USER and not a member of the account (R-B5)', async () => {
     const uma = await tokenForMax({ username: 'uma' });
     await identity.database.query('update app_user set is_locked = true where id = $1', [identity.users.uma]);
     expect(await refresh(uma)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
@@ -261,7 +261,7 @@ describe('identity: a refused token request', () => {
     await lock(false, null);
   });
 
-  it('five wrong passwords block sign-in for 15 minutes, even with the right password (R-B11)', async () => {
+  it('five wrong passwords from one network block sign-in of the user from this network for 15 minutes, even with the right password (R-B11)', async () => {
     for (let attempt = 1; attempt <= 5; attempt++) await tokenForMax({ username: 'uma', password: 'x' });
     expect(await tokenForMax({ username: 'uma' })).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
     identity.clock.advanceSec(899);

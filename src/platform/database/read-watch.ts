@@ -1,8 +1,8 @@
 /**
  * Watches the database connection behind a streamed answer. Cuts the connection when a signal ends the answer early
  * (for example because the client has disconnected), when the client reads nothing for too long, or when the database
- * sends nothing for too long. A statement_timeout cannot replace the watch: a statement may stream for hours to a client
- * that keeps reading.
+ * sends nothing for too long. A statement_timeout cannot replace the watch: a statement may stream for hours to a
+ * client that keeps reading.
  */
 
 export interface WatchedConnection {

@@ -1,8 +1,9 @@
 /**
  * Turns accepted batches into points, exactly once: one transaction writes the points, deletes the batches, ends their
  * operations and appends events for the points and the operations. The transaction locks its batches, so any number of
- * transactions may write for an account; the batches of a variable are written in the order of acceptance (R-D6). The
- * SQL of batches and operations is in src/push/store.
+ * transactions may write for an account; the pushes to a variable are written in the order of acceptance (R-D6). When
+ * no whole batch can be taken, the transaction writes some pushes of one waiting batch; the batch keeps its other
+ * pushes. The SQL of batches and operations is in src/push/store.
  */
 import { type Database, type Transaction, withTransaction } from '../platform/database/database.ts';
 import { announcePoints } from '../points/announce-points.ts';

@@ -105,7 +105,7 @@ export function tryDecodeResult(bytes: Buffer, limits: FrameLimits): ResultFrame
 }
 
 /**
- * Decodes the result frame of a script. More points than allowed give the status `output_size`; notes are cut.
+ * Decodes a script's result frame. Above `maxPoints`, the status is `output_size`. Notes are cut to `maxTextBytes`.
  * @throws FrameError when the bytes are not exactly one result frame.
  */
 export function decodeResult(bytes: Buffer, limits: FrameLimits): ResultFrame {

@@ -98,8 +98,9 @@ function mayRead({ scopes, role, userId }: Caller, owner: string): boolean {
 }
 
 /**
- * Returns the indexes of those pushes of a shared row that have readings of the variable. When the write has only some of
- * the row's readings, it is unknown to which pushes these belong, so all are returned.
+ * Returns the indexes of those pushes of an operation that have readings of the variable; small pushes can share an
+ * operation. When the write has only some of the operation's readings, it is unknown to which pushes these readings
+ * belong, so the indexes of all pushes are returned.
  */
 function concernedMembers(readings: readonly number[], { start, count, positions }: Part): readonly number[] {
   const total = readings.reduce((sum, own) => sum + own, 0);

@@ -84,7 +84,7 @@ export function instantWriters(columns: readonly Column[]): readonly InstantWrit
 }
 
 /**
- * @param before text before each label that exists.
+ * @param before text to write before the text of each cell of kind `codes`; not written for a cell without text.
  * @returns the part that writes the cells of a column in one batch.
  */
 export function partOf(column: Column, cells: Cells, writeInstant: InstantWriter, texts: CellTexts, before = ''): Part {

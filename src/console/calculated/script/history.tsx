@@ -1,6 +1,6 @@
 /**
  * The last saves of a declaration (R-H12): who saved it, when and why, what the save changed, and, for an older save, a
- * button that restores the declaration.
+ * button that puts the declaration of this save into the editor.
  */
 import { Button, Skeleton } from '@mantine/core';
 import { useState } from 'react';

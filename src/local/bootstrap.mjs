@@ -18,7 +18,7 @@ const WITHOUT_SYSTEM_PACKAGES = new Set(['check', 'admin']);
 const SEARCH_PATH = `${process.env.PATH ?? ''}${delimiter}/usr/sbin${delimiter}/sbin`;
 const IS_ROOT = process.getuid?.() === 0;
 const CAN_BE_ROOT = IS_ROOT || isPresent('sudo');
-const COMPOSE_HINT = 'use `docker compose up` instead';
+const COMPOSE_HINT = 'use `docker compose up`';
 
 /** Debian packages, each with a file or program that shows that it is installed. */
 const SYSTEM_PACKAGES = [
@@ -30,7 +30,7 @@ const SYSTEM_PACKAGES = [
   IS_ROOT ? { name: 'mount', shows: 'mount' } : { name: 'uidmap', shows: 'newuidmap' },
 ];
 
-/** The tests open pages in a browser. The package chromium works too, but needs twice the CPU time. */
+/** The tests and `pictures` open pages in a browser. The package chromium works too, but needs twice the CPU time. */
 const TEST_PACKAGES = [{ name: 'chromium-headless-shell', shows: 'chromium-headless-shell', substitute: 'chromium' }];
 
 /** Additional packages that build and run images. */
@@ -66,8 +66,8 @@ function ensureSystemPackages(packages) {
     if (isPresent('apt-get')) installPackages(missing);
     else if (!usesOwnServices()) {
       const names = missing.map(({ name }) => name).join(', ');
-      const remedy = `install them by hand, or set DATABASE_URL and REDIS_URL, or ${COMPOSE_HINT}`;
-      fail(`this machine has no apt to install ${names}; ${remedy}`);
+      const remedy = `to start Tidemark without them, set DATABASE_URL and REDIS_URL, or ${COMPOSE_HINT}`;
+      fail(`this machine has no apt to install ${names}; install them by hand; ${remedy}`);
     }
   }
   if (!IS_ROOT) ensureSubordinateIds();
@@ -86,7 +86,8 @@ function installPackages(packages) {
     runAsRoot(['apt-get', 'update', '--quiet'], environment) &&
     runAsRoot(['apt-get', 'install', '--quiet', '--yes', '--no-install-recommends', ...names], environment);
   if (isInstalled || packages.every(({ substitute }) => substitute && isPresent(substitute))) return;
-  fail(`apt could not install packages; run as root: apt-get install ${names.join(' ')}; or ${COMPOSE_HINT}`);
+  const remedy = `run as root: apt-get install ${names.join(' ')}; to start Tidemark without them, ${COMPOSE_HINT}`;
+  fail(`apt could not install packages; ${remedy}`);
 }
 
 /** Without root rights, mmdebstrap needs a range of subordinate ids; users created without adduser may have none. */

@@ -166,7 +166,12 @@ async function* chunksOf(
     if (message && !isOver) send(child, message);
   };
   const onExit = (code: number | null, signal: string | null): void =>
-    fail(new ParserDeath(`the parser ended with ${signal ?? code}`, hasAsked && !OUTER_SIGNALS.has(signal ?? '')));
+    fail(
+      new ParserDeath(
+        `the parser process ended with ${signal ?? `exit code ${code}`}`,
+        hasAsked && !OUTER_SIGNALS.has(signal ?? ''),
+      ),
+    );
   // The event `error` comes without `exit` when the process could not be started, for example for lack of memory.
   child.on('message', onMessage).on('exit', onExit).on('error', fail);
   holdLoop(child, true);

@@ -60,7 +60,8 @@ export function watchConnections(pool: pg.Pool, connectionString: string, log: L
 
   const close = (suspects: readonly pg.PoolClient[], reason: string): void => {
     const idle = [...connections.keys()].filter((client) => stateOf(client).readyForQuery);
-    log.warn({ reason, connections: suspects.length, idle: idle.length }, 'unresponsive database connections closed');
+    const message = 'unresponsive database connections closed; their queries fail; later queries open new connections';
+    log.warn({ reason, connections: suspects.length, idle: idle.length }, message);
     for (const client of [...suspects, ...idle]) destroyConnection(client);
   };
   const judge = (suspects: readonly pg.PoolClient[], reports: readonly SessionReport[]): void => {

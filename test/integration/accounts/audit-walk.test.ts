@@ -1,6 +1,6 @@
 /**
- * Every route that changes data is listed here, either as a route that writes an audit entry after success, or with the
- * reason why it is not an administrative action. The test fails for a new route until the route is listed.
+ * Every POST, PUT, PATCH and DELETE route is listed here, either with the audit entry that it writes after success, or
+ * with the reason why it writes none. The test fails for a new route until the route is listed.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { AuditAction } from '../../../src/accounts/audit/audit.ts';
@@ -302,7 +302,7 @@ const mutating = () => [
   ...new Set(role.routes.filter(({ method }) => !READS.has(method)).map(({ method, path }) => `${method} ${path}`)),
 ];
 
-it('accounts: each route other than a read is listed as audited, or as exempt with the reason (R-B14)', () => {
+it('accounts: each POST, PUT, PATCH or DELETE route is listed as audited, or as exempt with the reason (R-B14)', () => {
   const known = [...Object.keys(ACTS), ...Object.keys(NO_ACTS)];
   expect(mutating().filter((route) => !known.includes(route))).toEqual([]);
   expect(known.filter((route) => !mutating().includes(route))).toEqual([]);

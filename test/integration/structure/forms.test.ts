@@ -112,7 +112,7 @@ describe('forms: a definition', () => {
     expect((await api.manager.get(`/form/${id}`)).status).toBe(404);
   });
 
-  it('must have a name that no other form of its kind has, ignoring case (409)', async () => {
+  it('must have a name that no other form with the same entityType has, ignoring case (409)', async () => {
     const { name } = await createForm();
     const again = await api.manager.post<Problem>('/form', boiler('Source', { name: name.toUpperCase() }));
     expect(again).toMatchObject({ status: 409, body: { code: 'conflict' } });

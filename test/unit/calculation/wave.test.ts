@@ -23,7 +23,7 @@ test.each([
   [MAX_RUNS, 0, true],
   [0, MAX_RUNS, true],
 ])(
-  'wave: with %i runs and %i waiting requests found, at most 20000 of each, isCut is %s (R-H8)',
+  'wave: %i runs and %i waiting requests, each read up to 20000, give isCut %s (R-H8)',
   async (runs, waiting, isCut) => {
     expect(await readWave(waveOf(runs, waiting), MANAGER, 7, 1)).toMatchObject({ isCut });
   },

@@ -212,7 +212,7 @@ describe('structure exchange: ten accounts that import and export at once', () =
 });
 
 describe('structure import: the queue of an account', () => {
-  test('holds five imports; when eight documents arrive at once, three are answered 503 (R-A14)', async () => {
+  test('holds STRUCTURE_IMPORT_MAX_WAITING imports: with 5, three of eight sent at once are answered 503 (R-A14)', async () => {
     const client = await stack.newAccount();
     const post = () => client.post<{ id?: string; code?: string }>('/structure/import', {});
     const answers = await Promise.all(Array.from({ length: 8 }, post));

@@ -20,7 +20,9 @@ export function clientPath(root: string, path: string | undefined): string {
   const [loader] = globSync(join(root, 'usr/lib/*-linux-gnu/ld-linux-*.so.*'));
   if (loader === undefined) {
     throw new Error(
-      `${root} has no dynamic loader ld-linux; stop the stack and remove this directory, which is built again when needed`,
+      `${root} has no dynamic loader ld-linux. Stop every local stack, rename this directory and repeat the command, ` +
+        'which builds the directory again. If the subdirectory data of the renamed directory has files, these are ' +
+        'databases: move the files to data of the new directory before a stack starts.',
     );
   }
   const directory = join(LOCAL_DIRECTORY, 'postgres-client');

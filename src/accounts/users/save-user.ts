@@ -29,7 +29,8 @@ export type WrittenLock = z.output<typeof lockSchema>;
  * Saves the members of a user that are present in `written` (§4.2).
  * @throws {DomainError} not_found and permission_denied as `lockTargetUser`; permission_denied for a role above the
  * caller's; conflict when the name is taken, callers change their own role, or claims, features or sites are given for
- * a user who is not a member of the caller's account; invalid_input for features and sites that cannot be granted.
+ * a user who is not a member of the caller's account; invalid_input for features and sites that cannot be granted; with
+ * Keycloak also conflict when the mail address is taken there, and dependency_unavailable when Keycloak fails.
  */
 export async function saveUser(
   transaction: Transaction,
@@ -213,7 +214,8 @@ export async function deleteUser(
 /**
  * Lets a user choose a new password: has `directory` send a link by mail (§4.2).
  * @throws {DomainError} not_found and permission_denied as `lockTargetUser`; conflict for a user without a mail
- * address.
+ * address; with Keycloak also conflict for a user who is disabled there, as by a lock without an end date, and
+ * dependency_unavailable when Keycloak fails.
  */
 export async function requestPasswordReset(
   transaction: Transaction,
@@ -228,7 +230,10 @@ export async function requestPasswordReset(
   await auditInAllAccounts(transaction, context, target, { action: 'PasswordResetRequested' });
 }
 
-/** Audits a change that applies in all accounts of the user: one entry for each account, or one entry without an account when the user has none. */
+/**
+ * Audits a change that applies in all accounts of the user: one entry for each account, or one entry without an account
+ * when the user has none.
+ */
 function auditInAllAccounts(
   transaction: Transaction,
   context: AuditContext,

@@ -1,7 +1,7 @@
 /**
  * Limits concurrent password checks of a process (R-B11, R-A14). A check occupies a thread of the pool and a core for about
- * 40 ms. Each client network checks one password at a time. All networks together leave a core and a thread to other work,
- * unless the machine has one core only.
+ * 40 ms. At most one password from each client network is checked at a time. All networks together leave a core and a
+ * thread to other work, unless the machine has one core only.
  */
 import { availableParallelism } from 'node:os';
 import { openFairSemaphore } from '../../platform/shares/fair-semaphore.ts';
@@ -22,7 +22,8 @@ const turns = openFairSemaphore<string>({
 
 /**
  * Runs `check` when it is the turn of the client's network; networks take turns (R-A14). @param network network of the client.
- * @throws {DomainError} rate_limited or dependency_unavailable when the network waits too long or has too many waiters.
+ * @throws {DomainError} when the network waits too long or has too many waiters: rate_limited while a check of the
+ * network runs, otherwise dependency_unavailable.
  */
 export async function checkInTurn<Result>(network: string, check: () => Promise<Result>): Promise<Result> {
   const leave = await turns.enter(network);

@@ -1,6 +1,6 @@
 /**
- * Counts wrong passwords per user and network of the client (R-B11), so that guesses are slowed at their network, and
- * the user's devices at other networks are not:
+ * Counts wrong passwords per user and network of the client (R-B11), so that guesses block sign-in from their own
+ * network, and not the user's devices at other networks. Only distributed guessing (last rule) blocks more networks:
  *
  * - `maxFailures` wrong passwords block sign-in from their network.
  * - At a network that gave the right password within 30 days, a device (HTTP Basic) is blocked only after 20 times as
@@ -151,7 +151,10 @@ const FAIL = `
   select account_id, 'service', 'service', 'UserLocked', id, user_name,
          jsonb_build_object('until', ${UNTIL}, 'reason', '${REASON}', 'network', $2::text) from locked`;
 
-/** Counts a wrong password. @param source undefined: the user is unknown or already blocked, and nothing is counted. */
+/**
+ * Counts a wrong password.
+ * @param source undefined when the user is unknown or the sign-in is already blocked: nothing is counted.
+ */
 export async function writeFailure(
   database: Queryable,
   source: SignInSource | undefined,

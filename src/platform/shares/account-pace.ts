@@ -30,7 +30,7 @@ interface Pacing {
   asked: number;
   running: number;
   /**
-   * Debt at `debtAtMs`: milliseconds of work beyond the share. It decreases by `share` milliseconds per millisecond.
+   * Debt at `debtAtMs`. Each unit of work adds its duration; each elapsed millisecond subtracts `share` milliseconds.
    */
   debtMs: number;
   debtAtMs: number;

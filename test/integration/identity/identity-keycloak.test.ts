@@ -167,7 +167,7 @@ describe('Keycloak: changes by a manager', () => {
     expect((await client.get('/account')).status).toBe(200);
   });
 
-  it('resetting the password of a locked user is 409 and sends no mail (R-A5, R-B11)', async () => {
+  it('resetting the password of a user who is locked without an end date is 409 and sends no mail (R-A5, R-B11)', async () => {
     await create('stuck');
     const id = await userIdOf(api, 'stuck');
     await api.manager.post(`/account/user/${id}/lock`, { isLocked: true });
@@ -314,16 +314,16 @@ describe('Keycloak: the service account', () => {
     expect((await create('renewed')).status).toBe(200);
     expect(inKeycloak('renewed')).toBeDefined();
   });
+});
 
-  it('a failure of Keycloak is answered 503, rolls the change back, and reveals no details (R-A5, R-B2)', async () => {
-    keycloak.failWith(500);
-    const answer = await create('unlucky');
-    keycloak.failWith(undefined);
-    expect(answer).toMatchObject({ status: 503, body: { code: 'dependency_unavailable' } });
-    expect(JSON.stringify(answer.body)).not.toMatch(/keycloak|unknown_error|127\.0\.0\.1/i);
-    const { rows } = await api.database.query(`select from app_user where user_name = 'unlucky'`);
-    expect(rows).toEqual([]);
-  });
+it('Keycloak: a failure of Keycloak is answered 503, rolls the change back, and reveals no details (R-A5, R-B2)', async () => {
+  keycloak.failWith(500);
+  const answer = await create('unlucky');
+  keycloak.failWith(undefined);
+  expect(answer).toMatchObject({ status: 503, body: { code: 'dependency_unavailable' } });
+  expect(JSON.stringify(answer.body)).not.toMatch(/keycloak|unknown_error|127\.0\.0\.1/i);
+  const { rows } = await api.database.query(`select from app_user where user_name = 'unlucky'`);
+  expect(rows).toEqual([]);
 });
 
 describe('Keycloak: the realm export', () => {

@@ -1,4 +1,4 @@
-/** Deletions with hardDelete=true: small ones at once, large ones as jobs that survive killed processes (R-C7, R-K3). */
+/** hardDelete=true deletes small structures at once, large ones in jobs that survive killed processes (R-C7, R-K3). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { continueDeletion } from '../../../src/structure/deletion/deletions.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -157,7 +157,7 @@ describe('deletion with hardDelete (R-C7)', () => {
     expect(rows).toEqual([]);
   });
 
-  it('of a variable or of a source is done at once with 204; Location names the job of the deletion', async () => {
+  it('of a variable or of a source without variables is done at once with 204; Location names the job of the deletion', async () => {
     const { sourceId, variableId } = await createStructure(api);
     for (const [path, kind] of [
       [`/sources/${sourceId}/variables/${variableId}`, 'Variable'],

@@ -53,7 +53,7 @@ export function aggregate(points: readonly BucketPoint[], asked: Aggregation, pe
   });
 }
 
-/** @returns the buckets with enough points, by their start. */
+/** @returns the buckets with at least `minCount` points, in ascending order of their start. */
 function findBuckets(points: readonly BucketPoint[], asked: Aggregation, period: Period): readonly ModelBucket[] {
   const buckets = new Map<number, number[]>();
   for (const { dateMicros, value } of points) {

@@ -203,7 +203,7 @@ describe('structure import: a document with problems', () => {
       { sites: [...twins.sites, { externalId: 'E', name: 'A' }] },
     ],
     [
-      'an occurrence of a parent after the last',
+      'a siteOccurrence above the number of sites with the name',
       { sources: [{ siteName: 'A', siteOccurrence: 3, name: 'S' }] },
       /names a site that neither the account nor the document has: the name "A", siteOccurrence 3$/,
       twins,

@@ -17,7 +17,7 @@ const FEATURE_LEVEL = { None: 0, Read: 1, Write: 2, Admin: 3 } as const;
 const SITE_ACCESS_LEVEL = { Read: 1, Write: 2, Admin: 3 } as const;
 const LANGUAGES: ReadonlySet<string> = new Set(listLanguages().map(({ id }) => id));
 
-// Refinements check these two patterns, because the OpenAPI document omits refinements: few validators in other
+// Refinements check these two patterns, so that the OpenAPI document does not contain them: few validators in other
 // languages support \p{…}.
 const CONTROL_CHARACTER = /\p{Cc}/u;
 const MAIL_ADDRESS = /^[^\s\p{Cc}<>()[\]\\,;:"@]+@[^\s\p{Cc}<>()[\]\\,;:"@]+$/u;

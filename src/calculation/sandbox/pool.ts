@@ -27,7 +27,7 @@ import { Zygote } from './zygote.ts';
 
 /** Milliseconds that a run may take beyond its wall limit, for set-up and for the transfer of a large answer. */
 const GRACE_MS = 60_000;
-/** Maximum processes of the container besides those of runs: zygote, supervisors, waiting runners. */
+/** Processes that `sharedLimits` adds to the shares, for the zygote, the supervisors and the waiting runners. */
 const OWN_PROCESSES = 64;
 const CONNECT_PATIENCE_MS = 30_000;
 const CONNECT_RETRY_MS = 100;
@@ -63,8 +63,8 @@ type SandboxConfig = Pick<
 
 /**
  * Starts R and runs a probe script that checks whether runs are isolated as configured (R-H7).
- * @throws {SandboxUnavailableError} when R_ROOT is missing, R does not start, or the isolation is weaker than
- *   configured.
+ * @throws {SandboxUnavailableError} when R_ROOT is missing or has no readable R runtime, SANDBOX=none is not allowed, R
+ *   does not start, or the isolation is weaker than configured.
  */
 export async function openSandboxPool(options: {
   readonly config: SandboxConfig;
@@ -107,7 +107,7 @@ async function chooseLauncher(config: SandboxConfig, log: Log): Promise<Launcher
   if (!rRoot) throw new SandboxUnavailableError('R_ROOT is not set: the calculator needs the R root file system');
   await access(join(rRoot, 'opt/tidemark/r-runtime/sandbox.so')).catch(() => {
     throw new SandboxUnavailableError(
-      `R_ROOT ${rRoot} has no R runtime that this process can read; build it with r-runtime/build.sh`,
+      `R_ROOT ${rRoot} has no readable R runtime; build it with r-runtime/build.sh, or let this process read it`,
     );
   });
   if (config.SANDBOX === 'bwrap') return createBwrapLauncher(rRoot, sharedLimits(config));

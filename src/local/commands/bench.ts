@@ -1,6 +1,6 @@
 /**
  * `npm run bench [-- --json FILE …]`: runs `test/bench/run.ts` against services of its own, as durable as the services
- * of `npm start`. `run.ts` gets them as DATABASE_URL (a migrated database), REDIS_URL and R_ROOT.
+ * of `npm start`. `run.ts` gets DATABASE_URL (a migrated database) and REDIS_URL, and where R can run, R_ROOT.
  */
 
 import { migrate } from '../../platform/database/migrate.ts';

@@ -1,4 +1,4 @@
-/** The retention policy of the account or of one variable: what it did, what it would delete, and its settings. */
+/** The retention policy of the account or of one variable: what it did, what it would replace, and its settings. */
 import { Button, NativeSelect, Select, Skeleton, Switch, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { TFunction } from 'i18next';

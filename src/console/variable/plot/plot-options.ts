@@ -79,7 +79,10 @@ export function widthOf(plot: uPlot, labels: readonly string[] | null, index: nu
   return Math.ceil((ticks?.size ?? 0) + gap + plot.ctx.measureText(longest).width / devicePixelRatio);
 }
 
-/** @returns labels of the axis of dates: years, months, days or times, depending on the time between two labels. */
+/**
+ * @returns labels of the axis of dates: years, months, days or times, depending on the time between two labels. Among
+ * times, midnight is labelled with its day.
+ */
 export function dateLabels(splits: readonly number[], stepSec: number, timeZone: string): string[] {
   const write = (options: Intl.DateTimeFormatOptions) => {
     const format = new Intl.DateTimeFormat(currentLocale(), { ...options, timeZone });

@@ -71,7 +71,7 @@ test('roles: a process with api, grpc, ingester and deliverer waits at its start
   await gate.shut();
 });
 
-test('roles: log lines are JSON without secrets and pushed values; the line of a push has request id, account and duration (R-K4, R-A10)', async () => {
+test('roles: log lines are JSON without secrets or pushed values; the line of a push has request id, account and duration (R-K4, R-A10)', async () => {
   const line = await eventually('the line of the push', async () =>
     api
       .log()

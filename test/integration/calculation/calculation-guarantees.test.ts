@@ -160,7 +160,7 @@ describe('calculation: repeated runs', () => {
   });
 
   test.each([
-    ['another account takes its slot back', false],
+    ['its account gives a borrowed slot back', false],
     ['the calculator stops', true],
   ])(
     'a run is handed back, and the attempt does not count, when it loses its database session just before %s (R-A15)',

@@ -73,7 +73,7 @@ async function addFile(client: TestClient): Promise<string> {
   return made.body;
 }
 
-/** Reads the tables that hold the foreign and hidden objects, to detect changes. */
+/** Reads the tables of structure, users, webhooks and points, to detect changes of foreign and hidden objects. */
 async function snapshot(): Promise<unknown> {
   const tables = [
     ['site', 'select * from site order by id'],
@@ -295,7 +295,7 @@ it('identity: counts, lists and totals of a USER include only the granted site a
   expect((await user.get('/account?displayLevel=Verbose')).body).toMatchObject(counts);
 });
 
-it('identity: requests with foreign ids have changed no foreign object (R-A5, R-B9)', async () => {
+it('identity: requests with foreign ids have changed no site, source, variable, user, invitation, webhook or point (R-A5, R-B9)', async () => {
   await api.ingest();
   expect(await snapshot()).toEqual(before);
 });

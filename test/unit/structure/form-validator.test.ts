@@ -1,4 +1,7 @@
-/** Values of forms against their definition: each type, choices, ranges, required and unknown fields. */
+/**
+ * Values against the definition of their form: each type, choices, ranges, required and unknown fields; and which
+ * definitions are refused or accepted.
+ */
 import { describe, expect, test } from 'vitest';
 import { parseInput } from '../../../src/platform/http/lenient.ts';
 import { findNewProblems } from '../../../src/structure/forms/check-values.ts';

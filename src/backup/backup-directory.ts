@@ -58,8 +58,8 @@ export async function findOwner(database: Queryable): Promise<Owner> {
 /**
  * Makes an absent or empty `directory` the backup directory of a cluster, or checks that it already belongs to the
  * cluster.
- * @throws {DomainError} conflict when the directory holds other files, backups of another cluster, or backups taken
- * before this cluster was restored.
+ * @throws {DomainError} conflict when the directory holds other files, backups of another cluster, or backups from
+ * before a restore of this cluster or from a restored copy of it.
  */
 export async function claimDirectory(directory: string, owner: Owner): Promise<void> {
   const names = await readdir(directory).catch((): string[] => []);
@@ -75,7 +75,8 @@ export async function claimDirectory(directory: string, owner: Owner): Promise<v
   if (found.timeline !== owner.timeline) {
     throw new DomainError(
       'conflict',
-      `${directory} holds backups from before this database was restored; choose an empty directory`,
+      `${directory} holds backups from before a restore of this database, or from a restored copy of it; ` +
+        'choose an empty directory',
     );
   }
   await mkdir(join(directory, WAL_FOLDER), { recursive: true, mode: 0o700 });
@@ -83,12 +84,12 @@ export async function claimDirectory(directory: string, owner: Owner): Promise<v
 
 /**
  * @returns the cluster whose backups a directory holds.
- * @throws {DomainError} conflict when the directory is not a backup directory.
+ * @throws {DomainError} conflict when the directory is not a backup directory, or cannot be read.
  */
 export async function readOwner(directory: string): Promise<Owner> {
   const text = await readFile(join(directory, OWNER_FILE), 'utf8').catch(() => undefined);
   if (text !== undefined) return ownerSchema.parse(JSON.parse(text));
-  throw new DomainError('conflict', `${directory} is not a backup directory: it has no ${OWNER_FILE}`);
+  throw new DomainError('conflict', `${directory} is not a backup directory: it has no readable ${OWNER_FILE}`);
 }
 
 /** @returns the finished backups of a directory, oldest first. */

@@ -90,7 +90,7 @@ export async function compressChunks(
         { chunk: name, durationMs },
         isDone
           ? 'chunk compressed'
-          : 'the chunk is in use, or its compression took too long; a later run compresses it',
+          : 'the chunk is in use, or its compression took too long; the next pass tries again',
       );
     }
     // Frees the pages that `compressChunk` could not free, because their chunk was in use.

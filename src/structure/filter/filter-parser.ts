@@ -156,7 +156,8 @@ class TokenReader {
   expect(kind: Token['kind'], text: string): void {
     const token = this.next();
     if (token.kind === kind && token.text === text) return;
-    throw new FilterSyntaxError(token.position, `expected ${text === '' ? 'the end' : text}, got ${show(token)}`);
+    const expected = text === '' ? 'AND, OR or the end of the filter' : text;
+    throw new FilterSyntaxError(token.position, `expected ${expected}, got ${show(token)}`);
   }
 }
 

@@ -92,7 +92,7 @@ describe('structure: an invalid customFilter answers 400 with the position (R-C1
     ["name 'Gas'", 6, 'expected an operator'],
     ['name =', 7, 'expected a value'],
     ["(name = 'Gas'", 14, 'expected )'],
-    ["name = 'Gas' )", 14, 'expected the end'],
+    ["name = 'Gas' )", 14, 'expected AND, OR or the end of the filter'],
     ["name = 'Gas", 8, 'unclosed quote'],
     ['= 3', 1, 'expected a field'],
     ["energyTypeId = 'two'", 16, 'must be a number'],

@@ -15,8 +15,8 @@ import { csvTemplate, xlsxTemplate } from './template.ts';
 const ERRORS_PER_PAGE = 5000;
 const ERROR_COLUMNS = ['row', 'code', 'message'] as const;
 /**
- * Content types of Standard Files. An attachment is sent as octet-stream, so that a browser never displays it as the
- * type that the uploader claimed.
+ * Content types of Standard Files. A stored file of the kind Attachment is sent as octet-stream, so that a browser
+ * never displays it as the type that the uploader claimed.
  */
 const TYPES: Readonly<Record<FileFormat, string>> = { csv: 'text/csv; charset=utf-8', xlsx: XLSX_TYPE };
 const ATTACHMENT_TYPE = 'application/octet-stream';

@@ -1,7 +1,8 @@
 /**
  * A control group for a bwrap container, by which the kernel limits all runs of the container together. On cgroup
- * version 1, only root can create the group; on version 2, it can only be created below a delegated group without
- * processes. The group is optional, because rlimits and supervisors limit each run anyway.
+ * version 1, only root can create the group. On version 2, only a process in the root group of the machine can create
+ * it: below any other group that has processes, the kernel offers no memory limit. The group is optional, because
+ * rlimits and supervisors limit each run anyway.
  */
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

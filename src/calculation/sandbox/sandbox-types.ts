@@ -74,7 +74,7 @@ export interface SpentTime {
 
 export type PictureFormat = 'svg' | 'png';
 
-/** A file that a script wrote: a plot, or the sample data of a preview. The script chose the name. */
+/** A file that a run wrote: a plot or data file of the script, or the sample data. A script can choose the name. */
 export interface ScriptFile {
   readonly name: string;
   readonly bytes: Buffer;

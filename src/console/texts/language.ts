@@ -37,7 +37,10 @@ export function currentLanguage(): Language {
   return i18next.language as Language;
 }
 
-/** @returns the locale of dates and numbers: the console's language, with the region that the browser gives for it. */
+/**
+ * @returns the locale of dates and numbers: the console's language, with the region that the browser gives for it;
+ * en-GB for English without a region.
+ */
 export function currentLocale(): string {
   const language = currentLanguage();
   return navigator.languages.find((tag) => tag.startsWith(`${language}-`)) ?? (language === 'en' ? 'en-GB' : language);

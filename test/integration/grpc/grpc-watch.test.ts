@@ -122,7 +122,7 @@ describe('watch: a watch', () => {
     expect(valuesOf(await third.until(1))).toEqual([4]);
   });
 
-  it('sends stored values only: the last per date without versioning, the last per date and VersionTag with versioning (R-F2, R-F4, R-J1)', async () => {
+  it('sends stored values only: without versioning the last per date, with versioning the last tagged value per date and VersionTag (R-F2, R-F4, R-J1)', async () => {
     const plain = await addVariable();
     const tagged = await addVariable({ isVersioned: true });
     const watcher = watch({ variableIds: [plain, tagged] });

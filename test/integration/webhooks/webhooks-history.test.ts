@@ -113,7 +113,7 @@ describe('webhook history: GET /account/webhooks/{id}/history', () => {
     expect(headers.get('x-total-count')).toBe('1');
   });
 
-  test('is allowed for managers of the account only (R-I5, R-A5)', async () => {
+  test('answers 403 to a USER, and 404 to a MANAGER of another account and for an unknown webhook (R-I5, R-A5)', async () => {
     const user = await api.signIn(`una-${webhookId}`, 'USER');
     expect((await user.get(pathOf(webhookId))).status).toBe(403);
     expect((await api.stranger.get(pathOf(webhookId))).status).toBe(404);

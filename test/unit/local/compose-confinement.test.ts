@@ -67,7 +67,7 @@ describe('image:check: resource limits of containers', () => {
     ]);
   });
 
-  test('are 65536 files and 4096 processes when the process that starts the container has no limits', () => {
+  test('are at most 65536 files and 4096 processes when the process that starts the container has no hard limits', () => {
     expect(limitOptions(limits('unlimited', 'unlimited'))).toEqual([
       ...['--ulimit', 'nofile=1024:65536'],
       ...['--ulimit', 'nproc=4096:4096'],

@@ -56,14 +56,15 @@ describe('webhook addresses: ranges allowed by the operator (R-I4)', () => {
   });
 
   test.each(['127.0.0.1', '127.9.9.9', '::ffff:127.0.0.1', 'fd12::5', '10.1.2.3', '8.8.8.8'])(
-    '%s is allowed',
+    '%s is allowed with the ranges 127.0.0.0/8, fd12::/16 and 10.1.2.3',
     (address) => {
       expect(isAllowedAddress(address, allowed)).toBe(true);
     },
   );
 
-  test.each(['10.1.2.4', '192.168.0.1', 'fd13::1', '::1', '64:ff9b::7f00:1'])('%s is not allowed', (address) =>
-    expect(isAllowedAddress(address, allowed)).toBe(false),
+  test.each(['10.1.2.4', '192.168.0.1', 'fd13::1', '::1', '64:ff9b::7f00:1'])(
+    '%s is not allowed with the ranges 127.0.0.0/8, fd12::/16 and 10.1.2.3',
+    (address) => expect(isAllowedAddress(address, allowed)).toBe(false),
   );
 
   test.each(['', '10.0.0.0/33', '::/129', '10.0.0.0/', '10.0.0/8', '10.0.0.0/8/8', '10.0.0.0/-1', 'loopback'])(

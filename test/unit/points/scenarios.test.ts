@@ -1,4 +1,7 @@
-/** Plays the scenarios of test/scenarios in the model: their expectations must follow from the rules. */
+/**
+ * Plays the scenarios of test/scenarios in the model, which computes results from the rules alone: what a scenario
+ * expects must follow from the rules.
+ */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { SCENARIO_FILES } from '../../scenarios/engine/files.ts';

@@ -16,6 +16,6 @@ export async function findBoundary(queryable: Queryable, keepRawYears: number): 
     [keepRawYears],
   );
   const [found] = rows;
-  if (!found) throw new Error('the database returned no boundary');
+  if (!found) throw new Error('the database returned no boundary for rollups');
   return found.micros;
 }

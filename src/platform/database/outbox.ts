@@ -1,7 +1,8 @@
 /**
  * Transactional outbox: an event is appended in the transaction of the change it reports, and deleted in the
  * transaction in which its consumers handle it. So each event is handled exactly once, whichever process crashes
- * (R-I8). Effects outside the database, such as a wake-up, run after the commit; a sweeper repeats lost effects.
+ * (R-I8). Effects outside the database, such as a wake-up, run after the commit. When an effect is lost, the next sweep
+ * or poll of the role that it would have woken finds the work.
  *
  * Events belong to features, which declare them in `OutboxEvents`; this module does not know them.
  */
@@ -108,7 +109,9 @@ async function relayPass(database: Database, consumers: readonly EventConsumer[]
     return rows.length;
   });
   for (const followUp of followUps) {
-    await followUp().catch((error: unknown) => log.warn({ err: error }, 'a wake-up was lost; the sweeper repeats it'));
+    await followUp().catch((error: unknown) => {
+      log.warn({ err: error }, 'a wake-up was lost; the work waits for the next sweep or poll');
+    });
   }
   return count;
 }

@@ -105,6 +105,6 @@ function assertFewer(
   if (following < max) return;
   throw new DomainError(
     'rate_limited',
-    `${who} may follow at most ${max} ${subjects} at the same time; close another event stream or read ${instead}`,
+    `${who} may have at most ${max} event streams of ${subjects} on this server; close one of them, or read ${instead}`,
   );
 }

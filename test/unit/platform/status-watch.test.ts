@@ -46,13 +46,13 @@ describe('status watch', () => {
     expect(seen).toEqual([undefined]);
   });
 
-  test('limits how many files a user, an account and all accounts together follow (R-A14)', () => {
+  test('limits how many event streams of files a user, an account and all accounts together have (R-A14)', () => {
     const { watch } = open(50);
     const follow = (number: number, accountId: number) => watch.follow(userOf(number, accountId), 'file', () => {});
     const leaves = Array.from({ length: 20 }, () => follow(1, 1));
-    expect(() => follow(1, 1)).toThrow(/a user may follow at most 20 files/);
+    expect(() => follow(1, 1)).toThrow(/a user may have at most 20 event streams of files/);
     for (let count = 0; count < 5; count += 1) follow(2, 1);
-    expect(() => follow(3, 1)).toThrow(/an account may follow at most 25 files/);
+    expect(() => follow(3, 1)).toThrow(/an account may have at most 25 event streams of files/);
     for (let count = 0; count < 20; count += 1) follow(4, 2);
     for (let count = 0; count < 5; count += 1) follow(5, 3);
     expect(() => follow(6, 4)).toThrow(/its maximum of 50 event streams of files/);

@@ -2,7 +2,7 @@ import { type Dictionary, NO_ID } from './dictionary.ts';
 import type { Labels } from './label-rules.ts';
 
 /**
- * Finds the dictionary ids of labels and creates unknown entries (§9.2 rule 2).
+ * Finds the dictionary ids of labels, and creates an entry for each label that the dictionary lacks (§9.2 rule 2).
  *
  * @param labels all labels that the returned function will be called with.
  * @returns a function from labels to their ids; an id is 0 when the version or the tags are absent.

@@ -74,7 +74,7 @@ function reduceOperations(operations: Readonly<Record<string, Json>>): Json {
   );
 }
 
-/** Keeps only the JSON form of an answer that has one, because the console requests no other form of such an answer. */
+/** Keeps only the JSON form of an answer that has one, because the console's typed client requests JSON. */
 function jsonOf(content: unknown): object {
   const types = (content ?? {}) as Readonly<Record<string, unknown>>;
   return JSON_TYPE in types ? { [JSON_TYPE]: types[JSON_TYPE] } : types;

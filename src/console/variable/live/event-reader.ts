@@ -1,4 +1,7 @@
-/** Reads server-sent events from a response: `EventSource` cannot send the token, which stays in memory. */
+/**
+ * Reads server-sent events from a response to `fetch`. `EventSource` cannot send the access token, because the console
+ * keeps the token in memory, not in a cookie, and `EventSource` cannot set the header Authorization.
+ */
 
 export interface ServerEvent {
   readonly event: string;

@@ -1,13 +1,13 @@
 /**
- * Keeps an open chart up to date: adds points in place, and reads data derived from points (buckets, labels, runs) again
- * from time to time.
+ * Keeps an open chart up to date: adds new points in place, and a few seconds after a new point reads again the data
+ * that are derived from points (buckets, labels, runs).
  */
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 import { type CursorHolder, follow, type LiveState } from './follow.ts';
 import { LivePoints } from './live-points.ts';
 
-/** Delay after the first point of a burst, so that the burst is drawn once. */
+/** Delay after the first point of a burst, so that the points that arrive within the delay are drawn together. */
 const DRAW_MS = 250;
 /** Delay after the first point of a burst until data that cannot be updated in place are read again. */
 const REFRESH_MS = 5000;

@@ -320,7 +320,7 @@ describe('accounts: GET /account/users/visibleToMe', () => {
     expect(mine[0]).toMatchObject({ userName: 'both', accountIds: [api.accountId] });
   });
 
-  it('AccountIds limits the list to users of these accounts; users of an account that the caller may not use are not listed (§4.3, R-A5)', async () => {
+  it('AccountIds limits the list to users of these accounts; the id of an account that the caller may not use selects no user (§4.3, R-A5)', async () => {
     const both = await signInPerson(api, 'both');
     const there = await visible(both, `?AccountIds=${api.otherAccountId}&SearchText=zoe`);
     expect(there.map(({ userName }) => userName)).toEqual(['foreign']);

@@ -30,7 +30,7 @@ afterAll(() => api?.close());
 
 const reading = (id: number, date: string | number) => ({ variableId: id, data: [{ date, value: 1 }] });
 
-/** @returns the header `Time-Zone` of a request that succeeded. */
+/** Sends a request, which must succeed. @returns the header `Time-Zone` of the answer. */
 async function zoneOf(method: string, path: string, body?: unknown): Promise<string | null> {
   const { status, headers, body: answer } = await api.manager.send(method, path, body);
   expect(status, JSON.stringify(answer)).toBeLessThan(300);

@@ -98,6 +98,9 @@ describe('identity: a bearer token', () => {
     const foreign = await new SignJWT({ sub: 'x', iss: 'https://elsewhere.example' })
       .setProtectedHeader({ alg: 'HS256' })
       .sign(secret);
+    expect(await call('/account/me', foreign)).toMatchObject({
+      body: { message: 'the issuer of the token is not trusted, got "https://elsewhere.example"' },
+    });
     for (const token of [foreign, 'x', 'a.b.c']) {
       expect(await call('/account/me', token)).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
     }

@@ -181,15 +181,18 @@ test.each<readonly [Method, object]>([
   ['ReadPoints', {}],
   ['ReadPoints', { granularity: 'GRANULARITY_DAY' }],
   ['ReadLast', {}],
-])('history: %s %j names cuts in its initial metadata (R-F9, R-J1)', async (method, members) => {
-  const asked = async (asOf: string | undefined) => {
-    const call = reader.open(method, { ...members, variableIds: [cut], asOfMicros: Date.parse(asOf ?? '') * 1000 });
-    const [[metadata]] = await Promise.all([once(call, 'metadata'), once(call.resume(), 'end')]);
-    return metadata.get('history-from');
-  };
-  expect(await asked(BEFORE_ALL)).toEqual([item(cut, kept[0])]);
-  expect(await asked('2099-01-01')).toEqual([]);
-});
+])(
+  'history: the initial metadata of %s %j as of an instant before a cut names the cut; as of a later instant, it names none (R-F9, R-J1)',
+  async (method, members) => {
+    const asked = async (asOf: string | undefined) => {
+      const call = reader.open(method, { ...members, variableIds: [cut], asOfMicros: Date.parse(asOf ?? '') * 1000 });
+      const [[metadata]] = await Promise.all([once(call, 'metadata'), once(call.resume(), 'end')]);
+      return metadata.get('history-from');
+    };
+    expect(await asked(BEFORE_ALL)).toEqual([item(cut, kept[0])]);
+    expect(await asked('2099-01-01')).toEqual([]);
+  },
+);
 
 test('history: a watch resumed after the history was cut sends the kept versions and names no cut; an as-of read names the cut (R-F9, R-J1)', async () => {
   const variableId = await createVariable(manager, sourceId, { isVersioned: true, versionLimit: 2 });

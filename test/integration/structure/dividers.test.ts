@@ -118,7 +118,7 @@ describe('variable: isDefault selects the target of a push that names only the s
     expect([await valuesOf(chosen), await valuesOf(other)]).toEqual([[2], [5]]);
   });
 
-  it('the element is rejected as ambiguous without a default, with two defaults from older releases, or when two sources match', async () => {
+  it('an element of the push is rejected as ambiguous without a default, with two defaults from older releases, or when two sources match', async () => {
     const siteId = await createSite(api.manager);
     const [first, second] = [
       await createSource(api.manager, siteId, { name: 'Twin' }),
@@ -144,7 +144,7 @@ describe('variable: isDefault selects the target of a push that names only the s
     expect(await ambiguous({ sourceId: first })).toMatchObject([
       { message: expect.stringContaining('2 of them are the default of a source') },
     ]);
-    // Both variables can be written back as GET returns them.
+    // Although the source has two defaults, both variables can be written back as GET returns them.
     for (const id of [chosen, another]) {
       const { body } = await api.manager.get<object>(`/variables/${id}`);
       expect((await api.manager.put(`/sources/${first}/variables/${id}`, body)).status).toBe(204);

@@ -1,4 +1,7 @@
-/** Secrets and headers of webhooks are encrypted at rest (R-I1, R-I3), used by deliveries and trial sends, and sealed again with a new key. */
+/**
+ * Secrets and headers of webhooks are encrypted at rest (R-I1, R-I3). Deliveries and trial sends use them, and
+ * `admin rotate-webhook-keys` encrypts them again with a new key.
+ */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runAdmin } from '../../../src/roles/admin-role.ts';

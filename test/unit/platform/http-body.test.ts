@@ -60,7 +60,7 @@ describe.each(WAYS)('http: a body %s', (_, read) => {
     );
   });
 
-  it('is refused with invalid_input, not dependency_unavailable, when it is truncated (R-A5)', async () => {
+  it('is refused with invalid_input, not dependency_unavailable, when the connection is lost before the end of the stream (R-A5)', async () => {
     const bytes = new Uint8Array(1 << 19);
     await expect(read({ bytes, cuts: [100], breaksOff: true })).rejects.toMatchObject({
       ...{ code: 'invalid_input', message: 'the body was not received completely' },

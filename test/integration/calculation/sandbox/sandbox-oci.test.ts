@@ -28,13 +28,13 @@ const LIMITS = {
 
 /** @returns why podman cannot be used here; undefined when it can. */
 function findObstacle(): string | undefined {
-  if (process.getuid?.() !== 0) return 'it is only tried as root';
+  if (process.getuid?.() !== 0) return 'the tests do not run as root';
   const { status, error, stderr } = spawnSync(COMMAND[0] ?? '', [...COMMAND.slice(1), 'info'], { encoding: 'utf8' });
   return status === 0 ? undefined : `podman does not work here: ${error?.message ?? stderr.trim().split('\n').at(-1)}`;
 }
 
 const obstacle = findObstacle();
-if (obstacle !== undefined) process.stderr.write(`sandbox-oci: left out, ${obstacle}\n`);
+if (obstacle !== undefined) process.stderr.write(`sandbox-oci: skipped, because ${obstacle}\n`);
 
 /**
  * Possible outcomes of each hostile script that has no test of its own below. Only `kind` is compared, because the

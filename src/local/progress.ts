@@ -1,7 +1,7 @@
 /**
  * Shows the phases of a command, such as building the console. On a terminal, each phase has one line, which is rewritten
- * with its step and the elapsed time. Elsewhere, a line is printed at the start of a phase, every ten seconds with its
- * step, and at its end.
+ * with its step and the elapsed time. Elsewhere, a line is printed at the start of a phase, at the start of each step,
+ * every ten seconds with the current step, and at the end of the phase.
  */
 const TICK_MS = 1000;
 const PLAIN_TICK_MS = 10_000;

@@ -1,7 +1,8 @@
 /**
  * Ends database sessions whose client process was suspended or crashed while it sent rows (COPY FROM STDIN). Such a
  * session counts as active, so `idle_in_transaction_session_timeout` does not end it, and its locks would block other
- * sessions until its statement times out. The transaction is rolled back; the poll for lost work then repeats the work.
+ * sessions until its statement times out. The transaction is rolled back; the next sweep of the database finds the
+ * unfinished work, which is then repeated.
  */
 import type { Queryable } from './database.ts';
 

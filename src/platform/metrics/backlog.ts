@@ -20,7 +20,10 @@ const MAX_AGE_MS = 5000;
 const QUERY_TIMEOUT_MS = 1000;
 const TIMEOUT_MS = 2500;
 
-/** Registers the gauges of the queries. When a query fails or times out, its gauges are omitted. */
+/**
+ * Registers the gauges of the queries. When a query fails or times out, its gauges are omitted. When all queries
+ * together take longer than 2.5 s, the scrape omits all gauges.
+ */
 export function watchBacklog(database: Database, metrics: Metrics, queries: readonly BacklogQuery[]): void {
   const read = () => readBacklog(database, queries);
   const readRecent = recent(read, { maxAgeMs: MAX_AGE_MS, timeoutMs: TIMEOUT_MS });

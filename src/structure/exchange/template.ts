@@ -1,6 +1,7 @@
 /**
- * `GET /structure/template`: an empty document as a workbook, for people. Drop-down lists offer enumerations, catalogues, time
- * zones, and the sites and sources entered on the other sheets. An import of the unchanged template changes nothing.
+ * `GET /structure/template`: an empty exchange document as a workbook that people fill in. Drop-down lists offer
+ * enumerations, catalogues, time zones, and the sites and sources entered on the other sheets. An import of the
+ * unchanged template changes nothing.
  */
 import { Readable } from 'node:stream';
 import type Excel from 'exceljs';

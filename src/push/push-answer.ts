@@ -9,7 +9,8 @@ export interface PushAnswer {
   readonly rejected: readonly Rejection[];
   /**
    * Warnings about the first 100 local dates that a clock change makes ambiguous or skips, or one warning that no
-   * element was accepted. The answer to a re-sent push may also have warnings about readings with rolled-up dates.
+   * element was accepted. The answer to a re-sent push may also have warnings about readings that were not written,
+   * because their dates are rolled up.
    */
   readonly warnings: readonly PushWarning[];
   /** Zones applied to dates without an offset, for the header `Time-Zone` (R-A11). */

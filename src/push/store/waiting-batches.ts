@@ -43,8 +43,8 @@ export interface TakenBatches {
 
 /**
  * Locks the next batches of an account, in the order of acceptance, until the end of the transaction. Skips batches that
- * must wait for an earlier batch with one of their variables (R-D6; sql/functions/take_push_batches.sql). Takes either
- * small batches, of at most 20,000 readings, or large batches.
+ * another transaction has locked, and batches that must wait for an earlier batch with one of their variables (R-D6;
+ * sql/functions/take_push_batches.sql). Takes either small batches, of at most 20,000 readings, or large batches.
  * @param maxRows maximum number of readings; one batch is returned even if it is larger.
  * @param isSmallOnly true to skip large batches.
  * @throws {Error} when the database returns no row.

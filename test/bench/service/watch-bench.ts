@@ -1,7 +1,8 @@
 /**
- * Measures the time from the request of a push of one reading until `WatchPoints` sends the reading and, for the next
- * push, until a client that polls over REST reads it: first without other watches, then beside a thousand idle watches.
- * Also measures the CPU time of the idle watches. One process runs the roles api, ingester and grpc.
+ * Measures how long a pushed reading takes to arrive, from the request of the push: one push until a client of
+ * `WatchPoints` has its reading, the next push until a client that polls over REST has its reading. Measures first
+ * without other watches, then beside a thousand idle watches. Also measures the CPU time of the idle watches. One
+ * process runs the roles api, ingester and grpc.
  */
 import { readFileSync } from 'node:fs';
 import { createGrpcReader, type GrpcReader } from '../../support/clients/grpc-client.ts';
@@ -15,7 +16,7 @@ const PUSHES = 20;
 const WATCHES = 1000;
 const VARIABLES = 100;
 const IDLE_MS = 10_000;
-/** CPU time in milliseconds per second. */
+/** Maximum CPU time of all idle watches together, in milliseconds per second. */
 const ALLOWED_IDLE_MS = 50;
 const TICKS_PER_SECOND = 100;
 

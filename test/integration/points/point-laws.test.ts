@@ -1,7 +1,7 @@
 /**
  * Plays random histories in the model and in the real store; after every step both must answer the same reads equally,
- * including VersionTimestamps (§9.2, §9.4, R-F1–F8, R-G1, R-G2, R-G5). When history was cut, the store must name the
- * instant from which its states are complete (R-F9).
+ * including VersionTimestamps (§9.2, §9.4, R-F1–F8, R-G1, R-G2, R-G5). When history was cut (see
+ * src/points/write/README.md), the store must name the instant from which its states are complete (R-F9).
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';

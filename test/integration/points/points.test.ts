@@ -242,7 +242,7 @@ describe('points: reading', () => {
     expect(await asOf(second.versionTimestamp), 'at the second write').toEqual([2, 20]);
   });
 
-  it('by VersionTags returns, per date, the latest version with one of these VersionTags, whatever the order of their names (§9.2)', async () => {
+  it('by VersionTags returns, per date, the latest version with one of these VersionTags, whatever their alphabetical order (§9.2)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await writeAll(variableId, [
       [[START, 1, 'Z']],

@@ -1,6 +1,7 @@
 /**
- * Plain pushes of one user (no label from the client, nothing rejected or warned about) that are stored together share
- * a row of push_operation; each push has a label of its own (R-D7).
+ * Plain pushes have no label from the client, no rejected elements and no warnings (all conditions: plain-push.ts).
+ * Plain pushes of one user that are stored together share a row of push_operation; each push has a label of its own
+ * (R-D7).
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeTuples } from '../../../src/points/copy-codec.ts';

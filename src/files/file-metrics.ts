@@ -1,4 +1,4 @@
-/** Counters of ingested Standard Files and their rows, and gauges of waiting files (R-A9). */
+/** Counters of Standard Files that ended and of rows, and gauges of files that wait or are processed (R-A9). */
 import type { BacklogQuery } from '../platform/metrics/backlog.ts';
 import type { Count, Metrics } from '../platform/metrics/metrics.ts';
 

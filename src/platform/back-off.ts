@@ -1,7 +1,7 @@
 /**
- * Delays the next attempt at work after a fault of the service (R-A15). The delay of a key grows exponentially, with
- * jitter. Each process keeps its own delays in memory. The work itself is in the database, so a restart, which forgets
- * the delays, only makes the next attempt earlier.
+ * Delays the next attempt at work after a fault of the service (R-A15). A key, such as an account id, stands for the
+ * work; its delay grows exponentially, with jitter. Each process keeps its own delays in memory. The work itself is in
+ * the database, so a restart, which forgets the delays, only makes the next attempt earlier.
  */
 export interface BackOff {
   /** Whether the key may be tried now. */

@@ -179,7 +179,7 @@ export function openWakeWorker(
     await job.finally(() => underWay.delete(key));
   };
   const logFailure = (key: string | undefined, error: unknown): void =>
-    log.error({ err: error, queue: name, key }, 'a job of the queue failed');
+    log.error({ err: error, queue: name, key }, 'a job of the queue failed; a later sweep retries its key');
   const worker = new Worker<WakeJob>(name, (job) => perform(job.data.key), {
     connection,
     prefix,

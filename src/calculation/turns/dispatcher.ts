@@ -1,6 +1,6 @@
 /**
- * Assigns the slots of a calculator to turns (runs and previews) in the order of the fair queue, and stops runs that
- * must give a borrowed slot back.
+ * Assigns the slots of a calculator to turns (runs and previews) in the order of the fair queue, and stops runs and
+ * previews that must give a borrowed slot back.
  */
 import type { Log } from '../../platform/log.ts';
 import { FairQueue, type Turn, type Urgency } from './fair-queue.ts';
@@ -8,7 +8,7 @@ import { HandBack } from './hand-back.ts';
 
 /**
  * Milliseconds from the moment when an account below its share needs a slot until a borrowed slot is taken back. A run
- * that ends within this time need not be stopped.
+ * or preview that ends within this time need not be stopped.
  */
 const TAKE_BACK_AFTER_MS = 25;
 
@@ -45,7 +45,9 @@ export function openDispatcher({ slots, perform, log }: DispatcherOptions): Disp
   const begin = (turn: Turn): void => {
     const abort = new AbortController();
     const ended = perform(turn, abort.signal)
-      .catch((error: unknown) => log.error({ err: error, ...turn }, 'a calculation or preview failed'))
+      .catch((error: unknown) =>
+        log.error({ err: error, ...turn }, 'an error interrupted a run or a preview; a sweep finds unfinished work'),
+      )
       .finally(() => {
         underWay.delete(turn);
         queue.end(turn);

@@ -14,7 +14,7 @@ const BY_NAME: readonly (readonly [name: RegExp, advice: string])[] = [
   ],
   [
     /\.(json|jsonl|ndjson|parquet|feather|arrow|zip|gz)$/i,
-    'the file is stored, but its rows are not read: a Standard File is .csv or .xlsx',
+    'the file is stored, but its rows are not read: upload the rows as a .csv or .xlsx file (a Standard File)',
   ],
 ];
 

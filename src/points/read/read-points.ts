@@ -62,7 +62,7 @@ const VALUES: ReadShape<ValueChunk> = {
  *
  * @param transaction a read-only, repeatable-read transaction: one snapshot for all variables. Its connection is busy
  * until the stream ends; ending the stream early breaks the connection.
- * @returns chunks of at most `BLOCK_ROWS` points of one variable, ordered by date and, within a date, by
+ * @returns chunks of at most `BLOCK_ROWS` points of one variable, in `selection.order` by date and, within a date, by
  * VersionTimestamp; no chunk for a variable without points.
  * @throws {DomainError} invalid_input when a converted value exceeds the range of a double (R-C8).
  */
@@ -98,7 +98,7 @@ async function* readChosen<Chunk>(
 
 /**
  * Runs `readPoints` in a new snapshot. With an as-of selection, first waits until the open writes that the selection
- * may include have ended (R-F5).
+ * may include have ended, unless the as-of instant is more than a minute in the future (R-F5).
  * @param signal ends the read and its statement.
  * @param noteCuts receives the history cuts and rollups that concern the read (R-F9).
  * @throws as `readPoints`; {DomainError} dependency_unavailable when one of these writes stays open for too long; the

@@ -163,7 +163,7 @@ describe('files: an attachment with the name of a data file', () => {
   it.each([
     ['a.csv.gz', 'Content-Encoding: gzip'],
     ['a.tsv', 'ends in .csv'],
-    ['a.parquet', 'a Standard File is .csv or .xlsx'],
+    ['a.parquet', 'as a .csv or .xlsx file'],
   ])('%s is stored, and the answer and the status say how to upload it as data (R-E1)', async (filename, advice) => {
     const answer = await stack.post(`/storage?filename=${filename}`, 'x', { 'content-type': 'application/gzip' });
     expect(answer.headers.get('File-Kind')).toBe('Attachment');

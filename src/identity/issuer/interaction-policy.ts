@@ -20,7 +20,7 @@ export function createInteractionPolicy(context: GrantContext): ReturnType<typeo
   const policy = base();
   policy.remove('consent');
   policy.get('login')?.checks.add(
-    new Check('other_user', 'the user of the session is locked, or differs from login_hint', async (ctx) => {
+    new Check('other_user', 'the user of the session is locked or deleted, or differs from login_hint', async (ctx) => {
       const { session, result, params } = ctx.oidc;
       if (!session?.accountId || result?.login) return Check.NO_NEED_TO_PROMPT;
       const profile = await findProfile(context.database, session.accountId, new Date(context.clock.nowMillis()));

@@ -54,10 +54,9 @@ const NOT_SET_UP = 'Account is not fully set up';
 
 /**
  * Handles `grant_type=password`: signs the user in, decides the account and the scopes, and issues the tokens
- * (R-B3).
- * The app that mounts the issuer answers a `DomainError` of `signIn`.
+ * (R-B3). The app that mounts the issuer answers a `DomainError` of `signIn`.
  * @throws invalid_request without a user name or password; invalid_grant for wrong credentials or a temporary password;
- * invalid_scope from `decideScopes`; invalid_request and invalid_grant from `getHolder`
+ * invalid_scope from `decideScopes`; invalid_request and invalid_grant from `getHolder`.
  */
 export async function answerPasswordGrant(
   context: GrantContext,

@@ -1,6 +1,6 @@
 /**
  * `npm run bench [-- --only SECTION,… --json FILE]`: prints ratios of measurements to their limits. Without `--only`,
- * all sections run.
+ * all sections run. Without R_ROOT, the sections in NEED_R are left out.
  */
 import { readConfig } from '../../src/config.ts';
 import { prepareConsole } from '../../src/local/console-setup.ts';

@@ -226,7 +226,7 @@ test('console variable: labels are shown side by side, a slider chooses the stat
   await close();
 });
 
-test('console variable: a click on a calculated point shows its versions with their runs, and links to the inputs of a run (R-H8)', async () => {
+test('console variable: a click on a calculated point shows its versions, the runs that made them, and links to the inputs of a run (R-H8)', async () => {
   const { page, complaints, close } = await stack.open(MANAGER, `/console/variables/${doubledId}`);
   await page.locator('.u-over').click({ position: { x: 20, y: 100 } });
   const panel = page.getByRole('region', { name: 'Versions of the point' });
@@ -336,7 +336,7 @@ describe.concurrent('console: every route', () => {
   );
 
   test(
-    `opens for ${ADMIN} without errors and without requests to other origins, and axe-core finds nothing serious in light and dark`,
+    `opens for ${ADMIN} without errors and without requests to other origins, and axe-core finds nothing serious in light, and no serious colour fault in dark`,
     async () => {
       const window = await stack.open(ADMIN, '/');
       const findings: string[] = [];

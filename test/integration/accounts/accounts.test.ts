@@ -142,7 +142,7 @@ describe('accounts: PUT /account', () => {
     expect(await read()).toEqual(before);
   });
 
-  it('requires the role MANAGER or ADMIN, and changes only the active account of the caller (§4.1, R-B8)', async () => {
+  it('requires the role MANAGER or ADMIN, and changes only the account of the token (§4.1, R-B8)', async () => {
     expect(await user.put('/account', { name: 'x' })).toMatchObject({
       status: 403,
       body: { code: 'permission_denied' },

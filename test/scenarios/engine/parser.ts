@@ -1,6 +1,7 @@
 /**
- * Parses scenario files (grammar: test/scenarios/README.md). Errors name file, line and rule. A scenario that cites no rule,
- * or that expects nothing and so could never fail, is an error.
+ * Parses scenario files (grammar: test/scenarios/README.md). An error names the file, the line and the broken
+ * rule of the scenario language. A scenario whose title cites no requirement (such as §9.2 or R-F3), or that expects
+ * nothing and so could never fail, is an error.
  */
 import { checkScenario } from './checks.ts';
 import { period, query } from './queries.ts';

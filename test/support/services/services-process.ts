@@ -1,6 +1,7 @@
 /**
- * A process that runs TimescaleDB and Redis in the directory given, for tests that kill it: `node services-process.ts DIRECTORY`.
- * Prints `{serverUrl, redisUrl}` on one line when they answer; SIGTERM stops both and ends the process.
+ * A process that runs TimescaleDB and Redis in the directory given, for tests that kill it:
+ * `node services-process.ts DIRECTORY`. Prints `{serverUrl, redisUrl}` on one line when both servers answer. SIGTERM
+ * stops both servers and ends the process.
  */
 import { createProgress } from '../../../src/local/progress.ts';
 import { startServices } from '../../../src/local/services/services.ts';

@@ -74,7 +74,7 @@ const plan = (batches: readonly (readonly PointEntry[])[], ...known: readonly Se
 const byText = (rows: readonly string[]) => [...rows].sort();
 
 describe('write plan', () => {
-  // Dates on both sides of a chunk boundary; most, but not all, at quarter hours.
+  // Dates on both sides of two chunk boundaries; most, but not all, at quarter hours.
   const entry = fc.record({
     variableId: fc.integer({ min: 1, max: 4 }),
     dateMicros: fc.oneof(
@@ -214,7 +214,7 @@ describe('write plan', () => {
     expect(runsOf([-2 * HOUR, -HOUR, 0, HOUR])).toEqual([[[-2 * HOUR, -HOUR, HOUR]], [[0, HOUR, HOUR]]]);
   });
 
-  it('replaces a stored version with the VersionTag of a written row; a VersionTag newer than all VersionTags written before replaces nothing (R-F2)', () => {
+  it('a written row replaces the stored version that has the same VersionTag; a VersionTag newer than all VersionTags written before replaces nothing (R-F2)', () => {
     const known = series({ variableId: 1, maxDateMicros: NOW, lastVersionTagId: 5 });
     const replaced = (tagId: number) => expand(plan([[point(1, 0, tagId)]], known), 'replaced');
     expect(replaced(5)).toEqual(['1 0 5']);
@@ -226,7 +226,7 @@ describe('write plan', () => {
     expect(plan([[point(1, 0, 9)]], known).written).toMatchObject([{ lastVersionTagId: 9 }]);
   });
 
-  it('counts versions only when they can exceed the limit (R-F3)', () => {
+  it('lists a date for the removal of surplus versions only when its versions can exceed the limit (R-F3)', () => {
     const limited = (given: Partial<Series>, rows = [point(1, 0)]) => {
       const known = series({ variableId: 1, versionLimit: 3, maxDateMicros: NOW, ...given });
       const made = plan([rows], known);
@@ -241,7 +241,7 @@ describe('write plan', () => {
     expect(limited({ versionBound: 9, isVersioned: false }), 'not versioned').toEqual([0, 9]);
   });
 
-  it('deletes existing history of a variable that is no longer versioned (R-C6)', () => {
+  it('lists written dates for the deletion of their history when the variable is no longer versioned (R-C6)', () => {
     const forgotten = (hasHistory: boolean) => {
       const known = series({ variableId: 1, isVersioned: false, maxDateMicros: NOW, hasHistory });
       return expand(plan([[point(1, 0)]], known), 'forgotten');

@@ -72,7 +72,7 @@ describe('structure export: the document', () => {
     expect(JSON.stringify([sites, sources, variables])).not.toMatch(/"(id|siteId|sourceId|variableId)"/);
   });
 
-  test('of a USER contains and names only what the user was granted (R-B9)', async () => {
+  test('of a USER contains and names only what was granted; any other input is given by its id (R-B9)', async () => {
     const user = await api.signIn('una', 'USER', { sites: [mill.siteId] });
     const text = JSON.stringify(await exported(user));
     expect(text).toContain('M-1');
@@ -92,7 +92,7 @@ describe('structure export: the document', () => {
   });
 });
 
-test('structure export: a workbook has a sheet for each list with a row for each resource, and a long text continues in the next row (R-A13)', async () => {
+test('structure export: a workbook has one sheet per list and one row per resource; a long text continues in the next row (R-A13)', async () => {
   const text = `${'é😀'.repeat(10_700)} end`;
   await api.manager.patch(`/sites/${otherSiteId}`, [{ op: 'add', path: '/clientData', value: { text } }]);
   const headers = { authorization: `Bearer ${api.manager.token}` };

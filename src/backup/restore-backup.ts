@@ -126,13 +126,16 @@ async function findWal(
     throw new DomainError(
       'conflict',
       `${directory} lacks WAL segment ${firstMissing}, the first segment of backup ${backup.name}; ` +
-        `add the segment, or restore an older backup with --to before ${backup.restorableFrom}`,
+        `add the segment, or, if there is an older backup, restore it with --to before ${backup.restorableFrom}`,
     );
   const { mtime } = await stat(last.path);
   const end = mtime.toISOString();
   const isCovered = until !== undefined && Date.parse(until) <= mtime.getTime();
   if (!isCovered && firstMissing !== undefined) {
-    throw new DomainError('conflict', `WAL segment ${firstMissing} is missing; restore with --to ${end} or earlier`);
+    throw new DomainError(
+      'conflict',
+      `WAL segment ${firstMissing} is missing; add the segment, or restore with --to ${end} or earlier`,
+    );
   }
   if (!isCovered && until !== undefined) {
     throw new DomainError(

@@ -1,8 +1,8 @@
 /**
  * Framing of the connection to a supervisor. This process sends a run header and the request frame; the supervisor answers
  * with chunks, the last of which is the trailer. The counterpart is r-runtime/src/sandbox.h. Only the supervisor writes
- * chunk headers and the trailer; a script chooses only the bytes inside `result` and `text` chunks, and the line number
- * in the trailer.
+ * chunk headers and the trailer; a script chooses only the bytes inside `result` and `text` chunks and, in the trailer,
+ * the line number and how R ends (`end` and `code`).
  */
 import type { RunLimits } from './sandbox-types.ts';
 

@@ -138,7 +138,10 @@ export class Zygote {
     this.#preparing ??= this.#startStandby(delayMs)
       .catch((error: unknown) => {
         if (this.#closing.signal.aborted) return;
-        this.#log.warn({ err: error }, 'a standby of the R zygote could not be started');
+        this.#log.warn(
+          { err: error },
+          'a standby of the R zygote could not be started; the next replacement of the zygote tries again',
+        );
       })
       .finally(() => {
         this.#preparing = undefined;
@@ -216,7 +219,7 @@ export class Zygote {
         return container;
       } catch (error) {
         if (this.#closing.signal.aborted) throw error;
-        this.#log.error({ err: error }, 'the R zygote could not be started again');
+        this.#log.error({ err: error }, 'the R zygote could not be restarted; the next try follows after a pause');
       }
     }
   }

@@ -54,7 +54,10 @@ export function openRowLeases<Row extends LeasedRow>(database: Database, table: 
       const renewed = await renewLeases(database, table, rows, LEASE_MS);
       for (const row of renewed) if (heldUntilMs.has(row)) heldUntilMs.set(row, beganMs + LEASE_MS);
     } catch (error) {
-      log.warn({ err: error, table: table.table, rows: rows.length }, 'leases could not be renewed');
+      log.warn(
+        { err: error, table: table.table, rows: rows.length },
+        'leases could not be renewed; unless a later renewal succeeds, they end and other processes claim the rows',
+      );
     }
   };
   const timer = setInterval(() => {

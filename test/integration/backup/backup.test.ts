@@ -228,7 +228,7 @@ describe('backup', () => {
     await expect(restore()).rejects.toThrow(/pg_verifybackup failed:\n.*pg_filenode.map/);
     const segments = readdirSync(join(other, 'wal')).sort();
     rmSync(join(other, 'wal', segments.at(-2) ?? ''));
-    const missing = /WAL segment 0\w+ is missing; restore with --to 2\S+Z or earlier/;
+    const missing = /WAL segment 0\w+ is missing; add the segment, or restore with --to 2\S+Z or earlier/;
     await expect(restore()).rejects.toThrow(missing);
     await expect(admin('restore', other, join(clusters.directory, 'none'))).rejects.toThrow(missing);
     expect(readdirSync(clusters.directory)).not.toContain('none');

@@ -31,7 +31,7 @@ export function openWaker(wakeAll: (accountIds: readonly number[]) => Promise<un
       const accountIds = [...wanted];
       wanted.clear();
       await wakeAll(accountIds).catch((error: unknown) => {
-        log.warn({ err: error, accountIds }, 'the ingester could not be woken; its next sweep will find the batch');
+        log.warn({ err: error, accountIds }, 'the ingester could not be woken; its next sweep finds the batches');
       });
       const pauseMs = Math.min(MIN_PAUSE_MS + pushes * PAUSE_PER_PUSH_MS, MAX_PAUSE_MS);
       pushes = 0;

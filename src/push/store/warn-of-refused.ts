@@ -32,7 +32,7 @@ export async function warnOfRefused(
 
 /** The operations of a batch, and the number of readings of each operation in the batch. */
 export interface BatchOperations {
-  /** Ids of the operations, as texts because the driver returns 64-bit integers as texts. */
+  /** Ids of the operations, as texts: the driver converts a single 64-bit integer to a number, but not an array. */
   readonly operationIds: readonly string[];
   readonly readingCounts: readonly number[];
 }

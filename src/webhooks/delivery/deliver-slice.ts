@@ -116,7 +116,7 @@ async function sendUnlessStopped(
   } catch (error) {
     log.error(
       { err: error, webhookId: claimed.webhookId },
-      'a webhook message was not sent because of an internal error',
+      'an internal error ended a webhook attempt; the attempt counts as failed, and the usual retries follow',
     );
     const { httpMethod: method, url } = target;
     const request = { method, url, headers: {}, body: '' };

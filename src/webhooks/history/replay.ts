@@ -39,7 +39,7 @@ export interface ReplayServices {
  * be planned.
  * @returns the new entry, Pending.
  * @throws {DomainError} not_found, also for an entry of another webhook; conflict when the entry stands for dropped
- *   messages, the webhook is disabled or the message is already waiting.
+ *   messages, the webhook is disabled, or the message is already waiting or being sent.
  */
 export async function replayEntry(
   transaction: Transaction,
@@ -54,7 +54,7 @@ export async function replayEntry(
     throw new DomainError('conflict', 'the history entry stands for dropped messages, which cannot be sent again');
   }
   if (!webhook.isEnabled) throw new DomainError('conflict', 'the webhook is disabled; enable it before the replay');
-  if (isPending) throw new DomainError('conflict', 'the message is already waiting to be sent');
+  if (isPending) throw new DomainError('conflict', 'the message is already waiting to be sent, or is being sent');
   const { rows } = await transaction.query<{ id: string }>(INSERT, [eventId, webhook.id, lastAttempt + 1]);
   await audit(transaction, by, {
     action: 'WebhookReplayed',

@@ -46,7 +46,7 @@ export interface TrialSender {
 }
 
 const CONCURRENCY = 16;
-/** Maximum concurrent trial sends of one account, so that receivers of this account that hang leave capacity to others. */
+/** Maximum concurrent trial sends of one account, so that its hanging receivers leave capacity to other accounts. */
 const ACCOUNT_CONCURRENCY = 4;
 
 /** @returns the queue key of a trial send; it contains the account id, so that limiting an account needs no query. */

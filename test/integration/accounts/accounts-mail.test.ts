@@ -144,7 +144,7 @@ describe('accounts: a mail', () => {
     await database.query(`delete from mail where to_address = 'sealed@x.example'`);
   });
 
-  it('is given up with the reason after a permanent refusal (R-B10)', async () => {
+  it('is given up after a permanent refusal, and the reason is stored (R-B10)', async () => {
     mailbox.refuse(550, 1);
     await queueMail(database, mailTo('bad@x.example'));
     const sender = startSender();

@@ -19,7 +19,7 @@ let mailbox: Mailbox;
 let user: TestClient;
 let userId: string;
 let siteId: number;
-/** Two sources of one site; `user` has access to the first. */
+/** Two sources of one site; most tests give `user` access to the first source only. */
 let sources: readonly [number, number];
 let variables: readonly [number, number];
 beforeAll(async () => {

@@ -1,4 +1,7 @@
-/** Mapper processes: account A pushes through mappers that never end. Account B pushes through a mapper that returns no elements. */
+/**
+ * Mapper processes: account A makes 12 pushes at a time through a mapper that never ends. Account B pushes through a
+ * mapper that returns no elements.
+ */
 import { setTimeout as wait } from 'node:timers/promises';
 import { addClaim } from '../../../../src/accounts/members/claims.ts';
 import { createTestClient } from '../../../support/clients/test-client.ts';

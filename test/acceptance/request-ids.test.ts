@@ -93,7 +93,7 @@ describe('request ids: the id of a request (R-A10)', () => {
     const raw = `date;value;variable_id\n2026-05-01T00:00:00Z;${VALUE};${input}\n`;
     const headers = { 'content-type': 'text/csv', ...withId('file').headers };
     const fileId = await api.call<string>('POST', '/storage?filename=a.csv', undefined, { raw, headers });
-    const line = await lineOf('file', 'file processed', { fileId, accountId: world.accountId });
+    const line = await lineOf('file', 'file processing ended', { fileId, accountId: world.accountId });
     expect(line).toMatchObject({ durationMs: expect.any(Number) });
     await lineOf('file', 'calculation ended', { variableId: doubled });
   });

@@ -1,4 +1,7 @@
-/** Problems of saved declarations: deleted inputs and owners of form values, and units that no longer convert (R-H1). */
+/**
+ * Problems of saved declarations (R-H1): deleted inputs, deleted sites and sources of form values, and inputs that
+ * cannot be converted into their declared unit any more.
+ */
 import { readReach } from '../../identity/caller/site-reach.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import type { ErrorDetail } from '../../platform/errors.ts';

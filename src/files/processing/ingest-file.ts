@@ -34,8 +34,8 @@ export interface IngestFileServices {
 }
 
 // A file that fails because of its content or a bug must not be retried for ever: after 10 failures it is Failed. A
-// death of the parser for lack of memory counts as 5 failures, so the file is Failed the second time. Faults of the
-// service and killed processes never count (R-A15).
+// written chunk sets the count of failures to 0. A death of the parser for lack of memory counts as 5 failures, so the
+// second such death suffices. Faults of the service and killed processes never count (R-A15).
 const MAX_FAILURES = 10;
 const PARSER_DEATH_FAILURES = 5;
 
@@ -63,13 +63,13 @@ export async function ingestFile(
     await services.onWritten();
   }
   const durationMs = Math.round(performance.now() - startMs);
-  log.info({ requestId: file.requestId, accountId, fileId: file.id, durationMs }, 'file processed');
+  log.info({ requestId: file.requestId, accountId, fileId: file.id, durationMs }, 'file processing ended');
   return true;
 }
 
 /**
  * Returns why the file is Failed. A `FileRefusal` fails the file at once. Another error counts only if the content or a bug
- * may have caused it, and fails the file after MAX_FAILURES failures.
+ * may have caused it, and fails the file after MAX_FAILURES failures since the last written chunk.
  * @throws `error` when the file must be retried.
  */
 async function toRefusal(
@@ -83,7 +83,7 @@ async function toRefusal(
   if (isTransientError(error) || (isDeath && (signal.aborted || !error.isByFile))) throw error;
   const failures = await countFailures(database, file.id, isDeath ? PARSER_DEATH_FAILURES : 1);
   if (failures < MAX_FAILURES) throw error;
-  log.warn({ err: error, accountId: file.accountId, fileId: file.id }, 'a file failed repeatedly');
+  log.warn({ err: error, accountId: file.accountId, fileId: file.id }, 'a file failed repeatedly; it is not retried');
   if (isDeath)
     return new FileRefusal(
       'too_large',
@@ -127,7 +127,7 @@ function createHelp({ database, dictionary, log }: IngestFileServices, file: Tak
     resolve: (request) => resolve(database, dictionary, file, request),
     onHeader: (ignored) => {
       storeIgnoredColumns(database, file.id, ignored).catch((error: unknown) => {
-        log.warn({ err: error, fileId: file.id }, 'could not store the ignored columns of a file');
+        log.warn({ err: error, fileId: file.id }, 'could not store the ignored columns; the file status may lack them');
       });
     },
   };

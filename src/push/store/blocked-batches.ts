@@ -1,8 +1,8 @@
 /**
- * Takes pushes out of a small batch that waits for an earlier batch. The small pushes of a group share a batch, so
- * otherwise a push to one variable would wait for a rewrite of another variable. Takes only whole pushes. The remaining
- * pushes keep their position in the queue, and a push is taken only when no earlier push with one of its variables
- * waits, so the order within each variable is kept (R-D6).
+ * Takes pushes out of a small batch that waits for an earlier batch. Group commit (accept/group-commit.ts) puts small
+ * pushes into a shared batch, so otherwise a push to one variable would wait for a rewrite of another variable. Takes
+ * only whole pushes. The remaining pushes keep their position in the queue, and a push is taken only when no earlier
+ * push with one of its variables waits, so the order within each variable is kept (R-D6).
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { readBytea } from '../../platform/database/read-bytea.ts';

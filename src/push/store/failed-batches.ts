@@ -1,9 +1,9 @@
 /**
  * Handles batches whose data cannot be written. Such a batch must neither block later batches nor get lost. A batch of
  * several pushes is split first, so that only the faulty push is affected. After MAX_ATTEMPTS failed attempts to write
- * a batch alone, the batch is set aside as a dead letter: ingesters skip it, its operation is Failed with the reason,
- * and its readings are kept (R-K3). `retryBatches` queues it again. Faults of the service, such as an unreachable
- * database, do not count as attempts (R-A15), so callers must not report them here.
+ * a batch of one push, the batch is set aside as a dead letter: ingesters skip it, its operation is Failed with the
+ * reason, and its readings are kept (R-K3). `retryBatches` queues it again. Faults of the service, such as an
+ * unreachable database, do not count as attempts (R-A15), so callers must not report them here.
  *
  * Several transactions may write batches of one account. So `noteFailedBatch` locks the failed batch and checks that it
  * still waits, because another transaction may have written it meanwhile.
@@ -63,8 +63,8 @@ export async function noteFailedBatch(
 }
 
 /**
- * Returns the reason as clients see it, because the database's own message may contain values of other
- * pushes and names of tables.
+ * Returns the reason that clients see. It has no message of the database, because such a message may contain values of
+ * other pushes and names of tables.
  */
 function describeFailure(error: unknown): string {
   if (error instanceof DomainError) return error.message;

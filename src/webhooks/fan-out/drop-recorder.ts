@@ -1,7 +1,6 @@
 /**
- * Records messages dropped because the backlog of a webhook is full. New messages are dropped until one is stored
- * again; the messages dropped until then are a gap. The history has one entry for each gap, with the number of its
- * messages.
+ * Records messages that are dropped because the backlog of a webhook is full. The messages dropped between two stored
+ * messages form one gap. The history has one entry for each gap, with the number of its messages.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { Occurrence } from './filter-rules.ts';

@@ -91,7 +91,7 @@ describe('grpc: ReadLast', () => {
     expect((await reader.readLast({ variableIds: [plain, versioned] })).unitIds).toEqual([KWH, 0]);
   });
 
-  it('refuses a count out of range, a request without variable_ids, and an invalid horizon or relative_version, and names the invalid fields (R-J3)', async () => {
+  it('refuses a count out of range, a request with neither variable_ids nor source_id, and an invalid horizon or relative_version, and names the invalid fields (R-J3)', async () => {
     const code = GrpcStatus.INVALID_ARGUMENT;
     const cases = [
       [{ variableIds: [plain], count: 50_001 }, ['count']],

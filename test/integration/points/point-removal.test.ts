@@ -119,7 +119,7 @@ describe('points: deletion', () => {
     },
   );
 
-  it('waits for an open write and removes its points (R-G5)', async () => {
+  it('waits for a write whose transaction is open, and removes its points (R-G5)', async () => {
     const variableId = await addTwice();
     let removal: ReturnType<typeof remove> | undefined;
     await withTransaction(store.database, async (transaction) => {
@@ -196,7 +196,7 @@ describe('points: purging versions', () => {
     ]);
   });
 
-  it('runs in the background, once for each requested variable (R-F7)', async () => {
+  it('purges each requested variable once, even if it was requested twice (R-F7)', async () => {
     const [first, second] = [await addMany(), await addMany()];
     for (const id of [first, second]) await setSeries(id, 'version_limit = 2');
     const request = (...ids: number[]) =>

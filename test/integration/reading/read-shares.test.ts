@@ -108,7 +108,7 @@ describe('read shares: connections', () => {
     expect({ status, points: body.length }).toEqual({ status: 200, points: FEW });
   });
 
-  test('a stalled read loses its connection while another account waits for a connection (R-A14)', async () => {
+  test('a stalled read loses its database connection while another account waits for one (R-A14)', async () => {
     await times(PER_ACCOUNT, () => readUnread(many));
     await times(PER_ACCOUNT - 1, () => readUnread(others, api.stranger.token));
     await eventually('every connection to be used', async () => (await openReads()) === 2 * PER_ACCOUNT - 1);

@@ -66,7 +66,7 @@ async function rows<Of = Row>(query: string): Promise<readonly Of[]> {
   return body;
 }
 
-describe('version selection: query, body and gRPC give the same rows (R-G2, R-J1)', () => {
+describe('version selection: query, body and gRPC (R-G2, R-J1)', () => {
   type Case = readonly [query: string, body: object, message: object, values: readonly number[]];
   const cases: readonly Case[] = [
     ['relativeVersion=Current', { relativeVersion: 'Current' }, { relativeVersion: 'Current' }, [1.5, 2.5, 3]],
@@ -107,7 +107,7 @@ describe('version selection: query, body and gRPC give the same rows (R-G2, R-J1
     ],
   ];
 
-  test.each([...cases])('for the query %s', async (query, body, message, values) => {
+  test.each([...cases])('give the same rows for the query %s', async (query, body, message, values) => {
     const found = await rows(`variableId=${revised}&${query}`);
     expect(found.map(({ rawValue }) => rawValue)).toEqual(values);
     expect((await api.manager.post('/data', { VariableId: revised, ...body })).body).toEqual(found);
@@ -199,7 +199,7 @@ describe('version selection: aggregates over REST and gRPC (R-G2)', () => {
     expect(chunk?.unitId).toBe(found[0]?.unitId);
   });
 
-  test('gaps are null over REST and NaN over gRPC; buckets with fewer points than min_count are NaN too (R-J1, R-G1)', async () => {
+  test('with fill null, a bucket without points is null over REST and NaN over gRPC; a bucket with fewer points than min_count is NaN over gRPC (R-J1, R-G1)', async () => {
     const query = `granularity=Hour&fill=null&from=${day(1)}&to=2026-01-01T03:00:00Z`;
     const found = await rows<Aggregated>(`variableId=${revised}&aggregation=SUM&${query}`);
     expect(found.map(({ sumValue }) => sumValue)).toEqual([1.5, null, null]);

@@ -125,9 +125,9 @@ describe('reading: Arrow rows (R-G4)', () => {
 
   // With 1 and 1,000 repetitions, several batches share a record batch; with 5,000, each has a record batch of its own.
   test.each([
-    ['1 to 4', 1],
-    ['1,000 to 4,000', 1000],
-    ['5,000 to 20,000', 5000],
+    ['1 to 3', 1],
+    ['1,000 to 3,000', 1000],
+    ['5,000 to 15,000', 5000],
   ])('keep the ids and texts of every batch when each batch has %s rows', async (_rows, times) => {
     const idsOfBatches = [[1, 2], [0, 0], [2], [3, 0, 1], [1]];
     const batches = idsOfBatches.map((ids, index) => {

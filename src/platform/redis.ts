@@ -1,7 +1,7 @@
 /**
  * Opens connections to Redis. Redis holds wake-ups, hints and rate counts, so an outage slows the service but loses no
- * data. Every connection detects a silent peer and reconnects for ever; while Redis is unavailable, it logs a warning
- * at most once a minute.
+ * data. Every connection detects a silent peer, reconnects for ever, and logs a warning at most once a minute while
+ * Redis is unavailable.
  */
 import { Redis } from 'ioredis';
 import type { Log } from './log.ts';
@@ -24,6 +24,9 @@ const PING_INTERVAL_MS = 5000;
 const MAX_RECONNECT_DELAY_MS = 2000;
 const RECONNECT_STEP_MS = 100;
 const WARN_INTERVAL_MS = 60_000;
+const STOPGAPS = 'the service polls the database, and each process counts rate limits by itself';
+const DELAY = 'access changes take effect within ACCESS_CACHE_SEC';
+const UNREACHABLE = `Redis is unreachable; until it is back, ${STOPGAPS}; ${DELAY}; no data is lost`;
 
 export interface RedisConnectionOptions {
   readonly redisUrl: string;
@@ -44,9 +47,7 @@ export function openRedis({ redisUrl, use, purpose, log }: RedisConnectionOption
     socketTimeout: use === 'blocking' ? BLOCK_SEC * 1000 + SILENCE_MS : SILENCE_MS,
     ...(use === 'command' ? { commandTimeout: COMMAND_TIMEOUT_MS } : {}),
   });
-  const warn = throttle(WARN_INTERVAL_MS, (error: unknown) =>
-    log.warn({ err: error, purpose }, 'Redis is unreachable; the service polls the database until Redis is back'),
-  );
+  const warn = throttle(WARN_INTERVAL_MS, (error: unknown) => log.warn({ err: error, purpose }, UNREACHABLE));
   redis.on('error', warn);
   if (use === 'subscriber') {
     const timer = setInterval(() => {

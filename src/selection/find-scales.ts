@@ -24,7 +24,7 @@ export async function findScales(
   const ids = [...variables.values()].flatMap((variable) => variable.unitId ?? []);
   const units = await findUnits(queryable, accountId, [...new Set([unitId, ...ids])]);
   const asked = units.get(unitId);
-  if (!asked) throw locationError(location, `must be a unit of GET /units, got ${unitId}`);
+  if (!asked) throw locationError(location, `must be the id of a unit that GET /units lists, got ${unitId}`);
   const scales = new Map<number, LinearScale>();
   const problems: ErrorDetail[] = [];
   for (const [variableId, { unitId: ownId }] of variables) {

@@ -29,7 +29,7 @@ export async function findInputScales(
   return pairs.map(({ unitId, wantedId }): FoundScale => {
     if (!wantedId || wantedId === unitId) return { kind: 'ok', scale: undefined };
     const [from, to] = [units.get(unitId ?? 0), units.get(wantedId)];
-    if (!to) return { kind: 'invalid', message: `must be the id of a unit of GET /units, got ${wantedId}` };
+    if (!to) return { kind: 'invalid', message: `must be the id of a unit that GET /units lists, got ${wantedId}` };
     if (from?.unitFamilyId === to.unitFamilyId) return { kind: 'ok', scale: scaleBetween(from, to) };
     const own = unitId === null ? 'has no unit and' : `is in ${from?.name ?? `the unit ${unitId}`}, which`;
     return { kind: 'invalid', message: `the variable ${own} cannot be converted into ${to.name}` };

@@ -1,4 +1,4 @@
-/** The account's forms, filled in for one element. */
+/** Inputs for the values that one element (site, source or variable) has in the account's forms. */
 import { NativeSelect, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import classes from '../parts/view.module.css';

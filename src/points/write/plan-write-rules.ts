@@ -23,7 +23,7 @@ import { type Series, surveyRows, type VariableSurvey } from './survey-rows-rule
 
 /** Result of a write for one variable: the written range and the new write state of the variable. */
 export interface WrittenSeries extends WrittenRange {
-  /** VersionTimestamp of the first row of every date; each further row of a date has the next microsecond. */
+  /** VersionTimestamp of the first stored row of every date; each further stored row has the next microsecond. */
   readonly firstVersionTimestamp: Micros;
   readonly lastVersionTimestamp: Micros;
   readonly hasHistory: boolean;

@@ -44,7 +44,10 @@ export interface Series {
 /** Survey of the rows of one variable in a write. */
 export interface VariableSurvey {
   readonly series: Series;
-  /** VersionTimestamp of the first row of every date; each further row of a date has the next microsecond. */
+  /**
+   * VersionTimestamp of the first stored row of every date; `settleRows` gives each further stored row of a date the
+   * next microsecond.
+   */
   readonly versionTimestamp: Micros;
   readonly stamp: VersionStamp;
   count: number;

@@ -73,7 +73,8 @@ export async function changeEntry(
     const value = given[name];
     if (value === undefined || toStored(member.stored, value) === stored[name]) return [];
     if (member.isFixed) {
-      const message = `${name} of a ${catalogue.label} cannot change, because stored values are converted by it; add another ${catalogue.label}`;
+      const rule = `${name} of a ${catalogue.label} cannot change, because it decides how stored values are converted`;
+      const message = `${rule}; add another ${catalogue.label}`;
       throw new DomainError('conflict', message, [{ path: `$.${name}`, message }]);
     }
     return [{ column: member.column, value: toStored(member.stored, value) }];

@@ -43,7 +43,8 @@ function cancelAfter(database: Database, connection: Connection, maxTimeMs: numb
   let isEnded = false;
   const cancel = (): void => {
     const { processID } = connection as Connection & { readonly processID: number };
-    // `runForAll`: this connection must not count towards the account's share, which the statement to cancel may use up.
+    // `runForAll`: the connection that cancels must not count towards the account's share, which the connection of the
+    // statement to cancel may use up.
     cancelling = runForAll(() => database.query('select pg_cancel_backend($1)', [processID])).catch(() => {
       if (!isEnded) timer = setTimeout(cancel, RETRY_MS);
     });

@@ -17,7 +17,7 @@ const SOURCES = 1000;
 const VARIABLES = 1000;
 const ELEMENTS = 10_000;
 const ROUNDS = 40;
-/** Rounds before the measured ones, in which V8 compiles the code of the service and the database fills its caches. */
+/** Unmeasured rounds before the first figure: V8 compiles the service's code, and the database fills its caches. */
 const WARM_UP = 60;
 const LOOK_UP_MS = 200;
 const CACHED_MS = 20;

@@ -195,7 +195,7 @@ describe('admin: create-user', () => {
 });
 
 describe('admin: retry-batches', () => {
-  it('prints the number of queued batches in the singular or plural (R-A15)', async () => {
+  it('prints how many batches are queued again, in the singular or plural (R-A15)', async () => {
     expect(await admin('retry-batches')).toBe('0 batches are queued again');
     expect(await admin('retry-batches', '--account', String(api.accountId))).toBe('1 batch is queued again');
   });

@@ -232,7 +232,7 @@ describe('identity: resetpassword', () => {
     };
     const answers = await Promise.all(['forgetful@north.example', 'nobody', '', 'null\0'].map(ask));
     expect(new Set(answers.map(({ html }) => html)).size).toBe(1);
-    // Every answer waits 300 ms, to hide the time that queuing a mail takes; a timer may fire a little early.
+    // Every answer takes at least 300 ms, to hide the time that queuing a mail takes; a timer may fire a little early.
     expect(Math.min(...answers.map(({ ms }) => ms))).toBeGreaterThan(295);
     const link = linkIn(await mailbox.next('forgetful@north.example'));
     expect((await browser.open(link)).title).toBe('Choose a new password');

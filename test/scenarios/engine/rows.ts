@@ -187,7 +187,7 @@ function expectedLabels(cursor: Cursor): { version: string | null; tags?: Tags; 
   return { version, ...(found && { tags: found }), ...(at && { moment: at }) };
 }
 
-/** Parses the lines of a listing of versions: `version V1|unnamed count n [first moment] [last moment]`. */
+/** Parses a listing of versions: `none`, or rows `(version V1 | unnamed) count n [first moment] [last moment]`. */
 export function expectedVersions(cursor: Cursor): readonly ExpectedVersion[] {
   if (cursor.takes('none')) return [];
   return rows(cursor, () => {

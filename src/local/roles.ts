@@ -1,7 +1,7 @@
 /**
- * Runs the roles as one child process, configured by environment variables only. The child reports over IPC:
- * `{kind: 'ready', http, grpc}`, or `{kind: 'refused', message}` before it exits. Its JSON logs go to a file. The kernel
- * kills it when this process dies (R-K3).
+ * Runs the roles as one child process. Its arguments name the roles; environment variables hold all its settings. The
+ * child reports over IPC: `{kind: 'ready', http, grpc}`, or `{kind: 'refused', message}` before it exits. Its JSON logs
+ * go to a file. The kernel kills it when this process dies (R-K3).
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';

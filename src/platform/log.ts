@@ -1,4 +1,7 @@
-/** Structured logs (R-K4): one JSON line per event. Passwords, client secrets and `authorization` are redacted. */
+/**
+ * Structured logs (R-K4): one JSON line per event. The members `password`, `clientSecret` and `authorization` of a
+ * line, and of each object that is a member of the line, are redacted.
+ */
 import { type Logger, pino } from 'pino';
 
 export type Log = Logger;

@@ -28,8 +28,9 @@ export interface ExchangedToken {
 }
 
 /**
- * @throws {DomainError} invalid_token when the credentials are refused; dependency_unavailable when the issuer gives
- * neither a token nor a refusal; also the errors of `signIn`: rate_limited and dependency_unavailable.
+ * @throws {DomainError} invalid_token when the credentials or the user are refused; dependency_unavailable when the
+ * issuer gives neither a token nor a refusal; also the errors of `signIn` (rate_limited and dependency_unavailable),
+ * and those of the token verifier.
  */
 export type ExchangePassword = (credentials: Credentials) => Promise<ExchangedToken>;
 
@@ -94,9 +95,9 @@ const errorAnswer = z.object({ error: z.string() });
 
 /**
  * Creates the function that exchanges a password for a token, by the password grant at a token endpoint (R-B7).
- * @returns the function. It throws {DomainError} invalid_token when the endpoint refuses the password, and
- * dependency_unavailable when the endpoint does not answer, or answers without a token for another reason. It also
- * throws the error of `verifier`.
+ * @returns the function. It throws {DomainError} invalid_token when the endpoint refuses the password or the user
+ * (invalid_grant), and dependency_unavailable when the endpoint does not answer, or answers without a token for another
+ * reason. It also throws the error of `verifier`.
  */
 export function exchangeAtEndpoint({
   url,
@@ -121,7 +122,8 @@ export function exchangeAtEndpoint({
       return { verified: { ...verified, scopes }, ttlSec: token.data.expires_in };
     }
     const { data } = errorAnswer.safeParse(answer);
-    if (data?.error === 'invalid_grant') throw refused('the token issuer refused the user name or password');
+    if (data?.error === 'invalid_grant')
+      throw refused('the token issuer refused the user name or password, or the user may not sign in');
     throw unavailable(new Error(`the token issuer answered ${data?.error ?? 'no token'}`));
   };
 }

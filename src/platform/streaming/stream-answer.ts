@@ -1,7 +1,8 @@
 /**
- * Streams an answer while its rows are read (R-G4). The answer begins with the first chunk, so a query that fails at
- * once gets an error answer. A later failure breaks the connection, so that a truncated answer never looks complete.
- * The query ends when the client disconnects or is too slow (R-A14).
+ * Streams an answer while its rows are read (R-G4). The answer begins when its first chunk is ready or, with
+ * `wholeBytes`, when more than that many bytes or all chunks are ready. A query that fails at once therefore gets an
+ * error answer. A later failure breaks the connection, so that a truncated answer never looks complete. The query ends
+ * when the client disconnects or is too slow (R-A14).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
@@ -95,7 +96,8 @@ function toStream(
     end();
   };
   const pace = watchPace(readPace, (reason) => {
-    log.warn({ requestId: c.get('requestId'), reason }, 'the answer to a slow client was ended');
+    const message = 'the connection of a slow client is closed before its answer is complete';
+    log.warn({ requestId: c.get('requestId'), reason }, message);
     leave();
     breakConnection(c);
   });
@@ -120,7 +122,8 @@ function toStream(
       } catch (error) {
         pace.end();
         if (isLeft || c.req.raw.signal.aborted) return;
-        log.error({ err: error, requestId: c.get('requestId') }, 'streaming an answer failed');
+        const message = 'streaming an answer failed; the connection is closed before the answer is complete';
+        log.error({ err: error, requestId: c.get('requestId') }, message);
         breakConnection(c, controller);
       }
     },

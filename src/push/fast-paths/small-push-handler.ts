@@ -1,7 +1,8 @@
 /**
  * Handles small pushes in front of the app: a plain JSON body of at most 16 KiB without a query, from a cached caller,
  * to cached targets. It answers only with 200, after the commit. It passes every other request to the app, with the body
- * if it has read the body. The app handles the request from the start, so only the app refuses pushes.
+ * if it has read the body, and with the error if it failed to store the push. The app handles the request from the
+ * start, so only the app refuses pushes.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../../identity/caller/caller.ts';

@@ -26,7 +26,7 @@ interface ChangesProps {
   readonly timeZone: string;
 }
 
-/** Table of the points that differ between two versions. */
+/** Summary of the differences between two versions, and the table of the dates that differ. */
 export function Changes({ variableId, range, left, right, timeZone }: ChangesProps) {
   const { t } = useTranslation();
   const comparison = useQuery({

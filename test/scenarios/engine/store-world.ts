@@ -1,6 +1,6 @@
 /**
- * Plays scenarios in the real store with its writer and reader. When a scenario gives the instant of a write, its
- * VersionTimestamps are updated afterwards, because the clock of the database cannot be set.
+ * Plays scenarios in the real store with its writer and reader. When a scenario gives the instant of a write, the
+ * VersionTimestamps of the write are shifted afterwards, because the clock of the database cannot be set.
  */
 import { createAccount } from '../../../src/accounts/operator/create-account.ts';
 import { defaultVersion } from '../../../src/calculation/run/default-version-rules.ts';

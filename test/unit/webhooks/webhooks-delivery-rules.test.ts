@@ -93,7 +93,7 @@ describe('webhook delivery: circuit of a receiver', () => {
     expect(circuit.isOpen()).toBe(true);
   });
 
-  test('the pause before a probe is the back-off of the failed attempt, but at most a minute (R-I3)', () => {
+  test('the pause before a probe is the back-off of the failed attempt, but at most maxProbePauseMs (R-I3)', () => {
     const policy = { delaysSec: WEBHOOK_RETRY_SEC, maxProbePauseMs: 60_000 };
     const pauses = [1, 2, 7, 8, 20].map((attempt) => planProbePause(attempt, policy));
     expect(pauses).toEqual([5000, 60_000, 60_000, 60_000, 60_000]);

@@ -46,7 +46,10 @@ export async function insertClient(database: Queryable, client: IssuedClient): P
     [clientId, hash, name, scopes, grantTypes, redirectUris, logoutUris],
   );
   if (rowCount !== 1)
-    throw new DomainError('conflict', `client ${clientId} already exists; replace its secret, or choose another id`);
+    throw new DomainError(
+      'conflict',
+      `client ${clientId} already exists; choose another id, or replace the secret of the client if it is not public`,
+    );
 }
 
 /** @returns a new secret of 192 random bits. */
@@ -75,7 +78,7 @@ export async function replaceClientSecret(
   if (rowCount !== 1)
     throw new DomainError(
       'not_found',
-      `client ${clientId} does not exist or is public; create-client creates a client with a secret`,
+      `client ${clientId} does not exist, or is public and has no secret; create-client creates a client with a secret`,
     );
 }
 
@@ -117,7 +120,7 @@ export async function lockClient(transaction: Transaction, clientId: string): Pr
   throw new DomainError('not_found', `client ${clientId} does not exist`);
 }
 
-/** Saves name, state, scopes, grants and addresses of a client. */
+/** Saves name, scopes, grants and redirect addresses of a client, and whether it is enabled. */
 export async function updateClient(
   database: Queryable,
   { clientId, name, isEnabled, scopes, grantTypes, redirectUris, logoutUris }: StoredClient,

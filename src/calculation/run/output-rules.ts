@@ -236,7 +236,8 @@ function tagReader() {
   const warnings = (): readonly string[] => {
     if (badCount === 0) return [];
     const rule = `a Tags cell must be empty or a JSON object of at most ${MAX_TAGS} keys with string values`;
-    return [`${rule}; rows stored without their tags: ${badCount}, the first is row ${firstBadRow}`];
+    const left = `rows stored without their tags: ${badCount}, the first is row ${firstBadRow}`;
+    return [`${rule}, and ${STORABLE_RULE}; ${left}`];
   };
   return { parse, note, forget: () => known.clear(), warnings };
 }

@@ -31,7 +31,7 @@ export function openAccessInvalidation({
 }: AccessInvalidationOptions): AccessInvalidation {
   const channel = `${prefix}:access`;
   const warn = (error: unknown) =>
-    log.warn({ err: error }, 'access invalidation failed; processes may see changes later');
+    log.warn({ err: error }, 'cannot send or receive access changes; they apply up to ACCESS_CACHE_SEC seconds late');
   const publisher = openRedis({ redisUrl, use: 'command', purpose: 'access changes, sent', log });
   const subscriber = openRedis({ redisUrl, use: 'subscriber', purpose: 'access changes, received', log });
   // Messages sent while the connection was down are lost, so all users are invalidated.

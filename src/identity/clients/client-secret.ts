@@ -1,6 +1,7 @@
 /**
  * Client secrets in HTTP Basic. RFC 6749 §2.3.1 asks for form-encoded credentials, which oidc-provider decodes; most
- * clients, such as `curl -u`, send them unencoded. The two forms differ for secrets with `+` or `%`, so both are accepted.
+ * clients, such as `curl -u`, send them unencoded. Decoding changes an unencoded secret with `+` or `%`, so both the
+ * decoded secret and the secret as sent are compared.
  */
 import Provider, { type KoaContextWithOIDC } from 'oidc-provider';
 import { verifySecret } from '../../platform/secret-hash.ts';

@@ -22,7 +22,7 @@ export interface Database extends pg.Pool, Pick<SnapshotSource, 'readLimits' | '
 export type Connection = pg.PoolClient;
 /** A connection inside a transaction. */
 export type Transaction = Connection;
-/** Runs statements: a pool, a client or a transaction. */
+/** Runs statements: a pool, a connection or a transaction. */
 export type Queryable = Pick<pg.ClientBase, 'query'>;
 
 export interface DatabaseOptions {
@@ -104,7 +104,9 @@ export function openDatabase({ url, poolSize, applicationName, log, readLimits }
     types,
   });
   watchConnections(pool, url, log);
-  pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection broke'));
+  pool.on('error', (error) =>
+    log.warn({ err: error }, 'an idle database connection broke; the pool replaces it when needed'),
+  );
   // Without a listener, a connection that breaks while it is checked out would end the process; the query
   // in flight reports the error.
   pool.on('connect', (client) => client.on('error', () => {}));
@@ -212,7 +214,7 @@ async function* streamDirectly<Item>(
   const watched = { bytesRead: () => bytesRead(connection), cut: () => giveBack(true) };
   const limits = source.readLimits;
   const watch = watchRead(watched, limits, signal);
-  // The watch ends the read when the client is slow; the server's time-out ends it when this process
+  // The watch ends the read when the consumer is slow; the time-out of PostgreSQL ends it when this process
   // is suspended or has crashed.
   const idleTimeoutMs = limits.stallMs + IDLE_IN_TRANSACTION_MS;
   try {

@@ -10,7 +10,10 @@ import { MAX_NAME } from '../../platform/limits.ts';
 import { AGGREGATE } from './enumerations.ts';
 import { BUILT_IN_TYPES, type EntryCatalogue } from './list-types.ts';
 
-/** First id of own entries, far above the ids of built-in entries and the type numbers that accounts chose. */
+/**
+ * First id of own entries. It is far above the ids of built-in entries, and above the type numbers that resources of
+ * accounts already use without an entry in a catalogue.
+ */
 export const FIRST_OWN_ID = 1_000_000_000;
 
 const MAX_SYMBOL = 50;

@@ -7,8 +7,9 @@ import type { Queryable } from '../../platform/database/database.ts';
 const ROWS_PER_STATEMENT = 2000;
 const TRIAL_HOURS = 24;
 
-// Attempts are deleted with their message. A message with a waiting attempt stays, however old. Rows locked by a replay or by the
-// purge of another process are skipped until the next run, which avoids deadlocks.
+// Attempts are deleted with their message. A message with a waiting attempt stays, however old, unless its webhook is
+// marked as deleted. Rows locked by a replay or by the purge of another process are skipped until the next run, which
+// avoids deadlocks.
 const PURGE_EVENTS = `
   delete from webhook_event where id in (
     select id from webhook_event event

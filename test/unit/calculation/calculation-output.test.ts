@@ -205,7 +205,7 @@ test('output: a Tags cell may have 50 keys, not 51; the warning has the number o
   const series = output({ dates: [1, 2, 3], tags: [tagsOf(50), tagsOf(51), '[]'] });
   expect(labels(series, OVERWRITTEN).map(([, tags]) => tags)).toEqual([tagsOf(50), null, null]);
   expect(take(series, OVERWRITTEN).warnings).toEqual([
-    'a Tags cell must be empty or a JSON object of at most 50 keys with string values; rows stored without their tags: 2, the first is row 2',
+    'a Tags cell must be empty or a JSON object of at most 50 keys with string values, and must not contain U+0000 or an unpaired surrogate; rows stored without their tags: 2, the first is row 2',
   ]);
 });
 
@@ -223,7 +223,7 @@ test.each([
   const { points, warnings } = take(output({ tags: [cell, '{"q":"e"}'] }), OVERWRITTEN);
   expect(points.map((point) => point.labels.tags)).toEqual([null, '{"q":"e"}']);
   expect(warnings).toEqual([
-    'a Tags cell must be empty or a JSON object of at most 50 keys with string values; rows stored without their tags: 1, the first is row 1',
+    'a Tags cell must be empty or a JSON object of at most 50 keys with string values, and must not contain U+0000 or an unpaired surrogate; rows stored without their tags: 1, the first is row 1',
   ]);
 });
 

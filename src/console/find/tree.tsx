@@ -177,7 +177,7 @@ type Step =
 
 /**
  * @returns the step for a key, as WAI-ARIA describes it for trees: for example, left closes an open node, and goes from
- * any other node to the parent. Undefined for a key without a step.
+ * any other node to its parent, if it has one. Undefined for a key without a step.
  */
 function nextStep(key: string, rows: readonly Row[], active: number): Step | undefined {
   const row = rows[active];
@@ -193,7 +193,7 @@ function nextStep(key: string, rows: readonly Row[], active: number): Step | und
     case 'End':
       return { kind: 'move', index: rows.length - 1 };
     case 'ArrowRight':
-      return isClosed ? { kind: 'toggle' } : { kind: 'move', index: active + 1 };
+      return isClosed ? { kind: 'toggle' } : { kind: 'move', index: isOpen ? active + 1 : active };
     case 'ArrowLeft':
       return isOpen ? { kind: 'toggle' } : { kind: 'move', index: parentOf(rows, active) };
     case 'Enter':
@@ -207,7 +207,7 @@ function nextStep(key: string, rows: readonly Row[], active: number): Step | und
 function parentOf(rows: readonly Row[], index: number): number {
   const depth = rows[index]?.depth ?? 0;
   for (let at = index - 1; at >= 0; at--) if ((rows[at]?.depth ?? 0) < depth) return at;
-  return 0;
+  return index;
 }
 
 interface TreeRowProps {

@@ -15,7 +15,10 @@ export interface Points {
 
 export type Resolution = 'Raw' | 'Minute' | 'Hour' | 'Day' | 'Month';
 
-/** A chart that would have more points than this, by an estimate, reads buckets. A year of quarter-hours has 35,136. */
+/**
+ * A chart that would have more points than this, by an estimate, reads buckets. A year has at most 35,136
+ * quarter-hours.
+ */
 export const RAW_LIMIT = 45_000;
 /** Maximum buckets of a chart, unless they are months: several for each pixel of a wide window. */
 const BUCKET_LIMIT = 6000;

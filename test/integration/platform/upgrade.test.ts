@@ -107,8 +107,8 @@ describe('upgrade: the fixture', () => {
   });
 
   it('keeps its number of rows in every table that still exists, except where a migration adds, merges or removes rows', () => {
-    const kept = [...before].filter(([name]) => !(name in RECOUNTED_TABLES));
-    expect(kept.filter(([name]) => after.has(name)).map(([name]) => [name, after.get(name)])).toEqual(kept);
+    const kept = [...before].filter(([name]) => after.has(name) && !(name in RECOUNTED_TABLES));
+    expect(kept.map(([name]) => [name, after.get(name)])).toEqual(kept);
   });
 });
 

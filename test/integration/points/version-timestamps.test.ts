@@ -96,11 +96,11 @@ describe('points: an as-of read', () => {
     expect(given.slice(0, 5)).toEqual([[], [1], [1], [2, 3], [2, 3]]);
   });
 
-  it('does not wait for an open write that began after its instant, or for a write of another account (R-F5)', async () => {
+  it('does not wait for an open write that began in a later second than the instant of the read, or for a write of another account (R-F5)', async () => {
     const [variableId = 0] = await addVariables(1);
     await store.write(variableId, [[START, 1]]);
     const other = await addAccount(store.database, 'South');
-    // The key of a writer's advisory lock contains the second in which the writer began.
+    // The key of a writer's advisory lock contains only the second in which the writer began, not the microsecond.
     const before = (Math.floor((await clockMicros()) / 1e6) - 1) * 1e6;
     const writer = await writeAndHold(encode([variableId], 2));
     await awaitWriters(store.database, store.accountId, before, undefined, 0);

@@ -1,4 +1,4 @@
-/** An API with an importer, and helpers that import and export documents. */
+/** An API, by default with an importer, and helpers that import and export documents. */
 import { openDeclarations } from '../../../../src/calculation/declaration/save-declaration.ts';
 import type { ImportedRow } from '../../../../src/structure/exchange/import/import-rows.ts';
 import { type ImportStatus, isOver } from '../../../../src/structure/exchange/import/import-store.ts';

@@ -1,4 +1,7 @@
-/** Hostile receivers: an attempt ends in time, stores little, and records the cause (R-I3). */
+/**
+ * Hostile receivers: an attempt ends at its time-out at the latest, stores at most 4 KiB of the response body, and
+ * records the cause of a failure (R-I3).
+ */
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Sender, SenderOptions } from '../../../../src/webhooks/sending/send-message.ts';

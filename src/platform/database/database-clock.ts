@@ -24,7 +24,7 @@ export async function openDatabaseClock(database: Queryable, log: Log): Promise<
   const warn = throttle(WARN_INTERVAL_MS, (aheadMs: number) =>
     log.warn(
       { aheadMs },
-      'the clock of this machine differs from the clock of the database; webhook messages use the clock of the database',
+      'the clocks of this machine and of the database differ; webhooks use the database clock; correct the wrong clock',
     ),
   );
   const read = async (): Promise<void> => {

@@ -1,6 +1,6 @@
 /**
  * Parses dates (R-A11, R-D4): an ISO 8601 date; a date and time, separated by `T` or a space, with the zone `Z`,
- * `+hh:mm`, `+hhmm`, `+hh` or none; or epoch milliseconds. `parseDate` (dates of points), `parseMoment` (dates of
+ * `±hh:mm`, `±hhmm`, `±hh` or none; or epoch milliseconds. `parseDate` (dates of points), `parseMoment` (dates of
  * requests) and `parseInstant` (such as the end of a user's lock) accept different years and fractions. `files/cells`
  * first tries to read the usual form from bytes.
  */

@@ -18,7 +18,8 @@ export function UnitPicker({ value, onChange, ...shown }: UnitPickerProps) {
       {...shown}
       searchable
       clearable
-      // A list opened before its options arrive would stay closed, so the field is disabled until then.
+      // A click before the options arrive would open no list, even after they arrive. So the field is disabled until
+      // then.
       disabled={!units.data}
       data={(units.data ?? []).map(({ id, name, symbol }) => ({
         value: String(id),

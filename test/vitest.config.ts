@@ -51,7 +51,8 @@ export default defineConfig({
                 // These files lock or compress chunks themselves, or write hundreds of chunks.
                 exclude: ['**/columnstore.test.ts', '**/version-timestamps.test.ts', '**/writer-chunks.test.ts'],
                 ...ON_SERVICES,
-                // Every write waits until its chunks are compressed.
+                // A write of a `PointStore` also compresses the chunks, and a write to a chunk waits while it is being
+                // compressed.
                 testTimeout: 180_000,
                 provide: { isInColumns: true },
               },

@@ -69,7 +69,7 @@ async function run(id: number, jobs: SandboxJob[] = []) {
 }
 
 describe('declaration: an input was deleted after the declaration was saved (R-H1)', () => {
-  test('the variable can be renamed by PUT of what GET shows, by PATCH, and by PUT of the name alone', async () => {
+  test('the calculated variable can be renamed by PUT of what GET shows, by PATCH, and by PUT of the name alone', async () => {
     const { id } = await withDeletedInput();
     expect(await api.manager.put(pathOf(id), { ...(await read(id)), name: 'One' })).toMatchObject({ status: 204 });
     expect((await read(id)).name).toBe('One');
@@ -97,7 +97,7 @@ describe('declaration: an input was deleted after the declaration was saved (R-H
     expect(await change('i0 * 5', gone, kept)).toMatchObject({ status: 400 });
   });
 
-  test('the variable shows the problem, hasProblems finds the variable, and the message of its run names the input', async () => {
+  test('the calculated variable shows the problem, hasProblems finds the variable, and the message of its run names the input', async () => {
     const { id, gone } = await withDeletedInput();
     const whole = await createVariable(api.manager, sourceId, { calculated: calculated('1', []) });
     expect((await read(id)).problems).toEqual([

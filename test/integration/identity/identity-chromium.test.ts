@@ -1,6 +1,6 @@
 /**
- * The identity pages in Chromium with scripts disabled: policy, cookies, forms and accessibility tree. SCREENSHOTS=1 writes
- * pictures of every page to `.local/screenshots`: every language, narrow and wide, light and dark.
+ * The identity pages in Chromium with scripts disabled: content security policy, cookies, forms and accessibility tree.
+ * SCREENSHOTS=1 writes pictures of every page to `.local/screenshots`: every language, narrow and wide, light and dark.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -250,7 +250,7 @@ describe.skipIf(program === undefined)(
         await tab.press('Tab');
         await untilFocused(texts.signIn);
         await tab.press('Enter');
-        // The policy of the page allows the redirect of its form to the client at another origin.
+        // The page's content security policy allows the redirect of its form to the client at another origin.
         const came = await tab.untilAddress(`${callback}?code=`);
         const { status } = await exchangeCode(api.origin, came, verifier, { redirect_uri: callback });
         expect(status).toBe(200);
@@ -287,7 +287,7 @@ describe.skipIf(program === undefined)(
       });
     });
 
-    it('Chromium reports no policy violation and no field without a label (R-B2)', () => {
+    it('Chromium reports no violation of the content security policy and no field without a label (R-B2)', () => {
       const complaints = tab.complaints.filter((text) => ABOUT_A_PAGE.test(text) && !HARMLESS.test(text));
       expect(complaints).toEqual([]);
     });

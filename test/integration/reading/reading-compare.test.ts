@@ -161,7 +161,7 @@ describe('comparison: an invalid request', () => {
     });
   });
 
-  test('for a variable of another account or of an ungranted site answers 404 (R-A5, R-B9)', async () => {
+  test('for a variable of another account or of an ungranted site is answered with 404 (R-A5, R-B9)', async () => {
     const path = `/data/compare?variableId=${variableId}&leftVersion=V1`;
     const outsider = await api.signIn('compare-outsider', 'USER', { sites: [] });
     const insider = await api.signIn('compare-insider', 'USER', { sites: [siteId] });
@@ -178,7 +178,8 @@ test('comparison: two random versions are merged by date, ascending or descendin
     [api.accountId],
   );
   const [leftTag, rightTag] = rows.map((row) => row.id);
-  // Holds `point_gate` like every write of points, because the test also runs while chunks are being compressed.
+  // Holds `point_gate` like every write of points, because the project `columns` (test/vitest.config.ts) runs this test
+  // while chunks are being compressed.
   const change = (sql: string, values: readonly unknown[]) =>
     withTransaction(api.database, async (transaction) => {
       await holdGate(transaction);

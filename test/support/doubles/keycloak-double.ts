@@ -35,7 +35,7 @@ export interface KeycloakDouble {
   readonly actionMails: { readonly userId: string; readonly query: URLSearchParams; readonly actions: unknown }[];
   /** Every call of the admin API of users with a valid token, as `METHOD /path`; the path is relative to `…/users`. */
   readonly calls: string[];
-  /** Refuses all tokens issued so far. */
+  /** Makes the admin API refuse all tokens that the token endpoint has issued so far. */
   expireTokens(): void;
   /** Answers every call with this status; undefined restores normal answers. */
   failWith(status: number | undefined): void;

@@ -1,4 +1,4 @@
-/** Addresses of the installation in the description (R-A1, R-A9). */
+/** Addresses of the installation and authentication methods in the OpenAPI description (R-A1, R-A9). */
 import { expect, test } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
 import { buildDocument } from '../../../src/http/openapi/build-document.ts';
@@ -33,7 +33,7 @@ test('openapi: HTTP Basic is described for GET /data, but not for GET /data/watc
   expect(paths['/sites']?.post?.security).not.toContainEqual({ basic: [] });
 });
 
-test('openapi: with Keycloak, the description names Keycloak’s authorization and token URLs and leaves out the routes of the built-in issuer (R-B2)', async () => {
+test('openapi: with Keycloak, the description names Keycloak’s authorization and token URLs and leaves out the routes of the embedded issuer (R-B2)', async () => {
   const document = await describeWith({
     USER_DIRECTORY: 'keycloak',
     KEYCLOAK_URL: 'https://keycloak.example/',

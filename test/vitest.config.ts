@@ -48,7 +48,8 @@ export default defineConfig({
               test: {
                 name: 'columns',
                 include: TESTS_OF_POINTS,
-                // These files lock or compress chunks themselves, or write hundreds of chunks.
+                // These files compress chunks or lock a table of points themselves, test that writers do not wait, or
+                // create more than a hundred chunks.
                 exclude: ['**/columnstore.test.ts', '**/version-timestamps.test.ts', '**/writer-chunks.test.ts'],
                 ...ON_SERVICES,
                 // A write of a `PointStore` also compresses the chunks, and a write to a chunk waits while it is being

@@ -51,7 +51,10 @@ function toViolations(problems: readonly ErrorDetail[]): object {
 function toDomainError(error: unknown, requestId: string, log: Log): DomainError {
   if (error instanceof DomainError) return error;
   if (isTransientError(error))
-    return new DomainError('dependency_unavailable', 'a dependency of the service is unavailable; retry later');
+    return new DomainError(
+      'dependency_unavailable',
+      'a dependency of the service is unavailable, or the service is busy; retry later',
+    );
   log.error({ err: error, requestId }, 'call failed');
   return new DomainError(
     'internal_error',

@@ -67,7 +67,10 @@ function toDomainError(error: unknown, c: Context<RequestIdEnv>, log: Log): Doma
   const { requestId } = c.var;
   if (isTransientError(error)) {
     log.warn({ err: error, requestId }, 'a request failed because of a transient error; the client may repeat it');
-    return new DomainError('dependency_unavailable', 'a dependency of the service is unavailable; retry the request');
+    return new DomainError(
+      'dependency_unavailable',
+      'a dependency of the service is unavailable, or the service is busy; retry the request',
+    );
   }
   if (isReferenceViolation(error)) {
     return new DomainError('conflict', 'a referenced resource changed during the request; retry the request');

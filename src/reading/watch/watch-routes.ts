@@ -84,7 +84,9 @@ async function* eventsOf(
   } catch (error) {
     if (!hasBegun) throw error;
     const { code, message } = toDomainError(error);
-    if (code === 'internal_error') log.error({ err: error, requestId }, 'a watch failed');
+    if (code === 'internal_error') {
+      log.error({ err: error, requestId }, 'a watch failed; its client can call again with the last cursor');
+    }
     yield endEvent({ code, message, requestId });
   }
 }
@@ -94,7 +96,7 @@ function toDomainError(error: unknown): DomainError {
   if (isTransientError(error)) {
     return new DomainError(
       'dependency_unavailable',
-      'a dependency of the service is unavailable; call again with the last cursor',
+      'a dependency of the service is unavailable, or the service is busy; call again with the last cursor',
     );
   }
   return new DomainError(

@@ -75,7 +75,7 @@ function isAccepted(answer: Awaited<ReturnType<ApiClient['send']>> | undefined):
     status: 503,
     body: {
       code: 'dependency_unavailable',
-      message: 'a dependency of the service is unavailable; retry the request',
+      message: 'a dependency of the service is unavailable, or the service is busy; retry the request',
       requestId: expect.any(String),
     },
   });

@@ -6,9 +6,11 @@ const CODES = Object.keys(ERROR_MAPPINGS) as [ErrorCode, ...ErrorCode[]];
 
 export const problemSchema = z
   .object({
-    path: z
-      .string()
-      .meta({ description: 'JSON path, or `query.name` for a query parameter.', examples: ['$[3].data[0].date'] }),
+    path: z.string().meta({
+      description:
+        'JSON path; `query.name` for a query parameter; `header.name` for a header; line and column in malformed JSON.',
+      examples: ['$[3].data[0].date'],
+    }),
     message: z.string(),
   })
   .meta({ id: 'Problem', description: 'One problem of the request.' });
@@ -24,9 +26,9 @@ export const errorSchema = z
 
 /** Description of each error code in the OpenAPI document. */
 export const ERROR_WORDS: Readonly<Record<ErrorCode, string>> = {
-  invalid_input: 'the request is not valid; `details` lists every problem',
+  invalid_input: 'the request is not valid; `details`, if present, lists the problems, at most 100',
   malformed_json:
-    'the body is not valid JSON, or not in its declared encoding; for JSON the message names line and column',
+    'the body is not valid JSON (the message names line and column), or does not fit its encoding, by default UTF-8',
   api_version_unsupported: 'the header `Api-Version` names a version other than 1.7',
   invalid_token: 'the credentials are missing or invalid',
   insufficient_scope: 'the token lacks the scope that the operation requires',
@@ -34,7 +36,7 @@ export const ERROR_WORDS: Readonly<Record<ErrorCode, string>> = {
   mapping_failed: 'the mapper could not convert the body into push elements',
   not_found: 'the resource does not exist or is not visible to the caller',
   conflict: 'the request conflicts with the current state',
-  calculation_cycle: 'the variable would depend on itself',
+  calculation_cycle: 'a variable would trigger itself, or variables would depend on each other in a cycle',
   gone: 'the operation was removed; the message names its replacement',
   body_too_large: 'the body or its content exceeds a limit',
   unsupported_media_type: 'the media type or encoding of the body is not supported',

@@ -163,9 +163,10 @@ function toPattern(operator: FilterOperator, { text }: FilterValue): string {
 
 function toValue({ type, members }: Operand, { text, position }: FilterValue): unknown {
   if (members) return toMember(members, text, position);
-  if (type === 'number' && !NUMBER.test(text)) throw fault(position, `must be a number, got ${JSON.stringify(text)}`);
+  if (type === 'number' && !NUMBER.test(text))
+    throw fault(position, `the value must be a number, got ${JSON.stringify(text)}`);
   if (type === 'boolean' && !BOOLEAN.test(text))
-    throw fault(position, `must be true or false, got ${JSON.stringify(text)}`);
+    throw fault(position, `the value must be true or false, got ${JSON.stringify(text)}`);
   return text;
 }
 
@@ -174,7 +175,7 @@ function toMember(members: Readonly<Record<string, number>>, text: string, posit
   const byNumber = Object.values(members).find((number) => String(number) === text);
   const member = byName?.[1] ?? byNumber;
   if (member === undefined)
-    throw fault(position, `must be one of ${Object.keys(members).join(', ')}, got ${JSON.stringify(text)}`);
+    throw fault(position, `the value must be one of ${Object.keys(members).join(', ')}, got ${JSON.stringify(text)}`);
   return member;
 }
 

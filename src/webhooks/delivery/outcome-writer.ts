@@ -37,7 +37,10 @@ export function openOutcomeWriter({ store, patienceMs, log }: OutcomeWriterOptio
       await store(batch);
       return true;
     } catch (error) {
-      log.warn({ err: error, attempts: batch.length }, 'outcomes of webhook attempts could not be written');
+      log.warn(
+        { err: error, attempts: batch.length },
+        'outcomes of webhook attempts were not written; writes are retried, and if all fail, messages are sent again',
+      );
       return false;
     }
   };

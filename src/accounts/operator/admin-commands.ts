@@ -156,7 +156,7 @@ function printLines(print: AdminServices['print'], lines: readonly string[]): vo
 /**
  * Runs one command (§5).
  * @param argv arguments after `admin`.
- * @throws {DomainError} invalid_input (with the usage for an unknown command), conflict or not_found.
+ * @throws {DomainError} invalid_input (with the usage for an unknown command, operand or option), conflict, not_found.
  */
 export async function runAdminCommand(services: AdminServices, argv: readonly string[]): Promise<void> {
   const { values, name, operands } = parseCommand(argv.includes('--help') ? ['help'] : argv);

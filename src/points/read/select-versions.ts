@@ -3,7 +3,7 @@
  * in the requested order, without a sort that grows with the period:
  *
  *   latest            `point` alone
- *   every version     the matching rows of `point` and history, merged by date and VersionTimestamp
+ *   every version     the matching rows of `point` and history (`point_version`), merged by date and VersionTimestamp
  *   chosen versions   the same rows, but only the row with the greatest VersionTimestamp of each date
  */
 

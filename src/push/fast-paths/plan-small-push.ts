@@ -1,4 +1,7 @@
-/** Converts a small plain push without labels from bytes to COPY tuples, synchronously, if its targets are cached. */
+/**
+ * Converts a small plain push (plain-push.ts) that has no VersionTags and no tags from bytes to COPY tuples,
+ * synchronously, if its targets are cached.
+ */
 import type { Caller } from '../../identity/caller/caller.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { NO_ID } from '../../points/dictionary.ts';

@@ -1,6 +1,6 @@
 /**
- * `/account/webhooks/test` (§4.4, R-I7), for MANAGER and ADMIN: stores trial sends, which the deliverer sends, and
- * returns their states and results.
+ * `/account/webhooks/test` (§4.4, R-I7), for MANAGER and ADMIN: stores trial sends (test messages), which the deliverer
+ * sends, and returns their states and results.
  */
 import { type Context, Hono } from 'hono';
 import type { WriteAuditEntry } from '../../identity/audit-writer.ts';

@@ -1,5 +1,6 @@
 /**
- * The stored imports of accounts: creation, states, results and retention. Managers see the imports of their account.
+ * The stored structure imports of accounts: creation, states, results and retention. Managers see the imports of their
+ * account.
  */
 import type { Caller } from '../../../identity/caller/caller.ts';
 import { type Database, type Queryable, withTransaction } from '../../../platform/database/database.ts';

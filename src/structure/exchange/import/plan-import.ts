@@ -16,14 +16,23 @@ export interface ImportRef {
 /** SQL of the id of a staged row's parent. The parent of a site is the account, for which 0 stands. */
 const PARENT: Readonly<Record<KindName, string>> = { sites: '0', sources: 'r.site_id', variables: 'r.source_id' };
 
-/** SQL of the stored resources that rows may match: $1 the import, $2 the account. */
+/**
+ * SQL of the stored resources that rows may match: $1 the import, $2 the account. Sources and variables are found by
+ * their parents, which `resolveParents` has found in the account. A condition on their account would mislead the planner
+ * while its statistics miss the rows of a new account: it then compared each variable with each staged row.
+ */
 const STORED: Readonly<Record<KindName, string>> = {
   sites: 'select 0 as parent_id, t.* from site t where account_id = $2 and $1::uuid is not null',
-  sources: `select site_id as parent_id, t.* from source t where account_id = $2 and site_id in (
-    select site_id from structure_import_row where import_id = $1 and kind <> 'sites' and site_id is not null)`,
-  variables: `select source_id as parent_id, t.* from variable t where account_id = $2 and source_id in (
-    select source_id from structure_import_row where import_id = $1 and kind = 'variables' and source_id is not null)`,
+  sources: storedBelow('source', 'site_id', `kind <> 'sites'`),
+  variables: storedBelow('variable', 'source_id', `kind = 'variables'`),
 };
+
+function storedBelow(table: string, parent: string, rows: string): string {
+  return `select t.${parent} as parent_id, t.*
+    from (select distinct ${parent} from structure_import_row
+          where import_id = $1 and ${rows} and ${parent} is not null) parent
+    join ${table} t using (${parent}) where $2::int is not null`;
+}
 
 const CREATE_ENTRIES = `
   create temp table import_entry (

@@ -9,8 +9,11 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { withTransaction } from '../../../../src/platform/database/database.ts';
+import { planImport } from '../../../../src/structure/exchange/import/plan-import.ts';
 import type { TestClient } from '../../../support/clients/test-client.ts';
 import { eventually } from '../../../support/eventually.ts';
+import { addStoredSource } from '../../../support/fixtures/stored-structure.ts';
 import { createStructure } from '../../../support/fixtures/structure.ts';
 import { structures } from '../../../support/models/structure-model.ts';
 import { type ExchangeStack, type StructureDocument, startExchangeStack } from './exchange-fixture.ts';
@@ -19,6 +22,7 @@ const RUNS = Number(process.env.EXCHANGE_RUNS ?? 2);
 const MEBIBYTES = Number(process.env.IMPORT_MEBIBYTES ?? 80);
 const HEAP_MEBIBYTES = 64;
 const HELD = 0x7374;
+const [ROWS, SOURCES] = [8000, 2000];
 
 let stack: ExchangeStack;
 beforeAll(async () => {
@@ -226,6 +230,36 @@ describe('structure import: the queue of an account', () => {
 });
 
 describe('structure import: the importer', () => {
+  test('plans an import as fast when the statistics of the database miss the variables of the account as when they have them', async () => {
+    const { database } = stack.api;
+    const [importer, client, other] = [stack.startImporter(), await stack.newAccount(), await stack.newAccount()];
+    const otherSource = await addStoredSource(database, other.accountId);
+    await database.query(
+      `insert into variable (account_id, source_id, name) select $1, $2, 'V' || n from generate_series(1, 80000) n`,
+      [other.accountId, otherSource],
+    );
+    await database.query('analyze variable');
+    const document = {
+      sites: [{ name: 'S' }],
+      sources: Array.from({ length: SOURCES }, (_, index) => ({ siteName: 'S', name: 'A', serialNumber: `${index}` })),
+      variables: Array.from({ length: ROWS }, (_, index) => {
+        return { siteName: 'S', sourceSerialNumber: `${index % SOURCES}`, name: 'V', mappingConfig: `m${index}` };
+      }),
+    };
+    const id = await stack.send(client, document);
+    expect(await stack.ended(client, id)).toMatchObject({ counts: { variables: { created: ROWS } } });
+    await importer.stop();
+    await database.query('analyze structure_import_row');
+    const planMs = async () => {
+      const startMs = performance.now();
+      await withTransaction(database, (transaction) => planImport(transaction, { id, accountId: client.accountId }));
+      return performance.now() - startMs;
+    };
+    const withoutThem = await planMs();
+    await database.query('analyze variable');
+    expect(withoutThem).toBeLessThan(3 * (await planMs()) + 500);
+  });
+
   test(`imports a document of ${MEBIBYTES} MiB with a heap of ${HEAP_MEBIBYTES} MiB (R-E2)`, async () => {
     const client = await stack.newAccount();
     const filler = 'x'.repeat(32 * 1024);

@@ -40,16 +40,16 @@ export interface Counted<Message> {
 
 type AnyCall = Pick<ServerUnaryCall<unknown, unknown>, 'metadata' | 'cancelled'>;
 
-/** Sends initial metadata; call it before the first message. */
-export type SendMetadata = (name: string, value: string) => void;
+/** Sends initial metadata. Call it once, before the first message: the gRPC library ignores a second call. */
+export type SendMetadata = (entries: readonly (readonly [name: string, value: string])[]) => void;
 
 type AnsweringCall = Pick<ServerUnaryCall<unknown, unknown>, 'sendMetadata' | 'cancelled'>;
 
 function metadataSender(call: AnsweringCall): SendMetadata {
-  return (name, value) => {
-    if (call.cancelled) return;
+  return (entries) => {
+    if (call.cancelled || entries.length === 0) return;
     const metadata = new Metadata();
-    metadata.set(name, value);
+    for (const [name, value] of entries) metadata.set(name, value);
     call.sendMetadata(metadata);
   };
 }

@@ -8,7 +8,5 @@ import type { SendMetadata } from './answer.ts';
 
 /** @returns a function that sends the given cuts and rolled-up dates; it sends nothing when a read has none. */
 export function sendCuts(send: SendMetadata): NoteCuts {
-  return (cuts, rolledUp) => {
-    for (const [name, value] of noticeHeaders({ cuts, rolledUp })) send(name.toLowerCase(), value);
-  };
+  return (cuts, rolledUp) => send(noticeHeaders({ cuts, rolledUp }));
 }

@@ -31,9 +31,12 @@ export const PREVIEW_QUERY = declareQuery({
     min: 1,
     max: MAX_YEARS,
   }),
-  rollup: choiceParameter('Length of the rollups. Default: the length in the saved policy, else `Day`.', ROLLUPS),
+  rollup: choiceParameter(
+    'Length of the rollups. Default: `Day`; without `keepRawYears`, that of the saved policy.',
+    ROLLUPS,
+  ),
   timeZoneId: textParameter(
-    'Time zone of the rollups. Default: the zone of the saved policy; else of the source or its site, for a variable; else of the account.',
+    'Time zone of the rollups. Default: the zone of the source or its site, for a variable; else of the account. Without `keepRawYears`, the zone of the saved policy.',
     timeZoneSchema,
   ),
 });
@@ -101,13 +104,13 @@ async function deleteRetention(parts: RetentionRouteParts, c: Context<Env>): Pro
 }
 
 /**
- * Answers with the preview of the policy in the query. Members that the query omits are taken from the saved policy. When
- * none is saved, the query must have `keepRawYears`, and the other members have defaults.
+ * Answers with the preview of a policy. A query with `keepRawYears` describes the policy that a PUT with the same members
+ * would save. A query without it takes the members that it omits from the saved policy, which must exist.
  */
 async function getPreview(parts: RetentionRouteParts, c: Context<Env>): Promise<Response> {
   const asked = PREVIEW_QUERY.parse(c.req.url);
   const { owner } = await findOwner(parts, c);
-  const saved = await findRetention(parts.database, owner);
+  const saved = asked.keepRawYears === undefined ? await findRetention(parts.database, owner) : undefined;
   const keepRawYears = asked.keepRawYears ?? saved?.keepRawYears;
   if (keepRawYears === undefined) {
     const kind = owner.variableId === null ? 'account' : 'variable';

@@ -13,6 +13,7 @@ import { fetchRaw } from '../../support/clients/fetch-rows.ts';
 import { createGrpcReader, type GrpcReader } from '../../support/clients/grpc-client.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
 import {
+  createSite,
   createSiteAndSource,
   createSource,
   createStructure,
@@ -174,6 +175,19 @@ describe('retention: policy, preview and job', () => {
     expect(body).toMatchObject({ retention: { timeZoneId: 'Europe/Brussels' } });
   });
 
+  test('a preview with keepRawYears has the rollups and the zone that a PUT with the same members would save; a preview without it has those of the saved policy', async () => {
+    const inKathmandu = await createSource(manager, await createSite(manager, { timeZoneId: 'Asia/Kathmandu' }));
+    const path = `/variables/${await addDays(3, 2, manager, inKathmandu)}/retention`;
+    const rollupsOf = async (query: string) => (await state(`${path}/preview${query}`)).rollupCount;
+    await manager.put(path, { ...DAILY, rollup: 'Hour' });
+    expect(await rollupsOf('')).toBe(36);
+    expect(await rollupsOf('?rollup=Day')).toBe(3);
+    // Three days in UTC touch four days in Kathmandu, which is 5:45 hours ahead.
+    expect(await rollupsOf(`?keepRawYears=${YEARS}`)).toBe(4);
+    await manager.put(path, { keepRawYears: YEARS });
+    expect(await rollupsOf('')).toBe(4);
+  });
+
   test('a job whose connection is killed between two steps loses no point; the next job rolls up the rest', async () => {
     const variableId = await addDays(200, 1);
     const path = `/variables/${variableId}/retention`;
@@ -288,9 +302,24 @@ describe('retention: reads and pushes after the job deleted the points before th
     expect((await whole('count')).reduce((sum, value) => sum + value)).toBe(60);
   });
 
-  test('gRPC sends raw-from in its initial metadata', async () => {
-    const call = reader.open('ReadPoints', { variableIds: [variableId] });
+  const metadataOf = async (request: object) => {
+    const call = reader.open('ReadPoints', request);
     const [[metadata]] = await Promise.all([once(call, 'metadata'), once(call.resume(), 'end')]);
+    return metadata;
+  };
+
+  test('gRPC sends raw-from in its initial metadata', async () => {
+    expect((await metadataOf({ variableIds: [variableId] })).get('raw-from')).toEqual([item]);
+  });
+
+  test('gRPC sends both history-from and raw-from when versions of one variable were removed and points of another were rolled up (R-F9)', async () => {
+    const cutId = await createVariable(manager, sourceId, { isVersioned: true, versionLimit: 1 });
+    for (const value of [1, 2]) {
+      await manager.post('/api/data', [{ variableId: cutId, data: [{ date: boundary, value }] }]);
+      await api.ingest();
+    }
+    const metadata = await metadataOf({ variableIds: [variableId, cutId], asOfMicros: (BOUNDARY + DAY) * 1000 });
+    expect(metadata.get('history-from')).toEqual([expect.stringContaining(`;variableId=${cutId}`)]);
     expect(metadata.get('raw-from')).toEqual([item]);
   });
 

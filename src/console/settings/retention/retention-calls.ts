@@ -9,10 +9,7 @@ export type Rollup = 'Hour' | 'Day';
 export interface RetentionFields {
   readonly keepRawYears: string;
   readonly rollup: Rollup;
-  /**
-   * Empty: a saved policy gets the zone of the source, else of its site, else of the account. A preview takes the zone
-   * of the policy saved before, if there is one.
-   */
+  /** Empty: the zone of the source, else of its site, else of the account. */
   readonly timeZoneId: string;
   readonly isActive: boolean;
 }

@@ -69,7 +69,8 @@ describe('metrics: counters (R-A9)', () => {
     const readings = (hour: number, count: number) =>
       Array.from({ length: count }, (_, minute) => ({ date: new Date(Date.UTC(2026, 2, 1, hour, minute)), value: 1 }));
     const bodies = [
-      [{ variableId: input, data: readings(0, 3) }],
+      // Large enough to be read by a thread.
+      [{ variableId: input, note: 'x'.repeat(200_000), data: readings(0, 3) }],
       [{ variableId: input, data: readings(1, 2) }],
       [
         { variableId: input, data: readings(2, 1) },

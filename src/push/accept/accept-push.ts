@@ -39,16 +39,18 @@ export function createAcceptPush(parts: AcceptServices): AcceptPush {
   // A re-send that arrives while the first push is in progress gets the answer of the first push.
   const underWay = new Map<string, Promise<AcceptedPush>>();
   return async (context, bytes) => {
+    // A large body is transferred to a thread; its length is then 0.
+    const byteCount = bytes.length;
     const push = await parts.readers.read(bytes, context.isResendable);
     try {
       const resendKey = resendKeyOf(context, context.bodyHash ?? push.summary.bodyHash);
-      if (!resendKey) return count(parts.metrics, bytes.length, await storePush(parts, context, push, null));
+      if (!resendKey) return count(parts.metrics, byteCount, await storePush(parts, context, push, null));
       const key = resendKey.toString('base64');
       const first = underWay.get(key);
-      if (first) return count(parts.metrics, bytes.length, { ...(await first), path: 'resent' });
+      if (first) return count(parts.metrics, byteCount, { ...(await first), path: 'resent' });
       const answer = storePush(parts, context, push, resendKey);
       underWay.set(key, answer);
-      return count(parts.metrics, bytes.length, await answer.finally(() => underWay.delete(key)));
+      return count(parts.metrics, byteCount, await answer.finally(() => underWay.delete(key)));
     } finally {
       push.release();
     }

@@ -190,7 +190,9 @@ export class Zygote {
       this.#prepareStandby();
       return;
     }
-    this.#serving = container.remove().then(() => this.#awaitStandby());
+    // A failed removal leaves files or a control group behind; it must not keep R from starting again.
+    const removed = container.remove().catch(() => undefined);
+    this.#serving = removed.then(() => this.#awaitStandby());
     // Callers of `socketPath` see the failure; without a caller it must not end the process.
     this.#serving.catch(() => undefined);
   }

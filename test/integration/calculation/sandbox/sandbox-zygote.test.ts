@@ -41,6 +41,29 @@ test('zygote: a zygote that dies is replaced, and its files on the host are remo
   expect(launched.every(({ socketPath }) => !existsSync(dirname(socketPath)))).toBe(true);
 });
 
+test('zygote: a zygote that dies is replaced even when the removal of its container fails (R-H7)', async () => {
+  const launched: Container[] = [];
+  const launcher = createBwrapLauncher(sandboxConfig().R_ROOT ?? '');
+  const failing: Launcher = {
+    mode: launcher.mode,
+    launch: async () => {
+      const container = await launcher.launch();
+      if (launched.length > 0) return container;
+      const remove = () => container.remove().then(() => Promise.reject(new Error('the control group is busy')));
+      return { ...container, remove };
+    },
+  };
+  const zygote = await Zygote.open(recording(launched, failing), metrics, log, NO_STANDBY);
+  try {
+    const [first] = launched;
+    first?.process.kill('SIGKILL');
+    await (first && once(first.process, 'exit'));
+    expect(existsSync(await zygote.socketPath())).toBe(true);
+  } finally {
+    await zygote.close();
+  }
+});
+
 test('zygote: a standby replaces a stopped zygote within 5 s on a busy machine (R-H7)', async () => {
   const launched: Container[] = [];
   const burners: ChildProcess[] = [];

@@ -88,7 +88,7 @@ async function putForm(c: Context<Env>, { database, audit }: FormServices): Prom
   await withTransaction(database, async (transaction) => {
     const stored = await getForm(transaction, accountId, id, true);
     const { name = stored.name, entityType = stored.entityType, groups = stored.groups } = withoutNulls(written);
-    await updateForm(transaction, stored, { name, entityType, groups });
+    await updateForm(transaction, accountId, stored, { name, entityType, groups });
     const entry = { action: 'FormUpdated', targetId: String(id), targetName: name } as const;
     await audit(transaction, c.var, { ...entry, details: { entityType } });
   });

@@ -49,16 +49,7 @@ export interface WrittenForm {
 /** @throws {DomainError} conflict when the name is taken, or the account has the maximum number of forms of this kind. */
 export async function insertForm(transaction: Transaction, accountId: number, form: WrittenForm): Promise<Form> {
   const { name, entityType, groups } = form;
-  const { rows } = await transaction.query<{ count: number }>(
-    'select count(*) as count from form where account_id = $1 and entity_type = $2',
-    [accountId, entityType],
-  );
-  if ((rows[0]?.count ?? 0) >= FORM_LIMITS.formsPerKind) {
-    throw new DomainError(
-      'conflict',
-      `an account may have at most ${FORM_LIMITS.formsPerKind} forms for ${PLURAL[entityType]}`,
-    );
-  }
+  await assertRoom(transaction, accountId, entityType);
   const inserted = await refuseTaken(form, () =>
     transaction.query<Form>(
       `insert into form (account_id, entity_type, name, groups) values ($1, $2, $3, $4) returning ${COLUMNS}`,
@@ -70,17 +61,36 @@ export async function insertForm(transaction: Transaction, accountId: number, fo
 
 /**
  * @param stored the form, locked.
- * @throws {DomainError} conflict when the name is taken, or when the name or the kind of resource changes while resources
- * have values of the form.
+ * @throws {DomainError} conflict when the name is taken, when the account has the maximum number of forms of the new kind,
+ * or when the name or the kind of resource changes while resources have values of the form.
  */
-export async function updateForm(transaction: Transaction, stored: Form, form: WrittenForm): Promise<void> {
+export async function updateForm(
+  transaction: Transaction,
+  accountId: number,
+  stored: Form,
+  form: WrittenForm,
+): Promise<void> {
   const { name, entityType, groups } = form;
+  if (entityType !== stored.entityType) await assertRoom(transaction, accountId, entityType);
   if (name !== stored.name || entityType !== stored.entityType) await assertEmpty(transaction, stored);
   await refuseTaken(form, () =>
     transaction.query(
       `update form set name = $2, entity_type = $3, groups = $4, modified_date = clock_timestamp() where id = $1`,
       [stored.id, name, entityType, JSON.stringify(groups)],
     ),
+  );
+}
+
+/** @throws {DomainError} conflict when the account has the maximum number of forms of a kind. */
+async function assertRoom(transaction: Transaction, accountId: number, entityType: EntityType): Promise<void> {
+  const { rows } = await transaction.query<{ count: number }>(
+    'select count(*) as count from form where account_id = $1 and entity_type = $2',
+    [accountId, entityType],
+  );
+  if ((rows[0]?.count ?? 0) < FORM_LIMITS.formsPerKind) return;
+  throw new DomainError(
+    'conflict',
+    `an account may have at most ${FORM_LIMITS.formsPerKind} forms for ${PLURAL[entityType]}`,
   );
 }
 

@@ -121,6 +121,22 @@ describe('forms: a definition', () => {
     expect((await api.manager.put(`/form/${other.id}`, { name })).status).toBe(409);
   });
 
+  it('can neither be added nor change its entityType when the account has 100 forms of this entityType (409)', async () => {
+    const { stranger } = api;
+    await api.database.query(
+      `insert into form (account_id, entity_type, name, groups) select $1, 'Site', 'F' || n, '[]' from generate_series(1, 100) n`,
+      [api.otherAccountId],
+    );
+    const { body: other } = await stranger.post<Form>('/form', boiler('Source'));
+    const answers = [
+      await stranger.post<{ message: string }>('/form', boiler('Site')),
+      await stranger.send<{ message: string }>('PUT', `/form/${other.id}`, { entityType: 'Site' }),
+    ];
+    for (const { status, body } of answers)
+      expect([status, body.message]).toEqual([409, 'an account may have at most 100 forms for sites']);
+    expect((await stranger.put(`/form/${other.id}`, { entityType: 'Variable' })).status).toBe(204);
+  });
+
   it('cannot change its name while a resource has values of the form (409)', async () => {
     const form = await createForm();
     const id = await createSource(api.manager, siteId, filled(form, { Power: 1 }));

@@ -78,9 +78,20 @@ function passwordSetter({ USER_DIRECTORY, PASSWORD_MIN_LENGTH: minLength }: Conf
   if (USER_DIRECTORY !== 'embedded') return undefined;
   return async (transaction, userId, password) => {
     const problem = await choosePassword(transaction, { userId, password, repeated: password, minLength });
-    if (problem === undefined) return undefined;
-    if (problem === 'too_short') return `must have at least ${minLength} characters`;
-    return problem === 'is_name' ? 'must not be the user name or mail address' : 'must have at most 200 characters';
+    switch (problem) {
+      case 'too_short':
+        return `must have at least ${minLength} characters`;
+      case 'too_long':
+        return 'must have at most 200 characters';
+      case 'is_name':
+        return 'must not be the user name or mail address';
+      case 'unchanged':
+        return 'must differ from the current password';
+      case 'gone':
+        return 'belongs to a user who no longer exists';
+      default:
+        return undefined;
+    }
   };
 }
 

@@ -40,7 +40,11 @@ const MAX_IDLE_MS = 60_000;
 /** Opens a pool of mapper processes; they start when first needed (R-D9). */
 export function openMapperRunner(limits: MapperLimits, log: Log): MapperRunner {
   const permits = openFairSemaphore({
-    ...{ resource: 'concurrent mapper runs', permits: limits.processes, permitsPerAccount: Math.ceil(limits.processes / 2) },
+    ...{
+      resource: 'concurrent mapper runs',
+      permits: limits.processes,
+      permitsPerAccount: Math.ceil(limits.processes / 2),
+    },
     ...{ waitersPerAccount: MAX_WAITING, maxWaitMs: MAX_WAIT_MS },
   });
   const pool = openIdlePool(limits.processes);

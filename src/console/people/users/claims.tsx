@@ -42,7 +42,7 @@ export function Permissions({ user }: UserProps) {
           mt="xs"
           label={t(`claims.${claimType === 'datapusher.standard' ? 'standard' : 'custom'}`)}
           description={claimType}
-          checked={user.claims.some((claim) => claim.claimType === claimType)}
+          checked={user.claims.some((claim) => claim.claimType === claimType && isGranting(claim))}
           disabled={change.isPending}
           onChange={({ currentTarget }) => change.mutate({ claimType, isGiven: currentTarget.checked })}
         />
@@ -51,6 +51,9 @@ export function Permissions({ user }: UserProps) {
     </section>
   );
 }
+
+/** The service grants a permission by a claim with any value but `false`. */
+const isGranting = ({ claimValue }: { readonly claimValue: string }) => claimValue.toLowerCase() !== 'false';
 
 const EMPTY = { claimType: '', claimValue: '' };
 

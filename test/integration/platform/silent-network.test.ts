@@ -110,6 +110,7 @@ describe.concurrent('network faults', () => {
       withService(
         async ({ api, roles, redisGate, readiness, expectReadiness, expectPushToBeComputed }) => {
           const receiver = await subscribe(api, 'DataPushCompleted');
+          const startMs = performance.now();
           await redisGate.shut();
           await expectReadiness('degraded');
           for (let count = 1; count <= 3; count += 1) {
@@ -123,7 +124,10 @@ describe.concurrent('network faults', () => {
             .filter((line) => line.includes('"purpose":'))
             .map((line): string => JSON.parse(line).purpose);
           expect(purposes.length).toBeGreaterThan(0);
-          expect(purposes).toEqual([...new Set(purposes)]);
+          const minutes = Math.ceil((performance.now() - startMs) / 60_000);
+          for (const purpose of new Set(purposes)) {
+            expect(purposes.filter((each) => each === purpose).length, purpose).toBeLessThanOrEqual(minutes);
+          }
           await redisGate.open();
           await expectReadiness('up');
           await expectPushToBeComputed(15_000);

@@ -46,14 +46,19 @@ export function figure(
   };
 }
 
-/** Prints the figures, and writes them as JSON with `--json FILE`. */
-export function report(figures: readonly Figure[], argv: readonly string[]): void {
+export function printFigures(figures: readonly Figure[]): void {
   for (const { name, ratio, ratioOf, ours, limit, unit, rounds } of figures) {
     const details = `${ours.toFixed(1)} against ${limit.toFixed(1)} ${unit}, medians of ${rounds} rounds`;
     process.stdout.write(`${name}\n  ${ratio.toFixed(3)}  ${ratioOf} (${details})\n`);
   }
+}
+
+/** @returns a function that writes figures as JSON to FILE of `--json FILE`, and does nothing without this option. */
+export function jsonWriter(argv: readonly string[]): (figures: readonly Figure[]) => void {
   const index = argv.indexOf('--json');
   const file = index < 0 ? undefined : argv[index + 1];
   if (index >= 0 && file === undefined) throw new Error('--json needs the name of a file');
-  if (file !== undefined) writeFileSync(file, `${JSON.stringify({ figures }, null, 2)}\n`);
+  return (figures) => {
+    if (file !== undefined) writeFileSync(file, `${JSON.stringify({ figures }, null, 2)}\n`);
+  };
 }

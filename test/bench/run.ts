@@ -18,7 +18,7 @@ import { benchFairness } from './fairness/fairness-bench.ts';
 import { benchFileMemory } from './files/file-memory-bench.ts';
 import { benchFiles } from './files/files-bench.ts';
 import { type Delays, watchEventLoop } from './load/event-loop.ts';
-import { type Figure, report } from './report.ts';
+import { type Figure, jsonWriter, printFigures } from './report.ts';
 import { benchAnswers } from './service/answers-bench.ts';
 import { benchBrokenReceivers } from './service/broken-receivers-bench.ts';
 import { benchCalculationService } from './service/calculation-service-bench.ts';
@@ -128,6 +128,7 @@ function chooseSections(argv: readonly string[]): readonly string[] {
 }
 
 const sections = chooseSections(process.argv);
+const writeJson = jsonWriter(process.argv);
 const database = openDatabase({ url: config.DATABASE_URL, poolSize: 4, applicationName: 'bench', log });
 const figures: Figure[] = [];
 try {
@@ -135,9 +136,14 @@ try {
   for (const name of sections) {
     if (NEED_R.includes(name) && config.R_ROOT === undefined) {
       process.stdout.write(`${name}: left out, this machine cannot run R\n`);
-    } else figures.push(...((await SECTIONS[name]?.(database, accountId)) ?? []));
+      continue;
+    }
+    // Printed and written after each section, so that a section that fails loses no figure of those before it.
+    const found = (await SECTIONS[name]?.(database, accountId)) ?? [];
+    printFigures(found);
+    figures.push(...found);
+    writeJson(figures);
   }
 } finally {
   await database.end();
 }
-report(figures, process.argv);

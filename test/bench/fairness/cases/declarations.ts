@@ -45,11 +45,15 @@ export const declarations = fairnessCase({
   },
 });
 
+/** Saves so far: each save differs from the one before it, because an unchanged declaration is not checked again. */
+let saves = 0;
 const PATCH = { headers: { 'content-type': 'application/json-patch+json' } };
 
 function replacement(inputs: readonly number[]) {
+  saves += 1;
+  const period = 1 + (saves % 1000);
   const variables = inputs.map((variableId, index) => ({
-    ...{ alias: `a${index}`, variableId, period: 1, periodTimeBase: 'Hour' },
+    ...{ alias: `a${index}`, variableId, period, periodTimeBase: 'Hour' },
   }));
   return { op: 'add', path: '/calculated', value: calculated('a0', variables) };
 }

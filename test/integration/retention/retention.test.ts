@@ -175,7 +175,7 @@ describe('retention: policy, preview and job', () => {
     expect(body).toMatchObject({ retention: { timeZoneId: 'Europe/Brussels' } });
   });
 
-  test('a preview with keepRawYears has the rollups and the zone that a PUT with the same members would save; a preview without it has those of the saved policy', async () => {
+  test('the preview of a query with keepRawYears counts as a PUT with the same members would; a query without it takes the members that it omits from the saved policy', async () => {
     const inKathmandu = await createSource(manager, await createSite(manager, { timeZoneId: 'Asia/Kathmandu' }));
     const path = `/variables/${await addDays(3, 2, manager, inKathmandu)}/retention`;
     const rollupsOf = async (query: string) => (await state(`${path}/preview${query}`)).rollupCount;

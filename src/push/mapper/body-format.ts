@@ -18,13 +18,14 @@ export function bodyFormat(request: Request): BodyFormat {
 
 /**
  * Finds the format of a content type (R-D9).
+ * @param subject what the error message names: the header, or the path of a member of the body.
  * @throws {DomainError} unsupported_media_type when the content type has no format in FORMATS.
  */
-export function formatOf(contentType: string): BodyFormat {
+export function formatOf(contentType: string, subject = 'the Content-Type'): BodyFormat {
   const found = FORMATS.find(([, pattern]) => pattern.test(contentType));
   if (found) return found[0];
   throw new DomainError(
     'unsupported_media_type',
-    `the Content-Type must be JSON, XML, text/csv or text/plain, got ${contentType || 'none'}`,
+    `${subject} must be JSON, XML, text/csv or text/plain, got ${contentType || 'none'}`,
   );
 }

@@ -3,20 +3,21 @@
  * any line end is accepted. fast-csv is not used, because it takes ten times as long (MEASUREMENTS.md) and refuses text
  * after a closing quote, which this parser accepts.
  */
+import { BodyError, placeOf } from './body-error.ts';
 
 const SEPARATORS = [',', ';', '\t'] as const;
 
 export type CsvRow = readonly string[];
 
-/** @returns the fields of each row, without empty lines; undefined if a quote is not closed. */
-export function parseCsv(text: string): readonly CsvRow[] | undefined {
+/** @returns the fields of each row, without empty lines. @throws {BodyError} when a quote is not closed. */
+export function parseCsv(text: string): readonly CsvRow[] {
   const separator = findSeparator(text);
   const rows: CsvRow[] = [];
   let row: string[] = [];
   let position = text.startsWith('\ufeff') ? 1 : 0;
   while (position < text.length) {
     const field = readField(text, position, separator);
-    if (!field) return undefined;
+    if (!field) throw new BodyError(`the body must be CSV; the quote at ${placeOf(text, position)} is not closed`);
     row.push(field.value);
     position = field.end;
     if (text[position] === separator) {
@@ -43,6 +44,7 @@ interface Field {
   readonly end: number;
 }
 
+/** @returns undefined when the field starts with a quote that is not closed. */
 function readField(text: string, start: number, separator: string): Field | undefined {
   if (text[start] !== '"') {
     const end = findEnd(text, start, separator);

@@ -3,17 +3,25 @@
  * the process can read only its own program and packages, cannot start programs, and has no secrets. The parent kills
  * the process on a time-out; running out of memory ends only this process.
  */
+import { isUtf8 } from 'node:buffer';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import jsonata from 'jsonata';
+import { BodyError, placeOf } from './body-error.ts';
 import { parseCsv, toRecords } from './csv-parser.ts';
 
 export type BodyFormat = 'json' | 'xml' | 'csv';
+
+export interface MapBody {
+  readonly format: BodyFormat;
+  readonly hasHeader: boolean;
+  readonly bytes: Uint8Array;
+}
 
 export interface MapRequest {
   readonly id: number;
   readonly expression: string;
   /** The body to map; undefined to check only the expression. */
-  readonly body?: { readonly format: BodyFormat; readonly hasHeader: boolean; readonly bytes: Uint8Array };
+  readonly body?: MapBody;
   /** Maximum bytes of the answer as JSON. A longer answer is not sent to the parent. */
   readonly maxBytes: number;
 }
@@ -23,7 +31,14 @@ export type MapReply =
   | { readonly id: number; readonly kind: 'mapped'; readonly json: Uint8Array<ArrayBuffer> }
   | { readonly id: number; readonly kind: 'too_large'; readonly bytes: number }
   | { readonly id: number; readonly kind: 'checked' }
+  /** The body is not in its format. */
+  | { readonly id: number; readonly kind: 'invalid_body'; readonly message: string }
+  /** `position` is the position of the error in the expression. */
   | { readonly id: number; readonly kind: 'failed'; readonly message: string; readonly position?: number };
+
+const MAX_MESSAGE_CHARACTERS = 1000;
+const LINE_FEED = 0x0a;
+const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
 // Limits that JSONata enforces: its error messages tell the author of the mapper more than a killed process would.
 const GUARDS = { timeout: 60_000, stack: 1000, sequence: 2_000_000 };
@@ -44,8 +59,7 @@ process.on('disconnect', () => process.exit(0));
 async function answer({ id, expression, body, maxBytes }: MapRequest): Promise<MapReply> {
   const compiled = jsonata(expression, GUARDS);
   if (!body) return { id, kind: 'checked' };
-  const input = parseBody(new TextDecoder('utf-8', { fatal: true }).decode(body.bytes), body.format, body.hasHeader);
-  const result: unknown = await compiled.evaluate(input);
+  const result: unknown = await compiled.evaluate(parseBody(body));
   // JSONata returns the element itself for a list of one element, and undefined for an empty list.
   const elements = result === undefined ? [] : Array.isArray(result) ? result : [result];
   const json = JSON.stringify(elements);
@@ -53,25 +67,62 @@ async function answer({ id, expression, body, maxBytes }: MapRequest): Promise<M
   return bytes > maxBytes ? { id, kind: 'too_large', bytes } : { id, kind: 'mapped', json: Buffer.from(json) };
 }
 
-function parseBody(text: string, format: BodyFormat, hasHeader: boolean): unknown {
+/** @throws {BodyError} when the body is not in its format. */
+function parseBody({ format, hasHeader, bytes }: MapBody): unknown {
+  const text = decode(bytes);
   switch (format) {
     case 'json':
-      return JSON.parse(text);
+      return parseJson(text);
     case 'csv': {
       const rows = parseCsv(text);
-      if (!rows) throw new Error('the body must be CSV, got a quote that is not closed');
       return hasHeader ? toRecords(rows) : rows;
     }
-    case 'xml': {
-      if (/<!DOCTYPE/i.test(text)) throw new Error('the body must not have a DOCTYPE');
-      const verdict = XMLValidator.validate(text);
-      if (verdict === true) return parser.parse(text);
-      throw new Error(`the body must be XML: ${verdict.err.msg} (line ${verdict.err.line}, column ${verdict.err.col})`);
-    }
+    case 'xml':
+      return parseXml(text);
   }
 }
 
+function decode(bytes: Uint8Array): string {
+  try {
+    return UTF_8.decode(bytes);
+  } catch (error) {
+    throw error instanceof TypeError
+      ? new BodyError(`the body must be UTF-8; see line ${findBadLine(bytes)} of the body`)
+      : error;
+  }
+}
+
+/** @returns the number of the first line with bytes that are not UTF-8. */
+function findBadLine(bytes: Uint8Array): number {
+  let line = 1;
+  for (let start = 0; start < bytes.length; line += 1) {
+    const end = bytes.indexOf(LINE_FEED, start) + 1 || bytes.length;
+    if (!isUtf8(bytes.subarray(start, end))) break;
+    start = end;
+  }
+  return line;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw error instanceof SyntaxError ? new BodyError(`the body is not JSON: ${error.message}`) : error;
+  }
+}
+
+function parseXml(text: string): unknown {
+  const doctype = text.search(/<!DOCTYPE/i);
+  if (doctype >= 0) throw new BodyError(`the body must not have a DOCTYPE (${placeOf(text, doctype)})`);
+  const verdict = XMLValidator.validate(text);
+  if (verdict === true) return parser.parse(text);
+  const { msg, line, col } = verdict.err;
+  throw new BodyError(`the body must be XML: ${msg} (line ${line}, column ${col})`);
+}
+
 function failure(id: number, error: unknown): MapReply {
-  const { message = String(error), position } = (error ?? {}) as { message?: string; position?: number };
-  return { id, kind: 'failed', message: message.slice(0, 1000), ...(position !== undefined && { position }) };
+  const { message: text = String(error), position } = (error ?? {}) as { message?: string; position?: number };
+  const message = text.slice(0, MAX_MESSAGE_CHARACTERS);
+  if (error instanceof BodyError) return { id, kind: 'invalid_body', message };
+  return { id, kind: 'failed', message, ...(position !== undefined && { position }) };
 }

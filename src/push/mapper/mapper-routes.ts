@@ -93,7 +93,7 @@ export function mapperRoutes(services: MapperServices): Hono<Env> {
     })
     .post('/mappers/test', async (c) => {
       const { expression, hasHeader, contentType, sample } = parseInput(trialSchema, await readJsonBody(c.req.raw));
-      const body = { format: formatOf(contentType), hasHeader, bytes: Buffer.from(sample) };
+      const body = { format: formatOf(contentType, '$.contentType'), hasHeader, bytes: Buffer.from(sample) };
       return c.json(await trySample(runner, limits, { expression, accountId: c.var.caller.accountId }, body));
     })
     .post('/mappers/:id/test', async (c) => {

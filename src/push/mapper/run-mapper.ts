@@ -60,7 +60,8 @@ export function openMapperRunner(limits: MapperLimits, log: Log): MapperRunner {
         else pool.keep(accountId, key, child);
         return readReply(reply, request.maxBytes);
       } catch (error) {
-        if (!(error instanceof DomainError)) log.warn({ err: error }, 'running a mapper failed');
+        const fields = { err: error, accountId, mapper: key };
+        if (!(error instanceof DomainError)) log.warn(fields, 'a mapper could not be run; its request stores nothing');
         throw error;
       } finally {
         leave();
@@ -74,11 +75,14 @@ export function openMapperRunner(limits: MapperLimits, log: Log): MapperRunner {
 function readReply(reply: MapReply, maxBytes: number): Extract<MapReply, { kind: 'mapped' | 'checked' }> {
   switch (reply.kind) {
     case 'failed': {
-      const at = reply.position === undefined ? '' : ` (at character ${reply.position})`;
+      const at = reply.position === undefined ? '' : ` (at character ${reply.position} of the expression)`;
       throw new DomainError('mapping_failed', `the mapper failed: ${reply.message}${at}`);
     }
+    case 'invalid_body':
+      throw new DomainError('mapping_failed', reply.message);
     case 'too_large': {
-      const message = `the mapped body must have at most ${maxBytes} bytes, got ${reply.bytes}`;
+      const mebibytes = maxBytes % (1 << 20) === 0 ? ` (${maxBytes / (1 << 20)} MiB)` : '';
+      const message = `the mapped body must have at most ${maxBytes} bytes${mebibytes}, got ${reply.bytes}`;
       throw new DomainError('body_too_large', message);
     }
     default:

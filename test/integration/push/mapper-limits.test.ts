@@ -44,6 +44,13 @@ describe('mapper: isolation of accounts', () => {
   });
 });
 
+test('mapper: a body that is not UTF-8 is refused with the number of its first wrong line (R-D9, R-A5)', async () => {
+  const body = { format: 'csv', hasHeader: true, bytes: Buffer.from('a;b\n1;2\n\xe9;3\n', 'latin1') } as const;
+  const message = 'the body must be UTF-8; see line 3 of the body';
+  const run = open().run({ accountId: 1 }, { expression: '[]', body, maxBytes: 1000 });
+  await expect(run).rejects.toMatchObject({ code: 'mapping_failed', message });
+});
+
 describe('mapper: the answer of a mapper', () => {
   test.each([
     ['of 1000 bytes is returned when the limit is 1000 bytes', '$pad("",996,"x")', undefined],
@@ -67,7 +74,8 @@ describe('mapper: the answer of a mapper', () => {
     const before = process.memoryUsage().rss;
     const { maxTurnMs } = await measureTurns(async () => {
       const mapping = { expression: '$pad("",250000000,"x")', body: BODY, maxBytes: MEBIBYTE };
-      await expect(mappers.run({ accountId: 1 }, mapping)).rejects.toMatchObject({ code: 'body_too_large' });
+      const message = expect.stringMatching(/at most 1048576 bytes \(1 MiB\), got 25000000\d$/);
+      await expect(mappers.run({ accountId: 1 }, mapping)).rejects.toMatchObject({ code: 'body_too_large', message });
     });
     expect(process.memoryUsage().rss - before).toBeLessThan(100 * MEBIBYTE);
     expect(maxTurnMs).toBeLessThan(500);

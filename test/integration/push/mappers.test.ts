@@ -135,7 +135,11 @@ describe('push: a body in a custom format', () => {
   });
 
   it.each([
-    ['XML entities', '<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>', 'DOCTYPE'],
+    [
+      'XML entities',
+      '<?xml version="1.0"?>\n<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>',
+      'must not have a DOCTYPE (line 2, column 1)',
+    ],
     ['an unclosed XML tag', '<a><b></a>', 'must be XML'],
   ])('with %s is answered 400 with the reason (R-D9)', async (_what, raw, reason) => {
     const answer = await pushRaw(await addMapper('[]'), 'text/xml', raw);
@@ -214,7 +218,7 @@ describe('push: /account/mappers', () => {
   it('refuses an invalid expression with the position of the error (R-D9, R-A5)', async () => {
     const answer = await api.manager.post('/account/mappers', { name: 'm', expression: 'a.b[' });
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_input', details: [{ path: '$.expression' }] } });
-    expect((answer.body as { message: string }).message).toContain('character 4');
+    expect((answer.body as { message: string }).message).toContain('character 4 of the expression');
   });
 
   it('needs the role MANAGER (R-D9, R-B8)', async () => {
@@ -253,11 +257,17 @@ describe('push: /account/mappers', () => {
     const elements = [{ variableId: '1', data: [{ date: '2026-01-01T00:00:00Z', value: '2' }] }];
     const sample = 'id;at;kwh\n1;2026-01-01T00:00:00Z;2\n';
     expect(await test({ contentType: 'text/csv', sample })).toMatchObject({ status: 200, body: { elements } });
-    expect(await test({ sample: '{"id":' })).toMatchObject({ body: { error: { code: 'mapping_failed' } } });
+    const refusal = (message: unknown) => ({ body: { error: { code: 'mapping_failed', message } } });
+    const notJson = expect.stringMatching(/^the body is not JSON: /);
+    expect(await test({ sample: '{"id":' })).toMatchObject(refusal(notJson));
+    const notClosed = 'the body must be CSV; the quote at line 4, column 3 is not closed';
+    const unclosed = { contentType: 'text/csv', sample: 'id;at\r\n1;"a\nb"\r\n2;"c\r\n' };
+    expect(await test(unclosed)).toMatchObject(refusal(notClosed));
     expect(await test({ sample: '{}', expression: '[' })).toMatchObject({
       body: { error: { code: 'mapping_failed' } },
     });
-    expect(await test({ contentType: 'image/png', sample: '' })).toMatchObject({ status: 415 });
+    const message = '$.contentType must be JSON, XML, text/csv or text/plain, got image/png';
+    expect(await test({ contentType: 'image/png', sample: '' })).toMatchObject({ status: 415, body: { message } });
     expect(await test({ sample: 'x'.repeat(1 << 20) })).toMatchObject({ status: 413 });
     const { rows } = await api.database.query(`select from mapper where expression = $1`, [given.expression]);
     expect(rows).toEqual([]);

@@ -6,12 +6,12 @@ const EXPRESSION = '[{\n  "a": b\n  "c": 1\n}]\n';
 
 describe('console data: the error of a mapper', () => {
   test('is shown on the line of the character that the message names (R-D9)', () => {
-    const message = 'the mapper failed: Expected "}", got "c" (at character 16)';
+    const message = 'the mapper failed: Expected "}", got "c" (at character 16 of the expression)';
     expect(linesOfError(EXPRESSION, message)).toEqual([{ line: 3, message, severity: 'error' }]);
   });
 
   test('whose expression ends too early is shown on the last line that is not blank (R-D9)', () => {
-    expect(linesOfError('[{ "a":\n\n', 'Expected "}" (at character 9)')[0]?.line).toBe(1);
+    expect(linesOfError('[{ "a":\n\n', 'Expected "}" (at character 9 of the expression)')[0]?.line).toBe(1);
   });
 
   test('is shown on the first line when the message names no character (R-D9)', () => {

@@ -19,7 +19,7 @@ const ROOT = '$.calculated.calculatedVariableFormulas';
 const UNDECLARED = /^(\S+) is not declared/;
 const LINE = /^line (\d+) /;
 /** The end of the error of a mapper: the position of a character in the expression. */
-const POSITION = /\(at character (\d+)\)$/;
+const POSITION = /\(at character (\d+) of the expression\)$/;
 
 /**
  * @returns an entry for each line that a problem or warning of one formula concerns.

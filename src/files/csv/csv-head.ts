@@ -30,7 +30,7 @@ export function readHead(bytes: Buffer): CsvHead {
   const dialect = findDialect(text.slice(mark));
   const header = findHeader(dialect, bytes, mark);
   const names = header.cells.map((cell) => decodeUtf8(cell) ?? cell);
-  return { dialect, columns: planColumns(names), position: header.position };
+  return { dialect, columns: planColumns(names, header.position.rowNumber), position: header.position };
 }
 
 function findHeader(dialect: Dialect, bytes: Buffer, mark: number) {
@@ -39,8 +39,8 @@ function findHeader(dialect: Dialect, bytes: Buffer, mark: number) {
     record: (_row, found, cellCount) => {
       if (cellCount > 0) cells = found.starts.map((_, column) => cellText(found, column));
     },
-    malformed: (_row, reason) => {
-      throw new FileRefusal('damaged_file', `the header cannot be read: ${reason}`);
+    malformed: (row, reason) => {
+      throw new FileRefusal('damaged_file', `the header in row ${row} cannot be read: ${reason}`);
     },
   };
   const scanner = new RecordScanner(dialect, Infinity, visitor, { offset: mark, row: 0 });

@@ -33,7 +33,8 @@ export function openChunkFile(): ChunkFile {
         if (memory.length < length) memory = Buffer.allocUnsafeSlow(length + (length >> 3));
         for (let at = 0; at < length; ) {
           const { bytesRead } = await readInto(descriptor, memory, at, length - at, start + at);
-          if (bytesRead === 0) throw new Error(`the chunk at byte ${start} ends after ${at} of ${length} bytes`);
+          if (bytesRead === 0)
+            throw new Error(`the chunk file is cut off: the chunk at byte ${start} has ${at} of ${length} bytes`);
           at += bytesRead;
         }
         return memory.subarray(0, length);

@@ -49,10 +49,11 @@ export function countKnown(header: readonly string[]): number {
 
 /**
  * Finds the columns of a header (R-E2).
+ * @param row row number of the header (see `RowError`), for the error.
  * @throws {FileRefusal} missing_column, with the name of every missing column; duplicate_column when two names of the
  * header mean the same known column.
  */
-export function planColumns(header: readonly string[]): Columns {
+export function planColumns(header: readonly string[], row: number): Columns {
   const columnOf = new Map<Role, number>();
   const ignored: string[] = [];
   let count = 0;
@@ -64,12 +65,12 @@ export function planColumns(header: readonly string[]): Columns {
       continue;
     }
     const earlier = columnOf.get(role);
-    if (earlier !== undefined) throw duplicate(header, earlier, column);
+    if (earlier !== undefined) throw duplicate(header, row, earlier, column);
     columnOf.set(role, column);
   }
   const identifiers = [...columnOf].flatMap(([name, column]) => (isIdentifier(name) ? [{ name, column }] : []));
   const [date, value] = [columnOf.get('date'), columnOf.get('value')];
-  if (date === undefined || value === undefined || identifiers.length === 0) throw missing(columnOf, header);
+  if (date === undefined || value === undefined || identifiers.length === 0) throw missing(columnOf, header, row);
   return { date, value, version: columnOf.get('version'), tags: columnOf.get('tags'), identifiers, ignored, count };
 }
 
@@ -94,13 +95,13 @@ function normalize(name: string): string {
   return name.trim().toLowerCase();
 }
 
-function duplicate(header: readonly string[], first: number, second: number): FileRefusal {
+function duplicate(header: readonly string[], row: number, first: number, second: number): FileRefusal {
   const [one, other] = [first, second].map((at) => `${JSON.stringify(header[at]?.trim())} in column ${at + 1}`);
-  const message = `${one} and ${other} are names of the same column; the header must name it once`;
+  const message = `${one} and ${other} are names of the same column; the header in row ${row} must name it once`;
   return new FileRefusal('duplicate_column', message);
 }
 
-function missing(columnOf: ReadonlyMap<Role, number>, header: readonly string[]): FileRefusal {
+function missing(columnOf: ReadonlyMap<Role, number>, header: readonly string[], row: number): FileRefusal {
   const names = [
     ...(['date', 'value'] as const).filter((role) => !columnOf.has(role)),
     ...([...columnOf.keys()].some(isIdentifier)
@@ -108,8 +109,10 @@ function missing(columnOf: ReadonlyMap<Role, number>, header: readonly string[])
       : ['an identifier (such as variable_id, or source_name with mapping_config)']),
   ];
   const shown = header.slice(0, MAX_SHOWN).map((name) => JSON.stringify(name.trim().slice(0, 50)));
+  const rest = header.length > MAX_SHOWN ? ` and ${header.length - MAX_SHOWN} more` : '';
+  const where = header.length > 0 ? `the header in row ${row}` : 'the header';
   return new FileRefusal(
     'missing_column',
-    `the header must have ${names.join(' and ')}, got ${shown.join(', ') || 'no columns'}`,
+    `${where} must have ${names.join(' and ')}, got ${shown.join(', ') || 'no columns'}${rest}`,
   );
 }

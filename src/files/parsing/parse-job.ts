@@ -63,6 +63,6 @@ export function assertRowCount(rows: number, { maxRows }: FileLimits): void {
   if (rows <= maxRows) return;
   throw new FileRefusal(
     'too_many_rows',
-    `the file must have at most ${maxRows} rows, got more; the rows counted as ingested are kept`,
+    `the file must have at most ${maxRows} rows, got more; rows counted as ingested are kept; send the rest separately`,
   );
 }

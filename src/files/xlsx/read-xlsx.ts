@@ -63,6 +63,10 @@ class SheetRows implements RowVisitor {
   /** Number of rows read below the header, without empty rows. */
   rows = 0;
   rowNumber = 0;
+  /** Number of the current row. */
+  #row = 0;
+  /** Names the current row in messages. */
+  readonly #place = (): string => `row ${this.#row}`;
   #columns: Columns | undefined;
   #keys: RowKeys | undefined;
   readonly #dateSystem: DateSystem;
@@ -84,8 +88,9 @@ class SheetRows implements RowVisitor {
 
   row(row: number, cells: SheetCells): void {
     if (isEmpty(cells)) return;
+    this.#row = row;
     if (!this.collector || !this.#columns || !this.#keys) {
-      this.#readHeader(cells);
+      this.#readHeader(row, cells);
       return;
     }
     this.rows += 1;
@@ -93,7 +98,7 @@ class SheetRows implements RowVisitor {
     if (this.rows > this.#doneRows) this.#add(row, cells, this.#columns, this.collector, this.#keys);
   }
 
-  #readHeader(cells: SheetCells): void {
+  #readHeader(row: number, cells: SheetCells): void {
     // Adds up the lengths of the names, because many cells may refer to one long shared string.
     let characters = 0;
     const names = cells.kinds.map((_, column) => {
@@ -102,7 +107,7 @@ class SheetRows implements RowVisitor {
       if (characters > MAX_ROW_BYTES) throw damaged(`the header has more than ${MAX_ROW_BYTES} characters`);
       return name;
     });
-    const columns = planColumns(names);
+    const columns = planColumns(names, row);
     this.#columns = columns;
     this.collector = new RowCollector(columns, (text) => text);
     this.#keys = new RowKeys(columns, this.collector, (found, column) => this.#textOf(found as SheetCells, column));
@@ -157,18 +162,18 @@ class SheetRows implements RowVisitor {
     const raw = cellText(cells, column);
     switch (cells.kinds[column]) {
       case KIND.shared:
-        return this.#strings.get(Number(raw)) ?? '';
+        return this.#strings.get(Number(raw), this.#place) ?? '';
       case KIND.boolean:
         return raw.trim() === '1' ? 'TRUE' : 'FALSE';
       case KIND.text:
-        return unescapeText(decodeXml(raw));
+        return unescapeText(decodeXml(raw, this.#place));
       case KIND.number:
         return toPlainText(raw);
       case KIND.serial:
         return toDateText(Number(raw), this.#dateSystem) ?? toPlainText(raw);
       case KIND.error:
       case KIND.date:
-        return decodeXml(raw);
+        return decodeXml(raw, this.#place);
       default:
         return '';
     }

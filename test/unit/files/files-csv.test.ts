@@ -258,13 +258,15 @@ describe('files: the reading of an invalid CSV file (R-E2, R-E4)', () => {
     ['empty_file', 'only blank lines', '\ufeff\n\n', /only white space/],
     ['empty_file', '4096 blank bytes before the header', `${'\n'.repeat(4096)}${HEADER}\n`, /the first 4096 bytes/],
     ['missing_column', 'no known column', 'a,b\n1,2\n', /must have date and value and an identifier/],
+    ['missing_column', 'a header in row 2', '\na,b\n1,2\n', /^the header in row 2 must have .*, got "a", "b"$/],
+    ['missing_column', '25 unknown columns', `${'x,'.repeat(24)}x\n`, /, "x" and 5 more$/],
     ['missing_column', 'no date', `variable_id,value\n`, /must have date,/],
     ['missing_column', 'no identifier', `date,value,__proto__\n${DATE},1,x\n`, /identifier/],
     [
       'duplicate_column',
       'two dates',
       `${HEADER},Date\n1,${DATE},1,${DATE}\n`,
-      /"date" in column 2 and "Date" in column 4/,
+      /"date" in column 2 and "Date" in column 4 .*; the header in row 1 must name it once/,
     ],
     [
       'duplicate_column',
@@ -275,7 +277,12 @@ describe('files: the reading of an invalid CSV file (R-E2, R-E4)', () => {
     ['wrong_format', 'a zip archive', 'PK\x03\x04rest', /zip/],
     ['wrong_format', 'NUL in the header', 'variable_id,date\0,value\n', /NUL/],
     ['wrong_format', 'UTF-16', Buffer.from(`\ufeff${HEADER}\n`, 'utf16le'), /UTF-16/],
-    ['damaged_file', 'a quote in the header that is not closed', '"variable_id,date,value\n', /header/],
+    [
+      'damaged_file',
+      'a quote in the header that is not closed',
+      '\n"variable_id,date,value\n',
+      /^the header in row 2 cannot be read: a quoted cell that starts in this row has no closing quote/,
+    ],
   ])('fails with code %s: %s', async (code, _, text, message) => {
     await expect(read(text)).rejects.toMatchObject({
       name: 'FileRefusal',
@@ -286,7 +293,8 @@ describe('files: the reading of an invalid CSV file (R-E2, R-E4)', () => {
 
   it('fails with code too_many_rows when it has one row more than the limit', async () => {
     const text = `${HEADER}\n${`1,${DATE},1\n`.repeat(6)}`;
-    await expect(read(text, { limits: { maxRows: 5 } })).rejects.toMatchObject({ code: 'too_many_rows' });
+    const message = expect.stringMatching(/at most 5 rows, .* send the rest separately$/);
+    await expect(read(text, { limits: { maxRows: 5 } })).rejects.toMatchObject({ code: 'too_many_rows', message });
     await expect(read(text, { limits: { maxRows: 6 } })).resolves.toBeDefined();
   });
 });

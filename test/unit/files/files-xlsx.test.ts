@@ -234,10 +234,10 @@ describe('files: the reading of an invalid workbook (R-E4)', () => {
   });
 
   it('fails when the header has neither the column value nor a column for an identifier; the error names both (R-E2)', async () => {
-    const sheet = `<worksheet><sheetData><row r="1">${cell('A1', 'date')}</row></sheetData></worksheet>`;
+    const sheet = `<worksheet><sheetData><row r="3">${cell('A3', 'date')}</row></sheetData></worksheet>`;
     await expect(readParts({ sheet })).rejects.toMatchObject({
       code: 'missing_column',
-      message: /value and an identifier/,
+      message: expect.stringMatching(/^the header in row 3 must have value and an identifier/),
     });
   });
 });

@@ -71,7 +71,7 @@ export function startIngester(services: IngesterServices): Ingester {
       if (isSetAside) {
         metrics.setAside.inc();
         log.error(
-          { accountId },
+          { err: error, accountId, batchId: taken[0] },
           'a batch cannot be written and was set aside; it is kept and retried only on request (src/ingest/README.md)',
         );
       }

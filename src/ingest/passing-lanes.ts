@@ -56,7 +56,7 @@ export function openPassingLanes(
     } catch (error) {
       log.warn(
         { err: error, accountId },
-        'writing batches beside a long write failed; batches not yet written stay queued and are tried again',
+        'work on batches beside a long write failed; batches neither written nor set aside stay queued and are retried',
       );
       return undefined;
     } finally {

@@ -36,7 +36,8 @@ type Report =
 
 /**
  * Starts the roles and waits until they are ready.
- * @throws {SetupError} with the reason that the child reports; when the child reports none, with the end of the log.
+ * @throws {SetupError} with the reason that the child reports, or why it could not be started; otherwise with the end
+ * of the log.
  */
 export async function startRoles(options: RolesOptions): Promise<RunningRoles> {
   const child = withLog(options.logFile, (output) => spawnRoles(options, output));
@@ -47,9 +48,12 @@ export async function startRoles(options: RolesOptions): Promise<RunningRoles> {
   const stop = () => stopRoles(child, ended);
   const report = await awaitReport(child, ended);
   if (report?.kind === 'ready') return { http: report.http, grpc: report.grpc, ended, stop };
+  // A child that has ended has closed its channel.
+  const hasEnded = !child.connected;
   await stop();
   if (report) throw new SetupError(report.message);
-  throw new SetupError(`The roles did not become ready; the end of their log:\n${readLogEnd(options.logFile)}`);
+  const what = hasEnded ? 'ended during their start' : `were not ready within ${READY_TIMEOUT_MS / 1000} s`;
+  throw new SetupError(`The roles ${what}; the end of their log:\n${readLogEnd(options.logFile)}`);
 }
 
 function spawnRoles({ roles, environment }: RolesOptions, output: number): ChildProcess {
@@ -69,7 +73,9 @@ function awaitReport(child: ChildProcess, ended: Promise<void>): Promise<Report 
     const timer = setTimeout(() => resolve(undefined), READY_TIMEOUT_MS);
     // The last message may arrive after the exit: `disconnect` comes after both.
     child.once('disconnect', () => resolve(undefined));
-    child.once('error', () => resolve(undefined));
+    child.once('error', ({ message }) =>
+      resolve({ kind: 'refused', message: `The roles could not be started: ${message}` }),
+    );
     child.on('message', (message) => {
       if (isReport(message)) resolve(message);
     });

@@ -26,7 +26,7 @@ const RECONNECT_STEP_MS = 100;
 const WARN_INTERVAL_MS = 60_000;
 const STOPGAPS = 'the service polls the database, and each process counts rate limits by itself';
 const DELAY = 'access changes take effect within ACCESS_CACHE_SEC';
-const UNREACHABLE = `Redis is unreachable; until it is back, ${STOPGAPS}; ${DELAY}; no data is lost`;
+const UNAVAILABLE = `Redis is unavailable; until it is back, ${STOPGAPS}; ${DELAY}; no data is lost`;
 
 export interface RedisConnectionOptions {
   readonly redisUrl: string;
@@ -47,7 +47,7 @@ export function openRedis({ redisUrl, use, purpose, log }: RedisConnectionOption
     socketTimeout: use === 'blocking' ? BLOCK_SEC * 1000 + SILENCE_MS : SILENCE_MS,
     ...(use === 'command' ? { commandTimeout: COMMAND_TIMEOUT_MS } : {}),
   });
-  const warn = throttle(WARN_INTERVAL_MS, (error: unknown) => log.warn({ err: error, purpose }, UNREACHABLE));
+  const warn = throttle(WARN_INTERVAL_MS, (error: unknown) => log.warn({ err: error, purpose }, UNAVAILABLE));
   redis.on('error', warn);
   if (use === 'subscriber') {
     const timer = setInterval(() => {

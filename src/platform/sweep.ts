@@ -31,7 +31,9 @@ export function startSweeper(
   let running: Promise<void> = Promise.resolve();
   const run = (): void => {
     running = task()
-      .catch((error: unknown) => log.error({ err: error, sweeper: name }, 'sweep failed'))
+      .catch((error: unknown) =>
+        log.error({ err: error, sweeper: name }, 'a sweep failed; a later sweep repeats its work'),
+      )
       .then(() => {
         track?.beat();
         if (!isStopped) timer = setTimeout(run, intervalMs);

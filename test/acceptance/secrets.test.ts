@@ -42,7 +42,7 @@ describe.concurrent('secrets: no secret is printed (R-K1)', () => {
     async (command) => {
       const DATABASE_URL = `postgres://user:${MARKER}@${NOWHERE}/name`;
       const REDIS_URL = `redis://:${MARKER}@${NOWHERE}`;
-      const until = /Redis is unreachable[\s\S]*Redis is unreachable/;
+      const until = /Redis is unavailable[\s\S]*Redis is unavailable/;
       const output = await run(command.split(' '), { DATABASE_URL, REDIS_URL }, until);
       expect(output).toContain('ECONNREFUSED');
       expect(output).not.toContain(MARKER);

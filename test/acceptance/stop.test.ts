@@ -95,7 +95,7 @@ describe.concurrent('stop: SIGTERM (R-K2)', () => {
       const redis = await openTcpGate(world.environment.REDIS_URL ?? '');
       const running = await start(roles, { REDIS_URL: redis.url, R_ROOT: testRRoot() });
       await redis.shut();
-      await eventually('the outage to be reported', async () => running.log().includes('Redis is unreachable'));
+      await eventually('the outage to be reported', async () => running.log().includes('Redis is unavailable'));
       expect(await stop(running)).toMatchObject(STOPPED);
     },
     60_000,

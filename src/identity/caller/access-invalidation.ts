@@ -5,6 +5,9 @@
 import type { Log } from '../../platform/log.ts';
 import { openRedis } from '../../platform/redis.ts';
 
+/** Maximum user ids in a log line. */
+const MAX_LOGGED = 20;
+
 export interface AccessInvalidation {
   /**
    * Drops the cached access of these users in this process, and in all others by a Redis message, which may be lost.
@@ -30,21 +33,29 @@ export function openAccessInvalidation({
   log,
 }: AccessInvalidationOptions): AccessInvalidation {
   const channel = `${prefix}:access`;
-  const warn = (error: unknown) =>
-    log.warn({ err: error }, 'cannot send or receive access changes; they apply up to ACCESS_CACHE_SEC seconds late');
+  const warnUnsent = (userIds: readonly string[], error: unknown) =>
+    log.warn(
+      { err: error, users: userIds.length, userIds: userIds.slice(0, MAX_LOGGED) },
+      'an access change could not be sent to other processes; they may apply it up to ACCESS_CACHE_SEC seconds late',
+    );
   const publisher = openRedis({ redisUrl, use: 'command', purpose: 'access changes, sent', log });
   const subscriber = openRedis({ redisUrl, use: 'subscriber', purpose: 'access changes, received', log });
   // Messages sent while the connection was down are lost, so all users are invalidated.
   subscriber.on('ready', () => onChange(undefined));
   subscriber.on('message', (_channel, text) => onChange(parseUserIds(text)));
-  subscriber.subscribe(channel).catch(warn);
+  subscriber.subscribe(channel).catch((error: unknown) =>
+    log.warn(
+      { err: error },
+      'access changes of other processes cannot be received; this process applies them up to ACCESS_CACHE_SEC seconds late',
+    ),
+  );
   return {
     publish: async (userIds) => {
       if (userIds.length === 0) return;
       onChange(userIds);
-      // `publish` does not wait for an unreachable Redis.
-      if (publisher.status !== 'ready') return warn(new Error('Redis is unreachable'));
-      await publisher.publish(channel, JSON.stringify(userIds)).catch(warn);
+      // `publish` does not wait for an unavailable Redis.
+      if (publisher.status !== 'ready') return warnUnsent(userIds, new Error('Redis is unavailable'));
+      await publisher.publish(channel, JSON.stringify(userIds)).catch((error: unknown) => warnUnsent(userIds, error));
     },
     close: () => {
       publisher.disconnect();

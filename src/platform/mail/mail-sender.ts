@@ -68,7 +68,7 @@ export function startMailSender({ intervalMs, log, ...options }: MailSenderOptio
       // The sender sends the mails of all accounts, so its connections must not count towards the share of the account
       // whose request wakes it.
       void runForAll(send).catch((error: unknown) =>
-        log.warn({ err: error }, 'sending mails failed; the next poll retries'),
+        log.warn({ err: error }, 'sending mails, or deleting old ones, failed; the next poll retries'),
       ),
     stop: async () => {
       await sweeper.stop();
@@ -91,8 +91,8 @@ async function sendWaiting(options: Sending, leases: RowLeases<WaitingMail>, log
     leases.keep([mail], beganMs);
     const outcome = await attempt(options, transport, mail, () => leases.isHeld(mail));
     await leases.drop([mail]);
-    if (await writeMailOutcome(database, mail, outcome)) report(mail, outcome, log);
-    else log.warn({ mailId: mail.id }, 'another process took over the mail; the result of this process is dropped');
+    const isWritten = await writeMailOutcome(database, mail, outcome);
+    report(mail, outcome, isWritten, log);
   }
   await purgeMails(database, KEPT_DAYS);
 }
@@ -139,9 +139,15 @@ function planPause(attempts: number): number {
   return Math.min(FIRST_PAUSE_SEC * 2 ** (attempts - 1), LONGEST_PAUSE_SEC);
 }
 
-function report({ id, kind, attempts, accountId }: WaitingMail, outcome: MailOutcome, log: Log): void {
+function report(mail: WaitingMail, outcome: MailOutcome, isWritten: boolean, log: Log): void {
+  const { id, kind, attempts, accountId } = mail;
   const fields = { mailId: id, accountId, kind, attempts, failure: 'failure' in outcome ? outcome.failure : undefined };
-  if (outcome.kind === 'Failed') log.error(fields, 'mail not sent; it will not be retried');
+  if (!isWritten)
+    log.warn(
+      { ...fields, outcome: outcome.kind },
+      'the result of sending a mail is dropped: its lease was lost or its row deleted; while Waiting, it is sent again',
+    );
+  else if (outcome.kind === 'Failed') log.error(fields, 'mail not sent; it will not be retried');
   else if (outcome.kind === 'Waiting') log.warn(fields, 'mail not sent; it will be retried');
-  else log.info(fields, outcome.kind === 'Sent' ? 'mail sent' : 'mail is obsolete');
+  else log.info(fields, outcome.kind === 'Sent' ? 'mail sent' : 'mail is obsolete; it is not sent');
 }

@@ -65,7 +65,7 @@ async function assertRate(c: Context<Env>, { countTrial }: TrialServices): Promi
   if (waitMs <= 0) return;
   const seconds = Math.ceil(waitMs / 1000);
   c.header('Retry-After', String(seconds));
-  throw new DomainError('rate_limited', `too many test messages; retry after ${seconds} s`);
+  throw new DomainError('rate_limited', `too many test messages of the account; retry after ${seconds} s`);
 }
 
 /**

@@ -103,7 +103,10 @@ async function runTrial(
   await leases.drop([claimed]);
   if (!outcome) await releaseTrial(database, claimed);
   else if (!(await finishTrial(database, claimed, outcome)))
-    log.warn({ testId: id }, 'another process took over the trial send; the result of this process is dropped');
+    log.warn(
+      { testId: id, accountId: claimed.message.accountId, state: outcome.state },
+      'the result of a trial send is dropped: its lease was lost or its row deleted; while Pending, it is sent again',
+    );
 }
 
 /** Sends the trial. An internal error ends the trial without a retry, which would fail the same way. */
@@ -115,7 +118,8 @@ async function trySend(
   try {
     return await send(webhook, message);
   } catch (error) {
-    log.error({ err: error, testId: message.id }, 'a trial send failed because of an internal error');
+    const fields = { err: error, testId: message.id, accountId: message.accountId };
+    log.error(fields, 'a trial send failed because of an internal error; it is not retried');
     return { state: 'Failed', error: 'the request to the receiver failed because of an internal error of the service' };
   }
 }

@@ -72,7 +72,7 @@ export async function getTrial(queryable: Queryable, accountId: number, id: stri
       )
     : { rows: [] };
   const [row] = rows;
-  if (!row) throw new DomainError('not_found', 'the test message does not exist or is older than 24 hours');
+  if (!row) throw new DomainError('not_found', `test message ${id} does not exist or is older than 24 hours`);
   const { response, error, ...test } = row;
   return { ...test, ...(response && { response }), ...(error !== null && { error }) };
 }

@@ -2,10 +2,10 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import PostalMime from 'postal-mime';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { PASSWORD_MAIL_TEXTS } from '../../../src/identity/passwords/password-mail-texts.ts';
 import { type Database, openDatabase, withTransaction } from '../../../src/platform/database/database.ts';
-import { createLog } from '../../../src/platform/log.ts';
+import { createLog, type Log } from '../../../src/platform/log.ts';
 import { claimMail, type NewMail, queueMail, writeMailOutcome } from '../../../src/platform/mail/mail-outbox.ts';
 import { type PrepareMail, startMailSender } from '../../../src/platform/mail/mail-sender.ts';
 import { openMailTransport } from '../../../src/platform/mail/mail-transport.ts';
@@ -33,10 +33,11 @@ interface SenderOptions {
   readonly smtpUrl?: string | undefined;
   readonly directory?: string;
   readonly prepare?: PrepareMail;
+  readonly log?: Log;
 }
 
 /** Starts a mail sender with a short polling interval. */
-function startSender({ smtpUrl = mailbox.url, directory, prepare }: SenderOptions = {}) {
+function startSender({ smtpUrl = mailbox.url, directory, prepare, log = LOG }: SenderOptions = {}) {
   const where = { smtpUrl: directory === undefined ? smtpUrl : undefined, directory };
   const transport = openMailTransport({ ...where, from: 'service@tidemark.example', log: LOG });
   return startMailSender({
@@ -45,7 +46,7 @@ function startSender({ smtpUrl = mailbox.url, directory, prepare }: SenderOption
     texts: PASSWORD_MAIL_TEXTS,
     prepare: prepare ? { password_changed: prepare } : {},
     intervalMs: 20,
-    log: LOG,
+    log,
   });
 }
 
@@ -188,6 +189,23 @@ describe('accounts: a mail', () => {
     await untilState('obsolete@x.example', 'Obsolete');
     await sender.stop();
     expect(mailbox.mails.some(({ receivers }) => receivers.includes('obsolete@x.example'))).toBe(false);
+  });
+
+  it('that was deleted while it was sent leaves a warning that names the mail and the result (R-B10)', async () => {
+    await queueMail(database, mailTo('deleted@x.example'));
+    const ids: number[] = [];
+    const prepare: PrepareMail = async ({ id, data }) => {
+      ids.push(id);
+      await database.query('delete from mail where id = $1', [id]);
+      return data;
+    };
+    const warn = vi.fn();
+    const sender = startSender({ prepare, log: { ...LOG, warn } as unknown as Log });
+    await mailbox.next('deleted@x.example');
+    await eventually('the warning', async () => warn.mock.calls.length > 0);
+    await sender.stop();
+    const fields = expect.objectContaining({ mailId: ids[0], kind: 'password_changed', outcome: 'Sent' });
+    expect(warn).toHaveBeenCalledWith(fields, expect.stringContaining('its row deleted'));
   });
 
   it('waits when neither a mail server nor MAIL_DIRECTORY is configured (R-B10)', async () => {

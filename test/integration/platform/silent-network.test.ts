@@ -270,7 +270,8 @@ async function openHangingSends({ database }: StoredWorld) {
     expectFenced: async (api: ApiClient, victim: RoleProcess) => {
       refuse(550);
       receiver.disconnect();
-      const hasDropped = async () => ['mail', 'trial send'].every((it) => victim.log().includes(`took over the ${it}`));
+      const hasDropped = async () =>
+        ['sending a mail', 'a trial send'].every((it) => victim.log().includes(`the result of ${it} is dropped`));
       await eventually('the results of the suspended process to be dropped', hasDropped);
       expect([await mailState(), await trialState(api)]).toEqual(['Sent', 'Succeeded']);
       expect([mailbox.mails.length, receiver.received.length]).toEqual([2, 2]);

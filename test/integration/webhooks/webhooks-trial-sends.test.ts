@@ -197,7 +197,8 @@ describe('webhook trial send: GET /account/webhooks/test/{id}', () => {
     const user = await api.signIn('ulf', 'USER');
     expect((await user.get(`${PATH}/${id}`)).status).toBe(403);
     expect((await api.stranger.get(`${PATH}/${id}`)).status).toBe(404);
-    expect((await api.manager.get(`${PATH}/nothing`)).status).toBe(404);
+    const message = 'test message nothing does not exist or is older than 24 hours';
+    expect(await api.manager.get(`${PATH}/nothing`)).toMatchObject({ status: 404, body: { message } });
     expect((await api.manager.get(`${PATH}/${id.toUpperCase()}`)).status).toBe(200);
     await api.database.query(`update webhook_test set created_date = now() - interval '24 hours' where id = $1`, [id]);
     expect((await api.manager.get(`${PATH}/${id}`)).status).toBe(404);
@@ -270,6 +271,8 @@ test('webhook trial send: the rate limit is shared by all users of an account (R
     for (const client of clients) answers.push(await client.post(PATH, fields()));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429, 200]);
     expect(Number(answers[3]?.headers.get('retry-after'))).toBeGreaterThan(0);
+    const message = expect.stringMatching(/^too many test messages of the account; retry after \d+ s$/);
+    expect(answers[3]?.body).toMatchObject({ message });
   } finally {
     await limited.close();
   }

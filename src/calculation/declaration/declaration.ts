@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { DATE_RULE, parseDate } from '../../platform/dates/date-rules.ts';
 import { booleanSchema, enumerationSchema, idSchema, lenientObject } from '../../platform/http/lenient.ts';
-import { MAX_TEXT } from '../../platform/limits.ts';
+import { MAX_SHOWN, MAX_TEXT } from '../../platform/limits.ts';
 import { MAX_VERSION } from '../../points/label-rules.ts';
 import type { Micros } from '../../points/point.ts';
 import { DURATION_RULE, parseDuration, parseRelative, RELATIVE_RULE } from '../../selection/duration-rules.ts';
@@ -36,10 +36,18 @@ const aliasSchema = z
       `must be an R name: a letter or dot, then letters, digits, dots and underscores, got ${JSON.stringify(input)}`,
   });
 
+/** @returns parameters of a schema whose error text is the rule and the value that was given; a long value is cut. */
+const withRule = (rule: string) => ({
+  error: ({ input }: { readonly input?: unknown }) => {
+    const text = JSON.stringify(input) ?? 'nothing';
+    return `${rule}, got ${text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text}`;
+  },
+});
+
 /** An instant. `settleDeclaration` has already read dates without a zone as local time of the source (R-A11). */
 const instantSchema = z
-  .string({ error: DATE_RULE })
-  .refine((text) => parseDate(text)?.isLocal === false, { error: DATE_RULE })
+  .string(withRule(DATE_RULE))
+  .refine((text) => parseDate(text)?.isLocal === false, withRule(DATE_RULE))
   .meta({
     type: ['string', 'integer'],
     description: 'A date without a zone is local time of the source of the variable, and is stored as an instant.',
@@ -55,7 +63,11 @@ export function instantMicros(instant: string | null | undefined): Micros | unde
 const withDefault = <Schema extends z.ZodType>(schema: Schema, value: z.output<Schema>) =>
   schema.nullish().transform((given) => given ?? value);
 
-const scalarSchema = z.union([z.number(), z.string().max(10_000), z.boolean(), z.null()]);
+const scalarSchema = z.union(
+  [z.number(), z.string().max(10_000), z.boolean(), z.null()],
+  withRule('must be a number, a string, true, false or null'),
+);
+const ONE_OR_LIST = withRule('must be a string or a list of strings');
 const versionTagSchema = z.string().min(1).max(MAX_VERSION).refine(isStorableText, { error: STORABLE_RULE });
 
 /** A tag that points must have, written as in a read (R-G2). */
@@ -81,17 +93,17 @@ const inputSchema = lenientObject({
   toAbsolutePeriod: instantSchema.nullish(),
   unitId: idSchema.nullish(),
   canBeUsedAsATrigger: withDefault(booleanSchema, true),
-  version: z.union([versionTagSchema, z.array(versionTagSchema).max(MAX_VERSION_TAGS)]).nullish(),
+  version: z.union([versionTagSchema, z.array(versionTagSchema).max(MAX_VERSION_TAGS)], ONE_OR_LIST).nullish(),
   asOf: instantSchema.nullish(),
   relativeVersion: z
     .string()
-    .refine((text) => parseRelative(text) !== undefined, { error: RELATIVE_RULE })
+    .refine((text) => parseRelative(text) !== undefined, withRule(RELATIVE_RULE))
     .nullish(),
   horizon: z
     .string()
-    .refine((text) => parseDuration(text) !== undefined, { error: DURATION_RULE })
+    .refine((text) => parseDuration(text) !== undefined, withRule(DURATION_RULE))
     .nullish(),
-  tags: z.union([tagSchema, z.array(tagSchema).max(MAX_VERSION_TAGS)]).nullish(),
+  tags: z.union([tagSchema, z.array(tagSchema).max(MAX_VERSION_TAGS)], ONE_OR_LIST).nullish(),
 })
   .superRefine(refuseReversed('fromAbsolutePeriod', 'toAbsolutePeriod'))
   .superRefine(({ asOf, relativeVersion }, context) => {
@@ -107,7 +119,7 @@ const entitySchema = lenientObject({
   path: z
     .string()
     .max(1000)
-    .refine((text) => parseFormPath(text) !== undefined, { error: FORM_PATH_RULE }),
+    .refine((text) => parseFormPath(text) !== undefined, withRule(FORM_PATH_RULE)),
   // No default: a default would change the hash of each declaration that lacks this member.
   canBeUsedAsATrigger: booleanSchema.nullish().meta({
     description:
@@ -214,7 +226,8 @@ function refuseSameBegin(
     const begin = instantMicros(validFrom) ?? Number.NEGATIVE_INFINITY;
     const other = seen.get(begin);
     if (other !== undefined) {
-      const message = `must differ from the validFrom of formula ${other}, because the later validFrom decides which formula is valid`;
+      const rule = `must differ from the validFrom of calculatedVariableFormulas[${other}], got ${validFrom ?? 'none'}`;
+      const message = `${rule}; where formulas overlap, the later validFrom decides which formula is valid`;
       context.addIssue({ code: 'custom', path: ['calculatedVariableFormulas', index, 'validFrom'], message });
     }
     seen.set(begin, index);

@@ -45,9 +45,7 @@ export function openDispatcher({ slots, perform, log }: DispatcherOptions): Disp
   const begin = (turn: Turn): void => {
     const abort = new AbortController();
     const ended = perform(turn, abort.signal)
-      .catch((error: unknown) =>
-        log.error({ err: error, ...turn }, 'an error interrupted a run or a preview; a sweep finds unfinished work'),
-      )
+      .catch((error: unknown) => logInterrupted(log, turn, error))
       .finally(() => {
         underWay.delete(turn);
         queue.end(turn);
@@ -85,4 +83,18 @@ export function openDispatcher({ slots, perform, log }: DispatcherOptions): Disp
       return queue.waiting();
     },
   };
+}
+
+function logInterrupted(log: Log, { accountId, urgency, id }: Turn, error: unknown): void {
+  if (urgency === 'preview') {
+    log.error(
+      { err: error, accountId, previewId: id },
+      'an error interrupted a preview; a sweep repeats it if its state is Waiting again, else its client is answered 503',
+    );
+    return;
+  }
+  log.error(
+    { err: error, accountId, urgency, variableId: id },
+    'an error interrupted a run; unless the run has ended, a sweep repeats it or, after the last attempt, ends it as Failed',
+  );
 }

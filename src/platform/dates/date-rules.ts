@@ -8,7 +8,7 @@ import { MAX_DATE_MICROS, MIN_DATE_MICROS, type Micros } from './instant-rules.t
 
 /** Rule for a date, as error messages state it. */
 export const DATE_RULE =
-  'must be an ISO 8601 date such as 2026-03-01T00:15:00Z, or epoch milliseconds, from 1700 to 2199';
+  'must be an ISO 8601 date such as 2026-03-01T00:15:00Z, no finer than microseconds, or epoch milliseconds, from 1700 to 2199';
 
 /** Rule for a moment, as error messages state it. */
 export const MOMENT_RULE =

@@ -57,25 +57,42 @@ export function openAdmission(database: Database, limits: AdmissionLimits, metri
     ...watchQueue(database, limits.maxQueueBytes, metrics),
     openBody: (owner) => {
       const { take, release } = memory.open(owner);
+      let own = 0;
+      const add = (bytes: number): BudgetBound | undefined => {
+        const bound = take(bytes);
+        if (!bound) own += bytes;
+        return bound;
+      };
       return {
         release,
-        tryTake: (bytes) => take(bytes) === undefined,
+        tryTake: (bytes) => add(bytes) === undefined,
         take: (bytes) => {
-          const bound = take(bytes);
+          const bound = add(bytes);
           if (!bound) return;
           metrics.memoryFull.inc();
-          throw new DomainError('queue_full', describeMemory(bound, limits.maxMemoryBytes));
+          throw new DomainError('queue_full', describeMemory(bound, own, limits.maxMemoryBytes));
         },
       };
     },
   };
 }
 
-function describeMemory({ of, held }: BudgetBound, maxBytes: number): string {
-  if (of === 'total') {
-    return `request bodies must take at most ${maxBytes} bytes of memory, and ${held} are in use; try again later`;
+/** @param own bytes that the refused body has taken. */
+function describeMemory({ of, held }: BudgetBound, own: number, maxBytes: number): string {
+  const max = `${toMebibytes(maxBytes)} MiB`;
+  if (of === 'total' && held === own) {
+    return `the body needs more than the ${max} of memory for all request bodies; send several smaller requests`;
   }
-  return `request bodies of one ${of} must leave memory for others, and this ${of} uses ${held} of ${maxBytes} bytes; try again later`;
+  const used = toMebibytes(held);
+  if (of === 'total') {
+    return `request bodies must take at most ${max} of memory, and ${used} MiB are in use; try again later`;
+  }
+  const rule = `request bodies of one ${of} must leave memory for others`;
+  return `${rule}, and this ${of} uses ${used} of ${max}; try again later`;
+}
+
+function toMebibytes(bytes: number): number {
+  return Number((bytes / 2 ** 20).toFixed(1));
 }
 
 // Age from which the known queue sizes are read again in the background. Bytes that this process queues are added at
@@ -115,10 +132,11 @@ function watchQueue(database: Database, maxBytes: number, metrics: Refusals): Om
       await refresh();
       if (fits(accountId)) return;
       metrics.queueFull.inc();
+      const own = byAccount.get(accountId) ?? 0;
       throw new DomainError(
         'queue_full',
-        `the queue holds ${total} of at most ${maxBytes} bytes of readings, ` +
-          `${byAccount.get(accountId) ?? 0} of them from this account; a push is accepted only while ` +
+        `the queue holds ${toMebibytes(total)} of at most ${toMebibytes(maxBytes)} MiB of readings, ` +
+          `${toMebibytes(own)} MiB of them from this account; a push is accepted only while ` +
           'the account has fewer bytes in the queue than the queue has free; try again later',
       );
     },

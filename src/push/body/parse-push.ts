@@ -168,7 +168,8 @@ class PushReader {
     if (entries.length > MAX_TAGS) this.#add(path, tooManyTags(entries.length));
     for (const [key, value] of entries) {
       const problem = tagProblem(key, value);
-      if (problem !== undefined) this.#add(`${path}.${key}`, problem);
+      // The path omits an invalid key, because the key may be as long as the body.
+      if (problem !== undefined) this.#add(isText(key, MAX_VERSION) ? `${path}.${key}` : path, problem);
     }
     return Object.fromEntries(entries) as Tags;
   }

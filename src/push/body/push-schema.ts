@@ -79,7 +79,8 @@ const tags = z
     if (entries.length > MAX_TAGS) context.addIssue({ code: 'custom', message: tooManyTags(entries.length) });
     for (const [key, value] of entries) {
       const message = tagProblem(key, value);
-      if (message !== undefined) context.addIssue({ code: 'custom', path: [key], message });
+      const path = isText(key, MAX_VERSION) ? [key] : [];
+      if (message !== undefined) context.addIssue({ code: 'custom', path, message });
     }
     return Object.fromEntries(entries) as Tags;
   })

@@ -390,13 +390,18 @@ describe('push: the bytes of a body', () => {
     expect(byHand([{ data: [{ date: 1_774_742_400, value: 1 }] }])).toMatchObject({
       details: [{ path: '$[0].data[0].date', message: expect.stringMatching(/epoch milliseconds.*got 1774742400$/) }],
     });
+    const fine = '2026-03-29T00:00:00.1234567Z';
+    expect(byHand([{ data: [{ date: fine, value: 1 }] }])).toMatchObject({
+      details: [{ message: expect.stringMatching(`no finer than microseconds.*got "${fine}"$`) }],
+    });
   });
 
-  it('with an invalid key or value of a tag are refused with the broken rule (R-D1)', () => {
+  it('with an invalid key or value of a tag are refused with the broken rule; the path omits an invalid key (R-D1)', () => {
     const body = (tags: unknown) => [{ tags, data: [] }];
     const key = 'k'.repeat(201);
+    const rule = /^the key must be a string of at most 200 characters .*, got "kkk/;
     expect(byHand(body({ [key]: 'v' }))).toMatchObject({
-      details: [{ message: expect.stringMatching(/^the key must be a string of at most 200 characters .*, got "kkk/) }],
+      details: [{ path: '$[0].tags', message: expect.stringMatching(rule) }],
     });
     expect(byHand(body({ [key.slice(1)]: 'v'.repeat(1001) }))).toMatchObject({
       details: [{ message: expect.stringMatching(/^must be a string of at most 1000 characters .*, got "vvv/) }],

@@ -1,0 +1,37 @@
+/** Error texts of a declaration: the path, the rule and the value that was given. */
+import { expect, test } from 'vitest';
+import { DECLARATION_SCHEMA } from '../../../src/calculation/declaration/declaration.ts';
+import { parseInput } from '../../../src/platform/http/lenient.ts';
+
+const refuse = (...formulas: readonly object[]) =>
+  expect(() => parseInput(DECLARATION_SCHEMA, { calculatedVariableFormulas: formulas }));
+const input = { alias: 'a', variableId: 1 };
+
+test.each([
+  ['asOf', 5, 'must be an ISO 8601 date', '5'],
+  ['asOf', '2026-03-01T00:00:00.1234567Z', 'no finer than microseconds', '"2026-03-01T00:00:00.1234567Z"'],
+  ['relativeVersion', 'soon', 'must be Current', '"soon"'],
+  ['horizon', '24', 'must be an ISO 8601 duration', '"24"'],
+  ['version', 5, 'must be a string or a list of strings', '5'],
+  ['tags', [5], 'must be a string or a list of strings', '[5]'],
+])('calculation: %s of an input that is %j is refused with the rule and the value', (name, value, rule, shown) => {
+  const refused = refuse({ variables: [{ ...input, [name]: value }] });
+  refused.toThrow(`$.calculatedVariableFormulas[0].variables[0].${name} must be`);
+  refused.toThrow(rule);
+  refused.toThrow(`, got ${shown}`);
+});
+
+test('calculation: a constant that is an object, and a path that is empty, are refused with the rule and the value', () => {
+  refuse({ constants: [{ alias: 'c', value: {} }] }).toThrow(
+    '$.calculatedVariableFormulas[0].constants[0].value must be a number, a string, true, false or null, got {}',
+  );
+  refuse({ entities: [{ alias: 'e', entityType: 'Site', path: '' }] }).toThrow(/path must be words joined.*, got ""$/);
+});
+
+test('calculation: two formulas that are valid from the same instant are refused with the index of the first', () => {
+  refuse({}, {}).toThrow('[1].validFrom must differ from the validFrom of calculatedVariableFormulas[0], got none');
+  const validFrom = '2026-03-01T00:00:00Z';
+  refuse({}, { validFrom }, { validFrom }).toThrow(
+    `[2].validFrom must differ from the validFrom of calculatedVariableFormulas[1], got ${validFrom};`,
+  );
+});

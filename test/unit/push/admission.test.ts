@@ -1,0 +1,43 @@
+/** Error texts of back-pressure: which limit refuses a push, how much of it is used, and what the client can do. */
+import { expect, test } from 'vitest';
+import type { Database } from '../../../src/platform/database/database.ts';
+import { openAdmission } from '../../../src/push/accept/admission.ts';
+
+const MIB = 1 << 20;
+const METRICS = { queueFull: { inc: () => {} }, memoryFull: { inc: () => {} } };
+
+/** @param queued rows that the query of the queue returns. */
+function open(queued: readonly object[] = []) {
+  const database = { query: async () => ({ rows: queued }) } as unknown as Database;
+  return openAdmission(database, { maxMemoryBytes: 8 * MIB, maxQueueBytes: 100 * MIB }, METRICS);
+}
+
+test('push: a body that is larger than the memory of all bodies is refused with the advice to send smaller requests', () => {
+  const body = open().openBody({ accountId: 1, userId: 'max' });
+  body.take(5 * MIB);
+  expect(() => body.take(5 * MIB)).toThrow(
+    'the body needs more than the 8 MiB of memory for all request bodies; send several smaller requests',
+  );
+});
+
+test('push: a body that other bodies leave no memory is refused with the memory in use, in MiB', () => {
+  const admission = open();
+  admission.openBody({ accountId: 1, userId: 'max' }).take(7.5 * MIB);
+  const body = admission.openBody({ accountId: 2, userId: 'una' });
+  expect(() => body.take(MIB)).toThrow(
+    'request bodies must take at most 8 MiB of memory, and 7.5 MiB are in use; try again later',
+  );
+  expect(() => body.take(0.5 * MIB)).toThrow(
+    'request bodies of one account must leave memory for others, and this account uses 0 of 8 MiB; try again later',
+  );
+});
+
+test('push: a full queue is refused with its bytes and those of the account, in MiB', async () => {
+  const admission = open([
+    { accountId: 1, bytes: 20.5 * MIB },
+    { accountId: 2, bytes: 70 * MIB },
+  ]);
+  await expect(admission.assertQueueCapacity(1)).rejects.toThrow(
+    'the queue holds 90.5 of at most 100 MiB of readings, 20.5 MiB of them from this account;',
+  );
+});

@@ -131,7 +131,8 @@ class WatchRegistry {
     if (ofAccount >= perAccount) {
       throw new DomainError(
         'rate_limited',
-        `an account may have at most ${perAccount} open watches on this server; close one first`,
+        `an account may have at most ${perAccount} open watches on this server, and account ${accountId} has ` +
+          `${ofAccount}; close one of them, or retry later`,
       );
     }
     if (this.entries.size >= total) {

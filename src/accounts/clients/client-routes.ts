@@ -132,9 +132,10 @@ async function postSigningKey(c: Context<Env>, database: Database): Promise<Resp
   const keys = await change(c, database, async (transaction) => {
     const targetId = await addSigningKey(transaction);
     const described = await describeSigningKeys(transaction);
-    const [next, ...waiting] = described.filter(({ state }) => state === 'Next');
-    if (waiting.length > 0) {
-      throw new DomainError('conflict', `a new key is published already; it signs from ${waiting[0]?.signsFrom}`);
+    const [next, earlier] = described.filter(({ state }) => state === 'Next');
+    if (earlier) {
+      const state = `key ${earlier.kid} is published already and signs from ${earlier.signsFrom}`;
+      throw new DomainError('conflict', `${state}; add another key after that`);
     }
     await audit(transaction, c, { action: 'SigningKeyAdded', targetId });
     return next ?? described.find(({ kid }) => kid === targetId);

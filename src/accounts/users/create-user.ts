@@ -39,8 +39,13 @@ export async function createUser(database: Queryable, user: NewUser): Promise<st
     ],
   );
   const [row] = rows;
-  if (!row) throw new DomainError('conflict', `userName must be unique, ${user.userName} is taken`);
+  if (!row) throw new DomainError('conflict', takenText(user.userName));
   return row.id;
+}
+
+/** @returns the error text for a user name that another user has. */
+export function takenText(userName: string): string {
+  return `userName must be unique among all accounts, ignoring case; ${JSON.stringify(userName)} is taken`;
 }
 
 /** @returns the id of the user with this name, ignoring case; undefined when there is none. */

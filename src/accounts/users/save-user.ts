@@ -111,7 +111,7 @@ export async function insertUser(
     ),
   );
   const [row] = rows;
-  if (!row) throw new Error('inserting a user returned no id');
+  if (!row) throw new Error(`no user was inserted, because account ${accountId} does not exist`);
   await writeUserColumns(transaction, row.id, { ...written, language: written.language ?? undefined });
   return row.id;
 }

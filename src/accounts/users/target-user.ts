@@ -98,11 +98,13 @@ export async function getVisibleUser(transaction: Transaction, caller: Caller, u
 
 /**
  * Requires that the caller may change the user (R-B8).
- * @throws {DomainError} permission_denied with the reason of a refusal
+ * @throws {DomainError} permission_denied with the id of the user and the reason of a refusal
  */
 export async function assertMayChange(database: Queryable, caller: Caller, target: TargetUser): Promise<void> {
   const accountIds = await findAccountIds(database, caller.userId);
-  assertAllowed(planUserChange({ userId: caller.userId, role: caller.role, accountIds }, target));
+  const decision = planUserChange({ userId: caller.userId, role: caller.role, accountIds }, target);
+  if (decision.kind === 'allowed') return;
+  throw new DomainError('permission_denied', `user ${target.userId}: ${decision.reason}`);
 }
 
 /**
@@ -122,7 +124,8 @@ export function assertMember(
   accountId: number,
 ): void {
   if (accountIds.includes(accountId)) return;
-  throw new DomainError('conflict', `the user ${userName} is not a member of account ${accountId}`);
+  const rule = 'only members of an account have claims, features and sites in it';
+  throw new DomainError('conflict', `the user ${userName} is not a member of account ${accountId}, and ${rule}`);
 }
 
 /**

@@ -13,6 +13,7 @@ import {
   sitesSchema,
   userNameSchema,
 } from '../field-schemas.ts';
+import { takenText } from './create-user.ts';
 
 /**
  * An absent member keeps its value. Null clears pseudo, first name, last name, mail address, phone number and business
@@ -75,6 +76,6 @@ export async function guardUserName<Result>(userName: string, write: () => Promi
     return await write();
   } catch (error) {
     if ((error as { code?: string }).code !== UNIQUE_VIOLATION) throw error;
-    throw new DomainError('conflict', `userName must be unique, ${userName} is taken`);
+    throw new DomainError('conflict', takenText(userName));
   }
 }

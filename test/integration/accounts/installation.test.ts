@@ -198,7 +198,8 @@ describe('accounts: signing keys', () => {
       undefined,
     );
     expect(next).toMatchObject({ state: 'Next', signsFrom: expect.any(String) });
-    expect(await admin.post('/admin/signingKeys', undefined)).toMatchObject({ status: 409 });
+    const message = `key ${next.kid} is published already and signs from ${next.signsFrom}; add another key after that`;
+    expect(await admin.post('/admin/signingKeys', undefined)).toMatchObject({ status: 409, body: { message } });
     const signing = async () => (await getIssuerKeys(api.database)).jwks.keys[0]?.kid;
     expect(await signing()).toBe(before[0]?.kid);
     await api.database.query(`update signing_key set created_date = created_date - interval '1 h'`);

@@ -183,7 +183,10 @@ describe('accounts: POST /account/user/{userId}', () => {
   });
 
   it('a user name that differs from a taken one only in case is answered 409 (R-A5)', async () => {
-    expect((await api.manager.post(`/account/user/${uma}`, { userName: 'FOREIGN' })).status).toBe(409);
+    expect(await api.manager.post(`/account/user/${uma}`, { userName: 'FOREIGN' })).toMatchObject({
+      status: 409,
+      body: { message: 'userName must be unique among all accounts, ignoring case; "FOREIGN" is taken' },
+    });
   });
 
   it('the subpath /sites refuses sites of another account like unknown sites (R-B9)', async () => {
@@ -265,7 +268,7 @@ describe('accounts: claims', () => {
     expect((await api.manager.put('/account/user/claims/edit', body)).status).toBe(404);
   });
 
-  it('a USER may change no claims; a MANAGER must be a member of all accounts of the user (§4.2, R-B8)', async () => {
+  it('a USER may change no claims; a MANAGER must be a member of all accounts of the user; the user must be a member of the account (§4.2, R-B8)', async () => {
     for (const [client, userId, status] of [
       [user, uma, 403],
       [api.manager, foreign, 404],
@@ -277,6 +280,11 @@ describe('accounts: claims', () => {
       expect((await client.put('/account/user/claims/edit', body)).status).toBe(status);
       expect((await deleteWith(client, '/account/user/claims/remove', [body])).status).toBe(status);
     }
+    const theirs = { userId: foreign, claimType: 'team', claimValue: 'red' };
+    expect(await admin.post('/account/user/claims/add', theirs)).toMatchObject({
+      status: 409,
+      body: { message: expect.stringMatching(/ is not a member of account \d+, and only members of an account have /) },
+    });
     expect((await user.get(`/account/user/claim/${uma}`)).status).toBe(403);
     expect((await api.manager.get(`/account/user/claim/${foreign}`)).status).toBe(404);
   });

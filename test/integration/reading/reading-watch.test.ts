@@ -172,7 +172,8 @@ describe('watch (server-sent events): refusals', () => {
     const ofAccount = await watch(request, second);
     expect([ofAccount.status, ofAccount.refusal?.message]).toEqual([
       429,
-      `an account may have at most ${MAX_WATCHES / 2} open watches on this server; close one first`,
+      `an account may have at most ${MAX_WATCHES / 2} open watches on this server, and account ${api.accountId} has ` +
+        `${MAX_WATCHES / 2}; close one of them, or retry later`,
     ]);
     const stream = await watch(theirRequest, api.stranger);
     await stream.begun();

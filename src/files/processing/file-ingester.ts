@@ -19,7 +19,7 @@ import { createFileMetrics } from '../file-metrics.ts';
 import { openFileParser } from '../parsing/file-parser.ts';
 import type { FileLimits } from '../standard-file.ts';
 import { ingestFile } from './ingest-file.ts';
-import { findWaitingAccounts } from './take-file.ts';
+import { findWaitingAccounts, type TakenFile } from './take-file.ts';
 
 const PURGE_INTERVAL_MS = 600_000;
 /**
@@ -71,10 +71,15 @@ export function startFileIngester(services: FileIngesterServices): FileIngester 
     if (stopping.signal.aborted) return;
     const accountId = Number(key);
     if (!backOff.isDue(key)) return;
-    const ingest = { database, dictionary, parser, pace, limits, onWritten, metrics, log };
+    let file: TakenFile | undefined;
+    const onTaken = (taken: TakenFile): void => {
+      file = taken;
+    };
+    const ingest = { database, dictionary, parser, pace, limits, onWritten, onTaken, metrics, log };
     const hasWorked = await ingestFile(ingest, accountId, stopping.signal).catch((error: unknown) => {
       const delayMs = Math.round(backOff.failed(key));
-      log.warn({ err: error, accountId, delayMs }, 'a file could not be processed; it will be retried');
+      const fields = { err: error, requestId: file?.requestId, accountId, fileId: file?.id, delayMs };
+      log.warn(fields, 'processing the files of an account failed and is tried again; the written rows are kept');
       return undefined;
     });
     if (hasWorked !== undefined) backOff.succeeded(key);

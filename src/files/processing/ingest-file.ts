@@ -29,6 +29,8 @@ export interface IngestFileServices {
   readonly limits: FileLimits;
   /** Relays events after each commit; must not reject. */
   readonly onWritten: () => Promise<void>;
+  /** Called with the file before its rows are read. */
+  readonly onTaken?: (file: TakenFile) => void;
   readonly metrics: FileMetrics;
   readonly log: Log;
 }
@@ -38,6 +40,9 @@ export interface IngestFileServices {
 // second such death suffices. Faults of the service and killed processes never count (R-A15).
 const MAX_FAILURES = 10;
 const PARSER_DEATH_FAILURES = 5;
+
+/** The process stops, or another process has written the next chunk or ended the file. */
+const STOPPED = 'file processing stopped; the written rows are kept, and an unfinished file continues after them';
 
 /**
  * Ingests the oldest waiting file of an account (R-E2). When `signal` aborts, stops after the chunk in progress. A file
@@ -52,18 +57,21 @@ export async function ingestFile(
   const { database, log } = services;
   const file = await takeFile(database, accountId);
   if (!file) return false;
+  services.onTaken?.(file);
   const startMs = performance.now();
+  let isDone = true;
   try {
-    await ingestRows(services, file, signal);
+    isDone = await ingestRows(services, file, signal);
   } catch (error) {
     const { code, message } = await toRefusal(services, file, error, signal);
     const hasEnded = await withTransaction(database, (transaction) => endFile(transaction, file.id, { code, message }));
     if (hasEnded) services.metrics.failed.inc();
-    log.info({ requestId: file.requestId, accountId, fileId: file.id, code }, 'file failed');
+    if (hasEnded) log.info({ requestId: file.requestId, accountId, fileId: file.id, code }, 'file failed');
     await services.onWritten();
   }
   const durationMs = Math.round(performance.now() - startMs);
-  log.info({ requestId: file.requestId, accountId, fileId: file.id, durationMs }, 'file processing ended');
+  const fields = { requestId: file.requestId, accountId, fileId: file.id, durationMs };
+  log.info(fields, isDone ? 'file processing ended' : STOPPED);
   return true;
 }
 
@@ -95,7 +103,8 @@ async function toRefusal(
   );
 }
 
-async function ingestRows(services: IngestFileServices, file: TakenFile, signal: AbortSignal): Promise<void> {
+/** @returns false when this call stopped before it had written the last chunk. */
+async function ingestRows(services: IngestFileServices, file: TakenFile, signal: AbortSignal): Promise<boolean> {
   const { database, parser, pace, limits, onWritten, metrics } = services;
   const { format, sizeBytes, position: from } = file;
   const order = { format, sizeBytes, partBytes: PART_BYTES, limits, from };
@@ -107,17 +116,17 @@ async function ingestRows(services: IngestFileServices, file: TakenFile, signal:
   await using _ = { [Symbol.asyncDispose]: async () => void (await chunks.return(undefined)) };
   for (;;) {
     const { value: chunk } = await pace.run(accountId, () => chunks.next());
-    if (!chunk) return;
-    if (!(await awaitEarlierPushes(variableIdsOf(chunk.tuples)))) return;
+    if (!chunk) return true;
+    if (!(await awaitEarlierPushes(variableIdsOf(chunk.tuples)))) return false;
     const start = done;
-    if (!(await pace.run(accountId, () => writeChunk(database, file, start, chunk)))) return;
+    if (!(await pace.run(accountId, () => writeChunk(database, file, start, chunk)))) return false;
     done = chunk.position;
     metrics.ingested.inc(chunk.ingested);
     metrics.rejected.inc(chunk.errors.length);
     if (chunk.isLast) metrics.completed.inc();
     if (chunk.isLast) await onWritten();
     else void onWritten();
-    if (signal.aborted) return;
+    if (signal.aborted) return chunk.isLast;
   }
 }
 

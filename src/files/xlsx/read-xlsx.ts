@@ -104,7 +104,8 @@ class SheetRows implements RowVisitor {
     const names = cells.kinds.map((_, column) => {
       const name = this.#textOf(cells, column);
       characters += name.length;
-      if (characters > MAX_ROW_BYTES) throw damaged(`the header has more than ${MAX_ROW_BYTES} characters`);
+      if (characters > MAX_ROW_BYTES)
+        throw damaged(`the header in row ${row} has more than ${MAX_ROW_BYTES} characters`);
       return name;
     });
     const columns = planColumns(names, row);

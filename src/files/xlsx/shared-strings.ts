@@ -5,19 +5,22 @@
 import { FileRefusal } from '../standard-file.ts';
 import { MAX_CELL_BYTES } from './sheet-cells.ts';
 import type { XlsxArchive } from './xlsx-archive.ts';
-import { decodeXml, XmlScanner } from './xml-scanner.ts';
+import { decodeXml, XmlScanner, type XmlVisitor } from './xml-scanner.ts';
 
 /** The shared strings of a workbook, by index. */
 export interface SharedStrings {
   /**
    * @param index from 0.
+   * @param place returns the row that refers to the text, for the message of a refusal.
    * @returns the text, cut to the length limit of a cell; undefined when there is no such string.
+   * @throws {FileRefusal} damaged_file when the text is not UTF-8.
    */
-  get(index: number): string | undefined;
+  get(index: number, place: () => string): string | undefined;
 }
 
 const MAX_BYTES = 96 << 20;
 const MAX_COUNT = 4_000_000;
+const TOO_MANY_BYTES = `at most ${MAX_BYTES >> 20} MiB of different texts`;
 const FIRST_BYTES = 1 << 16;
 const FIRST_COUNT = 1 << 10;
 const CACHED = 4096;
@@ -37,7 +40,7 @@ export async function readSharedStrings(archive: XlsxArchive, name: string): Pro
   // Text is in the elements `t`, except within a phonetic run `rPh`.
   let isText = false;
   let phoneticDepth = 0;
-  const scanner = new XmlScanner({
+  const visitor: XmlVisitor = {
     open: (element) => {
       if (element === 'si') raw = '';
       else if (element === 'rPh') phoneticDepth += 1;
@@ -50,9 +53,10 @@ export async function readSharedStrings(archive: XlsxArchive, name: string): Pro
     },
     text: (piece) => {
       if (isText) raw += piece;
-      if (raw.length > MAX_BYTES) throw tooLarge(`at most ${MAX_BYTES} bytes of different texts`);
+      if (raw.length > MAX_BYTES) throw tooLarge(TOO_MANY_BYTES);
     },
-  });
+  };
+  const scanner = new XmlScanner(visitor, name);
   for await (const piece of archive.read(name)) scanner.feed(piece.toString('latin1'));
   scanner.end();
   return table;
@@ -79,7 +83,7 @@ class StringTable implements SharedStrings {
     this.#ends[this.#count++] = this.#size;
   }
 
-  get(index: number): string | undefined {
+  get(index: number, place: () => string): string | undefined {
     if (!(index >= 0 && index < this.#count)) return undefined;
     const known = this.#cache.get(index);
     if (known !== undefined) return known;
@@ -87,14 +91,14 @@ class StringTable implements SharedStrings {
     let end = Math.min(this.#ends[index] ?? 0, start + MAX_CELL_BYTES);
     // Moves the cut to the start of a UTF-8 character.
     if (end - start === MAX_CELL_BYTES) while (((this.#bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
-    const text = unescapeText(decodeXml(this.#bytes.toString('latin1', start, end)));
+    const text = unescapeText(decodeXml(this.#bytes.toString('latin1', start, end), place));
     if (this.#cache.size < CACHED && text.length <= MAX_CACHED_CHARACTERS) this.#cache.set(index, text);
     return text;
   }
 
   #reserve(bytes: number): void {
     const needed = this.#size + bytes;
-    if (needed > MAX_BYTES) throw tooLarge(`at most ${MAX_BYTES} bytes of different texts`);
+    if (needed > MAX_BYTES) throw tooLarge(TOO_MANY_BYTES);
     if (needed <= this.#bytes.length) return;
     const larger = Buffer.allocUnsafe(Math.max(needed, this.#bytes.length * 2));
     this.#bytes.copy(larger, 0, 0, this.#size);

@@ -66,7 +66,7 @@ async function readRelations(archive: XlsxArchive, part: string): Promise<Readon
     open: (element, attributes) => {
       if (element !== 'Relationship' || attributeOf(attributes, 'TargetMode') === 'External') return;
       const type = attributeOf(attributes, 'Type') ?? '';
-      const target = decodeXml(attributeOf(attributes, 'Target') ?? '');
+      const target = decodeXml(attributeOf(attributes, 'Target') ?? '', () => name);
       relations.set(attributeOf(attributes, 'Id') ?? '', {
         type: type.slice(type.lastIndexOf('/') + 1),
         target: resolvePath(directory, target),
@@ -112,9 +112,10 @@ async function readStyles(archive: XlsxArchive, name: string): Promise<readonly 
     open: (element, attributes) => {
       if (element === 'cellXfs') isInCells = true;
       const id = Number(attributeOf(attributes, 'numFmtId') ?? 0);
-      if (element === 'numFmt') codes.set(id, decodeXml(attributeOf(attributes, 'formatCode') ?? ''));
+      if (element === 'numFmt') codes.set(id, decodeXml(attributeOf(attributes, 'formatCode') ?? '', () => name));
       else if (element === 'xf' && isInCells) isDateStyle.push(isDateFormat(id, codes.get(id)));
-      if (isDateStyle.length > MAX_STYLES) throw wrongFormat(`the workbook must have at most ${MAX_STYLES} styles`);
+      if (isDateStyle.length > MAX_STYLES)
+        throw wrongFormat(`the workbook must have at most ${MAX_STYLES} styles; send it as CSV`);
     },
     close: (element) => {
       if (element === 'cellXfs') isInCells = false;
@@ -125,12 +126,12 @@ async function readStyles(archive: XlsxArchive, name: string): Promise<readonly 
 }
 
 async function scan(archive: XlsxArchive, name: string, visitor: XmlVisitor): Promise<void> {
-  const scanner = new XmlScanner(visitor);
+  const scanner = new XmlScanner(visitor, name);
   let bytes = 0;
   for await (const piece of archive.read(name)) {
     bytes += piece.length;
     if (bytes > MAX_PART_BYTES)
-      throw wrongFormat(`part ${name} of the workbook must have at most ${MAX_PART_BYTES} bytes`);
+      throw wrongFormat(`part ${name} of the workbook must have at most ${MAX_PART_BYTES >> 20} MiB; send it as CSV`);
     scanner.feed(piece.toString('latin1'));
   }
   scanner.end();

@@ -29,10 +29,13 @@ const CDATA_START = '<![CDATA[';
 /** Scans one XML part; one object per part. */
 export class XmlScanner {
   readonly #visitor: XmlVisitor;
+  readonly #part: string;
   #text = '';
 
-  constructor(visitor: XmlVisitor) {
+  /** @param part name of the part, for messages. Default: the sheet, which `xml-rows.ts` reads. */
+  constructor(visitor: XmlVisitor, part = 'the first sheet') {
     this.#visitor = visitor;
+    this.#part = part;
   }
 
   /** True when the text fed so far ends outside of tags, comments and CDATA. */
@@ -62,13 +65,13 @@ export class XmlScanner {
       at = end;
     }
     if (text.length - at > MAX_TAG_BYTES)
-      throw damaged(`a tag, comment or CDATA section is longer than ${MAX_TAG_BYTES} bytes`);
+      throw damaged(`a tag, comment or CDATA section of ${this.#part} is longer than ${MAX_TAG_BYTES} bytes`);
     this.#text = text.slice(at);
   }
 
   /** Ends the part. @throws {FileRefusal} damaged_file when it ends inside a tag, comment or CDATA section. */
   end(): void {
-    if (this.#text !== '') throw damaged('it ends inside a tag, comment or CDATA section');
+    if (this.#text !== '') throw damaged(`${this.#part} ends inside a tag, comment or CDATA section`);
   }
 
   /** @returns the index after the markup at `start`, -1 when it is incomplete. */
@@ -103,7 +106,7 @@ export class XmlScanner {
       return end;
     }
     if (text.length - start < CDATA_START.length) return -1;
-    throw damaged('it has a document type declaration');
+    throw damaged(`${this.#part} has a document type declaration`);
   }
 }
 
@@ -164,10 +167,14 @@ export function prefixedAttributeOf(attributes: string, localPart: string): stri
   return new RegExp(`\\s[\\w.-]+:${localPart}\\s*=\\s*["']([^"']*)["']`).exec(attributes)?.[1];
 }
 
-/** Decodes UTF-8 and entities of raw text or an attribute. @throws {FileRefusal} damaged_file when it is not UTF-8. */
-export function decodeXml(raw: string): string {
+/**
+ * Decodes UTF-8 and entities of raw text or an attribute.
+ * @param place returns the row or part with the text, for the message.
+ * @throws {FileRefusal} damaged_file when the text is not UTF-8.
+ */
+export function decodeXml(raw: string, place: () => string): string {
   const text = decodeUtf8(raw);
-  if (text === undefined) throw damaged('its text is not UTF-8');
+  if (text === undefined) throw damaged(`the text of ${place()} is not UTF-8`);
   return text.includes('&') ? text.replace(ENTITY, toCharacter) : text;
 }
 

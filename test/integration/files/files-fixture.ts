@@ -7,6 +7,7 @@ import { routingPath } from '../../../src/http/create-app.ts';
 import { errorHandler } from '../../../src/http/error-response.ts';
 import { authenticate } from '../../../src/identity/authentication/authenticate.ts';
 import { type RequestIdEnv, requestId } from '../../../src/platform/http/request-id.ts';
+import type { Log } from '../../../src/platform/log.ts';
 import { openWakeQueue } from '../../../src/platform/queue.ts';
 import { listenHttp } from '../../../src/roles/http-listener.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
@@ -39,7 +40,7 @@ type UploadBody = NonNullable<RequestInit['body']>;
 export interface FileStack {
   readonly api: TestApi;
   readonly origin: string;
-  startIngester(limits?: Partial<FileLimits>): FileIngester;
+  startIngester(limits?: Partial<FileLimits>, log?: Log): FileIngester;
   post(
     path: string,
     body: UploadBody,
@@ -92,8 +93,8 @@ export async function startFileStack(maxBytes = 200 << 20): Promise<FileStack> {
   const status = async (fileId: string) => (await (await get(`/storage/${fileId}`)).json()) as FileStatusBody;
   return {
     ...{ api, origin, post, get, status },
-    startIngester: (limits = {}) => {
-      const { database, dictionary, queueOptions, outbox, metrics, log } = parts;
+    startIngester: (limits = {}, log = parts.log) => {
+      const { database, dictionary, queueOptions, outbox, metrics } = parts;
       const settings = {
         concurrency: 2,
         limits: { ...LIMITS, ...limits },

@@ -6,6 +6,7 @@ import { createFileMetrics } from '../../../src/files/file-metrics.ts';
 import { type FileParser, openFileParser, ParserDeath } from '../../../src/files/parsing/file-parser.ts';
 import { purgeFiles } from '../../../src/files/processing/file-ingester.ts';
 import { ingestFile } from '../../../src/files/processing/ingest-file.ts';
+import type { Log } from '../../../src/platform/log.ts';
 import { openAccountPace } from '../../../src/platform/shares/account-pace.ts';
 import { makeWorkbook } from '../../fixtures/files/make-workbook.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -38,8 +39,15 @@ beforeEach(async () => {
   csv = `variable_id,date,value\n${rows.join('')}`;
 });
 
-const ingest = (signal = new AbortController().signal, help: Partial<FileParser> = {}) => {
-  const { database, dictionary, log } = stack.api.parts;
+/** @returns a log, and the fields and the text of each of its lines. */
+function recordLog() {
+  const lines: (readonly [fields: object, text: string])[] = [];
+  const note = (fields: object, text: string): void => void lines.push([fields, text]);
+  return { lines, log: { info: note, warn: note, error: note } as unknown as Log };
+}
+
+const ingest = (signal = new AbortController().signal, help: Partial<FileParser> = {}, log = stack.api.parts.log) => {
+  const { database, dictionary } = stack.api.parts;
   const services = {
     database,
     dictionary,
@@ -119,7 +127,11 @@ describe('files: a file whose processing is interrupted or runs twice', () => {
     const fileId = await stack.upload('a.csv', csv);
     const stopped = new AbortController();
     stopped.abort();
-    await ingest(stopped.signal);
+    const { lines, log } = recordLog();
+    await ingest(stopped.signal, {}, log);
+    const { accountId } = stack.api;
+    const text = expect.stringContaining('file processing stopped');
+    expect(lines).toEqual([[expect.objectContaining({ accountId, fileId }), text]]);
     const between = await stack.status(fileId);
     expect(between.state).toBe('Processing');
     expect(between.progress.rows).toBeGreaterThan(0);
@@ -337,6 +349,17 @@ it('files: the purge deletes expired files and attachments with their content, a
     [[old, expired, cut[0]?.id]],
   );
   expect(rows).toEqual([]);
+});
+
+it('files: a failure of the ingester is logged with the account and the file (R-A15)', async () => {
+  const fileId = await stack.upload('lost.csv', csv);
+  await stack.api.database.query('delete from stored_file_part where file_id = $1', [fileId]);
+  const { lines, log } = recordLog();
+  // The ingester is stopped at the end of all tests.
+  stack.startIngester({}, log);
+  const line = await eventually('the log line', async () => lines.find(([fields]) => 'err' in fields));
+  const { accountId } = stack.api;
+  expect(line).toEqual([expect.objectContaining({ accountId, fileId }), expect.stringContaining('is tried again')]);
 });
 
 function minute(row: number): string {

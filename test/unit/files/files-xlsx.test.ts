@@ -181,12 +181,20 @@ describe('files: the reading of an invalid workbook (R-E4)', () => {
   });
 
   it.each([
-    ['a document type declaration', `<!DOCTYPE x [<!ENTITY a "aaaa">]>${sheetOf('')}`, /document type/],
+    [
+      'a document type declaration',
+      `<!DOCTYPE x [<!ENTITY a "aaaa">]>${sheetOf('')}`,
+      /the first sheet has a document type declaration/,
+    ],
     ['an encoding other than UTF-8', `<?xml version="1.0" encoding="ISO-8859-1"?>${sheetOf('')}`, /iso-8859-1/],
-    ['a tag of 100,000 characters that does not end', `<worksheet><sheetData><row ${'a'.repeat(100_000)}`, /tag/],
-    ['its end inside a tag', '<worksheet><sheetData><row', /tag/],
+    [
+      'a tag of 100,000 characters that does not end',
+      `<worksheet><sheetData><row ${'a'.repeat(100_000)}`,
+      /tag, comment or CDATA section of the first sheet is longer than/,
+    ],
+    ['its end inside a tag', '<worksheet><sheetData><row', /the first sheet ends inside a tag/],
     ['no rows', '<worksheet><sheetData/></worksheet>', /empty/],
-    ['text that is not UTF-8', '', /UTF-8/],
+    ['text that is not UTF-8', '', /the text of row 1 is not UTF-8/],
   ])('fails for XML with %s', async (_, sheet, message) => {
     const bytes = sheet === '' ? Buffer.from(sheetOf(good(2)).replace('date', 'd\xe9'), 'latin1') : Buffer.from(sheet);
     const archive = makeZip(
@@ -216,12 +224,37 @@ describe('files: the reading of an invalid workbook (R-E4)', () => {
     await expect(readParts({ sheet }, { limits: { maxRatio: 1e6 } })).rejects.toMatchObject(refusal);
   });
 
+  it.each<[string, Partial<WorkbookParts>, string, RegExp]>([
+    [
+      'shared strings that end inside a tag',
+      { sharedStrings: '<sst><si><t>a</t' },
+      'damaged_file',
+      /: xl\/sharedStrings\.xml ends inside a tag/,
+    ],
+    [
+      'more styles than the limit',
+      { styles: `<styleSheet><cellXfs>${'<xf/>'.repeat(100_001)}</cellXfs></styleSheet>` },
+      'wrong_format',
+      /at most 100000 styles; send it as CSV/,
+    ],
+    [
+      'styles that are larger than the limit',
+      { styles: '<styleSheet>'.padEnd((32 << 20) + 1, ' ') },
+      'wrong_format',
+      /xl\/styles\.xml of the workbook must have at most 32 MiB; send it as CSV/,
+    ],
+  ])('fails for %s; the error names the part or the limit', async (_, parts, code, message) => {
+    const refusal = { code, message: expect.stringMatching(message) };
+    const bytes = { sheet: sheetOf(good(2)), ...parts };
+    await expect(readParts(bytes, { limits: { maxRatio: 1e6 } })).rejects.toMatchObject(refusal);
+  });
+
   it('fails for a header with a long text in every cell; the same text as a value rejects only its row', async () => {
     const sharedStrings = `<sst><si><t>date</t></si><si><t>${'é'.repeat(1 << 20)}</t></si></sst>`;
     const reference = (column: number) => `<c t="s"><v>${column}</v></c>`;
     const limits = { maxRatio: 1e6 };
     const hostile = `<worksheet><sheetData><row>${reference(1).repeat(10_000)}</row></sheetData></worksheet>`;
-    const refusal = { code: 'damaged_file', message: expect.stringContaining('the header has more than') };
+    const refusal = { code: 'damaged_file', message: expect.stringContaining('the header in row 1 has more than') };
     await expect(readParts({ sheet: hostile, sharedStrings }, { limits })).rejects.toMatchObject(refusal);
     const long = sheetOf(`<row r="2"><c><v>7</v></c>${cell('B2', DATE)}${reference(1)}</row>`);
     const { errors } = await readParts({ sheet: long, sharedStrings }, { limits });

@@ -149,7 +149,7 @@ async function awaitEnd(
 ): Promise<number> {
   const ended = await Promise.race([
     stopSignal.then(() => undefined),
-    services.firstEnded,
+    services.firstEnded.then((name) => `${name} (its log is in ${LOG_DIRECTORY})`),
     roles.ended.then(() => `The process of the roles (log: ${ROLE_LOG})`),
   ]);
   if (ended === undefined) return 0;

@@ -198,7 +198,9 @@ function logErrors(provider: Provider, log: Log): void {
   );
   // Without a listener Koa prints unhandled errors itself; its typings omit the event.
   const koa: EventEmitter = provider;
-  koa.on('error', (error: Error) => log.error({ err: error }, 'the token issuer failed'));
+  koa.on('error', (error: Error, ctx?: KoaContextWithOIDC) =>
+    log.error({ err: error, requestId: ctx?.get('x-request-id') || undefined }, 'the token issuer failed'),
+  );
 }
 
 function handlerOf(provider: Provider, url: string, aliases: readonly string[]): Issuer['handle'] {

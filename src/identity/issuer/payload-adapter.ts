@@ -50,7 +50,7 @@ async function run(database: Queryable, text: string, values: readonly unknown[]
   await database.query(text, [...values]);
 }
 
-/** @throws errors.InvalidRequest when a parameter holds characters the database cannot store. */
+/** @throws errors.InvalidRequest that names the parameter with characters the database cannot store. */
 async function writePayload(
   database: Queryable,
   model: string,
@@ -59,7 +59,7 @@ async function writePayload(
   isBearer: boolean,
   expiresInSec: number | undefined,
 ): Promise<void> {
-  if (!isStorableJson(payload)) throw new errors.InvalidRequest(`parameters ${STORABLE_RULE}`);
+  if (!isStorableJson(payload)) throw new errors.InvalidRequest(`${findUnstorable(payload)} ${STORABLE_RULE}`);
   await database.query(
     `insert into oidc_payload (model, id, payload, grant_id, uid, user_code, expires_date)
      values ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $7))
@@ -75,6 +75,11 @@ async function writePayload(
       expiresInSec ?? null,
     ],
   );
+}
+
+/** @returns the name of the parameter that the database cannot store; `parameters` when the payload does not tell. */
+function findUnstorable({ params = {} }: Pick<AdapterPayload, 'params'>): string {
+  return Object.keys(params).find((name) => !isStorableJson(params[name])) ?? 'parameters';
 }
 
 async function findPayload(

@@ -75,7 +75,11 @@ function assertTimescale(version: string | undefined): void {
     );
   }
   if (isOlder(version, MIN_TIMESCALE)) {
-    throw new SetupError(`The TimescaleDB at DATABASE_URL must be version ${wanted} or newer, got ${version}.`);
+    throw new SetupError(
+      `The TimescaleDB at DATABASE_URL must be version ${wanted} or newer, got ${version}. ` +
+        'Install a newer version on the server; if the database has the extension already, then also run ' +
+        '`alter extension timescaledb update` in the database.',
+    );
   }
 }
 

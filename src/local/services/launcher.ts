@@ -83,7 +83,9 @@ export function findNamespaceRefusal(environment: Readonly<Record<string, string
     execFileSync(program, rest, { stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8', cwd: '/' });
     return undefined;
   } catch (error) {
-    return (error instanceof Error && 'stderr' in error && String(error.stderr).trim()) || String(error);
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return `${program} is not installed`;
+    const output = error instanceof Error && 'stderr' in error ? String(error.stderr ?? '').trim() : '';
+    return output || String(error);
   }
 }
 
@@ -124,7 +126,10 @@ export function locateState(kind: LauncherKind, root: string, localPath: string)
 
 /** Starts a program that dies with this process. */
 export function launch(kind: LauncherKind, program: RootProgram): RunningProgram {
-  return kind === 'bwrap' ? launchInNamespaces(program) : launchInChroot(program);
+  const running = kind === 'bwrap' ? launchInNamespaces(program) : launchInChroot(program);
+  // A caller that does not use `pid` sees a failed start by the end of `child`.
+  running.pid.catch(() => undefined);
+  return running;
 }
 
 /** Runs `program` to its end. @returns its output. @throws {Error} with the exit code or signal, and the output, unless the exit code is 0. */

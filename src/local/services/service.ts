@@ -66,12 +66,19 @@ export async function awaitService(options: ServiceOptions): Promise<Service> {
     state.hasEnded = true;
   });
   for (;;) {
-    if (state.hasEnded) throw new SetupError(`${options.name} ended during its start:\n${readLogEnd(options.logFile)}`);
+    if (state.hasEnded) {
+      const reason = await options.program.pid.then(
+        () => '',
+        (error: unknown) => ` (${toError(error).message})`,
+      );
+      throw new SetupError(`${options.name} ended during its start${reason}:\n${readLogEnd(options.logFile)}`);
+    }
     const problem = await options.probe().then(() => undefined, toError);
     if (problem === undefined) return service;
     if (problem instanceof SetupError || Date.now() > deadlineMs) {
       await service.stop();
-      throw new SetupError(`${options.name} is not ready: ${problem.message}\n${readLogEnd(options.logFile)}`);
+      const waited = problem instanceof SetupError ? '' : ` after ${options.readyTimeoutMs / 1000} s`;
+      throw new SetupError(`${options.name} is not ready${waited}: ${problem.message}\n${readLogEnd(options.logFile)}`);
     }
     await delay(POLL_MS);
   }

@@ -152,6 +152,16 @@ describe('identity: impersonation is refused', () => {
     expect(await exchange(await form())).toMatchObject({ status: 400, body: { error } });
   });
 
+  it('with a description of what requested_subject and the scopes of the subject token must be (R-B14)', async () => {
+    const pushToken = (await signInPerson(api, 'ada', undefined, 'push-data')).token ?? '';
+    for (const [form, description] of [
+      [{ requested_subject: 'nobody' }, 'requested_subject must be the id or the name of a user'],
+      [{ subject_token: pushToken }, 'the subject token must have at least one of the scopes datahub-api'],
+    ] as const) {
+      expect(await exchange(form)).toMatchObject({ body: { error_description: description } });
+    }
+  });
+
   it('when the requested user is locked (R-B11)', async () => {
     const id = await addPerson(api, 'locked');
     await api.database.query('update app_user set is_locked = true where id = $1', [id]);

@@ -207,11 +207,12 @@ describe('identity: the authorization code flow', () => {
     expect(new URL(silent.url).searchParams.get('error')).toBe('login_required');
   });
 
-  it.each(['login_hint', 'state', 'nonce', 'ui_locales'])('refuses a NUL in %s (R-A5)', async (name) => {
+  it.each(['login_hint', 'state', 'nonce', 'ui_locales'])('refuses a NUL in %s by name (R-A5)', async (name) => {
     const { address } = startAuthorization(api.origin, { [name]: 'a\0b' });
     const refused = await fetch(address, { redirect: 'manual', headers: { accept: 'text/html' } });
     const target = new URL(refused.headers.get('location') ?? 'x:nowhere');
     expect([refused.status, target.searchParams.get('error')]).toEqual([303, 'invalid_request']);
+    expect(target.searchParams.get('error_description')).toMatch(new RegExp(`^${name} must not contain U\\+0000`));
   });
 
   it('requires PKCE with S256, its verifier, a registered redirect_uri and an unused code (R-B2)', async () => {

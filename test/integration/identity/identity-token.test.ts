@@ -162,8 +162,12 @@ describe('identity: the account of a token', () => {
   it('may be any existing account for an ADMIN who is a member of none, but the request must name it (R-B8)', async () => {
     const account = String(identity.otherAccountId);
     expect(accountOf(await tokenForMax({ username: 'ada', account }))).toBe(identity.otherAccountId);
-    for (const form of [{}, { account: '999999' }]) {
-      expect(await tokenForMax({ username: 'ada', ...form })).toMatchObject({ body: { error: 'invalid_grant' } });
+    for (const [form, advice] of [
+      [{}, 'name an account in the form field account'],
+      [{ account: '999999' }, 'Account 999999 does not exist, or the user has no access to it'],
+    ] as const) {
+      const body = { error: 'invalid_grant', error_description: expect.stringContaining(advice) };
+      expect(await tokenForMax({ username: 'ada', ...form })).toMatchObject({ body });
     }
   });
 

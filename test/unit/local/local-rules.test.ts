@@ -1,16 +1,19 @@
+import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { announce } from '../../../src/local/announcement.ts';
 import { cacheDirectory } from '../../../src/local/paths.ts';
 import { databaseRecipe, rRecipe } from '../../../src/local/roots/recipes.ts';
 import { readOrMakeSecrets } from '../../../src/local/secrets.ts';
 import { isOlder, readExternalServices } from '../../../src/local/services/external.ts';
+import { findNamespaceRefusal } from '../../../src/local/services/launcher.ts';
 import { tryLock } from '../../../src/local/services/lock.ts';
 import { findFreePort } from '../../../src/local/services/ports.ts';
 import { withDatabase } from '../../../src/local/services/postgres.ts';
+import { awaitService } from '../../../src/local/services/service.ts';
 import { type Stack, writeStackFile } from '../../../src/local/stack.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'tidemark-local-'));
@@ -95,6 +98,40 @@ describe('npm start: state of a checkout', () => {
     expect(cacheDirectory({ XDG_CACHE_HOME: '/somewhere' })).toBe('/somewhere/tidemark');
     expect(cacheDirectory({})).toMatch(/\/\.cache\/tidemark$/);
   });
+});
+
+describe('npm start: a service that cannot start', () => {
+  const start = (command: readonly [string, ...string[]], failure?: string) => {
+    const child = spawn(command[0], command.slice(1));
+    const pid: Promise<number> =
+      failure === undefined ? Promise.resolve(Number(child.pid)) : Promise.reject(new Error(failure));
+    pid.catch(() => undefined);
+    return awaitService({
+      ...{ name: 'Redis', url: 'redis://127.0.0.1', program: { child, pid }, logFile: join(directory, 'redis.log') },
+      ...{ stopSignal: 'SIGTERM', stopTimeoutMs: 5000, readyTimeoutMs: failure === undefined ? 10 : 60_000 },
+      probe: async () => {
+        throw new Error('no answer');
+      },
+    });
+  };
+
+  it('is reported with the reason when its process ends', async () => {
+    const sentence = `Redis ended during its start (no namespaces):\n(full log: ${directory}/redis.log)`;
+    await expect(start(['true'], 'no namespaces')).rejects.toThrow(sentence);
+  });
+
+  it('is reported with the time waited and the last answer when its process does not become ready', async () => {
+    await expect(start(['sleep', '60'])).rejects.toThrow('Redis is not ready after 0.01 s: no answer');
+  });
+});
+
+it('npm start: namespaces cannot be used when the program for them is missing; the reason names the program', () => {
+  vi.stubEnv('PATH', directory);
+  try {
+    expect(findNamespaceRefusal({})).toMatch(/^(bwrap|unshare) is not installed$/);
+  } finally {
+    vi.unstubAllEnvs();
+  }
 });
 
 describe('npm start: recipes of the root file systems', () => {

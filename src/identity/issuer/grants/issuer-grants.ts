@@ -171,7 +171,8 @@ export async function answerScopeNames(ctx: KoaContextWithOIDC, next: () => Prom
  * account that `findTokenUser` chooses (R-B4).
  * @param keptAccountId account of the sign-in whose code or refresh token is used; undefined: none.
  * @throws invalid_request when the requested account is not a number; invalid_grant when the user is unknown or locked,
- * has no access to the account, is a member of no account, or, without `actor`, has a temporary password.
+ * has no access to the account, is a member of no account, without `actor` has a temporary password, or with `actor` is
+ * an ADMIN.
  */
 export async function getHolder(
   { database, clock }: GrantContext,
@@ -187,7 +188,9 @@ export async function getHolder(
   const user = await findTokenUser(database, userId, accountId, new Date(clock.nowMillis()));
   if (!user) throw invalidGrant(WRONG_CREDENTIALS);
   if (user.isLocked) throw invalidGrant(LOCKED);
-  if (user.accountId === undefined) throw invalidGrant(noAccess(accountId));
+  // No ADMIN can be impersonated; this also keeps the actor from impersonating themselves.
+  if (actor && user.role === 'ADMIN') throw invalidGrant('an ADMIN cannot be impersonated');
+  if (user.accountId === undefined) throw invalidGrant(noAccess(user, accountId));
   if (user.mustChangePassword && !actor) throw invalidGrant(NOT_SET_UP);
   const holder: TokenHolder = { ...user, accountId: user.accountId, actor };
   // oidc-provider asks for the claims later in the same request, when it signs the token.
@@ -196,9 +199,10 @@ export async function getHolder(
 }
 
 /** @param accountId undefined: the request names no account, and the sign-in kept none. */
-function noAccess(accountId: number | undefined): string {
-  if (accountId !== undefined) return `The user has no access to account ${accountId}`;
-  return 'The user is a member of no account; if the user is an ADMIN, name an account in the form field account';
+function noAccess({ role }: TokenUser, accountId: number | undefined): string {
+  if (accountId !== undefined) return `Account ${accountId} does not exist, or the user has no access to it`;
+  if (role === 'ADMIN') return 'The user is a member of no account; name an account in the form field account';
+  return 'The user is a member of no account; a manager or an ADMIN must add the user to an account';
 }
 
 async function issueTokens(

@@ -66,10 +66,8 @@ export async function answerTokenExchange(
   const scope = granted.join(' ');
   const actor = await getActor(context, verified);
   const userId = await findUserId(context.database, requestedSubject);
-  if (userId === undefined) throw invalidGrant('the requested subject does not exist');
+  if (userId === undefined) throw invalidGrant('requested_subject must be the id or the name of a user');
   const holder = await getHolder(context, ctx, userId, undefined, actor);
-  // No ADMIN can be impersonated; this also keeps the actor from impersonating themselves.
-  if (holder.role === 'ADMIN') throw invalidGrant('an ADMIN cannot be impersonated');
   const { accountId, userName } = holder;
   const requestId = ctx.get('x-request-id');
   await context.onImpersonation({ actor, user: { userId, userName }, accountId, requestId });
@@ -104,7 +102,8 @@ async function verifySubject({ verifier }: ExchangeContext, token: string): Prom
 function narrowScopes(scopes: readonly string[], given: ReadonlySet<string>): readonly string[] {
   const kept = scopes.filter((name) => given.has(name));
   if (kept.length > 0) return kept;
-  throw new errors.InvalidScope('the subject token does not have the requested scope', scopes.join(' '));
+  const rule = `the subject token must have at least one of the scopes ${scopes.join(', ')}`;
+  throw new errors.InvalidScope(rule, scopes.join(' '));
 }
 
 async function getActor({ database, clock }: ExchangeContext, verified: VerifiedToken): Promise<Actor> {

@@ -19,9 +19,13 @@ export const jsonObjectSchema = z
   .refine(isStorableJson, { error: STORABLE_RULE })
   .meta({ type: 'object' });
 
+function jsonBytes(data: unknown): number {
+  return Buffer.byteLength(JSON.stringify(data));
+}
+
 const clientDataSchema = jsonObjectSchema
-  .refine((data) => Buffer.byteLength(JSON.stringify(data)) <= MAX_CLIENT_DATA_BYTES, {
-    error: `must be at most ${MAX_CLIENT_DATA_BYTES} bytes as JSON`,
+  .refine((data) => jsonBytes(data) <= MAX_CLIENT_DATA_BYTES, {
+    error: ({ input }) => `must be at most ${MAX_CLIENT_DATA_BYTES} bytes as JSON, got ${jsonBytes(input)}`,
   })
   .meta({ description: `Any JSON object of at most ${MAX_CLIENT_DATA_BYTES} bytes.` });
 

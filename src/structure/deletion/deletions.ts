@@ -138,7 +138,7 @@ const POSTPONE = `
  * Takes the next step of a large deletion: deletes some of the variables; when no variable remains, some of the sources;
  * when no source remains, the target.
  * @returns false when no step was due; call again while it returns true.
- * @throws the error of the step, which is retried later.
+ * @throws {Error} that names the deletion, when its step failed; the step is retried later. Rethrows other errors.
  */
 export async function continueDeletion(database: Database): Promise<boolean> {
   let taken: OpenDeletion | undefined;
@@ -152,8 +152,10 @@ export async function continueDeletion(database: Database): Promise<boolean> {
   try {
     await withTransaction(database, step, { statementTimeoutMs: STEP_TIMEOUT_MS });
   } catch (error) {
-    if (taken) await database.query(POSTPONE, [taken.id]);
-    throw error;
+    if (!taken) throw error;
+    await database.query(POSTPONE, [taken.id]);
+    const { id, kind, targetId } = taken;
+    throw new Error(`a step of the deletion ${id} of ${kind} ${targetId} failed and is tried again`, { cause: error });
   }
   return taken !== undefined;
 }

@@ -144,6 +144,24 @@ describe('deletion with hardDelete (R-C7)', () => {
     await startIngester();
   });
 
+  it('whose step fails is named in the error, and is tried again until it ends (R-K3)', async () => {
+    const { database } = world;
+    await Promise.all(workers.splice(0).map((worker) => worker.kill()));
+    const siteId = await createLargeSite();
+    const { body, headers } = await api.send<Job>('DELETE', `/sites/${siteId}?hardDelete=true`);
+    await database.query(
+      `create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$`,
+    );
+    await database.query('create trigger refuse before delete on variable execute function refuse()');
+    await expect(continueDeletion(database)).rejects.toMatchObject({
+      message: `a step of the deletion ${body.id} of Site ${siteId} failed and is tried again`,
+      cause: { message: 'refused' },
+    });
+    await database.query('drop function refuse cascade');
+    await startIngester();
+    expect(await completed(headers.get('location'))).toMatchObject({ variables: { total: 600, deleted: 600 } });
+  });
+
   it('of a site with one variable is done at once with 204; Location names the job that removes the points', async () => {
     const { siteId, variableId } = await createStructure(api);
     await api.call('POST', '/api/data', [{ variableId, data: [{ date: '2026-03-01T00:00:00Z', value: 1 }] }]);

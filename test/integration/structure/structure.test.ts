@@ -172,10 +172,9 @@ describe('structure: a site, source or variable', () => {
         return api.manager.post(path, { name: 'x', ...parent, clientData });
       };
       expect((await post(65_536)).status, path).toBe(200);
-      expect(await post(65_537), path).toMatchObject({
-        status: 400,
-        body: { code: 'invalid_input', details: [{ path: '$.clientData' }] },
-      });
+      const problem = { path: '$.clientData', message: 'must be at most 65536 bytes as JSON, got 65537' };
+      const body = { code: 'invalid_input', details: [problem] };
+      expect(await post(65_537), path).toMatchObject({ status: 400, body });
     }
   });
 

@@ -110,6 +110,8 @@ async function runTied(argv: readonly string[], onLine: (line: string) => void):
       onLine(line);
     });
   }
-  const [code] = await once(child, 'close');
-  if (code !== 0) throw new SetupError(`${argv[0]} failed:\n${lines.slice(-KEPT_ERROR_LINES).join('\n')}`);
+  const [code, signal] = await once(child, 'close');
+  if (code === 0) return;
+  const end = lines.slice(-KEPT_ERROR_LINES).join('\n');
+  throw new SetupError(`${argv[0]} exited with ${code ?? signal}; its output ends:\n${end}`);
 }

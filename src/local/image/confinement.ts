@@ -64,7 +64,7 @@ export function findProblems(
     ['NoNewPrivs', valuesOf('NoNewPrivs')[0], '1'],
     ['Seccomp', valuesOf('Seccomp')[0], '2'],
     ['writable directories', valuesOf('writable').join(' '), ''],
-    ['memory', valuesOf('memory')[0], String(toBytes(memory))],
+    ['bytes of memory', valuesOf('memory')[0], String(toBytes(memory))],
     ['processes', valuesOf('pids')[0], String(pids)],
     ['processors', processorsOf(valuesOf('cpu')[0] ?? ''), Number(cpus)],
     ['gateway', valuesOf('gateways')[0] === '0' ? 'absent' : 'present', isInternal ? 'absent' : 'present'],

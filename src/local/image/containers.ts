@@ -62,7 +62,8 @@ export async function awaitHealthy(plan: CheckPlan, name: string): Promise<void>
     // Podman exits with 125 when the container is not running.
     const { code } = await podman(['healthcheck', 'run', container], { goodCodes: [0, 1, 125] });
     if (code === 0) return;
-    if (!(await isRunning(container)) || performance.now() > deadline) return giveUp(container, 'is not healthy');
+    if (!(await isRunning(container))) return giveUp(container, 'ended before it was healthy');
+    if (performance.now() > deadline) return giveUp(container, `is not healthy after ${READY_TIMEOUT_MS / 1000} s`);
     await pause(POLL_MS);
   }
 }

@@ -7,6 +7,8 @@ import { isRoot } from '../services/launcher.ts';
 import { SetupError } from '../setup-error.ts';
 
 const KEPT_ERROR_LINES = 30;
+/** Words of the command in an error: the fourth word of `run` is the name of the container. */
+const SHOWN_WORDS = 4;
 /** Podman raises these limits by default and fails where the hard limit is lower. */
 const WANTED_LIMITS = { nofile: ['Max open files', 65_536], nproc: ['Max processes', 4096] } as const;
 const SOFT_FILES = 1024;
@@ -44,9 +46,10 @@ export async function podman(args: readonly string[], options: PodmanOptions = {
   };
   createInterface({ input: child.stdout }).on('line', (line) => keep(line, [stdout, all]));
   createInterface({ input: child.stderr }).on('line', (line) => keep(line, [all]));
-  const [code] = await once(child, 'close');
+  const [code, signal] = await once(child, 'close');
   if (!(options.goodCodes ?? [0]).includes(code)) {
-    throw new SetupError(`podman ${args.slice(0, 3).join(' ')} … failed:\n${all.slice(-KEPT_ERROR_LINES).join('\n')}`);
+    const what = `podman ${args.slice(0, SHOWN_WORDS).join(' ')} … exited with ${code ?? signal}`;
+    throw new SetupError(`${what}; its output ends:\n${all.slice(-KEPT_ERROR_LINES).join('\n')}`);
   }
   return { code, output: stdout.join('\n').trim() };
 }

@@ -110,13 +110,14 @@ async function loadText(address: string, accept: string): Promise<string> {
 }
 
 async function awaitPoint(call: Call, variableId: number, expected: number): Promise<void> {
+  const path = `/data?variableId=${variableId}`;
   const deadline = performance.now() + ARRIVAL_TIMEOUT_MS;
   for (;;) {
-    const rows = await call<readonly { date: string; rawValue: number }[]>('GET', `/data?variableId=${variableId}`);
+    const rows = await call<readonly { date: string; rawValue: number }[]>('GET', path);
     const [row] = rows;
     if (rows.length === 1 && row?.rawValue === expected && Date.parse(row.date) === Date.parse(POINT.date)) return;
     if (rows.length > 0 || performance.now() > deadline) {
-      const rule = `GET /data must return one point with the value ${expected} at ${POINT.date}`;
+      const rule = `GET ${path} must return one point with the value ${expected} at ${POINT.date}`;
       throw new SetupError(`${rule} within ${ARRIVAL_TIMEOUT_MS / 1000} s, got ${JSON.stringify(rows)}`);
     }
     await pause(POLL_MS);

@@ -28,8 +28,11 @@ export interface FileServices {
   readonly following: Pick<StatusWatchOptions<FileStatus>, 'maxPerUser' | 'maxFollowers'>;
   /** Maximum memory for the buffers of all uploads in progress, in bytes. */
   readonly maxMemoryBytes: number;
-  /** Wakes the file ingester. A failed wake only delays the file, because the ingester's sweeper finds the file. */
-  readonly wakeFileIngester: (accountId: number) => Promise<unknown>;
+  /**
+   * Wakes the file ingester.
+   * @returns false when the wake-up is lost; it only delays the file, because the ingester's sweeper finds the file.
+   */
+  readonly wakeFileIngester: (accountId: number) => Promise<boolean>;
   readonly log: Log;
 }
 
@@ -58,12 +61,10 @@ export function fileRoutes(services: FileServices): Hono<CallerEnv & RequestIdEn
     const advice = format === undefined ? adviceFor(filename) : undefined;
     if (advice !== undefined) c.header('File-Advice', advice);
     if (format === undefined) return c.json(fileId);
-    await wakeFileIngester(caller.accountId).catch((error: unknown) => {
-      log.warn(
-        { err: error, fileId, requestId: c.var.requestId },
-        'could not wake the file ingester; its sweeper will find the file',
-      );
-    });
+    if (!(await wakeFileIngester(caller.accountId))) {
+      const ids = { fileId, accountId: caller.accountId, requestId: c.var.requestId };
+      log.warn(ids, 'wake-up lost; the sweeper processes the file');
+    }
     return c.json(fileId);
   });
   // Registered before `/storage/:id`, which would read `template` as an id.

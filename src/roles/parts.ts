@@ -110,14 +110,19 @@ export function openParts(config: Config, log: Log, roles: readonly string[] = [
   const accessInvalidation = openAccessInvalidation({ ...queueOptions, onChange: callers.invalidate });
   const limiter = paceRefusals(openRateLimiter(queueOptions));
   const progress = createProgress();
+  let reportedLoops = '';
   const healthChecks = {
     database: { run: () => database.query('select 1') },
     // Redis is optional: without it, the sweepers find waiting work in the database.
     queue: { run: () => ingestQueue.ping(), isOptional: true },
     progress: {
       run: async () => {
-        const stalled = progress.stalled();
-        if (stalled.length > 0) throw new Error(`background loops make no progress: ${stalled.join(', ')}`);
+        const loops = progress.stalled().join(', ');
+        // `/health/ready` does not name the loops, so the log does: once for each change.
+        if (loops !== '' && loops !== reportedLoops)
+          log.error({ loops }, 'background loops have stalled, so /health/ready answers 503; restart if this lasts');
+        reportedLoops = loops;
+        if (loops !== '') throw new Error(`background loops make no progress: ${loops}`);
       },
     },
   };

@@ -92,7 +92,8 @@ async function removeMember(
   if (!target.accountIds.includes(accountId)) return false;
   assertOther(c.var.caller, target, 'remove yourself from an account');
   if (target.role === 'ADMIN' && c.var.caller.role !== 'ADMIN') {
-    throw new DomainError('permission_denied', 'only an ADMIN may remove an ADMIN from an account');
+    const message = `user ${target.userId}: only an ADMIN may remove an ADMIN from an account`;
+    throw new DomainError('permission_denied', message);
   }
   await transaction.query('delete from account_member where account_id = $1 and user_id = $2', [
     accountId,

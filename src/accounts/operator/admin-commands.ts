@@ -163,11 +163,16 @@ export async function runAdminCommand(services: AdminServices, argv: readonly st
   const fileCommand = services.backups[name];
   if (fileCommand) return fileCommand(operands, values);
   const command = operands.length === 0 ? COMMANDS[name] : undefined;
-  if (!command) throw new DomainError('invalid_input', ADMIN_USAGE);
+  if (!command) throw unknownWords(name, operands);
   const userName = parseInput(nameSchema, values.as ?? services.operatorName, '--as');
   const caller = { userId: 'operator', userName };
   const auditor = (accountId?: number) => ({ caller: { ...caller, accountId: accountId ?? null }, requestId: null });
   await command({ ...services, auditor }, values);
+}
+
+function unknownWords(name: string, operands: readonly string[]): DomainError {
+  const problem = COMMANDS[name] ? `${name} takes options only, got ${operands.join(' ')}` : `unknown command ${name}`;
+  return new DomainError('invalid_input', `${name === '' ? 'a command is required' : problem}\n\n${ADMIN_USAGE}`);
 }
 
 interface ParsedCommand {
@@ -198,14 +203,8 @@ async function createAccountCommand(services: CommandServices, values: Values): 
     await saveAccount(transaction, accountId, settings);
     const entry = { action: 'AccountCreated', targetId: String(accountId), targetName: name } as const;
     await writeAudit(transaction, services.auditor(accountId), entry);
-    const manager = {
-      accountId,
-      email,
-      userName: email,
-      role: 'MANAGER',
-      language: settings.language,
-      password,
-    } as const;
+    const { language } = settings;
+    const manager = { accountId, email, userName: email, role: 'MANAGER', language, password } as const;
     const secret = await createUser(transaction, services, manager);
     const created = [`account ${accountId}: ${name}`, `manager ${email}, ${secret}`];
     if (client === undefined) return created;

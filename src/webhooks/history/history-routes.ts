@@ -48,8 +48,10 @@ export function historyRoutes(services: HistoryServices): Hono<Env> {
       const entry = await withTransaction(services.database, (transaction) =>
         replayEntry(transaction, c.var, id, historyId, services),
       );
-      if (!(await services.queue.wake([entry.webhookId])))
-        services.log.warn({ webhookId: entry.webhookId }, 'wake-up lost; the sweeper delivers the replay');
+      if (!(await services.queue.wake([entry.webhookId]))) {
+        const ids = { webhookId: entry.webhookId, historyId: entry.id, requestId: c.var.requestId };
+        services.log.warn(ids, 'wake-up lost; the sweeper delivers the replay');
+      }
       return c.json(entry);
     });
 }

@@ -69,6 +69,6 @@ async function getOrigin(transaction: Transaction, webhookId: string, historyId:
   const isId = /^\d{1,19}$/.test(historyId) && BigInt(historyId) <= MAX_ID;
   const { rows } = isId ? await transaction.query<Origin>(FIND, [historyId, webhookId]) : { rows: [] };
   const [origin] = rows;
-  if (!origin) throw new DomainError('not_found', 'the history of the webhook has no such entry');
+  if (!origin) throw new DomainError('not_found', `the history of the webhook has no entry ${historyId}`);
   return origin;
 }

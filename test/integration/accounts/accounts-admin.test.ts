@@ -273,6 +273,16 @@ describe('admin: invalid arguments', () => {
   });
 
   it.each([
+    [[], 'a command is required'],
+    [['nothing'], 'unknown command nothing'],
+    [['create-account', 'and', 'more'], 'create-account takes options only, got and more'],
+    [['create-client', '--colour', 'blue'], "Unknown option '--colour'"],
+  ])('the error for the arguments %j begins with what is wrong; the usage follows (§5)', async (argv, problem) => {
+    const message = expect.stringMatching(new RegExp(`^${problem}.*\n\nadmin <command>`, 's'));
+    await expect(admin(...argv)).rejects.toMatchObject({ code: 'invalid_input', message });
+  });
+
+  it.each([
     ['--language', 'xx', 'must be an ISO 639-1 language code such as en, got "xx"'],
     ['--time-zone', 'Mars', 'must be an IANA or Windows time zone, got "Mars"'],
     ['--currency', 'euro', 'must be an ISO 4217 currency code such as EUR, got "EURO"'],

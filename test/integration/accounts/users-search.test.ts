@@ -174,6 +174,11 @@ describe('accounts: GET /account/users', () => {
     });
   });
 
+  it('the error for an invalid claim names the index of the claim in the query (R-A5)', async () => {
+    const { body } = await api.manager.get('/account/users?Claims[1].ClaimType=team&Claims[5].ClaimValue=y');
+    expect(body).toMatchObject({ code: 'invalid_input', details: [{ path: 'query.claims[5].claimType' }] });
+  });
+
   it('returns pages, and the total on request (§4.3, R-A7)', async () => {
     const { body, headers } = await user.get<readonly Listed[]>(
       '/account/users?Paging.PageNumber=1&Paging.ItemsPerPage=2&DisplayLevel=Light',
@@ -396,9 +401,23 @@ describe('accounts: /account/users/account', () => {
   it('a manager cannot add a user who also belongs to an account of other managers, but can remove this user (R-B8)', async () => {
     const shared = await addPerson(api, 'shared', { accountIds: [api.accountId, api.otherAccountId] });
     const body = { accountId: api.accountId, userIds: [shared] };
-    expect((await api.manager.post(path, body)).status).toBe(403);
+    expect(await api.manager.post(path, body)).toMatchObject({
+      status: 403,
+      body: { message: expect.stringMatching(`^user ${shared}: the user also belongs to accounts`) },
+    });
     expect((await deleteWith(api.manager, path, body)).status).toBe(200);
     expect(await find('', api.stranger)).toContain('shared');
+  });
+
+  it('a manager cannot remove an ADMIN; the error names the user (R-B8, R-A5)', async () => {
+    const root = await addPerson(api, 'root', { role: 'ADMIN' });
+    const moe = await addPerson(api, 'moe');
+    const body = { accountId: api.accountId, userIds: [moe, root] };
+    expect(await deleteWith(api.manager, path, body)).toMatchObject({
+      status: 403,
+      body: { message: `user ${root}: only an ADMIN may remove an ADMIN from an account` },
+    });
+    expect((await deleteWith(admin, path, body)).status).toBe(200);
   });
 
   it('requires a manager and a valid body, and refuses to remove the caller (§4.3, R-A5)', async () => {

@@ -1,6 +1,9 @@
 import { request } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readConfig } from '../../../src/config.ts';
+import { createLog } from '../../../src/platform/log.ts';
+import { openParts } from '../../../src/roles/parts.ts';
 import { createTestClient } from '../../support/clients/test-client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createSite, createStructure } from '../../support/fixtures/structure.ts';
@@ -259,6 +262,21 @@ describe('http: while a dependency is unavailable', () => {
     await api.databaseGate.open();
     await eventually('the service is ready again', async () => (await nobody.get('/health/ready')).status === 200);
     expect((await api.manager.get('/sites')).status).toBe(200);
+  });
+
+  it('a background loop that stalls makes readiness fail, and the log names it once (R-A9)', async () => {
+    const { DATABASE_URL, REDIS_URL, QUEUE_PREFIX } = api.parts.config;
+    const lines: object[] = [];
+    const log = Object.assign(createLog('silent', 'test'), { error: (fields: object) => lines.push(fields) });
+    const parts = openParts(readConfig({ DATABASE_URL, REDIS_URL, QUEUE_PREFIX }), log);
+    try {
+      parts.progress.track('a loop', -1);
+      for (let check = 1; check <= 2; check += 1)
+        await expect(parts.healthChecks.progress?.run()).rejects.toThrow('a loop');
+      expect(lines).toEqual([{ loops: 'a loop' }]);
+    } finally {
+      await parts.close();
+    }
   });
 
   it('without Redis, a push is accepted within 8 s and readiness is degraded (R-D1, R-A9, R-K3)', async () => {

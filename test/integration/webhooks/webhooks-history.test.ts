@@ -181,7 +181,8 @@ describe('webhook replay: POST /account/webhooks/{id}/history/{historyId}/replay
     expect((await replay(historyId, otherId)).status).toBe(404);
     expect((await api.stranger.post(`${pathOf(webhookId)}/${historyId}/replay`, undefined)).status).toBe(404);
     for (const id of ['0', '9223372036854775808', '99999999999999999999', 'x', '-1', '1.0']) {
-      expect((await replay(id)).status).toBe(404);
+      const message = `the history of the webhook has no entry ${id}`;
+      expect(await replay(id)).toMatchObject({ status: 404, body: { message } });
     }
     const user = await api.signIn(`ulf-${webhookId}`, 'USER');
     expect((await user.post(`${pathOf(webhookId)}/${historyId}/replay`, undefined)).status).toBe(403);

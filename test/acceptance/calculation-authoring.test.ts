@@ -96,7 +96,7 @@ describe('calculation: validate', () => {
     expect(await validate(unknown)).toMatchObject({ problems: [{ path: `${AT}.variables[0].variableId` }] });
     expect(await validate({ calculated: declared('inputVariables$b; inputConstants[["factor"]]') })).toMatchObject({
       isValid: true,
-      warnings: [{ message: 'inputVariables$b is not declared' }],
+      warnings: [{ message: 'inputVariables$b is not declared; this formula declares a' }],
     });
   });
 

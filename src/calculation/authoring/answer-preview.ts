@@ -4,6 +4,7 @@
  */
 import { type Connection, type Database, withConnection } from '../../platform/database/database.ts';
 import { toStorableText } from '../../platform/database/storable-text.ts';
+import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import type { Micros } from '../../points/point.ts';
 import { instantMicros } from '../declaration/declaration.ts';
 import { type ComputeRequest, compute } from '../run/compute.ts';
@@ -37,6 +38,9 @@ const NEWEST_DATE = `
     select input_variable_id from variable_input where variable_id = $1
     union all select unnest($2::int[]))`;
 
+/** Maximum size of `sample.rdata` in bytes: `max_file_bytes` in r-runtime/R/files.R. */
+const MAX_SAMPLE_BYTES = 48e6;
+const TOO_LARGE = `the sample data must be at most ${MAX_SAMPLE_BYTES / 1e6} MB; request fewer dates with from and to, or declare a shorter period for the inputs`;
 /** The script that writes `sample.rdata`: the five globals, the toolbox and the seed (R-H2, R-H9). */
 const SAVE_SAMPLE = `
 tidemark:::save_sample("sample.rdata")
@@ -124,7 +128,11 @@ async function perform(
   if (file) return { file };
   const { result } = computed;
   if (result.kind === 'failed') return { answer: { error: result.message } };
-  return { answer: { error: outcome ? 'the sample data are too large' : 'no formula is valid for these dates' } };
+  return { answer: { error: outcome ? TOO_LARGE : `no formula is valid for these dates: ${describeDates(dates)}` } };
+}
+
+function describeDates({ fromMicros, toMicros }: PreviewedDates): string {
+  return `${formatInstant(fromMicros)} to ${formatInstant(toMicros)}`;
 }
 
 async function findDates(

@@ -84,9 +84,11 @@ async function awaitAnswer({ database, queue }: Asker, id: number, signal: Abort
     await assertCalculator();
     await pause(pauseMs, undefined, { signal });
   }
+  const rule = `the calculators of this service did not answer within ${PATIENCE_MS / 1000} s`;
+  const causes = 'they are busy, cannot run R, or need more time for this request';
   throw new DomainError(
     'dependency_unavailable',
-    `the calculators of this service did not answer within ${PATIENCE_MS / 1000} s; try again`,
+    `${rule}: ${causes}; try again later, with fewer dates if the request names dates`,
   );
 }
 

@@ -82,14 +82,15 @@ export function authoringRoutes(asker: Asker): Hono<CallerEnv> {
       const settled = await settleDeclaration(asker.database, variable.sourceId, calculated);
       const declaration = calculated === undefined ? undefined : await readDeclaration(asker, c, settled.calculated);
       setDateZones(c, settled.dateZones);
-      const settledDates = await settleDates(asker, c, variable, dates);
+      const settledDates = await settleDates(asker, c, variable, dates, refuseInBody);
       const task = { kind: 'evaluate', dates: settledDates, pictures, ...(declaration && { declaration }) } as const;
       const question = { accountId: c.var.caller.accountId, variableId: variable.id, task };
       return c.json((await askCalculator(asker, question, c.req.raw.signal)).answer ?? {});
     })
     .get(`${PATH}/sampleData`, manager, async (c) => {
       const variable = await findVariable(asker, c, c.var.caller);
-      const dates = await settleDates(asker, c, variable, SAMPLE_QUERY.parse(c.req.url));
+      const given = SAMPLE_QUERY.parse(c.req.url);
+      const dates = await settleDates(asker, c, variable, given, (rule) => SAMPLE_QUERY.error('from', rule));
       const task = { kind: 'sampleData', dates } as const;
       const question = { accountId: c.var.caller.accountId, variableId: variable.id, task };
       const { file, answer } = await askCalculator(asker, question, c.req.raw.signal);
@@ -189,19 +190,28 @@ function findUndeclared(
   names: readonly string[],
   path: string,
 ): ErrorDetail[] {
-  const declared = new Set([
+  const declared = [
     ...variables.map(({ alias }) => `inputVariables$${alias}`),
     ...entities.map(({ alias }) => `inputForms$${alias}`),
     ...constants.map(({ alias }) => `inputConstants$${alias}`),
-  ]);
-  return names.flatMap((name) => (declared.has(name) ? [] : [{ path, message: `${name} is not declared` }]));
+  ];
+  return names.flatMap((name) => {
+    if (declared.includes(name)) return [];
+    const list = name.slice(0, name.indexOf('$') + 1);
+    const known = declared.flatMap((other) => (other.startsWith(list) ? other.slice(list.length) : []));
+    return [{ path, message: `${name} is not declared; this formula declares ${known.join(', ') || 'none'}` }];
+  });
 }
 
 /** Dates of a preview as a body or a query gives them. */
 type GivenDates = Readonly<Partial<Record<keyof typeof datesShape, ParsedMoment | null | undefined>>>;
 
+/** Returns the error for `from` of a body. */
+const refuseInBody = (message: string): DomainError => invalidInput([{ path: '$.from', message }]);
+
 /**
  * Converts the dates of a preview to instants. A date without a zone is local time of the variable's source (R-A11).
+ * @param refuse returns the error for `from`.
  * @throws {DomainError} invalid_input when `from` is later than `to`.
  */
 async function settleDates(
@@ -209,12 +219,12 @@ async function settleDates(
   c: Context<CallerEnv>,
   { id }: ResourceObject,
   given: GivenDates,
+  refuse: (message: string) => DomainError,
 ): Promise<PreviewDates> {
   const { instants, dateZone } = await settleMoments(database, c.var.caller, { variableIds: [id] }, given);
   const { from, to, triggerDate } = instants;
   if (from !== undefined && to !== undefined && from > to) {
-    const message = `must not be later than "to" (${formatInstant(to)}), got ${formatInstant(from)}`;
-    throw invalidInput([{ path: '$.from', message }]);
+    throw refuse(`must not be later than "to" (${formatInstant(to)}), got ${formatInstant(from)}`);
   }
   setDateZone(c, dateZone);
   return { from: formatOptional(from), to: formatOptional(to), triggerDate: formatOptional(triggerDate) };

@@ -2,7 +2,7 @@
 import type { Queryable } from '../../platform/database/database.ts';
 import type { LinearScale } from '../../points/point.ts';
 import { scaleBetween } from '../../structure/catalogue/unit-rules.ts';
-import { findUnits } from '../../structure/catalogue/units.ts';
+import { findUnits, type UnitOfFamily } from '../../structure/catalogue/units.ts';
 
 /** The unit of a variable, and the unit declared for the input. */
 export interface UnitPair {
@@ -31,7 +31,12 @@ export async function findInputScales(
     const [from, to] = [units.get(unitId ?? 0), units.get(wantedId)];
     if (!to) return { kind: 'invalid', message: `must be the id of a unit that GET /units lists, got ${wantedId}` };
     if (from?.unitFamilyId === to.unitFamilyId) return { kind: 'ok', scale: scaleBetween(from, to) };
-    const own = unitId === null ? 'has no unit and' : `is in ${from?.name ?? `the unit ${unitId}`}, which`;
+    const own = describeUnit(unitId, from);
     return { kind: 'invalid', message: `the variable ${own} cannot be converted into ${to.name}` };
   });
+}
+
+function describeUnit(unitId: number | null, found: UnitOfFamily | undefined): string {
+  if (unitId === null) return 'has no unit and';
+  return found ? `is in ${found.name}, which` : `has the unit ${unitId}, which is not in GET /units and`;
 }

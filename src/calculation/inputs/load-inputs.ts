@@ -76,6 +76,8 @@ export interface InputsWanted {
   readonly variables: ReadonlyMap<number, KnownVariable>;
   /** Maximum number of points that the inputs may have together; a bucket counts as one. */
   readonly remainingPoints: number;
+  /** Maximum number of points of the whole run: CALC_MAX_INPUT_POINTS. */
+  readonly maxPoints: number;
 }
 
 /**
@@ -87,7 +89,7 @@ export interface InputsWanted {
 export async function loadInputs(
   transaction: Transaction,
   dictionary: Dictionary,
-  { formula, inputs: declared, changed, variables, remainingPoints }: InputsWanted,
+  { formula, inputs: declared, changed, variables, remainingPoints, maxPoints }: InputsWanted,
 ): Promise<LoadedInputs> {
   const scales = await findScales(transaction, declared, variables);
   const stamps = await findLastVersionTimestamps(transaction, declared);
@@ -102,6 +104,7 @@ export async function loadInputs(
     const window = await windowOf(transaction, plan, changed);
     const columns = await readColumns(transaction, plan, window, remainingPoints - pointCount);
     pointCount += columns.pointCount;
+    if (pointCount > remainingPoints) throw tooManyPoints(input, maxPoints);
     const labels = await dictionary.labelsOf(columns.labelIds(), transaction);
     whole = intersect(whole, window.whole);
     const series = columns.finish(labels);
@@ -199,9 +202,10 @@ function periodOf({ fromMicros, toMicros }: Window): Pick<PointSelection, 'fromM
   };
 }
 
+/** Reads the points of an input, and at most one more than `remainingPoints`. */
 async function readColumns(
   transaction: Transaction,
-  { input, selection, buckets }: InputPlan,
+  { selection, buckets }: InputPlan,
   window: Window,
   remainingPoints: number,
 ): Promise<InputColumns> {
@@ -213,9 +217,13 @@ async function readColumns(
     limit: remainingPoints + 1,
   };
   await visitAll(readChunks(transaction, wanted, buckets), (chunk) => columns.add(chunk));
-  if (columns.pointCount <= remainingPoints) return columns;
-  const message = `input ${input.alias} brings the run above its maximum number of input points; declare a shorter period or a coarser granularity`;
-  throw new DomainError('invalid_input', message);
+  return columns;
+}
+
+function tooManyPoints({ alias }: InputDeclaration, maxPoints: number): DomainError {
+  const rule = `input ${alias} brings the run above its maximum of ${maxPoints.toLocaleString('en')} input points (CALC_MAX_INPUT_POINTS)`;
+  const advice = 'declare a shorter period or a coarser granularity, or update fewer dates at once';
+  return new DomainError('invalid_input', `${rule}; ${advice}`);
 }
 
 /**

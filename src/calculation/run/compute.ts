@@ -150,7 +150,10 @@ function conclude(
 ): Computed['result'] {
   const outputs: Output[] = [];
   for (const [index, outcome] of outcomes.entries()) {
-    if (outcome.kind !== 'ok') return { kind: 'failed', outcome: outcome.kind, message: outcome.message };
+    if (outcome.kind !== 'ok') {
+      const subject = planned.length > 1 ? `formula ${planned[index]?.index}: ` : '';
+      return { kind: 'failed', outcome: outcome.kind, message: subject + outcome.message };
+    }
     const period = narrow(planned[index]?.period, wholes[index]);
     const plan = planOutput(outcome.series, { isVersioned, defaultVersion, ...(period && { period }) });
     if (plan.kind === 'invalid') return { kind: 'failed', outcome: 'invalid_output', message: plan.message };
@@ -215,10 +218,13 @@ async function load(
       changed: plan.changed,
       variables,
       remainingPoints,
+      maxPoints: maxInputPoints,
     };
     const triggerDate = toSeconds(plan.triggerMicros);
     const window = { from: toSeconds(plan.changed.fromMicros), to: toSeconds(plan.changed.toMicros) };
-    const inputs = await loadInputs(transaction, dictionary, wanted);
+    const inputs = await loadInputs(transaction, dictionary, wanted).catch((error: unknown) => {
+      throw planned.length > 1 && error instanceof DomainError ? inFormula(plan.index, error) : error;
+    });
     const home = { sourceId: target.info.sourceId, siteId: target.siteId };
     const { forms, warnings } = await readForms(transaction, plan, home, request.formValue);
     const { formula, constants } = plan.formula;
@@ -240,6 +246,11 @@ async function load(
     parts.read += inputs.pointCount;
   }
   return { isVersioned, planned, declaration: { hash: hashDeclaration(declaration), declaration }, ...parts };
+}
+
+/** Returns an error about the inputs with the formula that has them. */
+function inFormula(formula: number, { code, message, details, retryAfterSec }: DomainError): DomainError {
+  return new DomainError(code, `formula ${formula}: ${message}`, details, retryAfterSec);
 }
 
 async function readForms(

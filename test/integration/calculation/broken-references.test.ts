@@ -147,6 +147,10 @@ describe('declaration: an input changed its unit after the declaration was saved
     expect((await read(id)).problems).toEqual([{ path: `${INPUT}[0].unitId`, message }]);
     expect(await listed('hasProblems=true')).toContain(id);
     expect(await run(id)).toMatchObject({ outcome: 'invalid_input', message: `input a, unitId: ${message}` });
+    await api.manager.put(pathOf(inputId), { unitId: 987_654 });
+    const unknown =
+      'the variable has the unit 987654, which is not in GET /units and cannot be converted into watt hour';
+    expect((await read(id)).problems).toEqual([{ path: `${INPUT}[0].unitId`, message: unknown }]);
     await api.manager.put(pathOf(inputId), { unitId: WH });
     expect(await listed('hasProblems=true')).not.toContain(id);
     expect(await read(id)).not.toHaveProperty('problems');

@@ -277,6 +277,16 @@ describe('calculation: several formulas (R-H1)', () => {
     expect((await store.read(variableId)).map(({ date }) => date)).toEqual(seconds.map((second) => second * 1e6));
   });
 
+  test('the error about an input names the formula (R-H1)', async () => {
+    const source = await addHourly(24);
+    const variableId = await calculations.addCalculated(twoFormulas(source));
+    await calculations.change(source, [NOON]);
+    // Each formula reads four points.
+    await calculations.runWith(variableId, () => ok([]), { maxInputPoints: 6 });
+    const message = expect.stringMatching(/^formula 1: input a brings the run above its maximum of 6 input points /);
+    expect(await calculations.runsOf(variableId)).toMatchObject([{ outcome: 'invalid_input', message }]);
+  });
+
   test('a run for dates at which no formula is valid stores nothing and records a warning (R-H1)', async () => {
     const source = await addHourly(1);
     const variables = input(source, { periodType: 'RelativeDate' }).variables;

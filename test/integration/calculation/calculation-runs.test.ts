@@ -23,6 +23,8 @@ import {
 
 const MAX_ATTEMPTS = 5;
 const MAX_INPUT_POINTS = 100;
+const TOO_MANY_POINTS =
+  'input a0 brings the run above its maximum of 100 input points (CALC_MAX_INPUT_POINTS); declare a shorter period or a coarser granularity, or update fewer dates at once';
 
 let store: PointStore;
 let calculations: CalculationFixture;
@@ -75,17 +77,9 @@ describe('calculation: a variable reached by two paths', () => {
 describe('calculation: a run that may read 100 points', () => {
   test.each([
     [MAX_INPUT_POINTS, 'ok', null],
-    [
-      MAX_INPUT_POINTS + 1,
-      'invalid_input',
-      'input a0 brings the run above its maximum number of input points; declare a shorter period or a coarser granularity',
-    ],
+    [MAX_INPUT_POINTS + 1, 'invalid_input', TOO_MANY_POINTS],
     // So many points that reading must stop before the end.
-    [
-      100_000,
-      'invalid_input',
-      'input a0 brings the run above its maximum number of input points; declare a shorter period or a coarser granularity',
-    ],
+    [100_000, 'invalid_input', TOO_MANY_POINTS],
   ])('with an input of %i points ends with the outcome %s (R-H7)', async (count, outcome, message) => {
     const input = await store.addVariable({ isVersioned: false });
     await store.database.query(
@@ -244,7 +238,7 @@ describe('calculation: a run whose calculator or variable is lost', () => {
       await store.database.query(`update calculation_run set state = 'Abandoned' where variable_id = $1`, [variableId]);
       return ok([1]);
     };
-    await expect(calculations.runWith(variableId, takeOver)).rejects.toThrow('was ended by another session');
+    await expect(calculations.runWith(variableId, takeOver)).rejects.toThrow('was already ended by another database session');
     expect(await store.read(variableId)).toEqual([]);
     expect(await calculations.runsOf(variableId)).toMatchObject([{ state: 'Abandoned' }]);
   });

@@ -236,6 +236,23 @@ describe('calculator: previews', () => {
     await lonely.close();
   });
 
+  test('of sample data that R did not return, or for dates of no formula, name the limit or the dates (R-H9)', async () => {
+    start();
+    const { signal } = new AbortController();
+    const variableId = await addVariable(store.accountId);
+    const sample = async () => {
+      const task = { kind: 'sampleData', dates: { to: '2026-01-01T00:00:00Z' } } as const;
+      const question = { accountId: store.accountId, variableId, task };
+      return (await askCalculator({ database: store.database, queue }, question, signal)).answer;
+    };
+    expect(await sample()).toEqual({ error: expect.stringContaining('must be at most 48 MB; request fewer dates') });
+    const validFrom = `'{calculatedVariableFormulas,0,validFrom}', '"2030-01-01T00:00:00Z"'`;
+    const update = `update variable set calculated = jsonb_set(calculated, ${validFrom}) where id = $1`;
+    await store.database.query(update, [variableId]);
+    const dates = '2026-01-01T00:00:00Z to 2026-01-01T00:00:00Z';
+    expect(await sample()).toEqual({ error: `no formula is valid for these dates: ${dates}` });
+  });
+
   test('are stopped when the client disconnects, and free their slot (R-H9, R-A14)', async () => {
     start({ concurrency: 1 });
     const stopped = Promise.withResolvers<void>();

@@ -80,6 +80,14 @@ describe('dates without a zone', () => {
     },
   );
 
+  test('in the query of GET …/calculated/sampleData: such a period is refused, and the error names the parameter (R-A5, R-A11)', async () => {
+    const path = `/sources/${sourceId}/variables/${calculatedId}/calculated/sampleData`;
+    const { status, body } = await api.manager.get(`${path}?from=${MILLIS}&to=${MIDNIGHT}`);
+    const rule = `must not be later than "to" (${IN_BRUSSELS}), got 2026-07-02T00:00:00Z`;
+    const details = [{ path: 'query.from', message: rule }];
+    expect({ status, body }).toMatchObject({ status: 400, body: { message: `query from ${rule}`, details } });
+  });
+
   test('in the declaration of a calculation are read in the zone of the source and stored as instants (R-A11, R-H1)', async () => {
     const input = { alias: 'a', variableId, asOf: MILLIS, fromAbsolutePeriod: MIDNIGHT };
     const formula = {

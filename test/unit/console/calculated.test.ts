@@ -57,7 +57,7 @@ describe('console script: problems by line (R-H9)', () => {
       { path: `${FIRST}.formula`, message: 'unexpected symbol', line: 2 },
       { path: `${FIRST}.variables[0].alias`, message: 'must be an R name' },
     ],
-    warnings: [{ path: FIRST, message: 'inputVariables$gas is not declared' }],
+    warnings: [{ path: FIRST, message: 'inputVariables$gas is not declared; this formula declares main' }],
   };
 
   test('an error is marked on its line, and an undeclared name on every line that contains it', () => {

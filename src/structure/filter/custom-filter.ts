@@ -91,9 +91,19 @@ function findOperand({ path, position }: Comparison, resource: Resource, values:
   const derived = Object.entries(resource.derived).find(([name]) => name.toLowerCase() === first.toLowerCase());
   if (derived) return { expression: derived[1], type: 'text' };
   const type = entry?.[1].filterType;
-  if (!entry || !type) throw fault(position, `${resource.kind} has no field ${JSON.stringify(first)} to filter by`);
+  if (!entry || !type) {
+    const rule = `${resource.kind} has no field ${JSON.stringify(first)} to filter by`;
+    throw fault(position, `${rule}; its fields are ${listFields(resource)}`);
+  }
   const { column, members } = entry[1];
   return { expression: `${resource.table}.${column}`, type, ...(members && { members }) };
+}
+
+/** Lists the fields that a filter of the resource may compare; paths into clientData are further operands. */
+function listFields({ fields, derived }: Resource): string {
+  const names = Object.keys(fields).filter((name) => fields[name]?.filterType);
+  const paths = fields.clientData ? ['paths such as clientData.Form.Group.Field'] : [];
+  return ['id', ...names, ...Object.keys(derived), ...paths].join(', ');
 }
 
 function compareValues(expression: string, operator: FilterOperator, parameter: string, type: string): string {

@@ -93,9 +93,13 @@ function tokenize(text: string): readonly Token[] {
     const match = TOKEN.exec(text);
     if (!match) {
       const rest = text.slice(start);
+      const fault = rest.trimStart();
       throw new FilterSyntaxError(
-        start + 1 + rest.length - rest.trimStart().length,
-        'must be a field, operator, value or parenthesis; check for an unclosed quote',
+        start + 1 + rest.length - fault.length,
+        // TOKEN matches every other character.
+        fault.startsWith("'")
+          ? "the quote that begins here is not closed; write a quote within a value as ''"
+          : '! must be followed by =, ~ or startswith',
       );
     }
     tokens.push(toToken(match, start));

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { parseInstant } from '../../platform/dates/date-rules.ts';
 import { booleanSchema, enumerationSchema, idSchema, lenientObject } from '../../platform/http/lenient.ts';
-import { MAX_NAME, MAX_TEXT } from '../../platform/limits.ts';
+import { MAX_NAME, MAX_SHOWN, MAX_TEXT } from '../../platform/limits.ts';
 import type { Resource } from '../resource.ts';
 
 /** Kinds of resources that have forms; `entityType` in the declaration of a calculation has the same numbers (R-H1). */
@@ -33,7 +33,9 @@ const nameSchema = z
 
 const itemSchema = lenientObject({
   name: z.string().max(MAX_TEXT).refine(isStorableText, { error: STORABLE_RULE }).nullish(),
-  value: z.union([z.string().max(MAX_TEXT).refine(isStorableText, { error: STORABLE_RULE }), z.number(), z.boolean()]),
+  value: z.union([z.string().max(MAX_TEXT).refine(isStorableText, { error: STORABLE_RULE }), z.number(), z.boolean()], {
+    error: ({ input }) => `must be a string, a number, true or false, got ${showValue(input)}`,
+  }),
 });
 
 /** @param unitId schema of the unit of a field. */
@@ -151,12 +153,12 @@ function checkItems({ type, isList, items }: WrittenField, context: Context): vo
   const seen = new Set<unknown>();
   for (const [index, { value }] of (items ?? []).entries()) {
     if (seen.has(value)) {
-      const message = `must be unique, got ${JSON.stringify(value)} twice`;
+      const message = `must be unique, got ${showValue(value)} twice`;
       context.addIssue({ code: 'custom', path: ['items', index, 'value'], message });
     }
     seen.add(value);
     if (isOfType(type, value)) continue;
-    const message = `${TYPE_RULES[type]}, got ${JSON.stringify(value)}`;
+    const message = `${TYPE_RULES[type]}, got ${showValue(value)}`;
     context.addIssue({ code: 'custom', path: ['items', index, 'value'], message });
   }
 }
@@ -169,8 +171,15 @@ function checkRange(field: WrittenField, context: Context): void {
     context.addIssue({ code: 'custom', path: [name], message: `must be absent for a field of type ${type}` });
   }
   if (typeof minimum === 'number' && typeof maximum === 'number' && minimum > maximum) {
-    context.addIssue({ code: 'custom', path: ['maximum'], message: `must not be less than minimum, got ${maximum}` });
+    const message = `must not be less than minimum (${minimum}), got ${maximum}`;
+    context.addIssue({ code: 'custom', path: ['maximum'], message });
   }
+}
+
+/** @returns the start of a value as JSON, for an error message. */
+export function showValue(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }
 
 /** Rule for the values of each type, as error messages state it. */

@@ -115,11 +115,9 @@ async function assertEmpty(queryable: Queryable, { id, name, entityType }: Form)
     [id, name],
   );
   if (!rows[0]) return;
-  const owner = `${entityType.toLowerCase()} ${rows[0].id}`;
-  throw new DomainError(
-    'conflict',
-    `name and entityType of the form cannot change, because ${owner} has values of the form`,
-  );
+  const values = `values of the form in clientData[${JSON.stringify(name)}]`;
+  const rule = `name and entityType of the form cannot change, because ${entityType.toLowerCase()} ${rows[0].id} has ${values}`;
+  throw new DomainError('conflict', `${rule}; remove this member from all ${PLURAL[entityType]} first`);
 }
 
 async function refuseTaken<Result>({ name, entityType }: WrittenForm, write: () => Promise<Result>): Promise<Result> {

@@ -6,8 +6,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { openBoundedCache } from '../../platform/bounded-cache.ts';
 import type { ErrorDetail } from '../../platform/errors.ts';
-import { MAX_SHOWN } from '../../platform/limits.ts';
-import { type Form, type FormField, isIsoDate, TYPE_RULES } from './form-definition.ts';
+import { type Form, type FormField, isIsoDate, showValue, TYPE_RULES } from './form-definition.ts';
 
 /** A problem of a value; `keys` is the path of the value within clientData. */
 export interface FormProblem {
@@ -130,7 +129,7 @@ function describe({ name, groups }: Definition, { instancePath, keyword, params,
     const kind = group ? `field of the group ${group.name}` : `group of the form ${name}`;
     return `is not a ${kind}, which has ${listNames(known)}`;
   }
-  return `${describeRule(field, keyword, params)}, got ${show(data)}`;
+  return `${describeRule(field, keyword, params)}, got ${showValue(data)}`;
 }
 
 /** Splits a JSON pointer (RFC 6901 §4). */
@@ -155,11 +154,6 @@ function listNames(names: readonly string[]): string {
   if (names.length === 0) return 'none';
   const shown = names.slice(0, MAX_NAMES).join(', ');
   return names.length > MAX_NAMES ? `${shown} and ${names.length - MAX_NAMES} more` : shown;
-}
-
-function show(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing';
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }
 
 /** Decodes a part of a JSON pointer (RFC 6901 §4). */

@@ -87,13 +87,15 @@ describe('structure: customFilter of sites (R-C10)', () => {
 
 describe('structure: an invalid customFilter answers 400 with the position (R-C10)', () => {
   test.each([
-    ["nme = 'Gas'", 1, 'no field'],
+    ["nme = 'Gas'", 1, 'to filter by; its fields are id, siteId, name, '],
+    ["clientData = 'x'", 1, 'tags, siteName, paths such as clientData.Form.Group.Field'],
     ["name = 'Gas' and serial = 'x'", 18, 'no field'],
     ["name 'Gas'", 6, 'expected an operator'],
     ['name =', 7, 'expected a value'],
     ["(name = 'Gas'", 14, 'expected )'],
     ["name = 'Gas' )", 14, 'expected AND, OR or the end of the filter'],
-    ["name = 'Gas", 8, 'unclosed quote'],
+    ["name = 'Gas", 8, 'the quote that begins here is not closed'],
+    ["name  ! 'Gas'", 7, '! must be followed by =, ~ or startswith'],
     ['= 3', 1, 'expected a field'],
     ["energyTypeId = 'two'", 16, 'must be a number'],
     ['energyTypeId ~ 2', 16, 'not allowed for numbers'],

@@ -143,7 +143,9 @@ describe('forms: a definition', () => {
     const { status, body } = await api.manager.send<{ message: string }>('PUT', `/form/${form.id}`, {
       name: 'New name',
     });
-    expect([status, body.message]).toEqual([409, expect.stringContaining(`source ${id} has values`)]);
+    const place = `source ${id} has values of the form in clientData["${form.name}"]`;
+    const advice = 'remove this member from all sources first';
+    expect([status, body.message]).toEqual([409, expect.stringContaining(`${place}; ${advice}`)]);
   });
 
   it('is neither visible to other accounts nor applied to their resources (R-A5)', async () => {

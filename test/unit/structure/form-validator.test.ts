@@ -123,6 +123,11 @@ describe('forms: a definition', () => {
       { name: 'x', type: 'Int', isList: true, items: [{ value: 'a' }] },
       'must be an integer',
     ],
+    [
+      'an item without a value',
+      { name: 'x', type: 'Int', isList: true, items: [{ name: 'Gas' }] },
+      'items[0].value must be a string, a number, true or false, got nothing',
+    ],
     ['items without isList', { name: 'x', type: 'Int', items: [{ value: 1 }] }, 'isList must be true'],
     [
       'two equal items',
@@ -137,7 +142,7 @@ describe('forms: a definition', () => {
     [
       'a maximum below the minimum',
       { name: 'x', type: 'Int', minimum: 2, maximum: 1 },
-      'maximum must not be less than minimum',
+      'maximum must not be less than minimum (2), got 1',
     ],
     ['an unknown type', { name: 'x', type: 'Money' }, 'must be one of String, Int, Double, Boolean, Date'],
     ['a reserved name', { name: '__proto__', type: 'Int' }, 'must not be one of __proto__'],

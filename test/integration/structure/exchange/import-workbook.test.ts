@@ -169,7 +169,7 @@ describe('structure import: forms', () => {
     const field = { name: 'X', type: 'Int', unitId: 'nothing' };
     const fields = [{ ...field, unitId: 'stère', minimum: 2, maximum: 1 }];
     expect(await problemsOf({ forms: [{ entityType: 'Site', name: 'N', groups: [{ name: 'G', fields }] }] })).toEqual([
-      '$.forms[0].groups[0].fields[0].maximum must not be less than minimum, got 1',
+      '$.forms[0].groups[0].fields[0].maximum must not be less than minimum (2), got 1',
     ]);
     const forms = [
       { entityType: 'Site', name: 'building' },

@@ -49,7 +49,7 @@ async function answer(
   if (bytes > MAX_TEXT_BYTES)
     throw new DomainError(
       'body_too_large',
-      `the VersionTags of a page must be at most ${MAX_TEXT_BYTES} bytes, got ${bytes}; request fewer with items_per_page`,
+      `the VersionTags of a page must be at most ${MAX_TEXT_BYTES >> 20} MiB together, got ${bytes} bytes; request fewer with items_per_page`,
     );
   return { message: { versions: versions.map(toMessage), totalCount: all.length }, count: versions.length };
 }

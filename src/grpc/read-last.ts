@@ -54,7 +54,7 @@ async function readLast(
   if (bytes <= MAX_TEXT_BYTES) return { message: { points }, count: points.variableIds.length };
   throw new DomainError(
     'body_too_large',
-    `the distinct VersionTags and tags of the points must be at most ${MAX_TEXT_BYTES} bytes together, got ${bytes}; use ReadPoints, which streams`,
+    `the distinct VersionTags and tags of the points must be at most ${MAX_TEXT_BYTES >> 20} MiB together, got ${bytes} bytes; use ReadPoints, which streams`,
   );
 }
 

@@ -71,7 +71,7 @@ export function openBodyRateWatch({ bytesPerSec, graceSec }: BodyRate, intervalM
     body.bytesRead = bytesRead;
   };
   const cut = ({ incoming, outgoing }: Request): void => {
-    const message = `the request body must arrive at ${bytesPerSec} bytes per second or faster; send the request again`;
+    const message = `the request body must arrive at ${bytesPerSec} bytes per second or faster; send the request again, in smaller parts when the connection is slow`;
     refuse(
       incoming.socket,
       { status: '408 Request Timeout', message },

@@ -3,7 +3,7 @@
  * errors (R-A5), and the connection is closed, because the start of the next request is unknown.
  */
 import { randomUUID } from 'node:crypto';
-import type { Server } from 'node:http';
+import { maxHeaderSize, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { API_VERSION } from '../platform/http/api-version.ts';
 
@@ -12,7 +12,7 @@ export interface Refusal {
   readonly message: string;
 }
 
-const MALFORMED: Refusal = { status: '400 Bad Request', message: 'the request must be valid HTTP/1.1' };
+const MALFORMED = 'the request must be valid HTTP/1.1';
 const REFUSALS: Readonly<Record<string, Refusal>> = {
   HPE_INVALID_URL: {
     status: '400 Bad Request',
@@ -21,14 +21,10 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   },
   HPE_HEADER_OVERFLOW: {
     status: '431 Request Header Fields Too Large',
-    message:
-      'the URL and headers of the request are too large; send long queries as the body of POST /data, and fewer or shorter headers',
-  },
-  ERR_HTTP_REQUEST_TIMEOUT: {
-    status: '408 Request Timeout',
-    message: 'the request was not received completely in time',
+    message: `the URL and headers of the request must be shorter than ${maxHeaderSize / 1024} KiB together; send long queries as the body of POST /data, and fewer or shorter headers`,
   },
 };
+const TOO_SLOW = 'ERR_HTTP_REQUEST_TIMEOUT';
 
 /**
  * Makes a server answer malformed, too large and too slow requests with an error body (R-A5); Node alone sends no body.
@@ -41,8 +37,18 @@ export function refuseMalformed(server: Server): void {
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET') socket.destroy(error);
-    else refuse(socket, REFUSALS[error.code ?? ''] ?? MALFORMED, !answering.has(socket));
+    else refuse(socket, refusalOf(error, server), !answering.has(socket));
   });
+}
+
+function refusalOf(error: NodeJS.ErrnoException, { headersTimeout, requestTimeout }: Server): Refusal {
+  if (error.code === TOO_SLOW) {
+    const limits = `within ${requestTimeout / 1000} s, and its URL and headers within ${headersTimeout / 1000} s`;
+    return { status: '408 Request Timeout', message: `the request must arrive ${limits}; send it again` };
+  }
+  // Errors of Node's parser say in `reason` what is wrong.
+  const reason = 'reason' in error ? `; the parser reports: ${error.reason}` : '';
+  return REFUSALS[error.code ?? ''] ?? { status: '400 Bad Request', message: `${MALFORMED}${reason}` };
 }
 
 /**

@@ -3,7 +3,6 @@ import { type Context, Hono } from 'hono';
 import type { WriteAuditEntry } from '../identity/audit-writer.ts';
 import { type CallerEnv, requireRole } from '../identity/authentication/authenticate.ts';
 import { type Database, withTransaction } from '../platform/database/database.ts';
-import { DomainError } from '../platform/errors.ts';
 import { readJsonBody } from '../platform/http/http-body.ts';
 import { parseInput } from '../platform/http/lenient.ts';
 import { declareQuery } from '../platform/http/query.ts';
@@ -114,10 +113,7 @@ async function getPreview(parts: RetentionRouteParts, c: Context<Env>): Promise<
   const keepRawYears = asked.keepRawYears ?? saved?.keepRawYears;
   if (keepRawYears === undefined) {
     const kind = owner.variableId === null ? 'account' : 'variable';
-    throw new DomainError(
-      'invalid_input',
-      `keepRawYears is required, because this ${kind} has no saved retention policy`,
-    );
+    throw PREVIEW_QUERY.error('keepRawYears', `is required, because this ${kind} has no saved retention policy`);
   }
   const rule = {
     keepRawYears,

@@ -46,6 +46,11 @@ export function openSecretVault(keys: readonly VaultKey[]): SecretVault {
     if (key) return key;
     throw new Error(`WEBHOOK_KEYS must have the key "${id}", with which secrets of webhooks are sealed`);
   };
+  const unwrap = ({ keyId, dataKey }: Sealed, accountId: number): Buffer => {
+    const causes = 'the key was changed under this id, or the stored secret was changed';
+    const refusal = `the key "${keyId}" of WEBHOOK_KEYS does not open a secret of a webhook of account ${accountId}: ${causes}`;
+    return decrypt(keyOf(keyId), dataKey, keyId, refusal);
+  };
   const wrap = ({ id, key }: VaultKey, dataKey: Buffer): string => `${id}:${encrypt(key, dataKey, id)}`;
   const seal = (text: string, accountId: number): string => {
     if (!current) return text;
@@ -58,22 +63,30 @@ export function openSecretVault(keys: readonly VaultKey[]): SecretVault {
     open: (stored, accountId) => {
       const sealed = parse(stored);
       if (!sealed) return stored;
-      const dataKey = decrypt(keyOf(sealed.keyId), sealed.dataKey, sealed.keyId);
-      return decrypt(dataKey, sealed.text, owner(accountId)).toString();
+      const refusal = `a stored secret of a webhook of account ${accountId} was changed, or belongs to another account`;
+      return decrypt(unwrap(sealed, accountId), sealed.text, owner(accountId), refusal).toString();
     },
     renew: (stored, accountId) => {
       const sealed = parse(stored);
       if (!current || sealed?.keyId === current.id) return undefined;
       if (!sealed) return seal(stored, accountId);
-      const dataKey = decrypt(keyOf(sealed.keyId), sealed.dataKey, sealed.keyId);
-      return `${PREFIX}${wrap(current, dataKey)}:${sealed.text}`;
+      return `${PREFIX}${wrap(current, unwrap(sealed, accountId))}:${sealed.text}`;
     },
   };
 }
 
 const owner = (accountId: number): string => `webhook of account ${accountId}`;
 
-function parse(stored: string) {
+/** Parts of a sealed text. */
+interface Sealed {
+  readonly keyId: string;
+  /** The wrapped data key. */
+  readonly dataKey: string;
+  /** The encrypted text. */
+  readonly text: string;
+}
+
+function parse(stored: string): Sealed | undefined {
   if (!stored.startsWith(PREFIX)) return undefined;
   const [keyId = '', dataKey = '', text = ''] = stored.slice(PREFIX.length).split(':');
   return { keyId, dataKey, text };
@@ -86,10 +99,14 @@ function encrypt(key: Buffer, bytes: Buffer, context: string): string {
   return Buffer.concat([nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]).toString('base64url');
 }
 
-/** @throws {Error} unless `text` is a result of `encrypt` with this key and context. */
-function decrypt(key: Buffer, text: string, context: string): Buffer {
+/** @throws {Error} with the message `refusal` unless `text` is a result of `encrypt` with this key and context. */
+function decrypt(key: Buffer, text: string, context: string, refusal: string): Buffer {
   const bytes = Buffer.from(text, 'base64url');
-  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
-  decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(-TAG_BYTES));
-  return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+    decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(-TAG_BYTES));
+    return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
+  } catch (error) {
+    throw new Error(refusal, { cause: error });
+  }
 }

@@ -13,6 +13,12 @@ import type { Actor, Caller, Role, SiteGrant } from './caller.ts';
 
 const MAX_CACHED = 10_000;
 const REVOKED = 'the token was revoked; sign in again';
+/** Claims by which EXTERNAL_USERS identifies the user of a token of another issuer. */
+const IDENTIFYING: Readonly<Record<ExternalUsers, string>> = {
+  sub: 'its sub',
+  email: 'its sub or its verified email',
+  businessId: 'its sub or its businessId',
+};
 
 /**
  * @throws {DomainError} invalid_token (user removed or locked, token revoked, impersonation ended); permission_denied (no
@@ -142,17 +148,22 @@ function invalidate(cache: Map<string, Entry>, userIds: readonly string[] | unde
 async function findAccess(options: CallerCacheOptions, token: VerifiedToken, now: Date): Promise<Access> {
   const { database } = options;
   const userId = await findUserId(options, token);
-  const { rows } = await database.query<AccessRow>(ACCESS_SQL, [userId ?? null, token.accountId ?? null, now]);
+  const { rows } = await database.query<AccessRow>(ACCESS_SQL, [userId, token.accountId ?? null, now]);
   const [row] = rows;
-  if (!row) throw new DomainError('invalid_token', 'the user of the token does not exist');
+  if (!row) throw new DomainError('invalid_token', `the user of the token, ${userId}, does not exist`);
   if (row.is_locked) throw new DomainError('invalid_token', `the user ${row.user_name} is locked`);
-  if (row.account_id === null) throw new DomainError('permission_denied', 'the user has no access to the account');
+  if (row.account_id === null) throw new DomainError('permission_denied', noAccess(row.user_name, token.accountId));
   const found = await findActor(options, token, now);
   const tokensValidFromSec = Math.max(row.tokens_valid_from_sec, found?.tokensValidFromSec ?? 0);
   return {
     caller: { ...toCaller(row), accountId: row.account_id, ...(found && { actor: found.actor }) },
     validity: { tokensValidFromSec, passwordFingerprint: row.password_fingerprint },
   };
+}
+
+function noAccess(userName: string, accountId: number | undefined): string {
+  if (accountId !== undefined) return `the user ${userName} has no access to account ${accountId}`;
+  return `the token has no claim account, and the user ${userName} has no access to an active account; send a token with this claim`;
 }
 
 function toCaller(row: AccessRow) {
@@ -165,10 +176,15 @@ function toCaller(row: AccessRow) {
   };
 }
 
-async function findUserId(options: CallerCacheOptions, token: VerifiedToken): Promise<string | undefined> {
+/** @throws {DomainError} invalid_token when a token of another issuer matches no user, or more than one. */
+async function findUserId(options: CallerCacheOptions, token: VerifiedToken): Promise<string> {
   const { database, ownIssuer, externalUsers = 'sub' } = options;
   if (ownIssuer === undefined || token.issuer === ownIssuer) return token.subject;
-  return findExternalUser(database, token, externalUsers);
+  const userId = await findExternalUser(database, token, externalUsers);
+  if (userId !== undefined) return userId;
+  const subject = `the token of ${token.issuer} with the sub ${JSON.stringify(token.subject)}`;
+  const rule = `must match exactly one user by ${IDENTIFYING[externalUsers]} (EXTERNAL_USERS=${externalUsers})`;
+  throw new DomainError('invalid_token', `${subject} ${rule}`);
 }
 
 /**

@@ -40,6 +40,13 @@ interface Watched {
   reports: number;
 }
 
+/** Why connections are closed, as the log states it. */
+interface Why {
+  readonly reason: string;
+  /** Error of the last query on a new connection. */
+  readonly err?: unknown;
+}
+
 /** Members of the driver's client that its types do not declare. */
 interface ClientState {
   readonly processID: number | null;
@@ -58,10 +65,10 @@ export function watchConnections(pool: pg.Pool, connectionString: string, log: L
   let unreachableSinceMs: number | undefined;
   let isProbing = false;
 
-  const close = (suspects: readonly pg.PoolClient[], reason: string): void => {
+  const close = (suspects: readonly pg.PoolClient[], why: Why): void => {
     const idle = [...connections.keys()].filter((client) => stateOf(client).readyForQuery);
     const message = 'unresponsive database connections closed; their queries fail; later queries open new connections';
-    log.warn({ reason, connections: suspects.length, idle: idle.length }, message);
+    log.warn({ ...why, connections: suspects.length, idle: idle.length }, message);
     for (const client of [...suspects, ...idle]) destroyConnection(client);
   };
   const judge = (suspects: readonly pg.PoolClient[], reports: readonly SessionReport[]): void => {
@@ -74,7 +81,8 @@ export function watchConnections(pool: pg.Pool, connectionString: string, log: L
       watched.reports = report?.state === 'active' && !isStarved ? 0 : watched.reports + 1;
       return watched.reports >= REPORTS_NEEDED;
     });
-    if (dead.length > 0) close(dead, 'the server runs no query of these connections');
+    const reason = 'the server runs no query of these connections, or waits for data that they do not deliver';
+    if (dead.length > 0) close(dead, { reason });
   };
   const probe = async (suspects: readonly pg.PoolClient[]): Promise<void> => {
     try {
@@ -93,7 +101,8 @@ export function watchConnections(pool: pg.Pool, connectionString: string, log: L
       if (error instanceof Error && 'code' in error && error.code === TOO_MANY_CONNECTIONS) return;
       unreachableSinceMs ??= performance.now();
       if (performance.now() - unreachableSinceMs > UNREACHABLE_MS) {
-        close(findSilent(connections), 'the server cannot be reached');
+        const reason = `no query on a new connection has succeeded for ${UNREACHABLE_MS / 1000} s`;
+        close(findSilent(connections), { reason, err: error });
         unreachableSinceMs = undefined;
       }
     }

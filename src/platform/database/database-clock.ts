@@ -38,8 +38,9 @@ export async function openDatabaseClock(database: Queryable, log: Log): Promise<
     // always counts.
     if (receivedMs - sentMs > 1000 && offsetMs !== undefined) return;
     offsetMs = millis - (sentMs + receivedMs) / 2;
-    const aheadMs = Math.round(systemClock.nowMillis() - millis);
-    if (Math.abs(aheadMs) > NOTEWORTHY_MS) warn(aheadMs);
+    const aheadMs = Math.round(systemClock.nowMillis() - (offsetMs + performance.now()));
+    // The error of the reading is at most half of its time, so a slow reading alone gives no warning.
+    if (Math.abs(aheadMs) - (receivedMs - sentMs) / 2 > NOTEWORTHY_MS) warn(aheadMs);
   };
   const first = Promise.withResolvers<void>();
   const sweeper = startSweeper('database clock', READ_INTERVAL_MS, () => read().finally(first.resolve), log);

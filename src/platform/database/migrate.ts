@@ -86,7 +86,9 @@ function assertHistory(migrations: readonly SqlFile[], applied: ReadonlyMap<stri
     if (!known.has(name))
       throw new Error(`the database has migration ${name}, which this version does not know; start a newer version`);
     if (known.get(name) !== hash)
-      throw new Error(`migration ${name} must not change after it was applied; add a new migration instead`);
+      throw new Error(
+        `sql/migrations/${name} differs from the migration that was applied; restore the file, and add a new migration for changes`,
+      );
   }
 }
 
@@ -135,7 +137,7 @@ async function enableColumnstore(client: pg.Client, log: Log): Promise<void> {
   const { rows } = await client.query<{ isUnreadable: boolean }>(IS_UNREADABLE);
   if (rows[0]?.isUnreadable)
     throw new Error(
-      'points are kept in columns, which only the Community edition of TimescaleDB reads; start that edition',
+      'points are kept in columns, which only the Community edition of TimescaleDB reads; start that edition, with timescaledb.license = timescale',
     );
   try {
     await inTransaction(client, LOCK_PATIENCE.lockTimeoutMs, async () => {
@@ -144,7 +146,7 @@ async function enableColumnstore(client: pg.Client, log: Log): Promise<void> {
   } catch (error) {
     log.warn(
       { err: error },
-      'the columnstore could not be enabled; the next migration retries; unless enabled before, points stay in rows',
+      'the columnstore could not be enabled; the next run of migrate retries; unless enabled before, points stay in rows',
     );
   }
 }
@@ -166,8 +168,8 @@ async function withLocks(
     } catch (error) {
       if (!(error instanceof pg.DatabaseError) || !LOCK_FAILURES.has(error.code ?? '')) throw error;
       if (attempt === tries) {
-        const rule = `${name} did not get the locks within ${tries} attempts of ${lockTimeoutMs} ms each`;
-        throw new Error(`${rule}; end the long transactions that pg_stat_activity lists, then start again`, {
+        const rule = `the migration ${name} did not get the locks within ${tries} attempts of ${lockTimeoutMs} ms each`;
+        throw new Error(`${rule}; end the long transactions that pg_stat_activity lists, then run migrate again`, {
           cause: error,
         });
       }

@@ -3,16 +3,17 @@
  * bodies.
  */
 import { once } from 'node:events';
-import { Agent, get } from 'node:http';
-import { connect } from 'node:net';
+import { Agent, createServer, get } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from 'vitest';
+import { refuseMalformed } from '../../../src/http/refuse-malformed.ts';
 import { type HttpListener, listenHttp } from '../../../src/roles/http-listener.ts';
 import { eventually } from '../../support/eventually.ts';
 
 const ENDLESS = 64 << 20;
 let listener: HttpListener;
-afterEach(() => listener.stop(0));
+afterEach(() => listener?.stop(0));
 
 const ok = () => new Response('ok');
 
@@ -89,8 +90,8 @@ test('http listener: a stalled connection is closed after its timeout', async ()
 describe('http listener: malformed requests', () => {
   test.each([
     ['a URL with characters beyond ASCII', 'GET /data?version=\u00e9 HTTP/1.1\r\nHost: x\r\n\r\n', '400', /%XX/],
-    ['text that is not HTTP', 'hello\r\n\r\n', '400', /HTTP\/1\.1/],
-    ['headers of 70 kB', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(70_000)}\r\n\r\n`, '431', /headers/],
+    ['text that is not HTTP', 'hello\r\n\r\n', '400', /HTTP\/1\.1; the parser reports: \w/],
+    ['headers of 70 kB', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(70_000)}\r\n\r\n`, '431', /shorter than 16 KiB/],
     [
       'a URL of 70 kB',
       `GET /data?variableIds=${'1,'.repeat(35_000)}1 HTTP/1.1\r\nHost: x\r\n\r\n`,
@@ -112,6 +113,18 @@ describe('http listener: malformed requests', () => {
       expect(head).toContain(`X-Request-Id: ${requestId}`);
     },
   );
+
+  test('a request that does not arrive in time is answered with 408, and the error names the limits (R-A5)', async () => {
+    const server = createServer({ headersTimeout: 200, requestTimeout: 400, connectionsCheckingInterval: 50 });
+    refuseMalformed(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.write('GET / HTTP/1.1\r\n');
+    const answer = await text(socket);
+    server.close();
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect(answer).toContain('the request must arrive within 0.4 s, and its URL and headers within 0.2 s');
+  });
 
   test('malformed input after a request that is not answered yet closes the connection without an error response (R-A5)', async () => {
     listener = await listenHttp('127.0.0.1', 0);
@@ -161,7 +174,7 @@ describe('http listener: a minimum rate of request bodies', () => {
     ]);
     for (const answer of [stalled, slow]) {
       expect(answer).toMatch(/^HTTP\/1\.1 408 /);
-      expect(answer).toContain('must arrive at 1000 bytes per second or faster; send the request again');
+      expect(answer).toContain('at 1000 bytes per second or faster; send the request again, in smaller parts');
       expect(answer).toContain('Connection: close');
     }
     expect(fast).toBe('under way');

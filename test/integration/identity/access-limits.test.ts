@@ -92,6 +92,20 @@ describe('identity: access invalidation', () => {
     }
   });
 
+  it('an invalidation that cannot be sent to other processes is logged with its users (R-B5)', async () => {
+    const lines: object[] = [];
+    const warn = (fields: object, message: string) => lines.push({ ...fields, message });
+    const log = Object.assign(createLog('silent', 'test'), { warn });
+    const invalidation = openAccessInvalidation({
+      ...{ redisUrl: 'redis://127.0.0.1:1', prefix: 'away', log },
+      onChange: () => {},
+    });
+    await invalidation.publish(['u-1']);
+    invalidation.close();
+    const message = expect.stringContaining('an access change could not be sent to other processes');
+    expect(lines).toContainEqual({ err: expect.any(Error), users: 1, userIds: ['u-1'], message });
+  });
+
   it('the result of a query for a caller is not cached if the caller is invalidated during the query (R-B5)', async () => {
     const id = await addPerson(api, 'slow', { role: 'MANAGER' });
     const client = await signInPerson(api, 'slow');
@@ -238,6 +252,9 @@ describe('identity: rate limits', () => {
     expect((await post(TOKEN, '192.0.2.2')).status).toBe(401);
     const refused = await post(TOKEN, '192.0.2.1');
     expect(refused.headers.get('retry-after')).toMatch(/^[1-8]$/);
+    expect(await refused.json()).toMatchObject({
+      message: expect.stringMatching(/^one network .* at most 8 times per minute; retry after [1-8] s$/),
+    });
   });
 
   it('on tokens also count requests to a realm alias with repeated slashes, and registrations by invitation (R-B15)', async () => {

@@ -67,10 +67,11 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, EX
     await foreign.close();
   });
 
-  const call = async (claims: Readonly<Record<string, unknown>>) => {
+  const answer = async (claims: Readonly<Record<string, unknown>>) => {
     const client = createTestClient(api.origin, await foreign.sign({ account: api.accountId, ...claims }));
-    return (await client.get('/account')).status;
+    return client.get<{ message: string }>('/account');
   };
+  const call = async (claims: Readonly<Record<string, unknown>>) => (await answer(claims)).status;
 
   it('one service accepts tokens of both issuers (§5, R-B1)', async () => {
     expect((await (await signInPerson(api, 'uma')).get('/account')).status).toBe(200);
@@ -81,6 +82,19 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, EX
     expect(await call({ sub: uma, account: String(api.accountId) })).toBe(200);
     expect(await call({ sub: uma, account: api.otherAccountId })).toBe(403);
     expect(await call({ sub: 'nobody' })).toBe(401);
+  });
+
+  it('the refusal of a token names its sub and EXTERNAL_USERS, or the account that the user may not use (R-A5, R-B5)', async () => {
+    const { message: unknown } = (await answer({ sub: 'nobody' })).body;
+    const subject = `the token of ${foreign.url} with the sub "nobody"`;
+    expect(unknown).toContain(`${subject} must match exactly one user by its sub`);
+    expect(unknown).toContain(`(EXTERNAL_USERS=${how})`);
+    const { message: denied } = (await answer({ sub: uma, account: api.otherAccountId })).body;
+    expect(denied).toBe(`the user uma has no access to account ${api.otherAccountId}`);
+    const idle = await addPerson(api, 'idle');
+    await api.database.query('update app_user set active_account_id = null where id = $1', [idle]);
+    const { message: undecided } = (await answer({ sub: idle, account: undefined })).body;
+    expect(undecided).toContain('the user idle has no access to an active account; send a token with this claim');
   });
 
   it('a verified mail address identifies a user only with EXTERNAL_USERS=email; an unverified address, or an address of two users, never does (R-B5)', async () => {

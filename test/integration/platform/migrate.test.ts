@@ -40,13 +40,21 @@ describe('migrate: schema history', () => {
   });
 
   it.each([
-    ['was edited after it was applied', `update schema_migration set hash = 'x' where name like '0004%'`],
-    ['belongs to a newer version', `insert into schema_migration (name, hash) values ('9999_future.sql', 'x')`],
-  ])('an applied migration that %s is an error, and the history stays unchanged', async (_what, forgery) => {
+    [
+      'was edited after it was applied',
+      `update schema_migration set hash = 'x' where name like '0004%'`,
+      /sql\/migrations\/0004_.* differs from the migration that was applied; restore the file/,
+    ],
+    [
+      'belongs to a newer version',
+      `insert into schema_migration (name, hash) values ('9999_future.sql', 'x')`,
+      /has migration 9999_future.sql, which this version does not know/,
+    ],
+  ])('an applied migration that %s is an error, and the history stays unchanged', async (_what, forgery, message) => {
     await client.query('begin; create table kept as select * from schema_migration; commit');
     await client.query(forgery);
     const forged = await history();
-    await expect(migrate(test.url, LOG)).rejects.toThrow(/must not change after it was applied|does not know/);
+    await expect(migrate(test.url, LOG)).rejects.toThrow(message);
     expect(await history()).toEqual(forged);
     await client.query('truncate schema_migration; insert into schema_migration select * from kept; drop table kept');
     await expect(migrate(test.url, LOG)).resolves.toBeUndefined();
@@ -86,7 +94,7 @@ describe('migrate: schema history', () => {
 
     it('a migration that does not get its locks fails with an error that says what to do, and is not recorded as applied (R-A14)', async () => {
       const migrating = migrate(test.url, LOG, { lockTimeoutMs: 50, pauseMs: 10, tries: 2 });
-      await expect(migrating).rejects.toThrow(/functions did not get the locks.* end the long transactions/);
+      await expect(migrating).rejects.toThrow(/migration functions did not get the locks.* end the long transactions/);
       expect((await history()).find(({ name }) => name === 'functions')?.hash).toBe('old');
       await reader.query('commit');
       await migrate(test.url, LOG);

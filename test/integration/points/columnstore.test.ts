@@ -232,6 +232,6 @@ it('points: a failure of enable_columnstore does not fail the migration', async 
   await client.end();
   await migrate(other.url, log);
   expect(warnings).toEqual([
-    'the columnstore could not be enabled; the next migration retries; unless enabled before, points stay in rows',
+    'the columnstore could not be enabled; the next run of migrate retries; unless enabled before, points stay in rows',
   ]);
 });

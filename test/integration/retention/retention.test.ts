@@ -91,7 +91,10 @@ describe('retention: policy, preview and job', () => {
     expect(await state(path)).toMatchObject({ retention: null, rollupCount: 0, rawFrom: null });
     expect(await manager.get(`${path}/preview`)).toMatchObject({
       status: 400,
-      body: { message: 'keepRawYears is required, because this variable has no saved retention policy' },
+      body: {
+        message: 'query keepRawYears is required, because this variable has no saved retention policy',
+        details: [{ path: 'query.keepRawYears' }],
+      },
     });
     const preview = {
       ...{ boundary, variableCount: 1, pointCount: 36, versionCount: 36, rollupCount: 3 },

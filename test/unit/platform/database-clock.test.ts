@@ -1,0 +1,38 @@
+/** The clock of the database: when it warns that the clock of this machine differs. */
+import { afterEach, expect, test, vi } from 'vitest';
+import type { Queryable } from '../../../src/platform/database/database.ts';
+import { openDatabaseClock } from '../../../src/platform/database/database-clock.ts';
+import { createLog } from '../../../src/platform/log.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+/**
+ * Opens a clock whose first reading takes `readMs`.
+ * @param behindMs milliseconds by which the clock of the database is behind the clock of this machine when the query
+ * ends.
+ * @returns the fields of the warnings.
+ */
+async function warningsOf(readMs: number, behindMs: number): Promise<readonly unknown[]> {
+  const warnings: unknown[] = [];
+  const log = Object.assign(createLog('silent', 'test'), { warn: (fields: unknown) => warnings.push(fields) });
+  let now = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => now);
+  const query = async () => {
+    now += readMs;
+    return { rows: [{ millis: Date.now() - behindMs }] };
+  };
+  const clock = await openDatabaseClock({ query } as unknown as Queryable, log);
+  await clock.stop();
+  return warnings;
+}
+
+test('database clock: a difference of a minute gives a warning with the milliseconds by which this machine is ahead', async () => {
+  const warnings = (await warningsOf(10, 60_000)) as readonly { readonly aheadMs: number }[];
+  expect(warnings).toHaveLength(1);
+  expect(Math.abs((warnings[0]?.aheadMs ?? 0) - 60_000)).toBeLessThan(1000);
+});
+
+test('database clock: a reading that takes 16 s gives no warning when the clocks agree', async () => {
+  expect(await warningsOf(16_000, 16_000)).toEqual([]);
+  expect(await warningsOf(16_000, 0)).toEqual([]);
+});

@@ -84,7 +84,7 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, EX
     expect(await call({ sub: 'nobody' })).toBe(401);
   });
 
-  it('the refusal of a token names its sub and EXTERNAL_USERS, or the account that the user may not use (R-A5, R-B5)', async () => {
+  it('the refusal of a token names its sub and EXTERNAL_USERS, or the account that the user may not use (R-B5)', async () => {
     const { message: unknown } = (await answer({ sub: 'nobody' })).body;
     const subject = `the token of ${foreign.url} with the sub "nobody"`;
     expect(unknown).toContain(`${subject} must match exactly one user by its sub`);

@@ -74,7 +74,7 @@ export function openBasicAuthentication(authentication: BasicAuthentication): Au
 
 /**
  * @returns undefined without a header `Authorization`, or for a scheme other than Basic. A malformed Basic header gives
- * empty credentials, which are refused.
+ * empty credentials, which `assertUserName` refuses.
  */
 function parseBasic(authorization: string | undefined): Omit<Credentials, 'network'> | undefined {
   if (authorization === undefined || !/^Basic\b/i.test(authorization)) return undefined;
@@ -100,9 +100,12 @@ function assertOwnPage({ req }: Context, corsOrigins: readonly string[]): void {
       ? origin === undefined || hostOf(origin) === req.header('host')
       : site === 'same-origin' || site === 'none';
   if (isOwn || (origin !== undefined && corsOrigins.includes(origin))) return;
+  // CORS_ORIGINS takes no other origins, such as the `null` of a sandboxed page.
+  const isListable = origin !== undefined && URL.parse(origin)?.origin === origin;
+  const remedy = isListable ? `, or ask the operator to add ${origin} to the setting CORS_ORIGINS` : '';
   throw new DomainError(
     'permission_denied',
-    `HTTP Basic is refused for ${req.method} from a page of another origin, because a browser adds a remembered password to the requests of any page; send a bearer token, or ask the operator to add the origin to the setting CORS_ORIGINS`,
+    `HTTP Basic is refused for ${req.method} from a page of another origin, because a browser adds a remembered password to the requests of any page; send a bearer token${remedy}`,
   );
 }
 
@@ -172,6 +175,15 @@ function assertScope({ scopes }: VerifiedToken, scope: Scope): void {
   );
 }
 
+/** @throws {DomainError} invalid_token without a user name, as in a malformed header. */
+function assertUserName({ userName }: Credentials): void {
+  if (userName !== '') return;
+  throw new DomainError(
+    'invalid_token',
+    'the header Authorization must be Basic and the base64 of user name, colon and password, got no user name',
+  );
+}
+
 interface CacheEntry {
   readonly token: Promise<ExchangedToken>;
   untilMs: number;
@@ -190,6 +202,7 @@ function cacheExchange(exchange: ExchangePassword, clock: Clock): CachedExchange
       .digest('base64');
   const exchangeNow = async (credentials: Credentials, beforeTry: () => Promise<void>, entry: CacheEntry) => {
     await beforeTry();
+    assertUserName(credentials);
     const token = await exchange(credentials);
     entry.untilMs = clock.nowMillis() + token.ttlSec * 1000;
     return token;

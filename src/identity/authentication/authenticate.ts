@@ -42,8 +42,10 @@ export async function authenticateBearer(
       'the request has no bearer token; send the header Authorization: Bearer <access token>',
     );
   const verified = await verifier(token);
-  if (!verified.scopes.has(scope))
-    throw new DomainError('insufficient_scope', `the token must have the scope ${scope}`);
+  if (!verified.scopes.has(scope)) {
+    const got = [...verified.scopes].join(' ') || 'no scope';
+    throw new DomainError('insufficient_scope', `the token must have the scope ${scope}, got ${got}`);
+  }
   return callers(verified);
 }
 

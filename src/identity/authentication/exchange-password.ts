@@ -12,6 +12,7 @@ import { issuerUrl } from '../issuer/issuer-url.ts';
 import { signIn } from '../passwords/sign-in.ts';
 import type { SignInPolicy } from '../passwords/sign-in-sources.ts';
 import { findTokenUser } from './find-token-user.ts';
+import { ISSUER_ADVICE } from './trusted-issuers.ts';
 import type { VerifiedToken, VerifyToken } from './verify-token.ts';
 
 export interface Credentials {
@@ -124,7 +125,7 @@ export function exchangeAtEndpoint({
     const { data } = errorAnswer.safeParse(answer);
     if (data?.error === 'invalid_grant')
       throw refused('the token issuer refused the user name or password, or the user may not sign in');
-    throw unavailable(new Error(`the token issuer answered ${data?.error ?? 'no token'}`));
+    throw unavailable(url, `answered ${data?.error ?? 'without a token'}`);
   };
 }
 
@@ -138,7 +139,7 @@ async function postForm(
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     return await (await fetchToken(url, { method: 'POST', body, redirect: 'error', signal })).json();
   } catch (error) {
-    throw unavailable(error);
+    throw unavailable(url, 'did not answer with JSON', error);
   }
 }
 
@@ -146,8 +147,10 @@ function refused(message: string): DomainError {
   return new DomainError('invalid_token', message);
 }
 
-function unavailable(cause: unknown): DomainError {
-  const failure = new DomainError('dependency_unavailable', 'the token issuer did not answer with a token; try again');
-  failure.cause = cause;
+/** @returns the error for the caller; the address and the reason are its cause, which is logged and not sent. */
+function unavailable(url: string, reason: string, cause?: unknown): DomainError {
+  const message = `the token issuer did not answer with a token; ${ISSUER_ADVICE}`;
+  const failure = new DomainError('dependency_unavailable', message);
+  failure.cause = new Error(`PUSH_BASIC_TOKEN_URL (${url}) ${reason}`, { cause });
   return failure;
 }

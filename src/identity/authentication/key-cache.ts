@@ -2,7 +2,7 @@
 import { createLocalJWKSet, errors, type JWTVerifyGetKey } from 'jose';
 import type { Clock } from '../../platform/clock.ts';
 import { DomainError } from '../../platform/errors.ts';
-import { type KeySource, readKeys } from './trusted-issuers.ts';
+import { ISSUER_ADVICE, type KeySource, readKeys } from './trusted-issuers.ts';
 
 const MAX_AGE_MS = 600_000;
 /** Minimum milliseconds between two reloads of cached keys: tokens with made-up key ids must not cause a reload each. */
@@ -56,9 +56,10 @@ export class KeyCache {
       if (this.#keys) return this.#keys;
       const failure = new DomainError(
         'dependency_unavailable',
-        'the keys of the token issuer cannot be read; try again',
+        `the keys of the token issuer cannot be read; ${ISSUER_ADVICE}`,
       );
-      failure.cause = error;
+      const place = this.#source.kind === 'http' ? this.#source.jwksUri : 'the database';
+      failure.cause = new Error(`the keys at ${place} cannot be read`, { cause: error });
       throw failure;
     }
   }

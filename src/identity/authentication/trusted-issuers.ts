@@ -23,6 +23,9 @@ export interface TrustedIssuer {
 
 const FETCH_TIMEOUT_MS = 5000;
 
+/** Advice to clients when an issuer fails. The cause of the error, which is logged, has the address and the reason. */
+export const ISSUER_ADVICE = 'try again later, or quote the request id to the operator, whose log has the reason';
+
 /** @returns the issuers of TRUSTED_ISSUERS; without this setting, only the embedded issuer (R-B1). */
 export function trustedIssuers(config: Config, database: Queryable): readonly TrustedIssuer[] {
   const embedded = issuerUrl(config);

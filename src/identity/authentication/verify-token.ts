@@ -73,8 +73,9 @@ export function createTokenVerifier(options: TokenVerifierOptions): VerifyToken 
   );
   return async (token) => {
     const name = readIssuer(token);
-    const issuer = trusted.get(name);
-    if (!issuer) throw new DomainError('invalid_token', `the issuer of the token is not trusted, got ${show(name)}`);
+    const issuer = typeof name === 'string' ? trusted.get(name) : undefined;
+    if (!issuer)
+      throw new DomainError('invalid_token', `the issuer of the token is not trusted, got ${show(name, 'iss')}`);
     try {
       const { payload } = await jwtVerify(token, issuer.keys.getKey, {
         issuer: issuer.issuer,
@@ -86,30 +87,50 @@ export function createTokenVerifier(options: TokenVerifierOptions): VerifyToken 
       });
       return readClaims(issuer.issuer, payload);
     } catch (error) {
-      throw error instanceof errors.JOSEError ? refuse(error) : error;
+      throw error instanceof errors.JOSEError ? refuse(error, issuer.audience) : error;
     }
   };
 }
 
-function readIssuer(token: string): string {
+/** @returns the claim `iss`, which is any JSON value, as the token is not verified yet; undefined when absent. */
+function readIssuer(token: string): unknown {
   try {
-    return decodeJwt(token).iss ?? '';
+    return decodeJwt(token).iss;
   } catch {
     throw new DomainError('invalid_token', 'the token is not a JWT');
   }
 }
 
-/** @returns the claim `iss` as an error message shows it: cut to 200 characters, as the token is not verified yet. */
-function show(issuer: string): string {
-  return issuer === '' ? 'no claim iss' : JSON.stringify(issuer.slice(0, 200));
+const MAX_SHOWN = 200;
+
+/** @returns the value of a claim as an error message shows it, cut to 200 characters. */
+function show(claim: unknown, name: string): string {
+  if (claim === undefined) return `no claim ${name}`;
+  if (typeof claim === 'string') return JSON.stringify(claim.slice(0, MAX_SHOWN));
+  return JSON.stringify(claim).slice(0, MAX_SHOWN);
 }
 
-function refuse(error: errors.JOSEError): DomainError {
-  if (error instanceof errors.JWTExpired) return new DomainError('invalid_token', 'the token has expired');
-  if (error instanceof errors.JWTClaimValidationFailed) {
-    return new DomainError('invalid_token', `the claim ${error.claim} of the token is missing or not accepted`);
+function refuse(error: errors.JOSEError, audience: string): DomainError {
+  return new DomainError('invalid_token', describeRefusal(error, audience));
+}
+
+function describeRefusal(error: errors.JOSEError, audience: string): string {
+  if (error instanceof errors.JWTExpired) return 'the token has expired';
+  if (error instanceof errors.JWTClaimValidationFailed) return describeClaim(error, audience);
+  if (error instanceof errors.JOSEAlgNotAllowed)
+    return `the token must be signed with one of the algorithms ${ASYMMETRIC_ALGORITHMS.join(', ')}`;
+  return 'the signature of the token cannot be verified';
+}
+
+/** Describes a refused claim. The text may show what the claim must be, because the signature was verified before. */
+function describeClaim({ claim, reason, payload }: errors.JWTClaimValidationFailed, audience: string): string {
+  if (claim === 'aud') {
+    return `the claim aud of the token must contain ${JSON.stringify(audience)}, got ${show(payload.aud, 'aud')}`;
   }
-  return new DomainError('invalid_token', 'the signature of the token cannot be verified');
+  if (claim === 'nbf' && reason === 'check_failed') {
+    return 'the token is not valid yet: its claim nbf is later than the clock of this service';
+  }
+  return `the claim ${claim} of the token is missing or not accepted`;
 }
 
 function readClaims(issuer: string, payload: JWTPayload): VerifiedToken {

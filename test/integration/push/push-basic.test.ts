@@ -228,6 +228,16 @@ describe('push: HTTP Basic with PUSH_BASIC_TOKEN_URL, the token endpoint of an i
     expect(verified.scopes).toEqual(new Set(['push-data']));
   });
 
+  it('names the endpoint and its error in the cause of dependency_unavailable, for the log (R-A5)', async () => {
+    const credentials = { userName: 'ann', password: 'x' };
+    await expect(exchangeAt(endpoint(), 'x')(credentials)).rejects.toMatchObject({
+      cause: { message: `PUSH_BASIC_TOKEN_URL (${endpoint()}) answered invalid_client` },
+    });
+    await expect(exchangeAt('http://127.0.0.1:1/')(credentials)).rejects.toMatchObject({
+      cause: { message: 'PUSH_BASIC_TOKEN_URL (http://127.0.0.1:1/) did not answer with JSON' },
+    });
+  });
+
   it.each([
     [
       'invalid_token',

@@ -47,11 +47,15 @@ describe('HTTP Basic: the origin of a request', () => {
     ['an HTML form without an origin', { 'sec-fetch-site': 'cross-site' }],
     ['a sandboxed web page', { origin: 'null' }],
     ['a web page of another origin in an old browser', { origin: EVIL }],
-  ])('%s may read but not write (R-A13, R-B7)', async (_page, headers) => {
+  ])('%s may read but not write (R-A13, R-B7)', async (_page, headers: Readonly<Record<string, string>>) => {
     const send = openApp(acceptRight);
     const refused = await send('POST', headers);
     expect(refused.status).toBe(403);
-    expect(await refused.text()).toMatch(/page of another origin, because .*; send a bearer token/);
+    const { origin } = headers;
+    const advice = origin?.startsWith('https:') ? `add ${origin} to the setting CORS_ORIGINS` : 'send a bearer token';
+    const text = await refused.text();
+    expect(text).toMatch(/page of another origin, because .*; send a bearer token/);
+    expect(text.endsWith(advice), text).toBe(true);
     for (const method of ['GET', 'HEAD']) expect((await send(method, headers)).status, method).toBe(200);
   });
 
@@ -79,6 +83,15 @@ describe('HTTP Basic: a refusal', () => {
     expect(await challengeTo(script)).toBe('Bearer realm="tidemark"');
     expect(await challengeTo({})).toBe('Basic realm="tidemark", charset="UTF-8"');
   });
+
+  test.each(['Basic', 'Basic %%%', `Basic ${btoa('ann')}`])(
+    'of the header "%s" says that it has no user name (R-B7, R-A5)',
+    async (authorization) => {
+      const answer = await openApp(acceptRight)('POST', { authorization });
+      expect(answer.status).toBe(401);
+      expect(await answer.text()).toMatch(/base64 of user name, colon and password, got no user name$/);
+    },
+  );
 
   test('follows when a cached exchange is stale and the issuer no longer grants the scope (R-B6, R-B7)', async () => {
     const granted = [verified('push-data'), verified('datahub-api')];

@@ -63,7 +63,10 @@ describe('identity: token verification with key sets over HTTP', () => {
     await expect(verify(await current.sign('k1'))).resolves.toMatchObject({ issuer: 'https://new.example/realms/x' });
     await expect(verify(await old.sign('k1', { aud: 'tidemark' }))).rejects.toMatchObject({
       code: 'invalid_token',
-      message: 'the claim aud of the token is missing or not accepted',
+      message: 'the claim aud of the token must contain "legacy", got "tidemark"',
+    });
+    await expect(verify(await old.sign('k1', { aud: undefined }))).rejects.toMatchObject({
+      message: 'the claim aud of the token must contain "legacy", got no claim aud',
     });
   });
 
@@ -124,12 +127,19 @@ describe('identity: token verification with key sets over HTTP', () => {
     await expect(verify(await old.sign('k1', { iss: undefined }))).rejects.toMatchObject({
       message: 'the issuer of the token is not trusted, got no claim iss',
     });
+    await expect(verify(await old.sign('k1', { iss: 5 }))).rejects.toMatchObject({
+      code: 'invalid_token',
+      message: 'the issuer of the token is not trusted, got 5',
+    });
   });
 
   it('while the issuer is down, verifies tokens with cached keys; without cached keys it throws dependency_unavailable (R-B1, R-A5)', async () => {
     const { verify, state } = createVerifier([old]);
     state.isUp = false;
-    await expect(verify(await old.sign('k1'))).rejects.toMatchObject({ code: 'dependency_unavailable' });
+    await expect(verify(await old.sign('k1'))).rejects.toMatchObject({
+      code: 'dependency_unavailable',
+      cause: { message: 'the keys at https://old.example/certs cannot be read' },
+    });
     state.isUp = true;
     await verify(await old.sign('k1'));
     state.isUp = false;
@@ -142,6 +152,16 @@ describe('identity: token verification with key sets over HTTP', () => {
     const expiredBySec = (seconds: number) => old.sign('k1', { exp: NOW_MS / 1000 - seconds });
     await expect(verify(await expiredBySec(29))).resolves.toBeDefined();
     await expect(verify(await expiredBySec(31))).rejects.toMatchObject({ message: 'the token has expired' });
+  });
+
+  it('refuses a token that becomes valid more than 30 seconds later, and says so (R-B1)', async () => {
+    const { verify } = createVerifier([old]);
+    const validInSec = (seconds: number) => old.sign('k1', { nbf: NOW_MS / 1000 + seconds });
+    await expect(verify(await validInSec(30))).resolves.toBeDefined();
+    await expect(verify(await validInSec(31))).rejects.toMatchObject({
+      code: 'invalid_token',
+      message: 'the token is not valid yet: its claim nbf is later than the clock of this service',
+    });
   });
 
   it('reads roles in Keycloak’s form, and the claim account as a number or as a text of digits (R-B5)', async () => {

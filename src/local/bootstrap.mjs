@@ -87,7 +87,7 @@ function installPackages(packages) {
     runAsRoot(['apt-get', 'install', '--quiet', '--yes', '--no-install-recommends', ...names], environment);
   if (isInstalled || packages.every(({ substitute }) => substitute && isPresent(substitute))) return;
   const remedy = `run as root: apt-get install ${names.join(' ')}; to start Tidemark without them, ${COMPOSE_HINT}`;
-  fail(`apt could not install packages; ${remedy}`);
+  fail(`packages are missing and could not be installed; ${remedy}`);
 }
 
 /** Without root rights, mmdebstrap needs a range of subordinate ids; users created without adduser may have none. */

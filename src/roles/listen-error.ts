@@ -27,8 +27,9 @@ export function toListenError(error: unknown, { host, port, prefix }: Listening)
     );
   }
   if (cause.message.includes('EACCES')) {
+    const other = port < 1024 ? 'a port of 1024 or more' : 'another port';
     return new ListenError(
-      `The operating system does not let this process listen on port ${port}. Set ${prefix}_PORT to a port of 1024 or more, or to 0 to let the system choose one.`,
+      `The operating system does not let this process listen on port ${port}. Set ${prefix}_PORT to ${other}, or to 0 to let the system choose one.`,
       { cause },
     );
   }

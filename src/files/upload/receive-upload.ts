@@ -10,6 +10,7 @@ import { DomainError } from '../../platform/errors.ts';
 import { declareQuery } from '../../platform/http/query.ts';
 import { textParameter } from '../../platform/http/query-parameters.ts';
 import { XLSX_TYPE } from '../../platform/http/workbook-writer.ts';
+import { showBytes } from '../../platform/show-bytes.ts';
 import { openBody } from '../../platform/streaming/open-body.ts';
 import type { FileFormat } from '../standard-file.ts';
 import { findPart } from './read-form.ts';
@@ -43,8 +44,10 @@ export const UPLOAD_QUERY = declareQuery({
 export async function receiveUpload(request: Request, maxBytes: number): Promise<Upload> {
   const type = mediaType(request.headers.get('content-type'));
   const given = UPLOAD_QUERY.parse(request.url).filename;
-  const body = openBody(request, maxBytes + FORM_BYTES, fileTooLarge(maxBytes));
-  if (type !== 'multipart/form-data') {
+  const isForm = type === 'multipart/form-data';
+  const tooLarge = isForm ? formTooLarge(maxBytes) : fileTooLarge(maxBytes);
+  const body = openBody(request, maxBytes + FORM_BYTES, tooLarge);
+  if (!isForm) {
     const format = FORMATS[type];
     if (!format && isAttachment(given)) return { filename: nameOf(given ?? ''), format: undefined, content: body };
     if (!format && given !== undefined && isOtherWorkbook(given)) throw notReadable(given);
@@ -106,6 +109,10 @@ function nameOf(given: string): string {
   if (name !== '' && name.length <= MAX_FILENAME) return name;
   const message = name === '' ? 'must not be empty' : `must be at most ${MAX_FILENAME} characters, got ${name.length}`;
   throw UPLOAD_QUERY.error('filename', message);
+}
+
+function formTooLarge(maxBytes: number): string {
+  return `${fileTooLarge(maxBytes)}, and the rest of the form at most ${showBytes(FORM_BYTES)}`;
 }
 
 function mediaType(contentType: string | null): string {

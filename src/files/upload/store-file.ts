@@ -9,6 +9,7 @@ import { type PartTable, storeContent } from '../../platform/database/stored-par
 import { DomainError } from '../../platform/errors.ts';
 import type { AccountPace } from '../../platform/shares/account-pace.ts';
 import type { BudgetBound, SharedBudget } from '../../platform/shares/shared-budget.ts';
+import { showBytes } from '../../platform/show-bytes.ts';
 import { limited } from '../../platform/streaming/open-body.ts';
 import { type FileFormat, type FileKind, FileRefusal } from '../standard-file.ts';
 import { assertSignature, SIGNATURE_BYTES } from './file-signature.ts';
@@ -40,7 +41,7 @@ export interface StoreServices {
 }
 
 /** Message of the error body_too_large. @param maxBytes FILE_MAX_BYTES. */
-export const fileTooLarge = (maxBytes: number) => `the file must be at most ${maxBytes} bytes`;
+export const fileTooLarge = (maxBytes: number) => `the file must be at most ${showBytes(maxBytes)}`;
 
 /**
  * Stores an upload and queues a Standard File for processing. Deletes a failed upload.
@@ -87,7 +88,7 @@ export async function storeFile(
 function assertTaken(bound: BudgetBound | undefined): void {
   if (!bound) return;
   const uploads = bound.of === 'total' ? 'all uploads' : `the uploads of this ${bound.of}`;
-  const message = `the file needs more memory, but ${uploads} already use ${bound.held} bytes; try again later`;
+  const message = `the file needs more memory, but ${uploads} already use ${showBytes(bound.held)}; try again later`;
   throw new DomainError('queue_full', message);
 }
 

@@ -16,7 +16,7 @@ export function openBody(request: Request, maxBytes: number, tooLarge: string): 
   if (encoding !== 'gzip') {
     throw new DomainError(
       'unsupported_media_type',
-      `Content-Encoding must be gzip, identity or absent, got ${encoding}`,
+      `Content-Encoding must be gzip, identity or absent, got ${JSON.stringify(encoding)}`,
     );
   }
   const gunzip = createGunzip();

@@ -96,7 +96,8 @@ function toStream(
     end();
   };
   const pace = watchPace(readPace, (reason) => {
-    const message = 'the connection of a slow client is closed before its answer is complete';
+    const message =
+      'an answer exceeded a limit for streamed answers; the connection is closed before the answer is complete';
     log.warn({ requestId: c.get('requestId'), reason }, message);
     leave();
     breakConnection(c);

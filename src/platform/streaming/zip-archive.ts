@@ -7,6 +7,7 @@
 import { Readable } from 'node:stream';
 import { createInflateRaw } from 'node:zlib';
 import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl';
+import { showBytes } from '../show-bytes.ts';
 
 /** Source of stored content that is read in parts, in any order. */
 export interface PartSource {
@@ -81,22 +82,31 @@ function assertHarmless(entries: readonly Entry[], sizeBytes: number, limits: Ar
   if (entries.some((entry) => entry.isEncrypted())) {
     throw new ArchiveRefusal('encrypted', 'the workbook is encrypted; save it without a password');
   }
-  if (new Set(entries.map(({ fileName }) => fileName)).size < entries.length) {
-    throw new ArchiveRefusal('damaged_file', 'the workbook cannot be read: two of its parts have the same name');
-  }
+  const repeated = findRepeated(entries);
+  if (repeated !== undefined) throw damaged(`two of its parts have the same name, ${JSON.stringify(repeated)}`);
   const compressed = entries.reduce((sum, entry) => sum + entry.compressedSize, 0);
   const inflated = entries.reduce((sum, entry) => sum + entry.uncompressedSize, 0);
   const bomb = (reason: string) => new ArchiveRefusal('zip_bomb', `the workbook was not read: ${reason}`);
   // Overlapping entries let an archive inflate to far more than its compressed bytes.
   if (compressed > sizeBytes) throw bomb('its parts overlap');
   if (inflated > limits.maxInflatedBytes) {
-    throw bomb(`it must inflate to at most ${limits.maxInflatedBytes} bytes, got ${inflated}`);
+    throw bomb(`it must inflate to at most ${showBytes(limits.maxInflatedBytes)}, got ${showBytes(inflated)}`);
   }
   if (inflated > compressed * limits.maxRatio) {
     // Rounded up, so that a ratio just above the maximum does not look equal to it.
     const ratio = Math.ceil(inflated / Math.max(1, compressed));
     throw bomb(`it must inflate to at most ${limits.maxRatio} times its size, got ${ratio} times`);
   }
+}
+
+/** @returns the first name that an earlier entry has too; undefined when all names differ. */
+function findRepeated(entries: readonly Entry[]): string | undefined {
+  const names = new Set<string>();
+  for (const { fileName } of entries) {
+    if (names.has(fileName)) return fileName;
+    names.add(fileName);
+  }
+  return undefined;
 }
 
 async function* inflate(zip: ZipFile, name: string, entry: Entry | undefined): AsyncGenerator<Buffer> {
@@ -117,7 +127,7 @@ async function* inflate(zip: ZipFile, name: string, entry: Entry | undefined): A
       yield chunk as Buffer;
     }
   } catch (error) {
-    throw toRefusal(error);
+    throw toRefusal(error, `${entry.fileName}: `);
   } finally {
     raw.destroy();
     stream.destroy();
@@ -137,10 +147,11 @@ async function refusing<Result>(work: () => Promise<Result>): Promise<Result> {
 /** Wraps an error of reading a stored part: such an error does not mean that the file is damaged. */
 class ReadFailure extends Error {}
 
-function toRefusal(error: unknown): Error {
+/** @param place start of the reason: the part of the workbook that cannot be read. */
+function toRefusal(error: unknown, place = ''): Error {
   if (error instanceof ReadFailure) return error.cause as Error;
   if (error instanceof ArchiveRefusal) return error;
-  return damaged(error instanceof Error ? error.message : String(error));
+  return damaged(place + (error instanceof Error ? error.message : String(error)));
 }
 
 function damaged(reason: string): ArchiveRefusal {

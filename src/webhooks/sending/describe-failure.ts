@@ -2,6 +2,13 @@
 import { LookupError, NotPublicError } from './connect-guarded.ts';
 import { MAX_HEADER_BYTES, type Reply, TimeOutError } from './exchange.ts';
 
+const NOT_PUBLIC =
+  'the host of the receiver has no address, or an address that is neither public nor in WEBHOOK_ALLOWED_RANGES';
+
+// OpenSSL reports the same error for both faults.
+const UNKNOWN_SIGNER =
+  'the certificate of the receiver is not signed by a trusted authority, or the receiver does not send its intermediate certificates';
+
 const BY_CODE: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the receiver refused the connection',
   ECONNRESET: 'the receiver closed the connection without a response',
@@ -18,8 +25,8 @@ const BY_CODE: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate of the receiver is self-signed',
   SELF_SIGNED_CERT_IN_CHAIN: 'the certificate of the receiver is signed by an untrusted authority',
   UNABLE_TO_GET_ISSUER_CERT: 'the certificate of the receiver is signed by an untrusted authority',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'the certificate of the receiver is signed by an untrusted authority',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate of the receiver is not signed by a trusted authority',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_SIGNER,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_SIGNER,
 };
 
 /**
@@ -39,17 +46,20 @@ function describeStatus(status: number): string | undefined {
 }
 
 function describeBroken(error: Error, timeoutMs: number): string {
-  return error instanceof TimeOutError
-    ? `the response was incomplete after ${seconds(timeoutMs)}`
-    : 'the receiver broke off its response';
+  if (error instanceof TimeOutError) return `the response was incomplete after ${seconds(timeoutMs)}`;
+  return codeOf(error).startsWith('HPE_') ? describeError(error, timeoutMs) : 'the receiver broke off its response';
 }
 
 function describeError(error: Error, timeoutMs: number): string {
   if (error instanceof TimeOutError) return `the receiver did not respond within ${seconds(timeoutMs)}`;
-  if (error instanceof NotPublicError) return 'the receiver has no public address';
+  if (error instanceof NotPublicError) return NOT_PUBLIC;
   if (error instanceof LookupError) return 'the host name of the receiver could not be resolved';
-  const code = 'code' in error ? String(error.code) : '';
+  const code = codeOf(error);
   return BY_CODE[code] ?? describeKind(code);
+}
+
+function codeOf(error: Error): string {
+  return 'code' in error ? String(error.code) : '';
 }
 
 function describeKind(code: string): string {

@@ -43,7 +43,7 @@ export interface Sender {
   close(): void;
 }
 
-const TOO_LARGE = `the rendered body exceeds ${MAX_BODY_BYTES / 2 ** 20} MiB`;
+const TOO_LARGE = `the body rendered from bodyTemplate exceeds ${MAX_BODY_BYTES / 2 ** 20} MiB and was not sent; insert less of the event's data`;
 const SHOWN_BODY_CHARACTERS = 65_536;
 const SHOWN_HEADER_CHARACTERS = 1024;
 

@@ -70,6 +70,14 @@ describe('npm start: ports of the roles', () => {
     const error = toListenError(new Error(failure), { host: '127.0.0.1', port: 80, prefix: 'HTTP' });
     expect(error.message).toContain(sentence);
   });
+
+  test.each([
+    [1023, 'Set GRPC_PORT to a port of 1024 or more, or to 0'],
+    [1024, 'Set GRPC_PORT to another port, or to 0'],
+  ])('the message for a forbidden port %i says "%s"', (port, advice) => {
+    const error = toListenError(new Error('listen EACCES'), { host: '127.0.0.1', port, prefix: 'GRPC' });
+    expect(error.message).toContain(advice);
+  });
 });
 
 function fail(notice: string): never {

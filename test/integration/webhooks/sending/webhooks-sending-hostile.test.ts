@@ -81,6 +81,11 @@ describe('webhook sending: an invalid or missing response is a failure (R-I3)', 
       'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab',
       'the response of the receiver is not valid HTTP',
     ],
+    [
+      'an invalid chunk of the body',
+      'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nxyz\r\n',
+      'the response of the receiver is not valid HTTP',
+    ],
     ['large headers', `HTTP/1.1 200 OK\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`, 'the response headers exceed 16 KiB'],
     ['half an answer', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf', 'the receiver broke off its response'],
     [

@@ -9,7 +9,8 @@ import { type Receiver, startReceiver } from '../../../support/doubles/receiver.
 import { MESSAGE, openTestSender, ranges, targetAt } from './webhooks-sending-fixture.ts';
 
 const ALLOWED = ranges('127.0.0.1/32');
-const NO_PUBLIC_ADDRESS = 'the receiver has no public address';
+const NO_PUBLIC_ADDRESS =
+  'the host of the receiver has no address, or an address that is neither public nor in WEBHOOK_ALLOWED_RANGES';
 
 let receiver: Receiver;
 let sender: Sender | undefined;
@@ -86,7 +87,7 @@ describe('webhook sending: connects to public addresses only (R-I4)', () => {
     ['a name that resolves to an empty list', async () => []],
     ['a name that does not exist', failing('ENOTFOUND')],
     ['a name without addresses', failing('ENODATA')],
-  ])('reports that the receiver has no public address if its host is %s', async (_what, resolve) => {
+  ])('reports the error of an internal address for %s', async (_what, resolve) => {
     expect((await sendTo(named(), { resolve })).error).toBe(NO_PUBLIC_ADDRESS);
   });
 

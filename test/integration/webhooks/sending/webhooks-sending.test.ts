@@ -91,7 +91,7 @@ describe('webhook sending: the request to a receiver', () => {
     const target = targetAt(receiver.url, { bodyTemplate: '["{{data}}","{{data}}"]' });
     expect(await sender.send(target, large)).toMatchObject({
       state: 'Failed',
-      error: 'the rendered body exceeds 1 MiB',
+      error: "the body rendered from bodyTemplate exceeds 1 MiB and was not sent; insert less of the event's data",
       isTooLarge: true,
     });
     expect(receiver.connections()).toBe(0);

@@ -1,0 +1,12 @@
+/** Texts of failures that a receiver on this machine does not cause easily (R-I4). */
+import { expect, test } from 'vitest';
+import { describeFailure } from '../../../src/webhooks/sending/describe-failure.ts';
+
+test.each(['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'])(
+  'webhook failure: %s names both causes, an untrusted authority and a missing intermediate certificate',
+  (code) => {
+    expect(describeFailure({ error: Object.assign(new Error('x'), { code }) }, 1000)).toMatch(
+      /is not signed by a trusted authority, or the receiver does not send its intermediate certificates$/,
+    );
+  },
+);

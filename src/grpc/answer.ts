@@ -153,7 +153,7 @@ export function authorizationOf({ metadata }: Pick<AnyCall, 'metadata'>): string
  */
 export async function authenticateCall({ authentication, users }: AnswerServices, call: AnyCall): Promise<Caller> {
   const caller = await authenticateBearer(authentication, authorizationOf(call), 'datahub-api');
-  assertRate(await users.count(caller.userId));
+  assertRate(await users.count(caller.userId), users.rule);
   return caller;
 }
 

@@ -48,8 +48,14 @@ function toViolations(problems: readonly ErrorDetail[]): object {
   return { fieldViolations: problems.map(({ path, message }) => ({ field: path, description: message })) };
 }
 
+const DEPENDENCY_FAILED =
+  'a call failed because of a dependency, which the cause of err names; the client may repeat it';
+
 function toDomainError(error: unknown, requestId: string, log: Log): DomainError {
-  if (error instanceof DomainError) return error;
+  if (error instanceof DomainError) {
+    if (error.cause !== undefined) log.warn({ err: error, requestId }, DEPENDENCY_FAILED);
+    return error;
+  }
   if (isTransientError(error))
     return new DomainError(
       'dependency_unavailable',
@@ -58,6 +64,6 @@ function toDomainError(error: unknown, requestId: string, log: Log): DomainError
   log.error({ err: error, requestId }, 'call failed');
   return new DomainError(
     'internal_error',
-    'the service failed to process the call; quote the request id when you report this',
+    `the service failed to process the call; quote the request id ${requestId} when you report this`,
   );
 }

@@ -34,7 +34,7 @@ export function limitCaller(
     const { userId } = c.var.caller;
     const waitMs = await users.count(userId, costOf(c));
     if (waitMs > 0 && users.isFlooding(userId)) c.header('Connection', 'close');
-    assertRate(waitMs);
+    assertRate(waitMs, users.rule);
     await next();
   };
 }
@@ -62,5 +62,7 @@ export function limitAddress(limits: RateLimits, applies: (path: string) => bool
  */
 export async function countAddress({ limiter, tokenPerMinute, proxyHops }: RateLimits, c: Context): Promise<void> {
   if (tokenPerMinute === 0) return;
-  assertRate(await limiter.count(`address:${clientNetwork(incomingOf(c.env), proxyHops)}`, tokenPerMinute));
+  const waitMs = await limiter.count(`address:${clientNetwork(incomingOf(c.env), proxyHops)}`, tokenPerMinute);
+  const rule = `one network (an IPv4 address or IPv6 /64) may use secrets at most ${tokenPerMinute} times per minute`;
+  assertRate(waitMs, rule);
 }

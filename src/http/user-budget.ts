@@ -5,6 +5,8 @@
 import type { PacedLimiter } from './paced-refusals.ts';
 
 export interface UserBudget {
+  /** The limit, as a sentence for `assertRate`. */
+  readonly rule: string;
   /** @returns milliseconds to wait; 0 when the request passes. */
   count(userId: string, cost?: number): Promise<number>;
   /** Counts a request on the fast path. @returns false when the user exceeds the limit. */
@@ -15,9 +17,11 @@ export interface UserBudget {
 
 /** Opens the request budgets of users. @param perMinute API_RATE_PER_MINUTE; 0: no limit. */
 export function openUserBudget(limiter: PacedLimiter, perMinute: number): UserBudget {
-  if (perMinute === 0) return { count: async () => 0, countInMemory: () => true, isFlooding: () => false };
+  const rule = `a user may make at most ${perMinute} requests per minute (a push counts as at most a tenth)`;
+  if (perMinute === 0) return { rule, count: async () => 0, countInMemory: () => true, isFlooding: () => false };
   const keyOf = (userId: string): string => `user:${userId}`;
   return {
+    rule,
     count: async (userId, cost = 1) => {
       const key = keyOf(userId);
       const isCounted = limiter.isHalfFree(key, perMinute, cost) && limiter.countInMemory(key, perMinute, cost);

@@ -57,10 +57,11 @@ export class DomainError extends Error {
 /**
  * Throws when a request must wait.
  * @param waitMs milliseconds to wait; 0 when the request may pass.
+ * @param rule the limit, as a sentence of the error message.
  * @throws {DomainError} rate_limited (R-B15).
  */
-export function assertRate(waitMs: number): void {
+export function assertRate(waitMs: number, rule: string): void {
   if (waitMs <= 0) return;
   const seconds = Math.ceil(waitMs / 1000);
-  throw new DomainError('rate_limited', `too many requests; retry after ${seconds} s`, undefined, seconds);
+  throw new DomainError('rate_limited', `${rule}; retry after ${seconds} s`, undefined, seconds);
 }

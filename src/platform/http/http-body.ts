@@ -2,11 +2,13 @@
  * Reads request bodies (R-A4): checks media types, inflates gzip, limits the inflated size, and reports JSON
  * errors with line and column.
  */
+import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { HttpBindings } from '@hono/node-server';
 import { printParseErrorCode, visit } from 'jsonc-parser';
 import { DomainError } from '../errors.ts';
+import { showBytes } from '../show-bytes.ts';
 
 const JSON_TYPE = /^application\/(json|[\w.+-]+\+json|json-patch\+json)\s*(;|$)/i;
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
@@ -64,7 +66,21 @@ export function decodeText(bytes: Uint8Array, decoder = UTF_8): string {
   try {
     return decoder.decode(bytes);
   } catch {
-    throw new DomainError('malformed_json', `the body must be ${decoder.encoding.toUpperCase()}`);
+    const place = decoder === UTF_8 ? `; see byte ${findFault(bytes)} of the body` : ', as its Content-Type says';
+    throw new DomainError('malformed_json', `the body must be ${decoder.encoding.toUpperCase()}${place}`);
+  }
+}
+
+/** @returns the offset at or just before the first byte that is not UTF-8. Reads the bytes about twice. */
+function findFault(bytes: Uint8Array): number {
+  let [start, end] = [0, bytes.length];
+  for (;;) {
+    let middle = (start + end) >> 1;
+    // Moves back to the first byte of a character.
+    while (middle > start && ((bytes[middle] ?? 0) & 0xc0) === 0x80) middle -= 1;
+    if (middle === start) return start;
+    if (isUtf8(bytes.subarray(start, middle))) start = middle;
+    else end = middle;
   }
 }
 
@@ -184,7 +200,7 @@ async function readPlain(
   const length = Number(request.headers.get('content-length') ?? Number.NaN);
   if (length >= 0) {
     // Refuses a body by its Content-Length before reading it.
-    if (length > maxBytes) throw tooLarge(maxBytes);
+    if (length > maxBytes) throw tooLarge(maxBytes, `, got ${showBytes(length)}`);
     if (length <= SMALL_BYTES || !incoming) {
       const bytes = new Uint8Array(await request.arrayBuffer());
       onBytes(bytes.length);
@@ -252,12 +268,13 @@ async function* limited(
   let bytes = 0;
   for await (const chunk of chunks) {
     bytes += chunk.length;
-    if (bytes > maxBytes) throw tooLarge(maxBytes);
+    if (bytes > maxBytes) throw tooLarge(maxBytes, ' when inflated');
     onBytes(chunk.length);
     yield chunk;
   }
 }
 
-function tooLarge(maxBytes: number): DomainError {
-  return new DomainError('body_too_large', `the body must be at most ${maxBytes} bytes when inflated`);
+/** @param end end of the message: the size of the body, or when the limit applies. */
+function tooLarge(maxBytes: number, end: string): DomainError {
+  return new DomainError('body_too_large', `the body must be at most ${showBytes(maxBytes)}${end}`);
 }

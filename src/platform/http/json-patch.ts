@@ -92,7 +92,11 @@ export function applyOperations(document: object, operations: readonly PatchOper
     if (operation.op === 'copy') {
       copiedLength += JSON.stringify(find(patched, operation.from)?.value).length;
       if (copiedLength > MAX_COPIED_LENGTH)
-        throw operationError(index, 'from', `the patch must copy at most ${MAX_COPIED_LENGTH} characters in total`);
+        throw operationError(
+          index,
+          'from',
+          `a patch must copy at most ${MAX_COPIED_LENGTH} characters of JSON in total, got ${copiedLength} up to here`,
+        );
     }
     if (operation.op === 'test') assertEqual(patched, operation, index);
     else applyOne(patched, operation, index);
@@ -112,7 +116,8 @@ export function operationError(index: number, member: 'path' | 'from' | 'value',
 function assertEqual(document: unknown, { path, value }: Extract<PatchOperation, { op: 'test' }>, index: number): void {
   const found = find(document, path);
   if (found && isDeepStrictEqual(found.value, value)) return;
-  const message = `the value at ${path} is missing or differs from the expected value`;
+  const place = path === '' ? 'the document' : `the value at ${path}`;
+  const message = found ? `${place} differs from the expected value` : `${path} does not exist`;
   throw new DomainError('conflict', `operation ${index}: ${message}`, [{ path: `$[${index}].value`, message }]);
 }
 

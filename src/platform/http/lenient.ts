@@ -37,8 +37,17 @@ function renameProperties(value: unknown, names: ReadonlyMap<string, string>): u
 export function integerFrom(min: number, max = MAX_INT4) {
   return z.preprocess(
     (value) => (typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value),
-    z.int({ error: 'must be an integer' }).min(min).max(max),
+    z
+      .int({ error: ({ input }) => `must be an integer from ${min} to ${max}, got ${shown(input)}` })
+      .min(min)
+      .max(max),
   );
+}
+
+/** @returns the start of a refused value as JSON, for an error message. */
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }
 
 /** A positive 32-bit id, as a number or a string of digits. */
@@ -60,7 +69,7 @@ export const booleanSchema = z.preprocess((value) => {
  */
 export const momentSchema = z
   .custom<string | number>((value) => toMoment(value) !== undefined, {
-    error: ({ input }) => `${MOMENT_RULE}, got ${JSON.stringify(input)?.slice(0, MAX_SHOWN)}`,
+    error: ({ input }) => `${MOMENT_RULE}, got ${shown(input)}`,
   })
   .meta({ type: ['string', 'integer'], description: MOMENT_RULE, examples: ['2026-03-01T00:15:00Z', '2026-03-01'] })
   .transform((value) => toMoment(value) as ParsedMoment);
@@ -79,7 +88,7 @@ export function enumerationSchema<Name extends string>(members: Readonly<Record<
     (value) =>
       (typeof value === 'string' || typeof value === 'number' ? byKey.get(`${value}`.toLowerCase()) : value) ?? value,
     z.enum(names as [Name, ...Name[]], {
-      error: `must be one of ${names.join(', ')}`,
+      error: ({ input }) => `must be one of ${names.join(', ')}, got ${shown(input)}`,
     }),
   );
 }

@@ -36,6 +36,8 @@ describe('errors: a request that failed through no fault of the client', () => {
       throw failure('23505');
     });
     expect((await app.request('/')).status).toBe(500);
-    expect(toStatus(failure('23505'), 'r', log).code).toBe(status.INTERNAL);
+    expect(toStatus(failure('23505'), 'r7', log)).toMatchObject({
+      ...{ code: status.INTERNAL, details: expect.stringContaining('quote the request id r7 when') },
+    });
   });
 });

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readBytes, readJsonBody } from '../../../src/platform/http/http-body.ts';
+import { decodeText, readBytes, readJsonBody } from '../../../src/platform/http/http-body.ts';
 
 const MAX_BYTES = 4 << 20;
 
@@ -68,6 +68,13 @@ describe.each(WAYS)('http: a body %s', (_, read) => {
   });
 });
 
+it('http: a body whose Content-Length exceeds the limit is refused with the limit and its length (R-A5)', async () => {
+  const sent = { bytes: new Uint8Array(1 << 10), cuts: [] };
+  await expect(readBytes(requestOf(sent, lengthOf(sent)), 1000)).rejects.toMatchObject({
+    ...{ code: 'body_too_large', message: 'the body must be at most 1000 bytes, got 1024 bytes' },
+  });
+});
+
 describe('http: a gzip body', () => {
   it('is inflated to the bytes that were compressed (R-A4)', async () => {
     const bytes = new Uint8Array(3 << 20).map((_byte, index) => index % 251);
@@ -81,7 +88,9 @@ describe('http: a gzip body', () => {
     const reading = readBytes(requestOf({ bytes: packed, cuts: [] }, GZIP), MAX_BYTES, (count) => {
       sizes += count;
     });
-    await expect(reading).rejects.toMatchObject({ code: 'body_too_large' });
+    await expect(reading).rejects.toMatchObject({
+      ...{ code: 'body_too_large', message: 'the body must be at most 4194304 bytes (4 MiB) when inflated' },
+    });
     expect(sizes).toBeLessThanOrEqual(MAX_BYTES);
     expect(sizes).toBeGreaterThan(MAX_BYTES / 2);
   });
@@ -98,6 +107,21 @@ describe('http: a gzip body', () => {
 });
 
 describe('http: encodings of a JSON body', () => {
+  it('bytes that are not UTF-8 are refused with their offset (R-A5)', () => {
+    for (const before of ['{"a":1}', 'Zählér ', 'x'.repeat(999)].map((text) => Buffer.from(text))) {
+      for (const rest of [[0xe9, 0x72], [0xc3]]) {
+        const bytes = Buffer.concat([before, Uint8Array.from(rest)]);
+        expect(() => decodeText(bytes)).toThrow(`the body must be UTF-8; see byte ${before.length} of the body`);
+      }
+    }
+  });
+
+  it('bytes that are not the UTF-16 of the media type are refused with a reference to the media type (R-A5)', async () => {
+    const sent = { bytes: Uint8Array.from([0x7b]), cuts: [] };
+    const reading = readJsonBody(requestOf(sent, { 'content-type': 'application/json; charset=utf-16' }));
+    await expect(reading).rejects.toThrow('the body must be UTF-16LE, as its Content-Type says');
+  });
+
   it.each(['charset=utf-16', 'charset="UTF-16LE"; v=1'])(
     'UTF-16 is read when the media type says %s (R-A3, R-A4)',
     async (charset) => {

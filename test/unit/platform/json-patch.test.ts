@@ -103,12 +103,20 @@ describe('json patch: an operation', () => {
 
 describe('json patch: op test', () => {
   it.each([
-    ['another value', '/name', 'z'],
-    ['a missing value', '/none', null],
-    ['another value of a member with an inherited name', '/inner', { toString: 2 }],
-    ['a list in another order', '/list', ['b', 'a']],
-  ])('answers conflict for %s (R-I6)', (_what, path, value) => {
-    expect(refusalOf(DOCUMENT, { op: 'test', path, value }).code).toBe('conflict');
+    ['another value', '/name', 'z', 'the value at /name differs from the expected value'],
+    ['a missing value', '/none', null, '/none does not exist'],
+    [
+      'another value of a member with an inherited name',
+      '/inner',
+      { toString: 2 },
+      'the value at /inner differs from the expected value',
+    ],
+    ['a list in another order', '/list', ['b', 'a'], 'the value at /list differs from the expected value'],
+    ['another document', '', { name: 'x' }, 'the document differs from the expected value'],
+  ])('answers conflict for %s (R-I6)', (_what, path, value, rule) => {
+    expect(refusalOf(DOCUMENT, { op: 'test', path, value })).toMatchObject({
+      ...{ code: 'conflict', message: `operation 0: ${rule}`, rules: [rule] },
+    });
   });
 
   it('succeeds for equal values in another member order, for null and for the whole document (R-I6)', () => {
@@ -132,7 +140,10 @@ describe('json patch: op test', () => {
 
 it('json patch: repeated copies of a value into itself are refused at the size limit (R-I6)', () => {
   const copies = Array.from({ length: 1000 }, (_, index) => ({ op: 'copy', from: '/a', path: `/a/k${index}` }));
-  expect(refusalOf({ a: { x: 1 } }, ...copies)).toMatchObject({ code: 'invalid_input', paths: ['$[16].from'] });
+  expect(refusalOf({ a: { x: 1 } }, ...copies)).toMatchObject({
+    ...{ code: 'invalid_input', paths: ['$[16].from'] },
+    rules: [expect.stringMatching(/^a patch must copy at most 1048576 characters of JSON in total, got \d{7} /)],
+  });
 });
 
 it('json patch: declared member names match in any case, nested member names exactly (R-A3)', () => {

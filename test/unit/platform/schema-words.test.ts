@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { DomainError } from '../../../src/platform/errors.ts';
-import { parseInput } from '../../../src/platform/http/lenient.ts';
+import { enumerationSchema, idSchema, momentSchema, parseInput } from '../../../src/platform/http/lenient.ts';
 
 const schema = z.object({
   name: z.string().min(1).max(3),
@@ -11,9 +11,9 @@ const schema = z.object({
   own: z.string({ error: 'must be a mail address' }),
 });
 
-function problemsOf(value: unknown): Record<string, string> {
+function problemsOf(value: unknown, refusing: z.ZodType = schema): Record<string, string> {
   try {
-    parseInput(schema, value);
+    parseInput(refusing, value);
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     return Object.fromEntries((error.details ?? []).map(({ path, message }) => [path, message]));
@@ -41,4 +41,16 @@ it('schema errors: for a size or number out of range, the message names the limi
     '$.name': 'must have at least 1 character',
     '$.count': 'must be an integer',
   });
+});
+
+it('schema errors: for an id, an enumeration and a date, the message states the rule and the value received (R-A5)', () => {
+  const lenient = z.object({ id: idSchema, level: enumerationSchema({ Read: 1, Write: 2 }), from: momentSchema });
+  const idRule = 'must be an integer from 1 to 2147483647';
+  expect(problemsOf({ level: 'Own', from: 'x'.repeat(70) }, lenient)).toEqual({
+    '$.id': `${idRule}, got nothing`,
+    '$.level': 'must be one of Read, Write, got "Own"',
+    '$.from': expect.stringMatching(/, got "x{59}…$/),
+  });
+  expect(problemsOf({ id: 0, level: 1, from: '2026-03-01' }, lenient)).toEqual({ '$.id': `${idRule}, got 0` });
+  expect(problemsOf({ id: '7b', level: 1, from: '2026-03-01' }, lenient)).toEqual({ '$.id': `${idRule}, got "7b"` });
 });

@@ -158,8 +158,12 @@ export class RunEndedElsewhere extends Error {
 
 async function holdRun(transaction: Transaction, run: ClaimedRun): Promise<void> {
   const { rowCount } = await transaction.query({ name: 'calculation-fence', text: FENCE, values: [run.id] });
-  if (rowCount !== 1)
-    throw new RunEndedElsewhere(`run ${run.id} was ended by another session; its result is not stored`);
+  if (rowCount !== 1) {
+    throw new RunEndedElsewhere(
+      `run ${run.id} was already ended by another database session, so its result is not stored; ` +
+        'the record of the run says whether it is repeated',
+    );
+  }
 }
 
 async function endRun(

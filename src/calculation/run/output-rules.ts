@@ -58,8 +58,10 @@ export interface OutputSettings {
   /** The Version that rows without a Version get; the same for the whole run (§9.4). */
   readonly defaultVersion: string;
   /** The dates whose rows are stored. Default: all dates. */
-  readonly period?: Pick<FormulaPeriod, 'fromMicros' | 'untilMicros'>;
+  readonly period?: Period;
 }
+
+type Period = Pick<FormulaPeriod, 'fromMicros' | 'untilMicros'>;
 
 /**
  * Plans the points to store from a script's series (§7, §9.4, R-H3).
@@ -82,7 +84,12 @@ function findFault({ dates, values, versions, tags }: OutputSeries): string | un
   }
   if (!versions) return undefined;
   const long = findLongerText(versions.texts, MAX_VERSION);
-  if (long !== undefined) return `Version must be at most ${MAX_VERSION} characters, got ${long.length}`;
+  if (long !== undefined) {
+    const length = versions.texts.at(long)?.length;
+    const date = dates[versions.codes.indexOf(long)] ?? Number.NaN;
+    const place = Number.isFinite(date) ? ` at ${formatInstant(date * MICROS_PER_SECOND)}` : '';
+    return `Version must be at most ${MAX_VERSION} characters, got ${length}${place}`;
+  }
   return hasUnstorableText(versions.texts) ? `Version ${STORABLE_RULE}` : undefined;
 }
 
@@ -130,7 +137,7 @@ function openOutput(series: OutputSeries, { period, ...settings }: OutputSetting
     }
   }
   const warnings = () => [
-    ...describeEmptiness(counts),
+    ...describeEmptiness(counts, { fromMicros, untilMicros }),
     ...describeMerged(counts.merged, firstMerged, settings.isVersioned),
     ...labels.warnings(),
   ];
@@ -174,18 +181,25 @@ function describeMerged(merged: number, first: Micros | undefined, isVersioned: 
 }
 
 /** Warns when rows were returned but none is stored; single rows that are left out are normal. */
-function describeEmptiness({ returned, dropped, outside }: OutputCounts): readonly string[] {
+function describeEmptiness({ returned, dropped, outside }: OutputCounts, period: Period): readonly string[] {
   if (returned === 0 || dropped + outside < returned) return [];
   if (outside > 0) {
     const rule = 'rows must be in the validity of the formula and in whole periods of its aligned inputs';
-    return [`nothing is stored: ${rule}; rows outside: ${outside} of ${returned}`];
+    return [`nothing is stored: ${rule} (${describePeriod(period)}); rows outside: ${outside} of ${returned}`];
   }
   return [`nothing is stored: no returned row has both a date and a finite value; rows returned: ${returned}`];
 }
 
+function describePeriod({ fromMicros, untilMicros }: Period): string {
+  if (untilMicros <= fromMicros) return 'no date is in both';
+  const from = Number.isFinite(fromMicros) ? [`from ${formatInstant(fromMicros)}`] : [];
+  const until = Number.isFinite(untilMicros) ? [`before ${formatInstant(untilMicros)}`] : [];
+  return [...from, ...until].join(', ');
+}
+
 /** @returns functions that read the labels of rows; within a slice, rows with equal texts share one object. */
 function labelReader(
-  { versions, tags }: OutputSeries,
+  { dates, versions, tags }: OutputSeries,
   { isVersioned, defaultVersion }: Omit<OutputSettings, 'period'>,
 ) {
   const readTags = tagReader();
@@ -194,7 +208,7 @@ function labelReader(
   const of = (row: number): Labels => {
     const [versionCode, tagCode] = [versions?.codes[row] ?? 0, tags?.codes[row] ?? 0];
     const cell = textOf(tags, tagCode);
-    readTags.note(cell, row);
+    readTags.note(cell, (dates[row] ?? 0) * MICROS_PER_SECOND);
     const key = versionCode * tagTexts + tagCode;
     let labels = known.get(key);
     if (!labels) {
@@ -222,21 +236,21 @@ function textOf(column: OutputColumn | null, code: number): string {
 function tagReader() {
   const known = new Map<string, Readonly<Record<string, string>> | undefined>();
   let badCount = 0;
-  let firstBadRow = 0;
+  let firstBad: Micros = 0;
   const parse = (cell: string): Readonly<Record<string, string>> | undefined => {
     if (cell === '') return {};
     if (!known.has(cell)) known.set(cell, parseTags(cell));
     return known.get(cell);
   };
-  const note = (cell: string, row: number): void => {
+  const note = (cell: string, dateMicros: Micros): void => {
     if (parse(cell) !== undefined) return;
-    if (badCount === 0) firstBadRow = row + 1;
+    if (badCount === 0) firstBad = dateMicros;
     badCount += 1;
   };
   const warnings = (): readonly string[] => {
     if (badCount === 0) return [];
     const rule = `a Tags cell must be empty or a JSON object of at most ${MAX_TAGS} keys with string values`;
-    const left = `rows stored without their tags: ${badCount}, the first is row ${firstBadRow}`;
+    const left = `rows stored without their tags: ${badCount}, the first at ${formatInstant(firstBad)}`;
     return [`${rule}, and ${STORABLE_RULE}; ${left}`];
   };
   return { parse, note, forget: () => known.clear(), warnings };

@@ -48,7 +48,9 @@ export async function readScripts(
     names.push(read.filter((text) => !BUCKET.test(text)));
     buckets.push(read.flatMap(parseBucket));
     const line = outcome.kind === 'script_error' ? outcome.line : null;
-    if (outcome.kind !== 'ok') problems.push({ formula, message: outcome.message, line });
+    // The script itself was not run: a limit, a signal or a fault ended the reading of the script.
+    const subject = outcome.kind === 'script_error' ? '' : 'the script could not be checked: ';
+    if (outcome.kind !== 'ok') problems.push({ formula, message: subject + outcome.message, line });
   }
   return { problems, names, buckets };
 }

@@ -1,5 +1,5 @@
 /** Imports the R root file system into the OCI engine as an image, once; no image is pulled from a registry. */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { basename } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -26,19 +26,29 @@ async function importRoot([file = '', ...options]: readonly string[], rRoot: str
     stdio: ['pipe', 'ignore', 'pipe'],
     env: HOST_ENVIRONMENT,
   });
-  const [errors, [code]] = await Promise.all([
+  const [errors, code] = await Promise.all([
     text(load.stderr),
-    once(load, 'close'),
+    endOf(load, file),
     pipeline(tar.stdout, load.stdin).catch(() => 'the exit code is checked below'),
   ]);
   if (code !== 0)
-    throw new SandboxUnavailableError(`${file} could not import the R root file system: ${errors.trim()}`);
+    throw new SandboxUnavailableError(`${file} could not import R_ROOT ${rRoot} as image ${image}: ${errors.trim()}`);
+}
+
+/** @returns the exit code; null after a signal. @throws {SandboxUnavailableError} when the engine cannot run. */
+async function endOf(child: ChildProcess, file: string): Promise<number | null> {
+  const [code] = await once(child, 'close').catch((error: Error) => {
+    throw new SandboxUnavailableError(
+      `${file} cannot run (${error.message}); SANDBOX_OCI_COMMAND must name an OCI engine that is installed`,
+    );
+  });
+  return code;
 }
 
 /** Runs the engine once. @returns its output. @throws {SandboxUnavailableError} with its standard error when it fails. */
 export async function runOci([file = '', ...options]: readonly string[], args: readonly string[]): Promise<string> {
   const child = spawn(file, [...options, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: HOST_ENVIRONMENT });
-  const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  const [output, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), endOf(child, file)]);
   if (code !== 0) throw new SandboxUnavailableError(`${file} ${args[0]} failed: ${errors.trim()}`);
   return output.trim();
 }

@@ -6,7 +6,7 @@ import { constants } from 'node:os';
 import { getSystemErrorName } from 'node:util';
 import type { FailureStatus, ResultFrame } from './frame.ts';
 import type { LimitName, Notes, RunLimits, RunTiming, SandboxOutcome, ScriptFile } from './sandbox-types.ts';
-import type { Answer, Trailer } from './wire.ts';
+import { type Answer, maxResultBytes, type Trailer } from './wire.ts';
 
 /** Text R prints when it lacks the memory to report an error. */
 const MEMORY_WORDS = /cannot allocate|memory exhausted|bad_alloc/i;
@@ -42,7 +42,7 @@ export function decideOutcome(
   const { trailer } = answer;
   const timing = timingOf(trailer, elapsedMs);
   if (trailer === null) {
-    const message = 'the sandbox ended during the run';
+    const message = 'the sandbox ended or did not answer during the run';
     return { kind: 'fault', cause: isAlone ? 'run' : 'sandbox', message, timing };
   }
   if (trailer.end === 'setup_failed')
@@ -90,7 +90,7 @@ function unreportedOutcome(answer: Answer, trailer: Trailer, limits: DecidedLimi
   if (trailer.code !== 0 && MEMORY_WORDS.test(answer.output)) return limitOutcome('memory', limits, ending);
   const message =
     answer.result.length > 0
-      ? 'the result of the script could not be read; a script must not write to the descriptor of the result'
+      ? 'the result of the script could not be read, probably because the script wrote to the descriptor of the result'
       : `the script ended R before its last expression (quit() or a crash), exit code ${trailer.code}`;
   return { kind: 'script_error', message, call: '', errors: [], ...ending };
 }
@@ -122,9 +122,12 @@ function limitMessage(limit: LimitName, limits: DecidedLimits): string {
     case 'memory':
       return `the script needed more than ${bytesText(limits.memoryBytes)} of memory`;
     case 'output_size':
-      return `the script returned more than ${limits.maxPoints.toLocaleString('en')} points or too much text`;
+      return (
+        `the script returned more than ${limits.maxPoints.toLocaleString('en')} points ` +
+        `or a result larger than ${bytesText(maxResultBytes(limits.maxPoints))}`
+      );
     case 'processes':
-      return `the script started more than ${limits.maxProcesses} processes`;
+      return `the script had more than ${limits.maxProcesses} processes at the same time`;
   }
 }
 

@@ -104,7 +104,11 @@ export async function openSandboxPool(options: {
 async function chooseLauncher(config: SandboxConfig, log: Log): Promise<Launcher> {
   const rRoot = config.R_ROOT;
   if (config.SANDBOX === 'oci' && config.SANDBOX_OCI_IMAGE) return ociLauncher(config, config.SANDBOX_OCI_IMAGE);
-  if (!rRoot) throw new SandboxUnavailableError('R_ROOT is not set: the calculator needs the R root file system');
+  if (!rRoot) {
+    throw new SandboxUnavailableError(
+      'R_ROOT is not set; it must name a root file system in which r-runtime/build.sh has installed the R runtime',
+    );
+  }
   await access(join(rRoot, 'opt/tidemark/r-runtime/sandbox.so')).catch(() => {
     throw new SandboxUnavailableError(
       `R_ROOT ${rRoot} has no readable R runtime; build it with r-runtime/build.sh, or let this process read it`,

@@ -48,7 +48,7 @@ contained <- c(
 export async function proveIsolation(run: Run, mode: ContainerMode): Promise<void> {
   const findings = mode === 'namespaces' ? 'c(always, contained)' : 'always';
   const outcome = await run(jobOf(`${PROBE}\nlist(${NO_POINTS}, Errors = ${findings})`));
-  if (outcome.kind !== 'ok') throw new SandboxUnavailableError(`the R sandbox does not work: ${outcome.message}`);
+  if (outcome.kind !== 'ok') throw checkFailed(outcome.message);
   if (outcome.errors.length > 0) {
     throw new SandboxUnavailableError(`the R sandbox does not isolate runs: a script ${outcome.errors.join(', ')}`);
   }
@@ -57,7 +57,12 @@ export async function proveIsolation(run: Run, mode: ContainerMode): Promise<voi
 /** Runs a trivial script (R-H7). @throws {SandboxUnavailableError} when it fails. */
 export async function checkHealth(run: Run): Promise<void> {
   const outcome = await run(jobOf(`list(${NO_POINTS})`));
-  if (outcome.kind !== 'ok') throw new SandboxUnavailableError(`the R sandbox does not work: ${outcome.message}`);
+  if (outcome.kind !== 'ok') throw checkFailed(outcome.message);
+}
+
+/** @param message of the outcome; "the script" in it is the check script. */
+function checkFailed(message: string): SandboxUnavailableError {
+  return new SandboxUnavailableError(`the R sandbox does not work; its check script failed: ${message}`);
 }
 
 function jobOf(script: string): SandboxJob {

@@ -67,6 +67,11 @@ export interface Answer {
   readonly trailer: Trailer | null;
 }
 
+/** @returns the maximum bytes of a result that may have `maxPoints` points. */
+export function maxResultBytes(maxPoints: number): number {
+  return maxPoints * BYTES_PER_POINT + TEXT_ALLOWANCE_BYTES;
+}
+
 /**
  * Encodes the header of a run: 64 bytes with the limits of the run.
  * @param frameBytes length of the request frame that follows.
@@ -82,7 +87,7 @@ export function encodeRunHeader(limits: RunLimits, frameBytes: number): Buffer {
   header.writeBigUInt64LE(BigInt(limits.tmpBytes), 32);
   header.writeUInt32LE(limits.maxProcesses, 40);
   header.writeUInt32LE(limits.maxTextBytes, 44);
-  header.writeBigUInt64LE(BigInt(limits.maxPoints * BYTES_PER_POINT + TEXT_ALLOWANCE_BYTES), 48);
+  header.writeBigUInt64LE(BigInt(maxResultBytes(limits.maxPoints)), 48);
   header.writeUInt32LE(limits.maxPoints, 56);
   return header;
 }

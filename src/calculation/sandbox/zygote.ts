@@ -105,7 +105,11 @@ export class Zygote {
     try {
       this.#closing.signal.throwIfAborted();
       await untilReady(container.process, this.#log);
-      if (hasEnded(container)) throw new SandboxUnavailableError('R ended as soon as it was ready');
+      if (hasEnded(container)) {
+        const { exitCode, signalCode } = container.process;
+        const how = describeEnd(exitCode, signalCode);
+        throw new SandboxUnavailableError(`R could not be started in its sandbox: it ${how} as soon as it was ready`);
+      }
     } catch (error) {
       await stop(container);
       throw error;
@@ -161,7 +165,7 @@ export class Zygote {
   #dropStandby(container: Container, how: Ending): void {
     if (this.#standby === container) this.#standby = undefined;
     if (this.#closing.signal.aborted) return;
-    this.#log.warn(how, 'the standby of the R zygote ended, starting another');
+    this.#log.warn({ ...how, pid: container.process.pid }, 'the standby of the R zygote ended, starting another');
     void container.remove().catch(() => undefined);
     this.#prepareStandby();
   }
@@ -172,7 +176,8 @@ export class Zygote {
     if (isStandby) this.#standby = undefined;
     else this.#isAlive = false;
     this.#metrics.stuck.inc();
-    this.#log.error({ silentMs, isStandby }, 'the R zygote sends no heartbeat and is killed');
+    const { pid } = container.process;
+    this.#log.error({ pid, silentMs, isStandby }, 'the R zygote sends no heartbeat and is killed');
     container.process.kill('SIGKILL');
   }
 
@@ -182,7 +187,8 @@ export class Zygote {
     if (this.#closing.signal.aborted) return;
     this.#metrics.died.inc();
     const standby = this.#standby;
-    this.#log.error({ ...how, hasStandby: standby !== undefined }, 'the R zygote ended and is replaced');
+    const { pid } = container.process;
+    this.#log.error({ ...how, pid, hasStandby: standby !== undefined }, 'the R zygote ended and is replaced');
     this.#standby = undefined;
     if (standby) {
       this.#serving = Promise.resolve(standby);
@@ -221,7 +227,10 @@ export class Zygote {
         return container;
       } catch (error) {
         if (this.#closing.signal.aborted) throw error;
-        this.#log.error({ err: error }, 'the R zygote could not be restarted; the next try follows after a pause');
+        this.#log.error(
+          { err: error, pauseMs: this.#backoffMs },
+          'the R zygote could not be restarted; runs wait, and the next try follows after pauseMs',
+        );
       }
     }
   }
@@ -255,6 +264,10 @@ function hasEnded({ process: { exitCode, signalCode } }: Container): boolean {
   return exitCode !== null || signalCode !== null;
 }
 
+function describeEnd(code: number | null, signal: string | null): string {
+  return `ended with ${signal ?? `exit code ${code}`}`;
+}
+
 async function stop(container: Container): Promise<void> {
   const { process: child } = container;
   if (child.pid !== undefined && !hasEnded(container)) {
@@ -275,7 +288,7 @@ function untilReady(child: ChildProcess, log: Log): Promise<void> {
     };
     const timer = setTimeout(() => fail(`not ready after ${START_TIMEOUT_MS / 1000} s`), START_TIMEOUT_MS);
     child.once('error', (error) => fail(error.message));
-    child.once('close', (code, signal) => fail(`it ended with ${signal ?? `exit code ${code}`}`));
+    child.once('close', (code, signal) => fail(`it ${describeEnd(code, signal)}`));
     if (!child.stdout) return fail('its output is not connected');
     createInterface({ input: child.stdout }).on('line', (line) => {
       if (line !== 'ready') return;
@@ -292,7 +305,7 @@ function keepStderr(child: ChildProcess, log: Log): string[] {
     createInterface({ input: child.stderr }).on('line', (line) => {
       lines.push(line);
       if (lines.length > KEPT_LINES) lines.shift();
-      log.warn({ line }, 'R zygote');
+      log.warn({ pid: child.pid, line }, 'the R zygote wrote a line to standard error');
     });
   }
   return lines;

@@ -151,7 +151,7 @@ function forceUpdateHandler({ database, queue, log }: UpdateRouteServices, resou
     );
     if (!isWoken) {
       const { requestId } = c.var;
-      log.warn({ requestId }, 'the calculators could not be notified; their next sweep finds the requests');
+      log.warn({ requestId, accountId }, 'the calculators could not be woken; their next sweep finds the requests');
     }
     return c.json({ variableIds });
   };

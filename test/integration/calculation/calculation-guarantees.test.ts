@@ -317,4 +317,22 @@ describe('calculation: the end of a run', () => {
     const payload = { outcome: 'script_error', message: 'no' };
     expect((await eventsOf(variableId)).at(-1)).toMatchObject({ type: 'CalculationFailed', payload });
   });
+
+  test('the message of a failed script names its formula when the run has several formulas (R-H8)', async () => {
+    const source = await addInput();
+    const variables = [{ alias: 'a', variableId: source, periodType: 'AbsoluteDate', canBeUsedAsATrigger: true }];
+    const border = '2026-01-01T01:00:00Z';
+    const variableId = await calculations.addCalculated({
+      calculatedVariableFormulas: [
+        { formula: 'one', variables, validUntil: border },
+        { formula: 'two', variables, validFrom: border },
+      ],
+    });
+    await calculations.change(source, [START, START + 2 * HOUR]);
+    await calculations.runWith(variableId, ({ script }) => {
+      if (script === 'one') return ok([]);
+      return { kind: 'script_error', message: 'no', call: '', line: 1, notes: NOTES, timing: TIMING };
+    });
+    expect(await calculations.runsOf(variableId)).toMatchObject([{ message: 'formula 1: no' }]);
+  });
 });

@@ -101,7 +101,7 @@ describe('output: limits of Version texts (§7)', () => {
   });
 
   test.each([
-    ['201 characters', 'v'.repeat(201), 'Version must be at most 200 characters, got 201'],
+    ['201 characters', 'v'.repeat(201), 'Version must be at most 200 characters, got 201 at 1970-01-01T00:00:02Z'],
     ['a NUL', 'a\0b', 'Version must not contain U+0000 or an unpaired surrogate'],
     ['an unpaired surrogate', '\ud800', 'Version must not contain U+0000 or an unpaired surrogate'],
   ])('one Version with %s fails the run, although the other Version is valid (§7)', (_what, version, message) => {
@@ -137,9 +137,11 @@ test('output: a warning is given when rows were returned but none is stored, not
   expect(take(output({ dates: [1, 2], values: [Number.NaN, 2] }), OVERWRITTEN).warnings).toEqual([]);
   const period = { fromMicros: 9_000_000, untilMicros: 10_000_000 };
   expect(take(output({ dates: [1, 2], values: [Number.NaN, 2] }), { ...OVERWRITTEN, period }).warnings).toEqual([
-    'nothing is stored: rows must be in the validity of the formula and in whole periods of its aligned inputs; ' +
-      'rows outside: 1 of 2',
+    'nothing is stored: rows must be in the validity of the formula and in whole periods of its aligned inputs ' +
+      '(from 1970-01-01T00:00:09Z, before 1970-01-01T00:00:10Z); rows outside: 1 of 2',
   ]);
+  const open = { fromMicros: Number.NEGATIVE_INFINITY, untilMicros: 0 };
+  expect(take(output({}), { ...OVERWRITTEN, period: open }).warnings.join()).toContain('(before 1970-01-01T00:00:00Z)');
 });
 
 test('output: the error for dates in milliseconds mentions milliseconds; the error for a date of 2200 does not (R-H2)', () => {
@@ -199,13 +201,13 @@ test('output: a series of many rows is divided into slices, and each row keeps i
   expect(slices.flat().every(({ value, labels: { tags } }) => tags === texts[value % 7])).toBe(true);
 });
 
-test('output: a Tags cell may have 50 keys, not 51; the warning has the number of invalid cells and the row of the first (§7)', () => {
+test('output: a Tags cell may have 50 keys, not 51; the warning has the number of invalid cells and the date of the first (§7)', () => {
   const tagsOf = (count: number) =>
     JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index + 10}`, 'v'])));
   const series = output({ dates: [1, 2, 3], tags: [tagsOf(50), tagsOf(51), '[]'] });
   expect(labels(series, OVERWRITTEN).map(([, tags]) => tags)).toEqual([tagsOf(50), null, null]);
   expect(take(series, OVERWRITTEN).warnings).toEqual([
-    'a Tags cell must be empty or a JSON object of at most 50 keys with string values, and must not contain U+0000 or an unpaired surrogate; rows stored without their tags: 2, the first is row 2',
+    'a Tags cell must be empty or a JSON object of at most 50 keys with string values, and must not contain U+0000 or an unpaired surrogate; rows stored without their tags: 2, the first at 1970-01-01T00:00:02Z',
   ]);
 });
 
@@ -223,7 +225,7 @@ test.each([
   const { points, warnings } = take(output({ tags: [cell, '{"q":"e"}'] }), OVERWRITTEN);
   expect(points.map((point) => point.labels.tags)).toEqual([null, '{"q":"e"}']);
   expect(warnings).toEqual([
-    'a Tags cell must be empty or a JSON object of at most 50 keys with string values, and must not contain U+0000 or an unpaired surrogate; rows stored without their tags: 1, the first is row 1',
+    'a Tags cell must be empty or a JSON object of at most 50 keys with string values, and must not contain U+0000 or an unpaired surrogate; rows stored without their tags: 1, the first at 1970-01-01T00:00:01Z',
   ]);
 });
 

@@ -272,7 +272,8 @@ describe('sandbox: the outcome of a run (R-H7)', () => {
   test('a frame with too many points ends the run with the limit output_size; long messages and warnings of a frame are cut (R-H7)', () => {
     const small = { ...LIMITS, maxPoints: 2, maxTextBytes: 5 };
     const answer = (result: Buffer) => ({ result, output: '', trailer });
-    expect(outcomeOf(answer(okFrame), small)).toMatchObject({ kind: 'limit', limit: 'output_size' });
+    const message = 'the script returned more than 2 points or a result larger than 64 MiB';
+    expect(outcomeOf(answer(okFrame), small)).toMatchObject({ kind: 'limit', limit: 'output_size', message });
     expect(outcomeOf(answer(okFrame), { ...small, maxPoints: 3 })).toMatchObject({
       errors: ['minor'],
       notes: { messages: ['messa'], warnings: ['warni'] },

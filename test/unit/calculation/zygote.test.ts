@@ -1,10 +1,10 @@
 /** The life cycle of the zygote and its standby, with shells in place of R. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createZygoteMetrics } from '../../../src/calculation/calculation-metrics.ts';
 import { Zygote } from '../../../src/calculation/sandbox/zygote.ts';
-import { createLog } from '../../../src/platform/log.ts';
+import { createLog, type Log } from '../../../src/platform/log.ts';
 import { createMetrics } from '../../../src/platform/metrics/metrics.ts';
 import { eventually } from '../../support/eventually.ts';
 
@@ -15,15 +15,16 @@ function openZygote(scripts: readonly string[]) {
   const launched: ChildProcess[] = [];
   const launch = async () => {
     const script = scripts[Math.min(launched.length, scripts.length - 1)] ?? '';
-    const process = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const process = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'pipe'] });
     launched.push(process);
     return { process, socketPath: `socket ${launched.length}`, remove: async () => {} };
   };
   const metrics = createMetrics();
-  const log = createLog('silent', 'test');
+  const logged = { warn: vi.fn(), error: vi.fn() };
+  const log = { ...createLog('silent', 'test'), ...logged } as unknown as Log;
   const zygote = Zygote.open({ mode: 'rlimits-only', launch }, createZygoteMetrics(metrics), log, 0);
   const isCounted = async (line: string) => (await metrics.text()).split('\n').includes(line);
-  return { zygote, launched, isCounted };
+  return { zygote, launched, isCounted, logged };
 }
 
 const isRunning = ({ exitCode, signalCode }: ChildProcess) => exitCode === null && signalCode === null;
@@ -60,4 +61,19 @@ test.concurrent('zygote: a stuck standby is replaced; the new standby serves aft
   expect(await isCounted('tidemark_zygotes_alive 1')).toBe(true);
   await zygote.close();
   expect(launched.filter(isRunning)).toEqual([]);
+}, 30_000);
+
+test.concurrent('zygote: the log names the process that ended, its lines on standard error, and the pause after a failed restart (R-H7)', async () => {
+  const ready = `echo ready; ${HEARTBEATS}`;
+  const { zygote: opened, launched, logged } = openZygote([ready, 'echo broken >&2; exit 3']);
+  const zygote = await opened;
+  launched[0]?.kill('SIGKILL');
+  await eventually('a failed restart', async () => logged.error.mock.calls.length >= 2);
+  await zygote.close();
+  expect(logged.error.mock.calls.slice(0, 2)).toEqual([
+    [{ pid: launched[0]?.pid, code: null, signal: 'SIGKILL', hasStandby: false }, 'the R zygote ended and is replaced'],
+    [expect.objectContaining({ pauseMs: 500 }), expect.stringContaining('could not be restarted')],
+  ]);
+  const line = { pid: expect.any(Number), line: 'broken' };
+  expect(logged.warn).toHaveBeenCalledWith(line, expect.stringContaining('standard error'));
 }, 30_000);

@@ -33,13 +33,13 @@ export class PackedTexts implements TextTable {
     return Buffer.from(this.bytes.buffer, this.bytes.byteOffset + from, end - from).toString('utf8');
   }
 
-  /** @returns the first text of more than `maxCharacters` UTF-16 units. */
-  findLonger(maxCharacters: number): string | undefined {
+  /** @returns the index of the first text of more than `maxCharacters` UTF-16 units. */
+  findLonger(maxCharacters: number): number | undefined {
     let from = 0;
     for (const [index, end] of this.ends.entries()) {
       // A text has at most as many characters as bytes.
       const text = end - from > maxCharacters ? this.at(index) : undefined;
-      if (text !== undefined && text.length > maxCharacters) return text;
+      if (text !== undefined && text.length > maxCharacters) return index;
       from = end;
     }
     return undefined;
@@ -50,12 +50,12 @@ export class PackedTexts implements TextTable {
   }
 }
 
-/** Finds the first text of a table that has more than `maxCharacters` UTF-16 units. */
-export function findLongerText(table: TextTable, maxCharacters: number): string | undefined {
+/** @returns the index of the first text of a table that has more than `maxCharacters` UTF-16 units. */
+export function findLongerText(table: TextTable, maxCharacters: number): number | undefined {
   if (table instanceof PackedTexts) return table.findLonger(maxCharacters);
   for (let index = 0; index < table.length; index += 1) {
     const text = table.at(index);
-    if (text !== undefined && text.length > maxCharacters) return text;
+    if (text !== undefined && text.length > maxCharacters) return index;
   }
   return undefined;
 }

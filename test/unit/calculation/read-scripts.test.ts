@@ -1,0 +1,35 @@
+/** Checks of scripts: what the problems say when R could not read a script. */
+import { expect, test } from 'vitest';
+import { readScripts } from '../../../src/calculation/run/read-scripts.ts';
+import type { SandboxJob, SandboxOutcome } from '../../../src/calculation/sandbox/sandbox-types.ts';
+
+const NOTES = { messages: [], warnings: [], output: '' };
+const TIMING = { waitMs: 0, runMs: 0, cpuMs: 0, maxRssBytes: 0 };
+
+test('validate: the problem of a script that a limit stopped says that the script was not checked; a syntax error is told as it is (R-H9)', async () => {
+  const outcomes: Record<string, SandboxOutcome> = {
+    slow: {
+      kind: 'limit',
+      limit: 'wall_time',
+      message: 'the script ran longer than 30 s',
+      line: null,
+      notes: NOTES,
+      timing: TIMING,
+    },
+    wrong: { kind: 'script_error', message: 'unexpected symbol', call: '', line: 2, notes: NOTES, timing: TIMING },
+  };
+  const sandbox = {
+    run: async ({ constants }: SandboxJob) => {
+      const outcome = outcomes[String(constants[0]?.value)];
+      if (!outcome) throw new Error('no outcome for this script');
+      return outcome;
+    },
+    checkHealth: async () => {},
+    close: async () => {},
+  };
+  const { problems } = await readScripts(sandbox, ['slow', 'wrong'], new AbortController().signal);
+  expect(problems).toEqual([
+    { formula: 0, message: 'the script could not be checked: the script ran longer than 30 s', line: null },
+    { formula: 1, message: 'unexpected symbol', line: 2 },
+  ]);
+});

@@ -95,8 +95,8 @@ async function endAttempt(
 async function release({ database, log }: DeliveryServices, { claimed }: DueAttempt): Promise<void> {
   await releaseClaims(database, [claimed]).catch((error: unknown) => {
     log.warn(
-      { err: error, webhookId: claimed.webhookId },
-      'an interrupted webhook attempt could not be released; it can be sent again when its lease ends',
+      { err: error, webhookId: claimed.webhookId, historyId: claimed.id },
+      'an unfinished webhook attempt could not be released; it can be sent again when its lease ends',
     );
   });
 }
@@ -115,8 +115,8 @@ async function sendUnlessStopped(
     return await Promise.race([send(target, claimed.message), stopped.promise]);
   } catch (error) {
     log.error(
-      { err: error, webhookId: claimed.webhookId },
-      'an internal error ended a webhook attempt; the attempt counts as failed, and the usual retries follow',
+      { err: error, webhookId: claimed.webhookId, historyId: claimed.id },
+      'an internal error ended a webhook attempt; the attempt counts as failed and is retried like any failed attempt',
     );
     const { httpMethod: method, url } = target;
     const request = { method, url, headers: {}, body: '' };

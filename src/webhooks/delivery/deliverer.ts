@@ -11,6 +11,7 @@ import { startSweeper } from '../../platform/sweep.ts';
 import { openAccountSemaphore } from './account-semaphore.ts';
 import { type ClaimedAttempt, findDueWebhooks, findNextDue, findReceiver, LEASED_ATTEMPTS } from './claim-attempts.ts';
 import { type DeliveryServices, deliverSlice } from './deliver-slice.ts';
+import { disableReason } from './disable-reason.ts';
 import { openDueTimers } from './due-timers.ts';
 import { endPending } from './end-pending.ts';
 import { openOutcomeWriter } from './outcome-writer.ts';
@@ -112,9 +113,12 @@ function toDelivery(
   const writer = openOutcomeWriter({
     store: async (ended) => {
       const disabled = await writeOutcomes(database, ended, disableAfterDays);
-      for (const webhookId of disabled) {
+      for (const { webhookId, reason } of disabled) {
         metrics.disabled();
-        log.warn({ webhookId }, 'the service disabled a webhook whose receiver answered 410 or failed for too long');
+        log.warn(
+          { webhookId, reason: disableReason(reason, 'en') },
+          'the service disabled a webhook; its waiting messages are not sent, but can be replayed once it is enabled',
+        );
       }
     },
     patienceMs: OUTCOME_PATIENCE_MS,

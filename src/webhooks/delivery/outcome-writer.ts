@@ -37,8 +37,10 @@ export function openOutcomeWriter({ store, patienceMs, log }: OutcomeWriterOptio
       await store(batch);
       return true;
     } catch (error) {
+      const [first, ...others] = batch.map(({ claimed }) => claimed);
+      const ids = others.length === 0 ? { webhookId: first?.webhookId, historyId: first?.id } : {};
       log.warn(
-        { err: error, attempts: batch.length },
+        { err: error, attempts: batch.length, ...ids, patienceMs },
         'outcomes of webhook attempts were not written; writes are retried, and if all fail, messages are sent again',
       );
       return false;

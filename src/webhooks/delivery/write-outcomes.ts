@@ -20,6 +20,12 @@ export interface EndedAttempt {
   readonly endedMs: number;
 }
 
+/** A webhook that the service disabled. */
+interface DisabledWebhook {
+  readonly webhookId: string;
+  readonly reason: DisableReason;
+}
+
 interface TouchedWebhook {
   readonly webhookId: string;
   readonly isHopeless: boolean | null;
@@ -33,13 +39,13 @@ const WRITE = `
  * Writes the outcomes of ended attempts, and disables webhooks whose receiver answered 410 or has failed for too long
  * (R-I3, R-I5).
  * @param disableAfterDays days of nothing but failures after which a webhook is disabled.
- * @returns ids of the webhooks that were disabled.
+ * @returns the webhooks that were disabled.
  */
 export async function writeOutcomes(
   database: Database,
   ended: readonly EndedAttempt[],
   disableAfterDays: number,
-): Promise<readonly string[]> {
+): Promise<readonly DisabledWebhook[]> {
   // Only a failure can disable a webhook, so successes need one round trip instead of three.
   if (ended.every(({ outcome }) => outcome.state === 'Succeeded')) {
     await write(database, ended, disableAfterDays);
@@ -70,10 +76,10 @@ async function disableAll(
   transaction: Transaction,
   webhookIds: readonly string[],
   reason: DisableReason,
-): Promise<readonly string[]> {
-  const disabled: string[] = [];
+): Promise<readonly DisabledWebhook[]> {
+  const disabled: DisabledWebhook[] = [];
   for (const webhookId of webhookIds)
-    if (await disableWebhook(transaction, webhookId, reason)) disabled.push(webhookId);
+    if (await disableWebhook(transaction, webhookId, reason)) disabled.push({ webhookId, reason });
   return disabled;
 }
 

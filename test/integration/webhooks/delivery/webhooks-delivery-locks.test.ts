@@ -45,21 +45,28 @@ const waitUntilWaiting = (count: number) =>
     return rows[0]?.count === count;
   });
 
+/** Adds a message to the webhook and claims its attempt. */
+async function claimOne(webhookId: string) {
+  await api.database.query(
+    `with event as (
+       insert into webhook_event (webhook_id, account_id, type, date, data)
+       select id, account_id, event_type, now(), '{}' from webhook where id = $1 returning id
+     ) insert into webhook_attempt (event_id, webhook_id) select id, $1 from event`,
+    [webhookId],
+  );
+  const [claimed] = await claimAttempts(api.database, webhookId, 1, 60_000);
+  if (!claimed) throw new Error('no attempt was claimed');
+  return claimed;
+}
+
+const REQUEST = { method: 'POST', url: 'https://receiver.example', headers: {}, body: '' };
+
 test.each(['Succeeded', 'Failed'] as const)(
   'webhook delivery: changing a webhook while an attempt ends as %s causes no deadlock (R-I5)',
   async (state) => {
     const { id } = await createWebhook(api.manager, { name: state });
-    await api.database.query(
-      `with event as (
-       insert into webhook_event (webhook_id, account_id, type, date, data)
-       select id, account_id, event_type, now(), '{}' from webhook where id = $1 returning id
-     ) insert into webhook_attempt (event_id, webhook_id) select id, $1 from event`,
-      [id],
-    );
-    const [claimed] = await claimAttempts(api.database, id, 1, 60_000);
-    if (!claimed) throw new Error('no attempt was claimed');
-    const request = { method: 'POST', url: 'https://receiver.example', headers: {}, body: '' };
-    const outcome = { state, request, durationMs: 1 };
+    const claimed = await claimOne(id);
+    const outcome = { state, request: REQUEST, durationMs: 1 };
     const ended = { claimed, outcome, next: { kind: 'end' }, pauseMs: 0, endedMs: performance.now() } as const;
     // Locks of a fan-out that stores a message, of a change about to commit, and of a slow write of the outcome.
     const fanOut = await hold('select from webhook where id = $1 for key share', id);
@@ -79,6 +86,14 @@ test.each(['Succeeded', 'Failed'] as const)(
     expect(rows).toEqual([{ state }]);
   },
 );
+
+test('webhook delivery: the writer of outcomes reports the webhook that it disabled after 410, and why (R-I3)', async () => {
+  const { id } = await createWebhook(api.manager);
+  const outcome = { state: 'Failed', request: REQUEST, durationMs: 1 } as const;
+  const end = { outcome, next: { kind: 'disable' }, pauseMs: 0, endedMs: performance.now() } as const;
+  const disabled = await writeOutcomes(api.parts.database, [{ claimed: await claimOne(id), ...end }], 5);
+  expect(disabled).toEqual([{ webhookId: id, reason: { kind: 'gone' } }]);
+});
 
 /**
  * Adds a message that was stored `days` days ago.

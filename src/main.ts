@@ -96,7 +96,7 @@ async function listenApi(config: Config): Promise<HttpListener> {
  */
 async function waitForDatabase(database: Queryable, log: Log, signal: AbortSignal): Promise<void> {
   const warn = throttle(WARN_INTERVAL_MS, (error: unknown) =>
-    log.warn({ err: error }, 'the database is unreachable; the start continues when it answers'),
+    log.warn({ err: error }, 'the database is unavailable; the start waits for it'),
   );
   for (;;) {
     signal.throwIfAborted();
@@ -167,13 +167,14 @@ async function startRoles(
  * the stop takes longer than SHUTDOWN_TIMEOUT_MS, the process exits with 1.
  */
 function stopOnSignal({ config, log, close }: Parts, roles: readonly Role[], asked: AbortController): Promise<void> {
+  const timeoutMs = config.SHUTDOWN_TIMEOUT_MS;
   return new Promise((resolve, reject) => {
     const stop = async (signal: string): Promise<void> => {
       log.info({ signal }, 'stopping');
       setTimeout(() => {
-        log.error('the stop takes longer than SHUTDOWN_TIMEOUT_MS; the process exits with 1');
+        log.error({ timeoutMs }, 'the stop takes longer than SHUTDOWN_TIMEOUT_MS; the process exits with 1');
         void flushLogs().then(() => process.exit(1));
-      }, config.SHUTDOWN_TIMEOUT_MS).unref();
+      }, timeoutMs).unref();
       // Stops the servers before the workers that process what the servers accept.
       for (const role of [...roles].reverse()) await role.stop();
       await close();

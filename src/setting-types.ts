@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { parseRange } from './platform/address-ranges.ts';
+import { jsonPath } from './platform/http/lenient.ts';
 
 /** A setting: its type and default (`schema`), its description, and whether its value is secret. */
 export interface Setting<T extends z.ZodType> {
@@ -57,11 +58,12 @@ export const vaultKeys = list.transform((texts, context) => {
     const [, id = '', base64 = ''] = /^([\w-]+):([\w+/=-]+)$/.exec(text) ?? [];
     return { id, key: Buffer.from(base64, 'base64') };
   });
-  const isValid = keys.every(({ id, key }) => id !== '' && key.length === 32);
-  if (!isValid || new Set(keys.map(({ id }) => id)).size < keys.length) {
-    const message =
+  const ids = keys.map(({ id }) => id);
+  const wrong = keys.findIndex(({ id, key }, at) => id === '' || key.length !== 32 || ids.indexOf(id) < at);
+  if (wrong >= 0) {
+    const rule =
       'must be comma-separated keys ID:BASE64; ids must differ, and BASE64 must encode 32 bytes, as from openssl rand -base64 32';
-    context.addIssue({ code: 'custom', message });
+    context.addIssue({ code: 'custom', message: `${rule}; key ${wrong + 1} of ${keys.length} is wrong` });
   }
   return keys;
 });
@@ -79,10 +81,12 @@ export const addressRanges = list.transform((texts, context) =>
 
 const issuers = z.array(z.strictObject({ issuer: z.url(), jwksUri: z.url(), audience: z.string().min(1) }));
 export const trustedIssuers = z.string().transform((text, context) => {
-  const { data } = issuers.safeParse(parseJson(text));
+  const json = parseJson(text);
+  const { data, error } = issuers.safeParse(json);
   if (data) return data;
-  const message = 'must be a JSON array of objects with the members issuer, jwksUri (URLs) and audience';
-  context.addIssue({ code: 'custom', message });
+  const rule = 'must be a JSON array of objects with only the members issuer, jwksUri (URLs) and audience';
+  const fault = json === undefined ? 'it is not JSON' : `${jsonPath('$', error?.issues[0]?.path ?? [])} is wrong`;
+  context.addIssue({ code: 'custom', message: `${rule}; ${fault}` });
   return z.NEVER;
 });
 

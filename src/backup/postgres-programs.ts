@@ -51,8 +51,9 @@ export function postgresPrograms(url: string | undefined, environment: Environme
     run: async (name, argv) => {
       const { child, ended } = start(name, argv, 'pipe');
       const streams = [child.stdout, child.stderr].flatMap((stream) => (stream ? [text(stream)] : []));
-      const [output, [code]] = await Promise.all([Promise.all(streams), ended]);
-      if (code !== 0) throw new DomainError('conflict', `${name} failed:\n${output.join('').trim()}`);
+      const [output, [code, signal]] = await Promise.all([Promise.all(streams), ended]);
+      if (code === 0) return;
+      throw new DomainError('conflict', `${name} ended ${describeEnd(code, signal)}:\n${output.join('').trim()}`);
     },
     runUntilSignal: async (name, argv) => {
       const { child, ended } = start(name, argv, 'inherit');
@@ -64,13 +65,18 @@ export function postgresPrograms(url: string | undefined, environment: Environme
       for (const signal of STOP_SIGNALS) process.on(signal, stop);
       try {
         const [code, signal] = await ended;
-        const end = code === null ? `by ${signal}` : `with exit code ${code}`;
-        if (!isStopping) throw new DomainError('conflict', `${name} must run until it is stopped, but ended ${end}`);
+        if (isStopping) return;
+        const end = describeEnd(code, signal);
+        throw new DomainError('conflict', `${name} must run until it is stopped, but ended ${end}`);
       } finally {
         for (const signal of STOP_SIGNALS) process.off(signal, stop);
       }
     },
   };
+}
+
+function describeEnd(code: number | null, signal: string | null): string {
+  return code === null ? `by ${signal}` : `with exit code ${code}`;
 }
 
 function connectionEnvironment(address: string): Readonly<Record<string, string>> {

@@ -18,8 +18,8 @@ export function keepRolesCurrent(first: RunningRoles, options: RolesOptions, dir
       if (roles === state.current && !state.isRestarting) end();
     });
   const report = (error: unknown) => {
-    // Keeps waiting: the next save may repair the file.
     process.stdout.write(`✗ ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stdout.write('  The roles do not run; the next change of a file starts them again\n');
   };
   const restart = async () => {
     // A file that changes during a restart causes another restart after it.

@@ -39,7 +39,7 @@ function healthApp({ config, metrics }: Parts, checks: Readonly<Record<string, H
   if (config.METRICS_TOKEN === undefined) return app.get('/metrics', answer);
   return app.get('/metrics', (c) => {
     c.header('WWW-Authenticate', 'Bearer realm="metrics"');
-    const message = 'a bearer token is required: Authorization: Bearer <METRICS_TOKEN>';
+    const message = 'the header Authorization must be Bearer with the value of the setting METRICS_TOKEN';
     return c.json({ code: 'invalid_token', message }, 401);
   });
 }

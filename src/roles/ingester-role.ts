@@ -8,7 +8,7 @@ import { startFileIngester } from '../files/processing/file-ingester.ts';
 import { purgeExpired } from '../identity/issuer/payload-adapter.ts';
 import { startIngester } from '../ingest/ingester.ts';
 import type { Queryable } from '../platform/database/database.ts';
-import { createStalledSessionEnder } from '../platform/database/end-stalled-sessions.ts';
+import { createStalledSessionEnder, SILENCE_MS } from '../platform/database/end-stalled-sessions.ts';
 import { startSweeper } from '../platform/sweep.ts';
 import { compressChunks } from '../points/columns/compress-chunks.ts';
 import { watchStorage } from '../points/columns/describe-storage.ts';
@@ -35,8 +35,12 @@ export function startIngesterRole(parts: Parts): Role {
   };
   const endStalledSessions = createStalledSessionEnder(database);
   const endSessions = async (): Promise<void> => {
-    const ended = await endStalledSessions();
-    if (ended > 0) log.warn({ ended }, 'ended database sessions of suspended or crashed processes');
+    const pids = await endStalledSessions();
+    if (pids.length === 0) return;
+    log.warn(
+      { pids, silenceMs: SILENCE_MS },
+      'ended database sessions whose clients sent no byte for silenceMs; their work is rolled back and repeated',
+    );
   };
   let isStopped = false;
   const columns = { quietSec: config.COLUMNS_QUIET_HOURS * 3600, settleSec: config.COLUMNS_SETTLE_SEC };

@@ -66,7 +66,7 @@ test('roles: a process with api, grpc, ingester and deliverer waits at its start
   await gate.open();
   const roles = await starting;
   expect((await fetch(`${roles.http}/health/ready`)).status).toBe(200);
-  expect(roles.log()).toContain('the database is unreachable; the start continues when it answers');
+  expect(roles.log()).toContain('the database is unavailable; the start waits for it');
   await roles.kill();
   await gate.shut();
 });

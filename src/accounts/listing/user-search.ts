@@ -4,8 +4,16 @@
  */
 import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
+import { DomainError } from '../../platform/errors.ts';
 import { locationError } from '../../platform/http/input-location.ts';
-import { enumerationSchema, idSchema, integerFrom, lenientObject, parseInput } from '../../platform/http/lenient.ts';
+import {
+  enumerationSchema,
+  idSchema,
+  integerFrom,
+  invalidInput,
+  lenientObject,
+  parseInput,
+} from '../../platform/http/lenient.ts';
 import { PAGING } from '../../platform/http/paging.ts';
 import { declareQuery, type QueryParameter, type QueryValues } from '../../platform/http/query.ts';
 import {
@@ -147,7 +155,7 @@ export function toUserSearch(
 ): UserSearch {
   const { displayLevel, pageNumber, itemsPerPage, viewId, accountId } = query;
   return {
-    filter: parseInput(filterSchema, readFilter(query), 'query'),
+    filter: parseFilter(query),
     displayLevel,
     pageNumber: itemsPerPage === undefined ? 0 : pageNumber,
     itemsPerPage,
@@ -169,7 +177,29 @@ export function parseSearchRequest(body: unknown): UserSearch {
   };
 }
 
-function readFilter({ searchText, claimType, claimValue, roles, name, values }: QueryValues<typeof SEARCH>): unknown {
+/** Path of a claim in an error of `filterSchema`. */
+const CLAIM_PATH = /^query\.claims\[(\d+)\]/;
+
+function parseFilter(query: QueryValues<typeof SEARCH>): UserFilter {
+  const used = [...query.claimType, ...query.claimValue].map(({ index }) => index);
+  const indices = [...new Set(used)].sort((a, b) => a - b);
+  const given = readFilter(query, indices);
+  try {
+    return parseInput(filterSchema, given, 'query');
+  } catch (error) {
+    if (!(error instanceof DomainError) || !error.details) throw error;
+    // The schema numbers the claims from 0 without a gap, but the query may skip indices.
+    const toIndexInQuery = (_path: string, at: string) => `query.claims[${indices[Number(at)]}]`;
+    throw invalidInput(
+      error.details.map((detail) => ({ ...detail, path: detail.path.replace(CLAIM_PATH, toIndexInQuery) })),
+    );
+  }
+}
+
+function readFilter(
+  { searchText, claimType, claimValue, roles, name, values }: QueryValues<typeof SEARCH>,
+  claimIndices: readonly number[],
+): unknown {
   if (values.length > 0 && name === undefined) {
     const names = Object.keys(BUSINESS_KEY_NAME).join(', ');
     throw locationError(
@@ -177,12 +207,11 @@ function readFilter({ searchText, claimType, claimValue, roles, name, values }: 
       `is required with BusinessKeys.Values: one of ${names}`,
     );
   }
-  const indices = [...new Set([...claimType, ...claimValue].map(({ index }) => index))].sort((a, b) => a - b);
   // When a query repeats a parameter such as `Claims[0].ClaimType`, its last text that is not empty wins. A claim type
   // without a claim value matches every value of the claim.
   const textAt = (texts: readonly IndexedText[], at: number) =>
     texts.findLast(({ index, text }) => index === at && text !== '')?.text;
-  const claims = indices.map((index) => {
+  const claims = claimIndices.map((index) => {
     const [type, value] = [textAt(claimType, index), textAt(claimValue, index)];
     return { ...(type !== undefined && { claimType: type }), ...(value !== undefined && { claimValue: value }) };
   });

@@ -37,7 +37,8 @@ export function removeBuildDirectory(directory: string): void {
   if (!existsSync(directory)) return;
   for (const mount of findMounts(directory)) spawnSync('umount', ['--lazy', mount]);
   const left = findMounts(directory);
-  if (left.length > 0) throw new Error(`cannot remove ${directory}: still mounted: ${left.join(', ')}`);
+  if (left.length > 0)
+    throw new Error(`cannot remove ${directory}: still mounted: ${left.join(', ')}; unmount them and try again`);
   rmSync(directory, { recursive: true, force: true });
 }
 

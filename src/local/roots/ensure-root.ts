@@ -90,12 +90,18 @@ async function unpack(
     for (const { pid } of [debootstrap, tar]) if (pid !== undefined) endGroup(pid);
   };
   for (const signal of INTERRUPTS) process.on(signal, interrupt);
-  const [[builtCode], [unpackedCode]] = await Promise.all([once(debootstrap, 'exit'), once(tar, 'exit'), copied]);
+  const [built, unpacked] = await Promise.all([once(debootstrap, 'exit'), once(tar, 'exit'), copied]);
   for (const signal of INTERRUPTS) process.off(signal, interrupt);
-  if (builtCode !== 0 || unpackedCode !== 0) {
+  if (built[0] !== 0 || unpacked[0] !== 0) {
     const tail = [...messages, ...errors].slice(-KEPT_ERROR_LINES).join('\n');
-    throw new SetupError(`The ${recipe.label} could not be built:\n${tail}`);
+    const ends = `mmdebstrap ended with ${describeEnd(built)}, tar with ${describeEnd(unpacked)}`;
+    throw new SetupError(`The ${recipe.label} could not be built; ${ends}:\n${tail}`);
   }
+}
+
+/** @param end arguments of the event `exit`. */
+function describeEnd([code, signal]: readonly unknown[]): string {
+  return code === null ? String(signal) : `exit code ${code}`;
 }
 
 /**

@@ -7,7 +7,7 @@
 import type { Queryable } from './database.ts';
 
 /** A session that waits for rows is ended when it has received no byte for this time. */
-const SILENCE_MS = 5000;
+export const SILENCE_MS = 5000;
 
 const FIND_WAITING = `
   select activity.pid, coalesce(copy.bytes_processed, 0)::int8 as bytes
@@ -21,8 +21,8 @@ interface Waiting {
   readonly bytes: number;
 }
 
-/** @returns a function to call about every second; it resolves to the number of sessions it ended. */
-export function createStalledSessionEnder(database: Queryable): () => Promise<number> {
+/** @returns a function to call about every second; it resolves to the process ids of the sessions it ended. */
+export function createStalledSessionEnder(database: Queryable): () => Promise<readonly number[]> {
   let known = new Map<number, { readonly bytes: number; readonly sinceMs: number }>();
   return async () => {
     const { rows } = await database.query<Waiting>(FIND_WAITING);
@@ -36,6 +36,6 @@ export function createStalledSessionEnder(database: Queryable): () => Promise<nu
     const stalled = [...known].filter(([, { sinceMs }]) => now - sinceMs >= SILENCE_MS).map(([pid]) => pid);
     if (stalled.length > 0)
       await database.query('select pg_terminate_backend(pid) from unnest($1::int[]) pid', [stalled]);
-    return stalled.length;
+    return stalled;
   };
 }

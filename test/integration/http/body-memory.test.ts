@@ -13,6 +13,7 @@ import { startTestApi, type TestApi } from '../../support/services/start-api.ts'
 const MIB = 1 << 20;
 const PUSH = '/api/data';
 const UPLOAD = '/storage?filename=a.csv';
+const IMPORT = '/structure/import';
 
 let api: TestApi;
 let ofStranger: number;
@@ -36,7 +37,7 @@ interface OpenBody {
 function openBody({ token }: TestClient, path: string, announced: number, sentBytes: number): OpenBody {
   const headers = {
     Authorization: `Bearer ${token}`,
-    ...{ 'Content-Type': path === PUSH ? 'application/json' : 'text/csv', 'Content-Length': announced },
+    ...{ 'Content-Type': path === UPLOAD ? 'text/csv' : 'application/json', 'Content-Length': announced },
   };
   const sent = request(`${api.origin}${path}`, { method: 'POST', headers, agent: false });
   const answer = new Promise<IncomingMessage>((resolve, reject) =>
@@ -48,7 +49,7 @@ function openBody({ token }: TestClient, path: string, announced: number, sentBy
   }));
   answer.catch(() => {});
   sent.flushHeaders();
-  if (sentBytes > 0) sent.write(Buffer.alloc(sentBytes, path === PUSH ? ' ' : 'variableId,date,value\n'));
+  if (sentBytes > 0) sent.write(Buffer.alloc(sentBytes, path === UPLOAD ? 'variableId,date,value\n' : ' '));
   return { sent, answer };
 }
 
@@ -107,6 +108,24 @@ describe('files: memory of uploads', () => {
     const headers = { Authorization: `Bearer ${api.stranger.token}`, 'Content-Type': 'text/csv' };
     const upload = () => fetch(`${api.origin}${UPLOAD}`, { method: 'POST', headers, body: 'variableId,date,value\n' });
     expect((await Promise.all([upload(), upload()])).map(({ status }) => status)).toEqual([200, 200]);
+    close(greedy);
+  });
+});
+
+describe('structure import: memory of documents', () => {
+  it('an account with many stalled documents is answered 503, and another account can still import', async () => {
+    const greedy = [api.manager, second].flatMap((client) =>
+      Array.from({ length: 4 }, () => openBody(client, IMPORT, 20 * MIB, 3 * MIB)),
+    );
+    const refused = await Promise.race(greedy.map(({ answer }) => answer));
+    expect(refused.status).toBe(503);
+    expect(JSON.parse(refused.body)).toMatchObject({
+      code: 'queue_full',
+      message: expect.stringMatching(
+        /^the document needs more memory, but the uploads of this (account|user) already use \d+ bytes/,
+      ),
+    });
+    expect((await api.stranger.post(IMPORT, {})).status).toBe(202);
     close(greedy);
   });
 });

@@ -7,6 +7,20 @@
 import type { WorkbookCell, WorkbookRow } from '../../../platform/http/workbook-writer.ts';
 import { KINDS, type KindName, type ListName } from './kinds.ts';
 
+/**
+ * @param letters letters of the columns by member.
+ * @returns the path of a member: its cell, or its name within the row when the sheet has no column for the member.
+ */
+export function cellPath(
+  sheet: string,
+  row: number | string,
+  member: string,
+  letters: Readonly<Record<string, string>> | undefined,
+): string {
+  const letter = letters?.[member];
+  return letter === undefined ? `${sheet}!${row}.${member}` : `${sheet}!${letter}${row}`;
+}
+
 /** Maximum characters that are written to a cell; the format allows 32,767. */
 const MAX_CELL_CHARACTERS = 32_000;
 

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { ErrorDetail } from '../../../platform/errors.ts';
 import { lenientObject } from '../../../platform/http/lenient.ts';
 import { describeIssue } from '../../../platform/http/schema-words.ts';
+import { MAX_SHOWN } from '../../../platform/limits.ts';
 import type { EntryCatalogue } from '../../catalogue/list-types.ts';
 import { type EntryMember, OWN_CATALOGUES } from '../../catalogue/own-catalogues.ts';
 import type { ENTRY_MEMBERS } from './kinds.ts';
@@ -36,7 +37,12 @@ const optional = (catalogue: CatalogueName, member: string): z.ZodType =>
 const name = membersIn('UnitFamily').name?.schema ?? z.never();
 
 export const ENTRY_SHAPE: Readonly<Record<string, z.ZodType>> = {
-  catalogue: z.enum(CATALOGUE_NAMES),
+  catalogue: z.enum(CATALOGUE_NAMES, {
+    error: ({ input }) => {
+      const given = JSON.stringify(input)?.slice(0, MAX_SHOWN) ?? 'nothing';
+      return `must be one of ${CATALOGUE_NAMES.join(', ')}, got ${given}`;
+    },
+  }),
   name,
   symbol: optional('Unit', 'symbol'),
   unitFamily: name.nullish().meta({ description: 'Name of the family of a unit.' }),

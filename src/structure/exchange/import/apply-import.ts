@@ -132,7 +132,10 @@ async function waitForGraph(lock: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Describes a cycle: names its first 20 variables, each by its row in the document or, without a row, by its id. */
+/** Maximum variables of a cycle that the message names. */
+const MAX_NAMED = 20;
+
+/** Describes a cycle: names its first variables, each by its row in the document or, without a row, by its id. */
 async function describeCycle(
   transaction: Transaction,
   { id, pathOf }: ApplyRef,
@@ -144,7 +147,8 @@ async function describeCycle(
     [id, cycle],
   );
   const places = new Map(rows.map(({ target, place }) => [target, place]));
-  const shown = cycle.slice(0, 20).map((variableId) => places.get(variableId) ?? `variable ${variableId}`);
+  const shown = cycle.slice(0, MAX_NAMED).map((variableId) => places.get(variableId) ?? `variable ${variableId}`);
+  if (cycle.length > MAX_NAMED) shown.push(`(${cycle.length - MAX_NAMED} more)`);
   const place = places.get(cycle.find((variableId) => places.has(variableId)) ?? 0) ?? '$';
   return { path: pathOf(place, 'calculated'), message: `would form a cycle: ${shown.join(' -> ')}` };
 }

@@ -15,7 +15,8 @@ import { choiceParameter, flagParameter } from '../../../platform/http/query-par
 import type { RequestIdEnv } from '../../../platform/http/request-id.ts';
 import { XLSX_TYPE } from '../../../platform/http/workbook-writer.ts';
 import { type AccountPace, openAccountPace } from '../../../platform/shares/account-pace.ts';
-import { openSharedBudget, type SharedBudget } from '../../../platform/shares/shared-budget.ts';
+import { type BudgetBound, openSharedBudget, type SharedBudget } from '../../../platform/shares/shared-budget.ts';
+import { showBytes } from '../../../platform/show-bytes.ts';
 import { openBody } from '../../../platform/streaming/open-body.ts';
 import { answerEvents } from '../../../platform/streaming/status-events.ts';
 import {
@@ -40,6 +41,8 @@ import {
 } from './import-store.ts';
 
 const ZIP_START = 'PK\x03\x04';
+/** First bytes of an OLE compound file: an Office document from before 2007, or a newer one with a password. */
+const COMPOUND_START = '\xd0\xcf\x11\xe0';
 
 export const IMPORT_QUERY = declareQuery({
   whatIf: flagParameter('Only reports what the import would create, change, leave and refuse.'),
@@ -104,15 +107,12 @@ async function receiveImport(
   const { caller } = c.var;
   const { whatIf } = IMPORT_QUERY.parse(c.req.url);
   const format = formatOf(c.req.header('content-type'));
-  const body = openBody(c.req.raw, maxBytes, `the document must be at most ${maxBytes} bytes`);
+  const body = openBody(c.req.raw, maxBytes, `the document must be at most ${showBytes(maxBytes)}`);
   const id = await insertImport(database, c.var, { format, whatIf }, maxWaiting);
   const holding = memory.open(caller);
   const target = {
     ...{ table: IMPORT_PARTS, ownerId: id },
-    charge: (bytes: number) => {
-      if (holding.take(bytes))
-        throw new DomainError('queue_full', 'too many documents are being received; try again later');
-    },
+    charge: (bytes: number) => assertTaken(holding.take(bytes)),
     inTurn: (store: () => Promise<void>) => pace.run(caller.accountId, store),
     onStart: (start: Buffer) => assertStart(format, start),
   };
@@ -134,6 +134,13 @@ async function receiveImport(
   return c.json(await getImport(database, caller, id), 202);
 }
 
+function assertTaken(bound: BudgetBound | undefined): void {
+  if (!bound) return;
+  const uploads = bound.of === 'total' ? 'all uploads of documents' : `the uploads of this ${bound.of}`;
+  const rule = `the document needs more memory, but ${uploads} already use ${showBytes(bound.held)}`;
+  throw new DomainError('queue_full', `${rule}; try again later`);
+}
+
 function formatOf(contentType: string | undefined): DocumentFormat {
   if (isJsonType(contentType)) return 'json';
   const type = contentType?.split(';', 1)[0]?.trim().toLowerCase();
@@ -143,8 +150,13 @@ function formatOf(contentType: string | undefined): DocumentFormat {
 }
 
 function assertStart(format: DocumentFormat, start: Buffer): void {
-  if (format === 'json' || start.toString('latin1', 0, ZIP_START.length) === ZIP_START) return;
-  throw new DomainError('unsupported_media_type', 'the body must be an xlsx workbook, got other bytes');
+  const mark = start.toString('latin1', 0, ZIP_START.length);
+  if (format === 'json' || mark === ZIP_START) return;
+  const message =
+    mark === COMPOUND_START
+      ? 'the workbook is encrypted or in the old format .xls; save it as .xlsx without a password'
+      : 'the body must be an xlsx workbook, but it is not a zip archive';
+  throw new DomainError('unsupported_media_type', message);
 }
 
 async function answerRows(

@@ -55,19 +55,20 @@ export function startImporter(services: ImporterServices): Importer {
   const work = async (key: string): Promise<void> => {
     if (stopping.signal.aborted || !backOff.isDue(key)) return;
     const accountId = Number(key);
+    let importId: string | undefined;
+    const onTaken = (id: string): void => {
+      importId = id;
+    };
     try {
-      const hasWorked = await processImport(
-        { database, declarations, limits, pace, onWritten, log },
-        accountId,
-        stopping.signal,
-      );
+      const parts = { database, declarations, limits, pace, onWritten, log };
+      const hasWorked = await processImport(parts, accountId, stopping.signal, onTaken);
       backOff.succeeded(key);
       if (hasWorked && !stopping.signal.aborted) await queue.wake([key]);
     } catch (error) {
       if (stopping.signal.aborted) return;
       const delayMs = Math.round(backOff.failed(key));
       log.warn(
-        { err: error, accountId, delayMs },
+        { err: error, accountId, importId, delayMs },
         'processing the structure imports of an account failed and is tried again',
       );
     }

@@ -4,7 +4,7 @@
  * covers all rows of a kind. Changes only the staged rows and the problems of the import, and a temporary table.
  */
 import type { Transaction } from '../../../platform/database/database.ts';
-import { KINDS, type Kind, type KindName, keyExpression } from '../document/kinds.ts';
+import { KINDS, type Kind, type KindName, keyExpression, REFERENCE } from '../document/kinds.ts';
 import { MAX_PROBLEMS } from './stage-rows.ts';
 
 /** Id and account of an import that is being processed. */
@@ -93,10 +93,16 @@ async function resolveParents(
        and not exists (select from import_entry e where ${entry})`,
   );
   const several = `(select e.total from import_entry e where ${entry} and e.occurrence = 1)`;
+  const named = `(select count(*) from import_entry e where e.kind = '${parent}s' and e.parent_id = ${within}
+    and e.key like '=%' and '~' || e.name = r.${parent}_key)`;
+  const advice = `name the ${parent} by ${REFERENCE[`${parent}s` as const].own}`;
+  const fact = `each ${parent} with this name (%s) has an identifier; ${advice}`;
   await run(
     problem(`select $1, r.place, case when ${occurrence} is null and coalesce(${several}, 0) > 1
          then format('names a ${parent} by %s, which %s ${parent}s have; set ${parent}Occurrence to 1 for the lowest id, 2 for the next', ${words(`r.${parent}_key`)}, ${several})
-         else format('names a ${parent} that neither the account nor the document has: %s%s',
+         when ${several} is null and ${named} > 0
+         then format('names a ${parent} by %s, but ${fact}', ${words(`r.${parent}_key`)}, ${named})
+         else format('names a ${parent} that neither the account nor a valid row of the document has: %s%s',
            ${words(`r.${parent}_key`)}, ', ${parent}Occurrence ' || ${occurrence}) end
        from structure_import_row r
        where r.import_id = $1 and r.${rows} and r.${parent}_id is null and ${within} is not null
@@ -216,17 +222,21 @@ async function compareRows(run: Run, { name, resource: { table } }: Kind): Promi
 /** SQL of the problems of rows that would give a source several default variables. */
 const SEVERAL_DEFAULTS = problem(`
   select $1, given.place, 'isDefault must be true for at most one variable of a source; '
-    || case when others.total > 0 then 'the source already has a default variable' else 'another row also sets isDefault for this source' end
+    || case when others.id is null then format('%s also sets isDefault for this source', given.other)
+         else format('variable %s already is the default of this source: set its isDefault to false in the document',
+           others.id) end
   from (
-    select r.place, r.ordinal, r.source_id, r.target_id, count(*) over (partition by r.source_id) as rows
+    select r.place, r.ordinal, r.source_id, r.target_id,
+           coalesce(lag(r.place) over of_source, lead(r.place) over of_source) as other
     from structure_import_row r
     where r.import_id = $1 and r.kind = 'variables' and r.members ->> 'is_default' = 'true'
       and (r.action = 'Created' or r.changes ? 'is_default')
+    window of_source as (partition by r.source_id order by r.ordinal)
   ) given cross join lateral (
-    select count(*) as total from variable v
+    select min(v.id) as id from variable v
     where v.source_id = given.source_id and v.is_default and v.id <> given.target_id
       and not exists (
         select from structure_import_row o where o.import_id = $1 and o.kind = 'variables' and o.target_id = v.id
           and o.members ->> 'is_default' = 'false')
   ) others
-  where others.total > 0 or given.rows > 1 order by given.ordinal`);
+  where others.id is not null or given.other is not null order by given.ordinal`);

@@ -12,6 +12,7 @@ import type { ErrorDetail } from '../../../platform/errors.ts';
 import type { Log } from '../../../platform/log.ts';
 import type { AccountPace } from '../../../platform/shares/account-pace.ts';
 import type { Declarations } from '../../structure-routes.ts';
+import { cellPath } from '../document/cells.ts';
 import { ReaderDeath, readDocument } from '../reading/document-reader.ts';
 import { type DocumentLimits, DocumentRefusal } from '../reading/document-refusal.ts';
 import type { DocumentNote } from '../reading/reading-messages.ts';
@@ -54,17 +55,20 @@ const DEATH_FAILURES = 3;
 
 /**
  * Processes the oldest waiting import of an account.
+ * @param onTaken gets the id of this import before it is processed.
  * @returns false when no import waits, or another process works on an import of the account.
  */
 export async function processImport(
   services: ProcessServices,
   accountId: number,
   signal: AbortSignal,
+  onTaken: (importId: string) => void = () => {},
 ): Promise<boolean> {
   const worked = await withConnection(services.database, (connection) =>
     withLease(connection, IMPORT_LOCK_CLASS, accountId, async () => {
       const taken = await takeImport(connection, accountId);
       if (!taken) return false;
+      onTaken(taken.id);
       await cancelling(services.database, connection, signal, () => processTaken(services, connection, taken, signal));
       return true;
     }),
@@ -203,14 +207,13 @@ async function noteChanged(database: Database, id: string, changed: readonly Cha
 }
 
 /**
- * @returns a function that names a member of a row: by its JSON path in a JSON document, by its cell in a workbook, and
- * by sheet and row number when the sheet has no column for the member.
+ * @returns a function that names a member of a row: by its JSON path in a JSON document, by `cellPath` in a workbook.
  */
 function pathsOf({ columns }: DocumentNote): ApplyRef['pathOf'] {
   return (place, member) => {
     const [, sheet, row] = /^([^$].*)!(\d+)$/.exec(place) ?? [];
-    if (sheet === undefined) return `${place}.${member}`;
-    return `${sheet}!${columns[sheet]?.[member] ?? ''}${row}`;
+    if (sheet === undefined || row === undefined) return `${place}.${member}`;
+    return cellPath(sheet, row, member, columns[sheet]);
   };
 }
 
@@ -232,11 +235,10 @@ async function toRefusal(
     { err: error, accountId, importId: id },
     'a structure import failed repeatedly and ends as Failed; none of its rows is written',
   );
-  if (isDeath)
-    return new DocumentRefusal(
-      'too_large',
-      'the process that reads the document died repeatedly; the document may need too much memory',
-    );
+  if (isDeath) {
+    const fault = 'the process that reads the document crashed repeatedly, perhaps for lack of memory';
+    return new DocumentRefusal('too_large', `${fault}; split the document into smaller documents`);
+  }
   const message = 'the import failed repeatedly because of an internal error; try again or contact support';
   return new DocumentRefusal('internal_error', message);
 }

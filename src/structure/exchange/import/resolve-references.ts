@@ -153,14 +153,14 @@ async function findNamed(queryable: Queryable, accountId: number, rows: readonly
   const found: Found = (kind, lookup) => results.get(keyOf(kind, lookup)) ?? 'names something that was not looked up';
   const look = async (kind: KindName, lookups: readonly Lookup[]): Promise<void> => {
     const distinct = [...new Map(lookups.map((lookup) => [keyOf(kind, lookup), lookup])).entries()];
-    const ids = await findIds(
+    const candidates = await findCandidates(
       queryable,
       accountId,
       kind,
       distinct.map(([, lookup]) => lookup),
     );
     for (const [index, [key, { reference }]] of distinct.entries())
-      results.set(key, choose(kind, reference, ids[index] ?? []));
+      results.set(key, choose(kind, reference, candidates[index] ?? { ids: [], named: 0 }));
   };
   await look(
     'sites',
@@ -198,14 +198,28 @@ function namesOf(calculated: unknown): readonly Named[] {
 
 const KIND_WORDS: Readonly<Record<KindName, string>> = { sites: 'site', sources: 'source', variables: 'variable' };
 
+/** The resources that a reference may name. */
+interface Candidates {
+  /** Ids of the resources with the key, ascending. */
+  readonly ids: readonly number[];
+  /** Number of resources that have the name in the key, but also an identifier; 0 for a key that is an identifier. */
+  readonly named: number;
+}
+
 /** @returns the id of the resource that a reference names, or why the reference names no resource or several. */
-function choose(kind: KindName, { key, occurrence }: KeyReference, ids: readonly number[]): number | string {
+function choose(kind: KindName, { key, occurrence }: KeyReference, { ids, named }: Candidates): number | string {
   const word = KIND_WORDS[kind];
+  const members = REFERENCE[kind];
   const shown = `${key.startsWith('=') ? 'the identifier' : 'the name'} ${JSON.stringify(key.slice(1))}`;
   if (occurrence === undefined && ids.length > 1) {
-    return `names a ${word} by ${shown}, which ${ids.length} ${word}s have; add ${REFERENCE[kind].occurrence}`;
+    const advice = `set ${members.occurrence} to 1 for the lowest id, 2 for the next`;
+    return `names a ${word} by ${shown}, which ${ids.length} ${word}s have; ${advice}`;
   }
-  const nth = occurrence === undefined ? '' : `, ${REFERENCE[kind].occurrence} ${occurrence}`;
+  if (ids.length === 0 && named > 0) {
+    const fact = `each ${word} with this name (${named}) has an identifier`;
+    return `names a ${word} by ${shown}, but ${fact}; name the ${word} by ${members.own}`;
+  }
+  const nth = occurrence === undefined ? '' : `, ${members.occurrence} ${occurrence}`;
   return ids[(occurrence ?? 1) - 1] ?? `names a ${word} that neither the account nor the document has: ${shown}${nth}`;
 }
 
@@ -216,16 +230,16 @@ const PARENT_COLUMN: Readonly<Record<KindName, string | undefined>> = {
 };
 
 /**
- * @returns for each lookup the ids of the resources with its key, ascending. The key of a resource is its identifier,
- * or its name when it has no identifier. When no resource has the key, a lookup by name without an occurrence gets the
- * id of the resource that has this name and an identifier, if there is exactly one.
+ * @returns for each lookup the resources with its key. The key of a resource is its identifier, or its name when it has
+ * no identifier. When no resource has the key, a lookup by name without an occurrence gets the id of the resource that
+ * has this name and an identifier, if there is exactly one.
  */
-async function findIds(
+async function findCandidates(
   queryable: Queryable,
   accountId: number,
   kind: KindName,
   lookups: readonly Lookup[],
-): Promise<readonly (readonly number[])[]> {
+): Promise<readonly Candidates[]> {
   if (lookups.length === 0) return [];
   const { resource, keyField } = KINDS[kind];
   const own = `t.${resource.fields[keyField]?.column}`;
@@ -251,7 +265,8 @@ async function findIds(
   const byOrdinal = new Map(rows.map((row) => [row.ordinal, row]));
   return lookups.map(({ reference }, index) => {
     const { ids, named } = byOrdinal.get(index + 1) ?? { ids: null, named: null };
-    const isByName = reference.key.startsWith('~') && reference.occurrence === undefined && named?.length === 1;
-    return ids ?? (isByName ? named : []) ?? [];
+    const withIdentifier = reference.key.startsWith('~') ? (named ?? []) : [];
+    const isByName = reference.occurrence === undefined && withIdentifier.length === 1;
+    return { ids: ids ?? (isByName ? withIdentifier : []), named: withIdentifier.length };
   });
 }

@@ -107,7 +107,7 @@ async function* messagesOf(
   child.on('error', fail);
   child.on('exit', (code, signal) => {
     const isByDocument = hasAsked && !OUTER_SIGNALS.has(signal ?? '');
-    fail(new ReaderDeath(`the reader process ended with ${signal ?? code}`, isByDocument));
+    fail(new ReaderDeath(`the reader process ended with ${signal ?? `exit code ${code}`}`, isByDocument));
   });
   child.on('message', (message: FromReader) => {
     hasAsked = true;

@@ -29,10 +29,13 @@ export interface DocumentLimits {
   readonly maxRatio: number;
 }
 
-/** @returns why a document cannot be read; undefined for an error that the document did not cause. */
-export function toRefusal(error: unknown): DocumentRefusal | undefined {
+/**
+ * @param subject the part of the document whose reading failed, as the message names it.
+ * @returns why a document cannot be read; undefined for an error that the document did not cause.
+ */
+export function toRefusal(error: unknown, subject = 'the document'): DocumentRefusal | undefined {
   if (error instanceof DocumentRefusal) return error;
   // V8 throws a RangeError at its limits of strings, buffers and nesting.
   if (!(error instanceof RangeError)) return undefined;
-  return new DocumentRefusal('too_large', 'the document needs more memory than an import has, or is nested too deeply');
+  return new DocumentRefusal('too_large', `${subject} needs more memory than an import has, or is nested too deeply`);
 }

@@ -3,7 +3,9 @@
  * grow with the lists. The scanner finds where each value ends; `JSON.parse` checks and reads the value, and keeps a key
  * `__proto__` of client data.
  */
-import { DocumentRefusal } from './document-refusal.ts';
+import { MAX_SHOWN } from '../../../platform/limits.ts';
+import { showBytes } from '../../../platform/show-bytes.ts';
+import { DocumentRefusal, type RefusalCode } from './document-refusal.ts';
 
 /** An element of a member that is a list, or the whole value of a member that is not a list. */
 export interface JsonElement {
@@ -35,14 +37,12 @@ export async function* scanJson(pieces: AsyncIterable<Uint8Array>, maxBytes: num
 
 async function* scanMembers(reader: ValueReader): AsyncGenerator<JsonElement> {
   for (;;) {
-    const list = reader.parse(await reader.value());
-    if (typeof list !== 'string') throw reader.fault('a member must have a name in quotes');
+    if ((await reader.peek()) !== QUOTE) throw reader.fault('a member must have a name in quotes');
+    const list = (await reader.read(() => 'the name of a member')) as string;
     await reader.expect(COLON, 'a colon must follow the name of a member');
     if ((await reader.peek()) === OPEN_LIST) yield* scanElements(reader, list);
-    else yield { list, index: undefined, value: reader.parse(await reader.value()) };
-    const next = await reader.next();
-    if (next === CLOSE_OBJECT) return;
-    if (next !== COMMA) throw reader.fault('a comma or } must follow a member');
+    else yield { list, index: undefined, value: await reader.read(() => pathOf(list)) };
+    if (await reader.takeMark(CLOSE_OBJECT, 'a comma or } must follow a member')) return;
   }
 }
 
@@ -53,14 +53,17 @@ async function* scanElements(reader: ValueReader, list: string): AsyncGenerator<
     return;
   }
   for (let index = 0; ; index += 1) {
-    yield { list, index, value: reader.parse(await reader.value()) };
-    const next = await reader.next();
-    if (next === CLOSE_LIST) return;
-    if (next !== COMMA) throw reader.fault('a comma or ] must follow an element');
+    yield { list, index, value: await reader.read(() => `${pathOf(list)}[${index}]`) };
+    if (await reader.takeMark(CLOSE_LIST, 'a comma or ] must follow an element')) return;
   }
 }
 
-/** Finds the JSON values of a stream and returns the bytes of each. */
+/** @returns the JSON path of a member. A name of any length may be in the document; the path shows its beginning. */
+function pathOf(member: string): string {
+  return `$.${member.slice(0, MAX_SHOWN)}`;
+}
+
+/** Finds and parses the JSON values of a stream. */
 class ValueReader {
   readonly #pieces: AsyncIterator<Uint8Array>;
   readonly #maxBytes: number;
@@ -74,15 +77,24 @@ class ValueReader {
     this.#maxBytes = maxBytes;
   }
 
-  fault(rule: string): DocumentRefusal {
-    return new DocumentRefusal('malformed_document', `${rule}; see byte ${this.#before + this.#at} of the document`);
+  /** @param at byte where the document breaks the rule, from 0. Default: the next byte. */
+  fault(rule: string, at = this.#position, code: RefusalCode = 'malformed_document'): DocumentRefusal {
+    return new DocumentRefusal(code, `${rule}; see byte ${at} of the document`);
   }
 
-  parse(bytes: Uint8Array): unknown {
+  get #position(): number {
+    return this.#before + this.#at;
+  }
+
+  /** Reads a value. @param name returns the name of the value in messages, which also have its first byte. */
+  async read(name: () => string): Promise<unknown> {
+    await this.peek();
+    const start = this.#position;
+    const bytes = await this.#value(name, start);
     try {
       return JSON.parse(UTF_8.decode(bytes)) as unknown;
     } catch (error) {
-      throw this.fault(`the value that ends here is not valid JSON in UTF-8: ${(error as Error).message}`);
+      throw this.fault(`${name()} must be valid JSON in UTF-8: ${(error as Error).message}`, start);
     }
   }
 
@@ -103,12 +115,6 @@ class ValueReader {
     }
   }
 
-  async next(): Promise<number | undefined> {
-    const byte = await this.peek();
-    this.advance();
-    return byte;
-  }
-
   advance(): void {
     this.#at += 1;
   }
@@ -118,21 +124,30 @@ class ValueReader {
     this.advance();
   }
 
-  /** Reads a value. @returns its bytes. */
-  async value(): Promise<Uint8Array> {
-    await this.peek();
+  /** Takes a comma or `end`. @returns whether it was `end`. */
+  async takeMark(end: number, rule: string): Promise<boolean> {
+    const byte = await this.peek();
+    if (byte !== end && byte !== COMMA) throw this.fault(rule);
+    this.advance();
+    return byte === end;
+  }
+
+  /** Takes the value that begins at the next byte. @returns its bytes. */
+  async #value(name: () => string, start: number): Promise<Uint8Array> {
     const parts: Uint8Array[] = [];
     const state = { depth: 0, isText: false, isEscaped: false };
     for (let size = 0; ; ) {
-      const start = this.#at;
+      const from = this.#at;
       const isWhole = this.#scan(state);
-      const part = this.#piece.subarray(start, this.#at);
+      const part = this.#piece.subarray(from, this.#at);
       size += part.length;
-      if (size > this.#maxBytes)
-        throw new DocumentRefusal('too_large', `a row or other value must have at most ${this.#maxBytes} bytes`);
+      if (size > this.#maxBytes) {
+        const rule = `must be at most ${showBytes(this.#maxBytes)}, and its quotes and brackets must be closed`;
+        throw this.fault(`${name()} ${rule}`, start, 'too_large');
+      }
       if (isWhole) return parts.length === 0 ? part : Buffer.concat([...parts, part]);
       parts.push(part);
-      if (!(await this.#fill())) throw this.fault('the document must not end within a value');
+      if (!(await this.#fill())) throw this.fault(`the document must not end within ${name()}`, start);
     }
   }
 

@@ -4,7 +4,7 @@ import { parseEntryRow } from '../document/entry-rows.ts';
 import { parseFormRow } from '../document/form-rows.ts';
 import { LIST_NAMES, type ListName, listMembers } from '../document/kinds.ts';
 import { parseRow, type StagedRow } from '../document/parse-row.ts';
-import { DocumentRefusal } from './document-refusal.ts';
+import { DocumentRefusal, toRefusal } from './document-refusal.ts';
 import type { DocumentNote, StagedBatch } from './reading-messages.ts';
 
 const MAX_BATCH_ROWS = 2000;
@@ -79,8 +79,12 @@ export class RowBatches {
 }
 
 function parseListed(kind: ListName, place: string, pathOf: (member: string) => string, value: unknown) {
-  if (kind === 'catalogues') return parseEntryRow(place, pathOf, value);
-  return kind === 'forms' ? parseFormRow(place, pathOf, value) : parseRow(kind, place, pathOf, value);
+  try {
+    if (kind === 'catalogues') return parseEntryRow(place, pathOf, value);
+    return kind === 'forms' ? parseFormRow(place, pathOf, value) : parseRow(kind, place, pathOf, value);
+  } catch (error) {
+    throw toRefusal(error, place) ?? error;
+  }
 }
 
 /**

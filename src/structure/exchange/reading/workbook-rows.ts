@@ -11,7 +11,7 @@ import {
   type PartSource,
   type ZipArchive,
 } from '../../../platform/streaming/zip-archive.ts';
-import { readCell } from '../document/cells.ts';
+import { cellPath, readCell } from '../document/cells.ts';
 import { CONTINUED, LIST_NAMES, type ListName, listMembers } from '../document/kinds.ts';
 import { type DocumentLimits, DocumentRefusal } from './document-refusal.ts';
 import type { DocumentNote } from './reading-messages.ts';
@@ -20,6 +20,8 @@ import { kindCalled, type RowBatches } from './row-batches.ts';
 /** Maximum columns of a sheet; further columns are not read. */
 const MAX_COLUMNS = 200;
 const MAX_HEADER_CHARACTERS = 100;
+/** Maximum length of the names of sheets in a message. */
+const MAX_NAMES_CHARACTERS = 200;
 
 type Columns = Record<string, Record<string, string>>;
 
@@ -35,6 +37,7 @@ export async function readWorkbookRows(
   batches: RowBatches,
 ): Promise<DocumentNote['columns']> {
   const columns: Columns = {};
+  let place = 'the workbook';
   try {
     const archive = await openZipArchive(source, limits);
     const reader = await openReader(archive);
@@ -45,23 +48,27 @@ export async function readWorkbookRows(
     );
     for (const { name, kind, entry } of reader.sheets) {
       const rows = new SheetRows(name, kind, batches, columns);
+      place = `the sheet ${name}`;
       const pieces = decoded(archive, entry, (bytes) => {
         readBytes += bytes;
         batches.bytes = Math.floor((source.sizeBytes * Math.min(readBytes, total)) / total);
       });
-      for await (const row of reader.rowsOf(pieces)) await rows.add(row);
+      for await (const row of reader.rowsOf(pieces)) {
+        await rows.add(row);
+        place = `the sheet ${name} after row ${row.number}`;
+      }
       await rows.end();
     }
     if (reader.sheets.length === 0)
       throw new DocumentRefusal(
         'empty_document',
-        'the workbook must have a sheet catalogues, forms, sites, sources or variables',
+        `the workbook must have a sheet catalogues, forms, sites, sources or variables, got ${reader.names}`,
       );
   } catch (error) {
     if (error instanceof ArchiveRefusal) throw new DocumentRefusal(error.code, error.message);
     if (error instanceof DocumentRefusal || error instanceof RangeError || !(error instanceof Error)) throw error;
     // exceljs throws plain errors for XML that it cannot read.
-    throw new DocumentRefusal('damaged_file', `the workbook cannot be read: ${error.message.slice(0, 200)}`);
+    throw new DocumentRefusal('damaged_file', `${place} cannot be read: ${error.message.slice(0, 200)}`);
   }
   return columns;
 }
@@ -103,13 +110,16 @@ async function openReader(archive: ZipArchive) {
   reader.sharedStrings = [];
   if (archive.has(SHARED)) for await (const _text of reader._parseSharedStrings(open(SHARED)));
   const targets = new Map(reader.workbookRels?.map(({ Id, Target }) => [Id, Target]));
-  const sheets = (reader.model?.sheets ?? []).flatMap(({ rId, name }): Sheet[] => {
+  const { sheets: listed = [] } = reader.model ?? {};
+  const names = listed.map(({ name }) => JSON.stringify(name));
+  const sheets = listed.flatMap(({ rId, name }): Sheet[] => {
     const kind = kindCalled(name);
     const target = targets.get(rId);
     const entry = target?.startsWith('/') ? target.slice(1) : `xl/${target}`;
     return kind && archive.has(entry) ? [{ name, kind, entry }] : [];
   });
   return {
+    names: names.join(', ').slice(0, MAX_NAMES_CHARACTERS),
     // Catalogues come first and variables last, whatever the order of the sheets in the workbook.
     sheets: sheets.toSorted((a, b) => LIST_NAMES.indexOf(a.kind) - LIST_NAMES.indexOf(b.kind)),
     rowsOf: async function* (pieces: AsyncIterable<string>): AsyncGenerator<Excel.Row> {
@@ -192,8 +202,8 @@ class SheetRows {
       if (value !== undefined) members[name] = value;
     }
     const letters = this.#columns[this.#name] ?? {};
-    const place = `${this.#name}!${row}`;
-    await this.#batches.add(this.#kind, place, (member) => `${this.#name}!${letters[member] ?? ''}${row}`, members);
+    const pathOf = (member: string) => cellPath(this.#name, row, member, letters);
+    await this.#batches.add(this.#kind, `${this.#name}!${row}`, pathOf, members);
   }
 
   #readHeader(values: readonly unknown[]): void {
@@ -205,12 +215,13 @@ class SheetRows {
         .slice(0, MAX_HEADER_CHARACTERS);
       if (given === '') return undefined;
       const name = known.get(given.toLowerCase()) ?? given;
+      const letter = columnLetter(column);
       if (letters[name] !== undefined)
         throw new DocumentRefusal(
           'wrong_format',
-          `the sheet ${this.#name} must have each column once, got ${name} twice`,
+          `the sheet ${this.#name} must have each column once, got ${name} in ${letters[name]} and in ${letter}`,
         );
-      letters[name] = columnLetter(column);
+      letters[name] = letter;
       return name;
     });
     this.#columns[this.#name] = letters;

@@ -2,7 +2,11 @@
 import { openDeclarations } from '../../../../src/calculation/declaration/save-declaration.ts';
 import type { ImportedRow } from '../../../../src/structure/exchange/import/import-rows.ts';
 import { type ImportStatus, isOver } from '../../../../src/structure/exchange/import/import-store.ts';
-import { type Importer, startImporter } from '../../../../src/structure/exchange/import/importer.ts';
+import {
+  type Importer,
+  type ImporterServices,
+  startImporter,
+} from '../../../../src/structure/exchange/import/importer.ts';
 import type { DocumentLimits } from '../../../../src/structure/exchange/reading/document-refusal.ts';
 import { createTestClient, requestToken, type TestClient } from '../../../support/clients/test-client.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -28,7 +32,7 @@ export interface ImportResult extends ImportStatus {
 
 export interface ExchangeStack {
   readonly api: TestApi;
-  startImporter(limits?: Partial<DocumentLimits>): Importer;
+  startImporter(services?: Partial<ImporterServices>): Importer;
   /** Sends a document; text and bytes are sent as they are. @returns the id of the import. */
   send(client: TestClient, content: StructureDocument | string | Uint8Array, options?: SendOptions): Promise<string>;
   ended(client: TestClient, id: string): Promise<ImportResult>;
@@ -60,10 +64,11 @@ export async function startExchangeStack(isImporting = true): Promise<ExchangeSt
   const authorized = (client: TestClient) => ({ authorization: `Bearer ${client.token}` });
   const stack: ExchangeStack = {
     api,
-    startImporter: (limits = {}) => {
+    startImporter: (services = {}) => {
       const importer = startImporter({
         ...{ ...parts, declarations: openDeclarations(parts.database), queue: parts.importQueue },
-        settings: { concurrency: 2, limits: { ...LIMITS, ...limits }, retentionDays: 1, sweepIntervalMs: 200 },
+        settings: { concurrency: 2, limits: LIMITS, retentionDays: 1, sweepIntervalMs: 200 },
+        ...services,
       });
       importers.push(importer);
       return importer;

@@ -9,7 +9,9 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openDeclarations } from '../../../../src/calculation/declaration/save-declaration.ts';
 import { withTransaction } from '../../../../src/platform/database/database.ts';
+import { createLog } from '../../../../src/platform/log.ts';
 import { planImport } from '../../../../src/structure/exchange/import/plan-import.ts';
 import type { TestClient } from '../../../support/clients/test-client.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -230,6 +232,23 @@ describe('structure import: the queue of an account', () => {
 });
 
 describe('structure import: the importer', () => {
+  test('logs the id of an import that fails and is tried again', async () => {
+    const client = await stack.newAccount();
+    const lines: object[] = [];
+    const log = Object.assign(createLog('silent', 'test'), { warn: (fields: object) => void lines.push(fields) });
+    const lockGraph = () => Promise.reject(new Error('broken'));
+    const declarations = { ...openDeclarations(stack.api.parts.database), lockGraph };
+    const broken = stack.startImporter({ declarations, log });
+    const importId = await stack.send(client, DOCUMENT);
+    await eventually('the line', async () => lines.length > 0);
+    await broken.stop();
+    const err = expect.objectContaining({ message: 'broken' });
+    expect(lines[0]).toMatchObject({ accountId: client.accountId, importId, err });
+    const importer = stack.startImporter();
+    expect((await stack.ended(client, importId)).state).toBe('Completed');
+    await importer.stop();
+  });
+
   test('plans an import as fast when the statistics of the database miss the variables of the account as when they have them', async () => {
     const { database } = stack.api;
     const [importer, client, other] = [stack.startImporter(), await stack.newAccount(), await stack.newAccount()];

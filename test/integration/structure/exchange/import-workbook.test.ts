@@ -79,6 +79,14 @@ describe('structure import: a workbook', () => {
     const variables = workbook.getWorksheet('variables') as excel.Worksheet;
     const column = variables.getColumn((variables.getRow(1).values as string[]).indexOf('granularity')).letter;
     expect(refused.problems).toEqual([{ path: `variables!${column}2`, message: expect.any(String) }]);
+    const bare = new excel.Workbook();
+    bare.addWorksheet('forms').addRows([
+      ['entityType', 'name'],
+      ['Site', 'Building'],
+    ]);
+    expect(await stack.run(manager, new Uint8Array(await bare.xlsx.writeBuffer()))).toMatchObject({
+      problems: [{ path: 'forms!2.groups', message: expect.stringMatching(/^is required, because/) }],
+    });
     fill('variables', 2, { granularity: 15, granularityTimeBase: 'Minute' });
     // Leaves out the drop-down lists, because exceljs takes a second to write their 2,000 rows; the file refused above had
     // them.
@@ -94,6 +102,9 @@ describe('structure import: a workbook', () => {
     expect(await failureOf(bomb)).toBe('zip_bomb');
     expect(await failureOf(makeZip([{ name: 'a.txt', content: 'a' }]))).toBe('wrong_format');
     expect(await failureOf((await stack.workbook(manager)).subarray(0, 600))).toBe('damaged_file');
+    const encrypted = new Uint8Array([0xd0, 0xcf, 0x11, 0xe0]);
+    await expect(stack.send(manager, encrypted)).rejects.toThrow(/^415 .*encrypted or in the old format \.xls; save/);
+    await expect(stack.send(manager, new Uint8Array(4))).rejects.toThrow(/^415 .*but it is not a zip archive/);
     expect((await stack.run(manager, DOCUMENT)).state).toBe('Completed');
   });
 });

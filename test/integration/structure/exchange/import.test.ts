@@ -162,6 +162,12 @@ describe('structure import: a document with problems', () => {
     ],
   };
   const inA = { sources: [{ siteName: 'A', name: 'S' }] };
+  const HOME = { sites: [{ name: 'A' }], ...inA };
+  /** @returns a variable of the source in HOME, calculated from `input` if it is given. */
+  const inS = (mappingConfig: string, input?: Row): Row => ({
+    ...{ siteName: 'A', sourceName: 'S', mappingConfig },
+    ...(input && { calculated: calculated(input) }),
+  });
   const AMBIGUOUS =
     /names a site by the name "A", which 2 sites have; set siteOccurrence to 1 for the lowest id, 2 for the next/;
 
@@ -169,7 +175,7 @@ describe('structure import: a document with problems', () => {
     const site = { name: 'A' };
     const found = await problemsOf({
       sites: [site, { name: '' }, { timeZoneId: 'UTC' }, { name: 'B', typeId: 1.5 }, { name: 'C', typeId: 'x' }],
-      sources: [{ name: 'no site' }],
+      sources: [{ name: 'no site' }, { siteName: 'B', name: 'S' }],
       variables: [{ siteName: 'A', sourceName: 'S', granularity: 0 }],
     });
     expect(found).toEqual([
@@ -179,6 +185,7 @@ describe('structure import: a document with problems', () => {
       '$.sources[0] must have siteExternalId or siteName',
       expect.stringMatching(/^\$\.variables\[0\]\.granularity /),
       expect.stringMatching(/^\$\.sites\[4\]\.typeId must be the id or name of an entry of GET \/sitetypes, got "x"/),
+      '$.sources[1] names a site that neither the account nor a valid row of the document has: the name "B"',
     ]);
   });
 
@@ -203,91 +210,62 @@ describe('structure import: a document with problems', () => {
       { sites: [...twins.sites, { externalId: 'E', name: 'A' }] },
     ],
     [
+      'a parent named by the name of two sites with identifiers',
+      inA,
+      /names a site by the name "A", but each site with this name \(2\) has an identifier; .* by siteExternalId$/,
+      { sites: ['E', 'F'].map((externalId) => ({ externalId, name: 'A' })) },
+    ],
+    [
       'a siteOccurrence above the number of sites with the name',
       { sources: [{ siteName: 'A', siteOccurrence: 3, name: 'S' }] },
-      /names a site that neither the account nor the document has: the name "A", siteOccurrence 3$/,
+      /names a site that neither the account nor a valid row of the document has: the name "A", siteOccurrence 3$/,
       twins,
     ],
     ['an occurrence out of order', { sites: [{ name: 'A', occurrence: 3 }] }, /occurrence must be 1/],
     [
       'an input that does not exist',
-      {
-        sites: [{ name: 'A' }],
-        sources: [{ siteName: 'A', name: 'S' }],
-        variables: [
-          {
-            siteName: 'A',
-            sourceName: 'S',
-            mappingConfig: 'v',
-            calculated: calculated({ alias: 'x', mappingConfig: 'w' }),
-          },
-        ],
-      },
+      { ...HOME, variables: [inS('v', { alias: 'x', mappingConfig: 'w' })] },
       /^\$\.variables\[0\]\.calculated the input "x" names a variable that neither .*"w"$/,
     ],
     [
-      'an input by id',
+      'an input named by the name of two variables with identifiers',
       {
-        sites: [{ name: 'A' }],
-        sources: [{ siteName: 'A', name: 'S' }],
+        ...HOME,
         variables: [
-          { siteName: 'A', sourceName: 'S', mappingConfig: 'v', calculated: calculated({ alias: 'x', variableId: 1 }) },
+          ...['a', 'b'].map((one) => ({ ...inS(one), name: 'N' })),
+          inS('v', { alias: 'x', variableName: 'N' }),
         ],
       },
+      /"x" names a variable by the name "N", but each variable with this name \(2\) has .* by mappingConfig$/,
+    ],
+    [
+      'an input by id',
+      { ...HOME, variables: [inS('v', { alias: 'x', variableId: 1 })] },
       /the input "x" must name a variable by mappingConfig or variableName, got variableId 1/,
     ],
     [
       'a formula that is not valid',
-      {
-        sites: [{ name: 'A' }],
-        sources: [{ siteName: 'A', name: 'S' }],
-        variables: [
-          { siteName: 'A', sourceName: 'S', mappingConfig: 'w' },
-          {
-            siteName: 'A',
-            sourceName: 'S',
-            mappingConfig: 'v',
-            calculated: calculated({ alias: '1x', mappingConfig: 'w' }),
-          },
-        ],
-      },
+      { ...HOME, variables: [inS('w'), inS('v', { alias: '1x', mappingConfig: 'w' })] },
       /^\$\.variables\[1\]\.calculated\.calculatedVariableFormulas\[0\]\.variables\[0\]\.alias must be an R name/,
     ],
     [
       'a cycle of formulas',
       {
-        sites: [{ name: 'A' }],
-        sources: [{ siteName: 'A', name: 'S' }],
-        variables: [
-          {
-            siteName: 'A',
-            sourceName: 'S',
-            mappingConfig: 'v',
-            calculated: calculated({ alias: 'x', mappingConfig: 'w' }),
-          },
-          {
-            siteName: 'A',
-            sourceName: 'S',
-            mappingConfig: 'w',
-            calculated: calculated({ alias: 'x', mappingConfig: 'v' }),
-          },
-        ],
+        ...HOME,
+        variables: [inS('v', { alias: 'x', mappingConfig: 'w' }), inS('w', { alias: 'x', mappingConfig: 'v' })],
       },
       /would form a cycle: \$\.variables\[\d\] -> \$\.variables\[\d\] -> \$\.variables\[\d\]/,
     ],
     [
       'two default variables of a source',
-      {
-        sites: [{ name: 'A' }],
-        sources: [{ siteName: 'A', name: 'S' }],
-        variables: ['v', 'w'].map((mappingConfig) => ({
-          siteName: 'A',
-          sourceName: 'S',
-          mappingConfig,
-          isDefault: true,
-        })),
-      },
-      /^\$\.variables\[0\] isDefault must be true for at most one variable of a source; /,
+      { ...HOME, variables: ['v', 'w'].map((one) => ({ ...inS(one), isDefault: true })) },
+      /^\$\.variables\[0\] isDefault must be true for at most one .*; \$\.variables\[1\] also sets isDefault/,
+    ],
+    [
+      'a default variable of a source that has another one',
+      { variables: [{ ...inS('w'), isDefault: true }] },
+      /^\$\.variables\[0\] isDefault must .*; variable \d+ already is the default of this source: set its isDefault/,
+      { ...HOME, variables: [{ ...inS('v'), isDefault: true }] },
     ],
   ])('is refused for %s (R-A5, R-H1)', async (_what, document, rule, prepare) => {
     expect((await problemsOf(document, prepare))[0]).toMatch(rule);
@@ -415,18 +393,22 @@ describe('structure import: a document with catalogue entries or form values', (
         { catalogue: 'Feature', name: 'Y' },
         { catalogue: 'Feature', name: 'y' },
         { catalogue: 'SiteType', name: 'Z', divisor: 2 },
+        { catalogue: 'Units', name: 'Z' },
+        { catalogue: 'Unit', name: 'Cask', unitFamily: 'containers' },
       ],
     });
     expect(refused.state).toBe('Refused');
-    const rules = refused.problems.map(({ path, message }) => `${path} ${message.slice(0, 30)}`);
+    const rules = refused.problems.map(({ path, message }) => `${path} ${message.slice(0, 45)}`);
     expect(rules.toSorted()).toEqual(
       [
-        '$.catalogues[0].divisor must equal the divisor that the',
+        '$.catalogues[0].divisor must be 0.0069 as in the existing unit, got 2',
         '$.catalogues[1].unitFamily is required, because the account',
-        '$.catalogues[2].unitFamily must be the name of a unit fam',
+        '$.catalogues[2].unitFamily must be the name of a built-in unit family',
         '$.catalogues[4].name repeats the entry of $.catalog',
-        '$.catalogues[5].divisor must be absent: the catalogue Si',
-      ].map((rule) => expect.stringContaining(rule.slice(0, 45))),
+        '$.catalogues[5].divisor must be absent: the catalogue SiteType',
+        '$.catalogues[6].catalogue must be one of UnitFamily, Unit, SiteType, ',
+        '$.catalogues[7].unitFamily must be "Volume" as in the existing unit, got',
+      ].map((rule) => expect.stringContaining(rule.slice(0, 65))),
     );
   });
 
@@ -448,7 +430,8 @@ describe('structure import: a document with catalogue entries or form values', (
 describe('structure import: a document that cannot be read', () => {
   test('fails, with the reason (R-A5)', async () => {
     const failures = async (text: string) => (await stack.run(stack.api.manager, text)).failure;
-    expect(await failures('{"sites":[{"name":"A"}')).toMatchObject({ code: 'malformed_document' });
+    const cut = await failures('{"sites":[{"name":"A"}');
+    expect(cut).toMatchObject({ code: 'malformed_document', message: expect.stringMatching(/see byte 22 of the/) });
     expect(await failures('{"sites":[{"name":"A"} {}]}')).toMatchObject({ code: 'malformed_document' });
     expect(await failures('{"sites":{}}')).toMatchObject({
       code: 'malformed_document',

@@ -95,7 +95,7 @@ function planEntry(row: StagedEntry, known: Map<string, KnownEntry>, ids: number
   }
   const found = known.get(key);
   if (found?.place !== undefined) return { member: 'name', message: `repeats the entry of ${found.place}` };
-  if (found) return compareEntry(row, found, family?.id);
+  if (found) return compareEntry(row, found, family?.id, known);
   if (catalogue === 'Unit' && !family) {
     return { member: 'unitFamily', message: 'is required, because the account does not have the unit yet' };
   }
@@ -117,14 +117,18 @@ function compareEntry(
   { ordinal, members }: StagedEntry,
   found: KnownEntry,
   familyId: number | undefined,
+  known: ReadonlyMap<string, KnownEntry>,
 ): Planned | Fault {
   const isOther = (given: unknown, stored: unknown) => given !== undefined && given !== stored;
   const fixed = (['unitFamily', 'divisor', 'offset'] as const).find((member) =>
     member === 'unitFamily' ? isOther(familyId, found.familyId) : isOther(members[member], found[member]),
   );
   if (fixed !== undefined) {
-    const message = `must equal the ${fixed} that the existing unit has, because the conversion of a unit never changes; name the unit differently`;
-    return { member: fixed, message };
+    const isFamily = ({ catalogue, id }: KnownEntry) => catalogue === 'UnitFamily' && id === found.familyId;
+    const stored = fixed === 'unitFamily' ? [...known.values()].find(isFamily)?.name : found[fixed];
+    const rule = `must be ${JSON.stringify(stored)} as in the existing unit, got ${JSON.stringify(members[fixed])}`;
+    const advice = 'the conversion of a unit never changes, so name the unit differently';
+    return { member: fixed, message: `${rule}; ${advice}` };
   }
   const changed = (['symbol', 'aggregate'] as const).filter((member) => isOther(members[member], found[member]));
   if (!found.isOwn || changed.length === 0) return { ordinal, action: 'Left', id: found.id, more: {}, changes: null };

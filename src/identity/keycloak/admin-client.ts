@@ -151,16 +151,16 @@ async function request(options: KeycloakAdminOptions, url: string, init: Request
   try {
     return await send(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) });
   } catch (error) {
-    throw unavailable('Keycloak cannot be reached', error);
+    const call = `${init.method ?? 'GET'} ${new URL(url).pathname}`;
+    throw unavailable(`${call}: Keycloak cannot be reached or did not answer within ${TIMEOUT_MS / 1000} s`, error);
   }
 }
 
 /** @returns the error for the caller; `details` are its cause, which is logged and not sent. */
 function unavailable(details: string, cause?: unknown): DomainError {
-  const error = new DomainError(
-    'dependency_unavailable',
-    'the identity provider could not complete the request; try again later',
-  );
+  const advice = 'try again later, or quote the request id to the operator, whose log has the reason';
+  const message = `the identity provider could not complete the request; ${advice}`;
+  const error = new DomainError('dependency_unavailable', message);
   error.cause = new Error(details, { cause });
   return error;
 }

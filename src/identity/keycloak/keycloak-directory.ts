@@ -170,7 +170,8 @@ function taken(userName: string): DomainError {
 async function getUser(admin: KeycloakAdmin, id: string): Promise<KeycloakUser> {
   const user = await admin.findUser(id);
   if (user) return user;
-  throw new DomainError('conflict', 'the user no longer exists at the identity provider');
+  const advice = 'a manager can delete the user and create the user again';
+  throw new DomainError('conflict', `the user no longer exists at the identity provider; ${advice}`);
 }
 
 async function readUser(database: Queryable, userId: string) {

@@ -188,8 +188,13 @@ describe('Keycloak: changes by a manager', () => {
   it('deleting a user also deletes the user at Keycloak, and succeeds when the user is missing there (R-B2)', async () => {
     for (const isGone of [false, true]) {
       await create('delete');
-      if (isGone) keycloak.users.delete(inKeycloak('delete')?.id ?? '');
       const id = await userIdOf(api, 'delete');
+      if (isGone) {
+        keycloak.users.delete(inKeycloak('delete')?.id ?? '');
+        const message = expect.stringMatching(/no longer exists at the .*; a manager can delete the user and create/);
+        const refused = await api.manager.post(`/account/user/${id}`, { firstName: 'D' });
+        expect(refused).toMatchObject({ status: 409, body: { code: 'conflict', message } });
+      }
       expect((await api.manager.delete(`/account/user/${id}`)).status).toBe(200);
       expect(inKeycloak('delete')).toBeUndefined();
     }

@@ -1,0 +1,20 @@
+/** The client of Keycloak's admin interface: what the log tells about a call that fails. */
+import { expect, test } from 'vitest';
+import { createKeycloakAdmin } from '../../../src/identity/keycloak/admin-client.ts';
+
+test('Keycloak: the cause of a failed call names the request and the time limit; the message, which the client receives, does not', async () => {
+  const reason = new Error('connect ECONNREFUSED');
+  const admin = createKeycloakAdmin({
+    ...{ url: 'http://id.example', realm: 'r', clientId: 'c', clientSecret: 's' },
+    fetch: () => Promise.reject(reason),
+  });
+  const error = await admin.findUser('u').catch((failure: unknown) => failure);
+  expect(error).toMatchObject({
+    code: 'dependency_unavailable',
+    message: expect.not.stringMatching(/keycloak|token/i),
+    cause: {
+      message: expect.stringMatching(/^POST \/realms\/r\/.*\/token: Keycloak cannot be reached or .* within 10 s$/),
+      cause: reason,
+    },
+  });
+});

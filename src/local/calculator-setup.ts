@@ -36,7 +36,9 @@ export async function prepareCalculator(progress: Progress): Promise<CalculatorS
 /** @returns why R cannot run on this machine; undefined when it can. */
 async function findObstacle(): Promise<string | undefined> {
   const isNeeded = !process.env.R_ROOT;
-  if (isNeeded && !(await canBuildRoots())) return 'mmdebstrap is missing and R_ROOT is not set.';
+  if (isNeeded && !(await canBuildRoots())) {
+    return 'R_ROOT is not set, and mmdebstrap, which builds a root file system with R, does not run; install it.';
+  }
   const refusal = isRoot() ? undefined : findNamespaceRefusal(process.env);
   if (refusal === undefined) return undefined;
   return `bwrap cannot use user namespaces here (${refusal}), and only root can run R without them.`;

@@ -21,7 +21,9 @@ export interface HttpListener {
   stop(graceMs: number): Promise<void>;
 }
 
-const starting: Fetch = () => new Response('starting', { status: 503, headers: { 'Retry-After': '1' } });
+const starting: Fetch = () => {
+  return new Response('the service is starting; try again in 1 s', { status: 503, headers: { 'Retry-After': '1' } });
+};
 
 // A connection without traffic for this time is closed, because an answer whose client does not read occupies a
 // database connection. The time is longer than MAX_STATEMENT_MS, so that a deletion can still answer.

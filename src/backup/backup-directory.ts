@@ -84,24 +84,38 @@ export async function claimDirectory(directory: string, owner: Owner): Promise<v
 
 /**
  * @returns the cluster whose backups a directory holds.
- * @throws {DomainError} conflict when the directory is not a backup directory, or cannot be read.
+ * @throws {DomainError} conflict when the directory is not a backup directory, cannot be read, or has a damaged file.
  */
 export async function readOwner(directory: string): Promise<Owner> {
-  const text = await readFile(join(directory, OWNER_FILE), 'utf8').catch(() => undefined);
-  if (text !== undefined) return ownerSchema.parse(JSON.parse(text));
-  throw new DomainError('conflict', `${directory} is not a backup directory: it has no readable ${OWNER_FILE}`);
+  const path = join(directory, OWNER_FILE);
+  const text = await readFile(path, 'utf8').catch(() => undefined);
+  if (text !== undefined) return parseFile(ownerSchema, path, text);
+  const advice = 'name a directory of `backup`; for `backup` and `archive`, an empty directory will do';
+  throw new DomainError(
+    'conflict',
+    `${directory} is not a backup directory: it has no readable ${OWNER_FILE}; ${advice}`,
+  );
 }
 
-/** @returns the finished backups of a directory, oldest first. */
+/** @returns the finished backups of a directory, oldest first. @throws {DomainError} conflict for a damaged file. */
 export async function listBackups(directory: string): Promise<readonly Backup[]> {
   const names = (await readdir(directory)).filter((name) => name !== WAL_FOLDER && !name.startsWith(UNFINISHED));
   const backups = await Promise.all(
     names.map(async (name) => {
-      const text = await readFile(join(directory, name, BACKUP_FILE), 'utf8').catch(() => undefined);
-      return text === undefined ? [] : [{ ...backupSchema.parse(JSON.parse(text)), name }];
+      const path = join(directory, name, BACKUP_FILE);
+      const text = await readFile(path, 'utf8').catch(() => undefined);
+      return text === undefined ? [] : [{ ...parseFile(backupSchema, path, text), name }];
     }),
   );
   return backups.flat().sort((a, b) => (a.restorableFrom < b.restorableFrom ? -1 : 1));
+}
+
+function parseFile<Schema extends z.ZodType>(schema: Schema, path: string, text: string): z.output<Schema> {
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch {
+    throw new DomainError('conflict', `${path} is damaged; replace it with an undamaged copy`);
+  }
 }
 
 /** Writes `backup.json` into the folder of an unfinished backup. */

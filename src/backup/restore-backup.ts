@@ -61,8 +61,9 @@ export async function restoreBackup(programs: PostgresPrograms, request: Restore
   const { directory, target, until } = request;
   const { segmentBytes } = await readOwner(directory);
   await assertEmpty(target);
-  const backup = chooseBackup(await listBackups(directory), request);
-  const wal = await findWal(request, backup, segmentBytes);
+  const backups = await listBackups(directory);
+  const backup = chooseBackup(backups, request);
+  const wal = await findWal(request, backup, backups, segmentBytes);
   const unfinished = `${target}.restoring`;
   await rm(unfinished, { recursive: true, force: true });
   try {
@@ -115,10 +116,11 @@ function isBefore(first: string, second: string): boolean {
 async function findWal(
   { directory, until }: Restore,
   backup: Backup,
+  backups: readonly Backup[],
   segmentBytes: number,
 ): Promise<readonly WalFile[]> {
-  const folders = [join(directory, backup.name, CLUSTER_FOLDER, 'pg_wal'), join(directory, WAL_FOLDER)];
-  const files = await findSegments(folders);
+  const archive = join(directory, WAL_FOLDER);
+  const files = await findSegments([join(directory, backup.name, CLUSTER_FOLDER, 'pg_wal'), archive]);
   const { names, firstMissing } = followSegments(backup.startSegment, new Set(files.keys()), segmentBytes);
   const found = names.flatMap((name) => files.get(name) ?? []);
   const last = found.at(-1);
@@ -132,9 +134,12 @@ async function findWal(
   const end = mtime.toISOString();
   const isCovered = until !== undefined && Date.parse(until) <= mtime.getTime();
   if (!isCovered && firstMissing !== undefined) {
+    // An instant before the end of every backup cannot be restored.
+    const isRestorable = backups.some(({ restorableFrom }) => isBefore(restorableFrom, end));
     throw new DomainError(
       'conflict',
-      `WAL segment ${firstMissing} is missing; add the segment, or restore with --to ${end} or earlier`,
+      `WAL segment ${firstMissing} is missing in ${archive}; add the segment` +
+        (isRestorable ? `, or restore with --to ${end} or earlier` : ''),
     );
   }
   if (!isCovered && until !== undefined) {

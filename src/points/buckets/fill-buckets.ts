@@ -108,10 +108,15 @@ function createColumns(variableId: number) {
   };
 }
 
-/** @returns the error invalid_input: more than `MAX_FILLED` buckets of the variable may have to be filled. */
-export function tooManyGaps(variableId: number): DomainError {
-  return new DomainError(
-    'invalid_input',
-    `at most ${MAX_FILLED} buckets of variable ${variableId} can be filled; request a shorter period or a coarser granularity`,
-  );
+/**
+ * @param variableId undefined when the period alone has more than `MAX_FILLED` buckets, whatever the variable.
+ * @returns the error invalid_input: more than `MAX_FILLED` buckets of a variable may have to be filled.
+ */
+export function tooManyGaps(variableId?: number): DomainError {
+  const limit = `at most ${MAX_FILLED} buckets of`;
+  const rule =
+    variableId === undefined
+      ? `${limit} a variable can be filled, and the period has more`
+      : `${limit} variable ${variableId} can be filled`;
+  return new DomainError('invalid_input', `${rule}; request a shorter period or a coarser granularity`);
 }

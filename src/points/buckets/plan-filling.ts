@@ -45,7 +45,7 @@ export function planFilling(selection: PointSelection, buckets: Buckets): Fillin
   const first = fromMicros === undefined ? undefined : steps.startOf(fromMicros);
   const last = toMicros === undefined ? undefined : lastBucket(steps, { fromMicros, toMicros, isToIncluded });
   if (limit === undefined && first !== undefined && last !== undefined) {
-    if ((last - first) / shortestLength(bucket) >= MAX_FILLED) throw tooManyGaps(selection.variableIds[0] ?? 0);
+    if ((last - first) / shortestLength(bucket) >= MAX_FILLED) throw tooManyGaps();
   }
   return {
     options: { fill, order: selection.order, steps, first, last },

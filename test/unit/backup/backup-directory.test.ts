@@ -1,9 +1,9 @@
-/** Which directories become backup directories. */
+/** Which directories become backup directories, and which are refused. */
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { claimDirectory, readOwner } from '../../../src/backup/backup-directory.ts';
+import { claimDirectory, listBackups, readOwner } from '../../../src/backup/backup-directory.ts';
 
 const OWNER = { systemIdentifier: '1', timeline: 1, segmentBytes: 16 << 20 };
 
@@ -29,5 +29,18 @@ test('backup: a directory that a killed process prepared only in part becomes a 
 test('backup: a directory that has only a folder wal is refused', async () => {
   const directory = join(folder, 'foreign');
   await mkdir(join(directory, 'wal'), { recursive: true });
-  await expect(claimDirectory(directory, OWNER)).rejects.toThrow('is not a backup directory');
+  await expect(claimDirectory(directory, OWNER)).rejects.toThrow(
+    `${directory} is not a backup directory: it has no readable tidemark-backups.json; name a directory of \`backup\``,
+  );
+});
+
+test('backup: a damaged file of a backup directory is refused with its path', async () => {
+  const directory = join(folder, 'damaged');
+  await claimDirectory(directory, OWNER);
+  const [owner, facts] = [join(directory, 'tidemark-backups.json'), join(directory, 'one', 'backup.json')];
+  await mkdir(dirname(facts));
+  await writeFile(facts, '{"startSegment":');
+  await expect(listBackups(directory)).rejects.toThrow(`${facts} is damaged; replace it`);
+  await writeFile(owner, '{}');
+  await expect(readOwner(directory)).rejects.toThrow(`${owner} is damaged; replace it`);
 });

@@ -1,5 +1,5 @@
-/** Which file a restore copies when a WAL segment is complete in the backup and incomplete in the archive. */
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+/** Which files of WAL a restore copies, and what it advises when a WAL segment is missing. */
+import { mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -8,6 +8,8 @@ import { restoreBackup } from '../../../src/backup/restore-backup.ts';
 
 const FIRST = '000000010000000000000002';
 const SECOND = '000000010000000000000003';
+const THIRD = '000000010000000000000004';
+const END = '2026-03-01T00:00:00Z';
 const programs: PostgresPrograms = { run: async () => {}, runUntilSignal: async () => {} };
 
 let folder: string;
@@ -21,19 +23,37 @@ async function write(path: string, text: string): Promise<void> {
   await writeFile(join(folder, path), text);
 }
 
+/** Writes a backup that ended at END, with the first segment of its WAL. */
+async function writeBackup(directory: string): Promise<void> {
+  const facts = { startSegment: FIRST, restorableFrom: END, postgresVersion: '17', timescaleVersion: '2' };
+  const owner = { systemIdentifier: '1', timeline: 1, segmentBytes: 16 << 20 };
+  await write(`${directory}/tidemark-backups.json`, JSON.stringify(owner));
+  await write(`${directory}/one/backup.json`, JSON.stringify(facts));
+  await write(`${directory}/one/cluster/postgresql.auto.conf`, '');
+  await write(`${directory}/one/cluster/pg_wal/${FIRST}`, 'complete');
+}
+
 test('backup: a complete segment in the backup is restored instead of the incomplete file of the same segment in the archive', async () => {
-  const facts = { startSegment: FIRST, restorableFrom: '2026-03-01T00:00:00Z' };
-  await write(
-    'all/tidemark-backups.json',
-    JSON.stringify({ systemIdentifier: '1', timeline: 1, segmentBytes: 16 << 20 }),
-  );
-  await write('all/one/backup.json', JSON.stringify({ ...facts, postgresVersion: '17', timescaleVersion: '2' }));
-  await write('all/one/cluster/postgresql.auto.conf', '');
-  await write(`all/one/cluster/pg_wal/${FIRST}`, 'complete');
+  await writeBackup('all');
   await write(`all/wal/${FIRST}.partial`, 'cut off');
   await write(`all/wal/${SECOND}.partial`, 'newest');
   const request = { directory: join(folder, 'all'), target: join(folder, 'restored'), until: undefined };
   expect(await restoreBackup(programs, request)).toMatchObject({ segments: 2 });
   const restored = (name: string) => readFile(join(request.target, 'recovery_wal', name), 'utf8');
   expect([await restored(FIRST), await restored(SECOND)]).toEqual(['complete', 'newest']);
+});
+
+test.each([
+  ['early', '2026-02-28T23:59:59.000Z', 'before the end of every backup', ''],
+  ['late', '2026-03-01T01:00:00.000Z', 'after it', ', or restore with --to 2026-03-01T01:00:00.000Z or earlier'],
+])('backup: a gap in the archive is refused with its folder; %s: the WAL before it ends at %s, %s', async (...row) => {
+  const [name, end, _, advice] = row;
+  await writeBackup(name);
+  await utimes(join(folder, name, 'one/cluster/pg_wal', FIRST), new Date(end), new Date(end));
+  await write(`${name}/wal/${THIRD}`, 'after the gap');
+  const directory = join(folder, name);
+  const request = { directory, target: join(folder, 'none'), until: undefined };
+  await expect(restoreBackup(programs, request)).rejects.toMatchObject({
+    message: `WAL segment ${SECOND} is missing in ${join(directory, 'wal')}; add the segment${advice}`,
+  });
 });

@@ -107,17 +107,27 @@ export async function archiveWal({ database, programs }: BackupSource, directory
 }
 
 const REPLICATION = `
-  select rolreplication or rolsuper as "mayReplicate", current_setting('wal_level') as "walLevel",
+  select quote_ident(rolname) as role, rolreplication or rolsuper as "mayReplicate",
+         current_setting('wal_level') as "walLevel",
          current_setting('max_wal_senders')::int as senders
   from pg_roles where rolname = current_user`;
 
+interface Replication {
+  /** Name of the role of DATABASE_URL, quoted for SQL where necessary. */
+  readonly role: string;
+  readonly mayReplicate: boolean;
+  readonly walLevel: string;
+  readonly senders: number;
+}
+
 async function assertReplication(database: Queryable): Promise<void> {
-  const { rows } = await database.query<{ mayReplicate: boolean; walLevel: string; senders: number }>(REPLICATION);
+  const { rows } = await database.query<Replication>(REPLICATION);
   const [found] = rows;
-  if (!found?.mayReplicate) {
+  if (!found) throw new Error('PostgreSQL did not return the attributes of the role');
+  if (!found.mayReplicate) {
     throw new DomainError(
       'conflict',
-      'the role of DATABASE_URL must have the attribute REPLICATION; a superuser can grant it with `alter role … replication`',
+      `the role of DATABASE_URL must have the attribute REPLICATION; a superuser can grant it with \`alter role ${found.role} replication\``,
     );
   }
   if (found.walLevel === 'minimal' || found.senders < 3) {

@@ -62,9 +62,15 @@ function respondWithPage(c: Context<RequestIdEnv>, { code, retryAfterSec }: Doma
 export const notFoundHandler: NotFoundHandler<RequestIdEnv> = (c) =>
   respond(c, new DomainError('not_found', `no route matches ${c.req.method} ${c.req.path}`));
 
+const DEPENDENCY_FAILED =
+  'a request failed because of a dependency, which the cause of err names; the client may repeat it';
+
 function toDomainError(error: unknown, c: Context<RequestIdEnv>, log: Log): DomainError {
-  if (error instanceof DomainError) return error;
   const { requestId } = c.var;
+  if (error instanceof DomainError) {
+    if (error.cause !== undefined) log.warn({ err: error, requestId }, DEPENDENCY_FAILED);
+    return error;
+  }
   if (isTransientError(error)) {
     log.warn({ err: error, requestId }, 'a request failed because of a transient error; the client may repeat it');
     return new DomainError(

@@ -35,6 +35,8 @@ import { type BucketSelection, selectBuckets } from './select-buckets.ts';
 const LAYOUT = rowLayout([FOUR_BYTES, EIGHT_BYTES, EIGHT_BYTES, EIGHT_BYTES]);
 const [START, VALUE, POINTS] = [1, 2, 3] as const;
 const NUMERIC_VALUE_OUT_OF_RANGE = '22003';
+/** Maximum variables that the error of an overflow names. */
+const MAX_NAMED = 20;
 
 /**
  * Streams the aggregates of a selection, variable by variable (R-G1). Paging counts the buckets of each
@@ -192,10 +194,13 @@ async function* readBuckets(
     for await (const block of copyRows(transaction, selectBuckets(variableIds, wanted), LAYOUT)) {
       for (const run of runsOf(block)) {
         const { variableId } = run;
+        const starts = toInstants(readInstants(block, run, START));
         const values = readDoubles(block, run, VALUE);
         const scale = selection.scales?.get(variableId);
-        if (scale) scaleAggregates(values, readDoubles(block, run, POINTS), aggregate, scale, variableId);
-        yield { variableId, starts: toInstants(readInstants(block, run, START)), values };
+        if (scale) {
+          scaleAggregates({ variableId, dates: starts, values }, readDoubles(block, run, POINTS), aggregate, scale);
+        }
+        yield { variableId, starts, values };
       }
     }
   } catch (error) {
@@ -203,11 +208,17 @@ async function* readBuckets(
     throw isOverflow
       ? new DomainError(
           'invalid_input',
-          `the ${aggregate} of a bucket exceeds the range of a double (about 1.8e308); ` +
-            'request a finer granularity or a shorter period',
+          `the ${aggregate} of a bucket of ${nameVariables(variableIds)} exceeds the range of a double ` +
+            '(about 1.8e308); request a finer granularity, a shorter period or another aggregate',
         )
       : error;
   }
+}
+
+/** Names the variables of one statement in an error message; many variables are only counted. */
+function nameVariables(ids: readonly number[]): string {
+  if (ids.length === 1) return `variable ${ids[0]}`;
+  return ids.length <= MAX_NAMED ? `one of the variables ${ids.join(', ')}` : `one of ${ids.length} variables`;
 }
 
 /** Returns the function that converts the bucket starts of the database to instants. */

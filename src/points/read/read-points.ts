@@ -188,7 +188,8 @@ export function toPointChunk(block: RowBlock, run: RowRun, scale: LinearScale | 
 }
 
 function toValueChunk(block: RowBlock, run: RowRun, scale: LinearScale | undefined): ValueChunk {
-  const values = readDoubles(block, run, VALUE);
-  if (scale) scaleValues(values, scale, run.variableId);
-  return { variableId: run.variableId, dates: readInstants(block, run, DATE), values };
+  const { variableId } = run;
+  const chunk = { variableId, dates: readInstants(block, run, DATE), values: readDoubles(block, run, VALUE) };
+  if (scale) scaleValues(chunk, scale);
+  return chunk;
 }

@@ -1,14 +1,23 @@
 /** Converts point values and aggregates to another unit (R-C8). */
+import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { DomainError } from '../../platform/errors.ts';
 import type { AggregateFunction } from '../buckets/bucket.ts';
 import type { LinearScale } from '../point.ts';
+
+/** Values of a variable that are converted in place. */
+export interface ScaledValues {
+  readonly variableId: number;
+  /** Dates of the points, or starts of the buckets, in microseconds since 1970; has the length of `values`. */
+  readonly dates: Float64Array;
+  readonly values: Float64Array;
+}
 
 /**
  * Converts values in place: `value * factor / divisor + shift` (R-C8). NaN (no value) is not changed.
  * @throws {DomainError} invalid_input when a result exceeds the range of a double.
  */
-export function scaleValues(values: Float64Array, scale: LinearScale, variableId: number): void {
-  convert(values, variableId, (value) => stretch(value, scale) + scale.shift);
+export function scaleValues(scaled: ScaledValues, scale: LinearScale): void {
+  convert(scaled, (value) => stretch(value, scale) + scale.shift);
 }
 
 /**
@@ -22,18 +31,17 @@ export function unscaledFunction(aggregate: AggregateFunction, scale: LinearScal
 
 /**
  * Converts aggregates of stored values to aggregates of converted values, in place (R-C8).
- * @param points number of points in each bucket; has the length of `values`.
+ * @param points number of points in each bucket; has the length of `scaled.values`.
  * @throws {DomainError} invalid_input when a result exceeds the range of a double.
  */
 export function scaleAggregates(
-  values: Float64Array,
+  scaled: ScaledValues,
   points: Float64Array,
   aggregate: AggregateFunction,
   scale: LinearScale,
-  variableId: number,
 ): void {
   const toScaled = conversionOf(aggregate, scale);
-  convert(values, variableId, (value, index) => toScaled(value, points[index] ?? 0));
+  convert(scaled, (value, index) => toScaled(value, points[index] ?? 0));
 }
 
 /**
@@ -61,13 +69,17 @@ function stretch(value: number, { factor, divisor }: LinearScale): number {
   return (value * factor) / divisor;
 }
 
-function convert(values: Float64Array, variableId: number, toScaled: (value: number, index: number) => number): void {
+function convert(
+  { variableId, dates, values }: ScaledValues,
+  toScaled: (value: number, index: number) => number,
+): void {
   for (let index = 0; index < values.length; index += 1) {
     const value = values[index] ?? Number.NaN;
     const scaled = toScaled(value, index);
     if (!Number.isFinite(scaled) && !Number.isNaN(value)) {
-      const problem = 'exceeds the range of a double in the requested unit';
-      throw new DomainError('invalid_input', `variable ${variableId}: ${value} ${problem}`);
+      const place = `variable ${variableId} at ${formatInstant(dates[index] ?? 0)}`;
+      const rule = 'exceeds the range of a double (about 1.8e308) in the requested unit; request another unit';
+      throw new DomainError('invalid_input', `${place}: ${value} ${rule}`);
     }
     values[index] = scaled;
   }

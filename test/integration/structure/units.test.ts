@@ -175,6 +175,19 @@ describe('reading: points in a requested unit (R-C8, R-G3)', () => {
     expect((await get(`/data?variableId=${cases[0][0]}&unitId=4711`)).body).toMatchObject({ code: 'invalid_input' });
   });
 
+  test('are refused when a value is too large for the unit; the error names the variable, the date and the value', async () => {
+    const variableId = await withValues(KWH, [1, 1e306]);
+    const path = `/data?variableId=${variableId}&unitId=${WH}`;
+    const rule = '1e+306 exceeds the range of a double (about 1.8e308) in the requested unit; request another unit';
+    for (const [query, date] of [
+      ['', '2026-03-01T01:00:00Z'],
+      ['&granularity=Day&aggregation=MAX', '2026-03-01T00:00:00Z'],
+    ]) {
+      const message = `variable ${variableId} at ${date}: ${rule}`;
+      expect(await get(`${path}${query}`)).toMatchObject({ status: 400, body: { code: 'invalid_input', message } });
+    }
+  });
+
   test('of another account, or of a site that the user may not see, are not found: 404 (R-A5)', async () => {
     const variableId = await withValues(KW, [1]);
     const answer = await api.stranger.get(`/data?variableId=${variableId}&unitId=${KWH}`);

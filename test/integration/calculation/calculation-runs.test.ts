@@ -238,7 +238,9 @@ describe('calculation: a run whose calculator or variable is lost', () => {
       await store.database.query(`update calculation_run set state = 'Abandoned' where variable_id = $1`, [variableId]);
       return ok([1]);
     };
-    await expect(calculations.runWith(variableId, takeOver)).rejects.toThrow('was already ended by another database session');
+    await expect(calculations.runWith(variableId, takeOver)).rejects.toThrow(
+      'was already ended by another database session',
+    );
     expect(await store.read(variableId)).toEqual([]);
     expect(await calculations.runsOf(variableId)).toMatchObject([{ state: 'Abandoned' }]);
   });

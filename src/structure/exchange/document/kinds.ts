@@ -123,3 +123,12 @@ export function keyExpression({ resource, keyField }: Kind, alias: string = reso
   const own = `${alias}.${resource.fields[keyField]?.column}`;
   return `case when ${own} ~ '[^[:space:]]' then '=' || ${own} else '~' || ${alias}.name end`;
 }
+
+/**
+ * SQL that compares the account of a resource, for statements that find the resource by its id or parent. The sum keeps
+ * the planner from the index of the account: while its statistics miss the rows of a new account, it expects one variable
+ * there, and would find all variables of the account for each row of an import.
+ */
+export function isOfAccount(alias: string, account: string): string {
+  return `${alias}.account_id + 0 = ${account}`;
+}

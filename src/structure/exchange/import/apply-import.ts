@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Transaction } from '../../../platform/database/database.ts';
 import { DomainError, type ErrorDetail } from '../../../platform/errors.ts';
 import { announce } from '../../resource.ts';
-import { KIND_NAMES, KINDS, type Kind } from '../document/kinds.ts';
+import { isOfAccount, KIND_NAMES, KINDS, type Kind } from '../document/kinds.ts';
 import { NEW_COLUMNS } from '../document/parse-row.ts';
 import type { ApplyRef, ApplyServices } from './apply-context.ts';
 import { checkRowValues } from './check-row-values.ts';
@@ -65,7 +65,7 @@ async function writeRows(transaction: Transaction, kind: Kind, { id, caller }: A
     return rowCount ?? 0;
   };
   const planned = await countPlanned(transaction, id, name);
-  const changed = `structure_import_row r join ${table} t on t.id = r.target_id and t.account_id = $2
+  const changed = `structure_import_row r join ${table} t on t.id = r.target_id and ${isOfAccount('t', '$2')}
     where r.import_id = $1 and r.kind = '${name}' and r.action = 'Changed' and r.changes - 'calculated' <> '{}'`;
   // Locks the rows before the update: the update also writes the columns that the import does not change, and without
   // the lock it would undo concurrent changes of these columns.

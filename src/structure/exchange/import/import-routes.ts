@@ -14,9 +14,9 @@ import { declareQuery } from '../../../platform/http/query.ts';
 import { choiceParameter, flagParameter } from '../../../platform/http/query-parameters.ts';
 import type { RequestIdEnv } from '../../../platform/http/request-id.ts';
 import { XLSX_TYPE } from '../../../platform/http/workbook-writer.ts';
+import { showBytes } from '../../../platform/limits.ts';
 import { type AccountPace, openAccountPace } from '../../../platform/shares/account-pace.ts';
 import { type BudgetBound, openSharedBudget, type SharedBudget } from '../../../platform/shares/shared-budget.ts';
-import { showBytes } from '../../../platform/show-bytes.ts';
 import { openBody } from '../../../platform/streaming/open-body.ts';
 import { answerEvents } from '../../../platform/streaming/status-events.ts';
 import {

@@ -4,7 +4,7 @@
  * covers all rows of a kind. Changes only the staged rows and the problems of the import, and a temporary table.
  */
 import type { Transaction } from '../../../platform/database/database.ts';
-import { KINDS, type Kind, type KindName, keyExpression, REFERENCE } from '../document/kinds.ts';
+import { isOfAccount, KINDS, type Kind, type KindName, keyExpression, REFERENCE } from '../document/kinds.ts';
 import { MAX_PROBLEMS } from './stage-rows.ts';
 
 /** Id and account of an import that is being processed. */
@@ -18,8 +18,7 @@ const PARENT: Readonly<Record<KindName, string>> = { sites: '0', sources: 'r.sit
 
 /**
  * SQL of the stored resources that rows may match: $1 the import, $2 the account. Sources and variables are found by
- * their parents, which `resolveParents` has found in the account. A condition on their account would mislead the planner
- * while its statistics miss the rows of a new account: it then compared each variable with each staged row.
+ * their parents, which `resolveParents` has found.
  */
 const STORED: Readonly<Record<KindName, string>> = {
   sites: 'select 0 as parent_id, t.* from site t where account_id = $2 and $1::uuid is not null',
@@ -31,7 +30,7 @@ function storedBelow(table: string, parent: string, rows: string): string {
   return `select t.${parent} as parent_id, t.*
     from (select distinct ${parent} from structure_import_row
           where import_id = $1 and ${rows} and ${parent} is not null) parent
-    join ${table} t using (${parent}) where $2::int is not null`;
+    join ${table} t using (${parent}) where ${isOfAccount('t', '$2')}`;
 }
 
 const CREATE_ENTRIES = `

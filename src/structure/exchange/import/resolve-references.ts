@@ -7,7 +7,7 @@ import type { ErrorDetail } from '../../../platform/errors.ts';
 import type { NewDeclaration } from '../../structure-routes.ts';
 import { isEntryName, readIdsByName, unknownName } from '../document/catalogue-members.ts';
 import { isSourceForm, mapFormulas } from '../document/declaration-references.ts';
-import { KINDS, type KindName, keyExpression, REFERENCE } from '../document/kinds.ts';
+import { isOfAccount, KINDS, type KindName, keyExpression, REFERENCE } from '../document/kinds.ts';
 import { type KeyReference, readReference } from '../document/parse-row.ts';
 import type { ApplyRef, DeclarationRow } from './apply-context.ts';
 
@@ -243,7 +243,9 @@ async function findCandidates(
   if (lookups.length === 0) return [];
   const { resource, keyField } = KINDS[kind];
   const own = `t.${resource.fields[keyField]?.column}`;
-  const within = PARENT_COLUMN[kind] === undefined ? 'true' : `t.${PARENT_COLUMN[kind]} = wanted.parent_id`;
+  const parent = PARENT_COLUMN[kind];
+  const within =
+    parent === undefined ? 't.account_id = $3' : `t.${parent} = wanted.parent_id and ${isOfAccount('t', '$3')}`;
   const { rows } = await queryable.query<{
     ordinal: number;
     ids: readonly number[] | null;
@@ -254,10 +256,10 @@ async function findCandidates(
      from unnest($1::int[], $2::text[]) with ordinality wanted (parent_id, key, ordinal)
      cross join lateral (
        select * from ${resource.table} t
-       where wanted.key like '=%' and t.account_id = $3 and ${within} and ${own} = substr(wanted.key, 2)
+       where wanted.key like '=%' and ${within} and ${own} = substr(wanted.key, 2)
        union all
        select * from ${resource.table} t
-       where wanted.key like '~%' and t.account_id = $3 and ${within} and t.name = substr(wanted.key, 2)
+       where wanted.key like '~%' and ${within} and t.name = substr(wanted.key, 2)
      ) t
      group by wanted.ordinal`,
     [lookups.map(({ parentId }) => parentId), lookups.map(({ reference }) => reference.key), accountId],

@@ -3,8 +3,7 @@
  * grow with the lists. The scanner finds where each value ends; `JSON.parse` checks and reads the value, and keeps a key
  * `__proto__` of client data.
  */
-import { MAX_SHOWN } from '../../../platform/limits.ts';
-import { showBytes } from '../../../platform/show-bytes.ts';
+import { MAX_SHOWN, showBytes } from '../../../platform/limits.ts';
 import { DocumentRefusal, type RefusalCode } from './document-refusal.ts';
 
 /** An element of a member that is a list, or the whole value of a member that is not a list. */

@@ -21,7 +21,7 @@ import { toStatus } from './status.ts';
 export interface AnswerServices {
   readonly authentication: Authentication;
   /** Request budget of each user (R-B15). `count` counts a call, and returns milliseconds to wait; 0 for no wait. */
-  readonly users: { count(userId: string): Promise<number> };
+  readonly users: { readonly rule: string; count(userId: string): Promise<number> };
   readonly log: Log;
 }
 

@@ -10,7 +10,7 @@ import { DomainError } from '../../platform/errors.ts';
 import { declareQuery } from '../../platform/http/query.ts';
 import { textParameter } from '../../platform/http/query-parameters.ts';
 import { XLSX_TYPE } from '../../platform/http/workbook-writer.ts';
-import { showBytes } from '../../platform/show-bytes.ts';
+import { showBytes } from '../../platform/limits.ts';
 import { openBody } from '../../platform/streaming/open-body.ts';
 import type { FileFormat } from '../standard-file.ts';
 import { findPart } from './read-form.ts';

@@ -112,7 +112,11 @@ async function readStyles(archive: XlsxArchive, name: string): Promise<readonly 
     open: (element, attributes) => {
       if (element === 'cellXfs') isInCells = true;
       const id = Number(attributeOf(attributes, 'numFmtId') ?? 0);
-      if (element === 'numFmt') codes.set(id, decodeXml(attributeOf(attributes, 'formatCode') ?? '', () => name));
+      if (element === 'numFmt')
+        codes.set(
+          id,
+          decodeXml(attributeOf(attributes, 'formatCode') ?? '', () => name),
+        );
       else if (element === 'xf' && isInCells) isDateStyle.push(isDateFormat(id, codes.get(id)));
       if (isDateStyle.length > MAX_STYLES)
         throw wrongFormat(`the workbook must have at most ${MAX_STYLES} styles; send it as CSV`);

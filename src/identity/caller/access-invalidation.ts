@@ -43,12 +43,14 @@ export function openAccessInvalidation({
   // Messages sent while the connection was down are lost, so all users are invalidated.
   subscriber.on('ready', () => onChange(undefined));
   subscriber.on('message', (_channel, text) => onChange(parseUserIds(text)));
-  subscriber.subscribe(channel).catch((error: unknown) =>
-    log.warn(
-      { err: error },
-      'access changes of other processes cannot be received; this process applies them up to ACCESS_CACHE_SEC seconds late',
-    ),
-  );
+  subscriber
+    .subscribe(channel)
+    .catch((error: unknown) =>
+      log.warn(
+        { err: error },
+        'access changes of other processes cannot be received; this process applies them up to ACCESS_CACHE_SEC seconds late',
+      ),
+    );
   return {
     publish: async (userIds) => {
       if (userIds.length === 0) return;

@@ -8,7 +8,7 @@ import { createGunzip } from 'node:zlib';
 import type { HttpBindings } from '@hono/node-server';
 import { printParseErrorCode, visit } from 'jsonc-parser';
 import { DomainError } from '../errors.ts';
-import { showBytes } from '../show-bytes.ts';
+import { showBytes } from '../limits.ts';
 
 const JSON_TYPE = /^application\/(json|[\w.+-]+\+json|json-patch\+json)\s*(;|$)/i;
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });

@@ -7,7 +7,7 @@
 import { Readable } from 'node:stream';
 import { createInflateRaw } from 'node:zlib';
 import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl';
-import { showBytes } from '../show-bytes.ts';
+import { showBytes } from '../limits.ts';
 
 /** Source of stored content that is read in parts, in any order. */
 export interface PartSource {

@@ -10,8 +10,8 @@ const ALIAS = 'source_serial_number';
 
 test('console data: the columns marked as read are the columns that the service reads (R-E2)', () => {
   const names = [...READ_COLUMNS].filter((name) => name !== ALIAS);
-  expect(planOfService(names).ignored).toEqual([]);
-  expect(planOfService(['date', 'value', ALIAS]).ignored).toEqual([]);
+  expect(planOfService(names, 1).ignored).toEqual([]);
+  expect(planOfService(['date', 'value', ALIAS], 1).ignored).toEqual([]);
   expect(new Set(names)).toEqual(new Set(TEMPLATE_COLUMNS));
 });
 

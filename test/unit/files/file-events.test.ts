@@ -20,7 +20,13 @@ function openRoutes(): Hono<CallerEnv> {
   });
   app.onError((error, c) => c.text('', error instanceof DomainError ? ERROR_MAPPINGS[error.code].http : 500));
   const services = {
-    ...{ database, maxBytes: 1, maxMemoryBytes: 1, wakeFileIngester: async () => true, log: createLog('silent', 'test') },
+    ...{
+      database,
+      maxBytes: 1,
+      maxMemoryBytes: 1,
+      wakeFileIngester: async () => true,
+      log: createLog('silent', 'test'),
+    },
     following: { maxPerUser: MAX_PER_USER, maxFollowers: 100 },
   };
   return app.route('/', fileRoutes(services) as unknown as Hono<CallerEnv>);

@@ -1,6 +1,6 @@
 /** What the refusals of a zip archive name: the part of the workbook, and sizes in bytes and rounded (R-E4). */
 import { describe, expect, test } from 'vitest';
-import { showBytes } from '../../../src/platform/show-bytes.ts';
+import { showBytes } from '../../../src/platform/limits.ts';
 import { openZipArchive } from '../../../src/platform/streaming/zip-archive.ts';
 import { makeZip, type ZipEntry } from '../../fixtures/files/make-workbook.ts';
 

@@ -62,7 +62,8 @@ describe('webhook secrets at rest', () => {
       { id: 'b', key: NEW.key },
     ]);
     expect(read('')).toEqual([]);
-    for (const wrong of [base64, 'a:c2hvcnQ=']) expect(() => read(wrong)).toThrow(/WEBHOOK_KEYS .*; key 1 of 1 is wrong/);
+    for (const wrong of [base64, 'a:c2hvcnQ='])
+      expect(() => read(wrong)).toThrow(/WEBHOOK_KEYS .*; key 1 of 1 is wrong/);
     expect(() => read(`a:${base64},a:${base64}`)).toThrow(/WEBHOOK_KEYS .*; key 2 of 2 is wrong/);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { columnBytes, readAhead } from '../../../src/platform/database/read-ahead.ts';
+import { columnBytes, readAhead } from '../../../../src/platform/database/read-ahead.ts';
 
 const ITEM = { values: new Float64Array(1000) };
 const BYTES = columnBytes(ITEM);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type PaceLimits, watchPace } from '../../../src/platform/streaming/client-pace.ts';
+import { type PaceLimits, watchPace } from '../../../../src/platform/streaming/client-pace.ts';
 
 const LIMITS: PaceLimits = { stallMs: 1000, minBytesPerSec: 100, maxMs: 60_000 };
 

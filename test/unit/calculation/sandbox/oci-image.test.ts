@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ensureImage } from '../../../src/calculation/sandbox/oci-image.ts';
+import { ensureImage } from '../../../../src/calculation/sandbox/oci-image.ts';
 
 test('OCI image: the error for an engine that is not installed names the engine and its setting; the error of a failed import names the root (R-H7)', async () => {
   const root = mkdtempSync(join(tmpdir(), 'tidemark-root-'));

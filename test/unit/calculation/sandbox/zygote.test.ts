@@ -2,11 +2,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import { createZygoteMetrics } from '../../../src/calculation/calculation-metrics.ts';
-import { Zygote } from '../../../src/calculation/sandbox/zygote.ts';
-import { createLog, type Log } from '../../../src/platform/log.ts';
-import { createMetrics } from '../../../src/platform/metrics/metrics.ts';
-import { eventually } from '../../support/eventually.ts';
+import { createZygoteMetrics } from '../../../../src/calculation/calculation-metrics.ts';
+import { Zygote } from '../../../../src/calculation/sandbox/zygote.ts';
+import { createLog, type Log } from '../../../../src/platform/log.ts';
+import { createMetrics } from '../../../../src/platform/metrics/metrics.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 const HEARTBEATS = 'while :; do echo; sleep 0.3; done';
 

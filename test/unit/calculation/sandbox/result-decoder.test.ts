@@ -1,10 +1,10 @@
 /** Results above a megabyte are decoded in a worker thread, so that the event loop goes on (R-H7). */
 import { afterAll, describe, expect, test } from 'vitest';
-import { planOutput } from '../../../src/calculation/run/output-rules.ts';
-import type { ResultFrame } from '../../../src/calculation/sandbox/frame.ts';
-import { openResultDecoder } from '../../../src/calculation/sandbox/results/result-decoder.ts';
-import { AnswerReader } from '../../../src/calculation/sandbox/wire.ts';
-import { measureTurns } from '../../support/measure-turns.ts';
+import { planOutput } from '../../../../src/calculation/run/output-rules.ts';
+import type { ResultFrame } from '../../../../src/calculation/sandbox/frame.ts';
+import { openResultDecoder } from '../../../../src/calculation/sandbox/results/result-decoder.ts';
+import { AnswerReader } from '../../../../src/calculation/sandbox/wire.ts';
+import { measureTurns } from '../../../support/measure-turns.ts';
 
 const LIMITS = { maxPoints: 5_000_000, maxTextBytes: 65_536 };
 const MAGIC = 0x32524d54;

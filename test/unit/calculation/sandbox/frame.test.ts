@@ -4,11 +4,11 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeResult, encodeRequest, FrameError, tryDecodeResult } from '../../../src/calculation/sandbox/frame.ts';
-import { decideOutcome } from '../../../src/calculation/sandbox/outcome.ts';
-import type { RunLimits, SandboxJob } from '../../../src/calculation/sandbox/sandbox-types.ts';
-import { AnswerReader, encodeRunHeader, type Trailer } from '../../../src/calculation/sandbox/wire.ts';
-import { inputOf, jobOf, regularSeries } from '../../fixtures/scripts/harness.ts';
+import { decodeResult, encodeRequest, FrameError, tryDecodeResult } from '../../../../src/calculation/sandbox/frame.ts';
+import { decideOutcome } from '../../../../src/calculation/sandbox/outcome.ts';
+import type { RunLimits, SandboxJob } from '../../../../src/calculation/sandbox/sandbox-types.ts';
+import { AnswerReader, encodeRunHeader, type Trailer } from '../../../../src/calculation/sandbox/wire.ts';
+import { inputOf, jobOf, regularSeries } from '../../../fixtures/scripts/harness.ts';
 
 // These functions encode parts of result frames as the runner does, so that tests can decode bytes that R never writes.
 const int = (...values: number[]) => Buffer.from(Int32Array.from(values).buffer);

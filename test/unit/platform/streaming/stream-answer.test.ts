@@ -4,9 +4,9 @@
  */
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
-import { isStreamed } from '../../../src/platform/http/streamed-answer.ts';
-import { createLog } from '../../../src/platform/log.ts';
-import { streamAnswer } from '../../../src/platform/streaming/stream-answer.ts';
+import { isStreamed } from '../../../../src/platform/http/streamed-answer.ts';
+import { createLog } from '../../../../src/platform/log.ts';
+import { streamAnswer } from '../../../../src/platform/streaming/stream-answer.ts';
 
 const SERVICES = {
   log: createLog('silent', 'test'),

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createLog } from '../../../src/platform/log.ts';
-import { openStatusWatch } from '../../../src/platform/streaming/status-watch.ts';
+import { createLog } from '../../../../src/platform/log.ts';
+import { openStatusWatch } from '../../../../src/platform/streaming/status-watch.ts';
 
 const INTERVAL_MS = 500;
 

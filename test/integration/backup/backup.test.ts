@@ -159,7 +159,9 @@ describe('backup', () => {
     await withDatabase(databaseUrl, async (database) => {
       expect((await countColumnChunks(database)) > 0).toBe(hasColumns);
       // A backup of the restored cluster into the old backup directory would mix two histories.
-      await expect(takeBackup({ database, programs: programs() }, backups())).rejects.toThrow('before this database');
+      await expect(takeBackup({ database, programs: programs() }, backups())).rejects.toThrow(
+        'from before a restore of this database',
+      );
     });
     // A new queue prefix stands for an empty Redis: no job has this prefix.
     const environment = { ...world.environment, QUEUE_PREFIX: createTestQueuePrefix(), DATABASE_URL: databaseUrl };

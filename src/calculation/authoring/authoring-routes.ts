@@ -16,6 +16,7 @@ import { invalidInput, lenientObject, momentSchema, parseInput } from '../../pla
 import { declareQuery } from '../../platform/http/query.ts';
 import { momentParameter } from '../../platform/http/query-parameters.ts';
 import { formatOptional, setDateZone, settleMoments } from '../../selection/date-zone.ts';
+import { listNames } from '../../structure/forms/form-validator.ts';
 import { getResource, type ResourceObject } from '../../structure/resource.ts';
 import { parsePathId } from '../../structure/resource-routes.ts';
 import { VARIABLE } from '../../structure/variable.ts';
@@ -199,7 +200,7 @@ function findUndeclared(
     if (declared.includes(name)) return [];
     const list = name.slice(0, name.indexOf('$') + 1);
     const known = declared.flatMap((other) => (other.startsWith(list) ? other.slice(list.length) : []));
-    return [{ path, message: `${name} is not declared; this formula declares ${known.join(', ') || 'none'}` }];
+    return [{ path, message: `${name} is not declared; this formula declares ${listNames(known)}` }];
   });
 }
 

@@ -7,8 +7,8 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { DATE_RULE, parseDate } from '../../platform/dates/date-rules.ts';
-import { booleanSchema, enumerationSchema, idSchema, lenientObject } from '../../platform/http/lenient.ts';
-import { MAX_SHOWN, MAX_TEXT } from '../../platform/limits.ts';
+import { booleanSchema, enumerationSchema, idSchema, lenientObject, showValue } from '../../platform/http/lenient.ts';
+import { MAX_TEXT } from '../../platform/limits.ts';
 import { MAX_VERSION } from '../../points/label-rules.ts';
 import type { Micros } from '../../points/point.ts';
 import { DURATION_RULE, parseDuration, parseRelative, RELATIVE_RULE } from '../../selection/duration-rules.ts';
@@ -38,10 +38,7 @@ const aliasSchema = z
 
 /** @returns parameters of a schema whose error text is the rule and the value that was given; a long value is cut. */
 const withRule = (rule: string) => ({
-  error: ({ input }: { readonly input?: unknown }) => {
-    const text = JSON.stringify(input) ?? 'nothing';
-    return `${rule}, got ${text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text}`;
-  },
+  error: ({ input }: { readonly input?: unknown }) => `${rule}, got ${showValue(input)}`,
 });
 
 /** An instant. `settleDeclaration` has already read dates without a zone as local time of the source (R-A11). */

@@ -38,14 +38,14 @@ export function integerFrom(min: number, max = MAX_INT4) {
   return z.preprocess(
     (value) => (typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value),
     z
-      .int({ error: ({ input }) => `must be an integer from ${min} to ${max}, got ${shown(input)}` })
+      .int({ error: ({ input }) => `must be an integer from ${min} to ${max}, got ${showValue(input)}` })
       .min(min)
       .max(max),
   );
 }
 
-/** @returns the start of a refused value as JSON, for an error message. */
-function shown(value: unknown): string {
+/** @returns a refused value as JSON, for an error message; a long value is cut. */
+export function showValue(value: unknown): string {
   const text = JSON.stringify(value) ?? 'nothing';
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }
@@ -69,7 +69,7 @@ export const booleanSchema = z.preprocess((value) => {
  */
 export const momentSchema = z
   .custom<string | number>((value) => toMoment(value) !== undefined, {
-    error: ({ input }) => `${MOMENT_RULE}, got ${shown(input)}`,
+    error: ({ input }) => `${MOMENT_RULE}, got ${showValue(input)}`,
   })
   .meta({ type: ['string', 'integer'], description: MOMENT_RULE, examples: ['2026-03-01T00:15:00Z', '2026-03-01'] })
   .transform((value) => toMoment(value) as ParsedMoment);
@@ -88,7 +88,7 @@ export function enumerationSchema<Name extends string>(members: Readonly<Record<
     (value) =>
       (typeof value === 'string' || typeof value === 'number' ? byKey.get(`${value}`.toLowerCase()) : value) ?? value,
     z.enum(names as [Name, ...Name[]], {
-      error: ({ input }) => `must be one of ${names.join(', ')}, got ${shown(input)}`,
+      error: ({ input }) => `must be one of ${names.join(', ')}, got ${showValue(input)}`,
     }),
   );
 }

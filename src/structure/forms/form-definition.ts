@@ -6,8 +6,8 @@
 import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { parseInstant } from '../../platform/dates/date-rules.ts';
-import { booleanSchema, enumerationSchema, idSchema, lenientObject } from '../../platform/http/lenient.ts';
-import { MAX_NAME, MAX_SHOWN, MAX_TEXT } from '../../platform/limits.ts';
+import { booleanSchema, enumerationSchema, idSchema, lenientObject, showValue } from '../../platform/http/lenient.ts';
+import { MAX_NAME, MAX_TEXT } from '../../platform/limits.ts';
 import type { Resource } from '../resource.ts';
 
 /** Kinds of resources that have forms; `entityType` in the declaration of a calculation has the same numbers (R-H1). */
@@ -174,12 +174,6 @@ function checkRange(field: WrittenField, context: Context): void {
     const message = `must not be less than minimum (${minimum}), got ${maximum}`;
     context.addIssue({ code: 'custom', path: ['maximum'], message });
   }
-}
-
-/** @returns the start of a value as JSON, for an error message. */
-export function showValue(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing';
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }
 
 /** Rule for the values of each type, as error messages state it. */

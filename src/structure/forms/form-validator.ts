@@ -6,7 +6,8 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { openBoundedCache } from '../../platform/bounded-cache.ts';
 import type { ErrorDetail } from '../../platform/errors.ts';
-import { type Form, type FormField, isIsoDate, showValue, TYPE_RULES } from './form-definition.ts';
+import { showValue } from '../../platform/http/lenient.ts';
+import { type Form, type FormField, isIsoDate, TYPE_RULES } from './form-definition.ts';
 
 /** A problem of a value; `keys` is the path of the value within clientData. */
 export interface FormProblem {
@@ -150,7 +151,8 @@ function nameItem({ name, value }: { readonly name?: string | null | undefined; 
   return name && name !== value ? `${text} (${name})` : text;
 }
 
-function listNames(names: readonly string[]): string {
+/** Lists names in an error message; many names are cut. */
+export function listNames(names: readonly string[]): string {
   if (names.length === 0) return 'none';
   const shown = names.slice(0, MAX_NAMES).join(', ');
   return names.length > MAX_NAMES ? `${shown} and ${names.length - MAX_NAMES} more` : shown;

@@ -4,9 +4,8 @@
  */
 import { z } from 'zod';
 import type { ErrorDetail } from '../../../platform/errors.ts';
-import { lenientObject } from '../../../platform/http/lenient.ts';
+import { lenientObject, showValue } from '../../../platform/http/lenient.ts';
 import { describeIssue } from '../../../platform/http/schema-words.ts';
-import { MAX_SHOWN } from '../../../platform/limits.ts';
 import type { EntryCatalogue } from '../../catalogue/list-types.ts';
 import { type EntryMember, OWN_CATALOGUES } from '../../catalogue/own-catalogues.ts';
 import type { ENTRY_MEMBERS } from './kinds.ts';
@@ -38,10 +37,7 @@ const name = membersIn('UnitFamily').name?.schema ?? z.never();
 
 export const ENTRY_SHAPE: Readonly<Record<string, z.ZodType>> = {
   catalogue: z.enum(CATALOGUE_NAMES, {
-    error: ({ input }) => {
-      const given = JSON.stringify(input)?.slice(0, MAX_SHOWN) ?? 'nothing';
-      return `must be one of ${CATALOGUE_NAMES.join(', ')}, got ${given}`;
-    },
+    error: ({ input }) => `must be one of ${CATALOGUE_NAMES.join(', ')}, got ${showValue(input)}`,
   }),
   name,
   symbol: optional('Unit', 'symbol'),

@@ -5,6 +5,7 @@
 import type { Reach } from '../../identity/caller/site-reach.ts';
 import type { Database, Queryable, Transaction } from '../../platform/database/database.ts';
 import { appendEvents } from '../../platform/database/outbox.ts';
+import { toStorableText } from '../../platform/database/storable-text.ts';
 import type { FileFormat, FilePosition, RefusalCode } from '../standard-file.ts';
 
 export interface TakenFile {
@@ -71,15 +72,17 @@ export async function findWaitingAccounts(database: Database): Promise<readonly 
 }
 
 /**
- * Sets the final state of a file, and appends the event `FileIngested` to the outbox. The state is Failed when `failure`
+ * Sets the final state of a file, and appends the event `FileIngested` to the outbox. The state is Failed when `refusal`
  * is given, and otherwise depends on the numbers of ingested and rejected rows.
  * @returns false when the file had already ended.
  */
 export async function endFile(
   transaction: Transaction,
   fileId: string,
-  failure?: { readonly code: RefusalCode; readonly message: string },
+  refusal?: { readonly code: RefusalCode; readonly message: string },
 ): Promise<boolean> {
+  // The message may contain the name of a part of the workbook, and so any character.
+  const failure = refusal && { ...refusal, message: toStorableText(refusal.message) };
   const { rows } = await transaction.query<Ended>(
     `update stored_file
      set state = case when $2::text is not null then 'Failed' when rejected_rows = 0 then 'Completed'

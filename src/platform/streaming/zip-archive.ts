@@ -7,7 +7,7 @@
 import { Readable } from 'node:stream';
 import { createInflateRaw } from 'node:zlib';
 import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl';
-import { showBytes } from '../limits.ts';
+import { MAX_SHOWN, showBytes } from '../limits.ts';
 
 /** Source of stored content that is read in parts, in any order. */
 export interface PartSource {
@@ -83,7 +83,9 @@ function assertHarmless(entries: readonly Entry[], sizeBytes: number, limits: Ar
     throw new ArchiveRefusal('encrypted', 'the workbook is encrypted; save it without a password');
   }
   const repeated = findRepeated(entries);
-  if (repeated !== undefined) throw damaged(`two of its parts have the same name, ${JSON.stringify(repeated)}`);
+  if (repeated !== undefined) {
+    throw damaged(`two of its parts have the same name, ${JSON.stringify(repeated.slice(0, MAX_SHOWN))}`);
+  }
   const compressed = entries.reduce((sum, entry) => sum + entry.compressedSize, 0);
   const inflated = entries.reduce((sum, entry) => sum + entry.uncompressedSize, 0);
   const bomb = (reason: string) => new ArchiveRefusal('zip_bomb', `the workbook was not read: ${reason}`);

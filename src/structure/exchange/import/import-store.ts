@@ -4,6 +4,7 @@
  */
 import type { Caller } from '../../../identity/caller/caller.ts';
 import { type Database, type Queryable, withTransaction } from '../../../platform/database/database.ts';
+import { toStorableText } from '../../../platform/database/storable-text.ts';
 import { MAX_UPLOAD_HOURS, type PartTable } from '../../../platform/database/stored-parts.ts';
 import { DomainError, type ErrorDetail } from '../../../platform/errors.ts';
 import { isGuid } from '../../../platform/guid.ts';
@@ -271,7 +272,8 @@ export async function endImport(
             completed_date = clock_timestamp(),
             problem_count = (select count(*) from structure_import_problem where import_id = $1)
      where id = $1 and state = 'Processing'`,
-    [id, state, failure?.code ?? null, failure?.message ?? null],
+    // The message may contain the name of a part of the workbook, and so any character.
+    [id, state, failure?.code ?? null, failure ? toStorableText(failure.message) : null],
   );
   return rowCount === 1;
 }

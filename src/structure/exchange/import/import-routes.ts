@@ -66,8 +66,8 @@ export interface ImportRouteServices extends ListingServices {
   readonly following: Pick<StatusWatchOptions<ImportStatus>, 'maxPerUser' | 'maxFollowers'>;
   /** Maximum memory of the buffers of all documents being received, in bytes. */
   readonly maxMemoryBytes: number;
-  /** Wakes the importer; its sweeper finds an import whose wake-up was lost. */
-  readonly wakeImporter: (accountId: number) => Promise<unknown>;
+  /** Wakes the importer. @returns false when the wake-up is lost; the importer's sweeper then finds the import. */
+  readonly wakeImporter: (accountId: number) => Promise<boolean>;
 }
 
 /** Routes below `/structure/import`. */
@@ -127,9 +127,10 @@ async function receiveImport(
   } finally {
     holding.release();
   }
-  await wakeImporter(caller.accountId).catch((error: unknown) => {
-    log.warn({ err: error, importId: id }, 'could not wake the importer; its sweeper will find the import');
-  });
+  if (!(await wakeImporter(caller.accountId))) {
+    const ids = { importId: id, accountId: caller.accountId, requestId: c.var.requestId };
+    log.warn(ids, 'wake-up lost; the sweeper processes the import');
+  }
   c.header('Location', `/structure/import/${id}`);
   return c.json(await getImport(database, caller, id), 202);
 }

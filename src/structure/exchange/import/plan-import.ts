@@ -99,7 +99,7 @@ async function resolveParents(
   await run(
     problem(`select $1, r.place, case when ${occurrence} is null and coalesce(${several}, 0) > 1
          then format('names a ${parent} by %s, which %s ${parent}s have; set ${parent}Occurrence to 1 for the lowest id, 2 for the next', ${words(`r.${parent}_key`)}, ${several})
-         when ${several} is null and ${named} > 0
+         when ${several} is null and r.${parent}_key like '~%' and ${named} > 0
          then format('names a ${parent} by %s, but ${fact}', ${words(`r.${parent}_key`)}, ${named})
          else format('names a ${parent} that neither the account nor a valid row of the document has: %s%s',
            ${words(`r.${parent}_key`)}, ', ${parent}Occurrence ' || ${occurrence}) end

@@ -5,6 +5,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { DomainError } from '../../platform/errors.ts';
+import { showBytes } from '../../platform/limits.ts';
 import type { Log } from '../../platform/log.ts';
 import { forkConfined } from '../../platform/processes/fork-confined.ts';
 import { openFairSemaphore } from '../../platform/shares/fair-semaphore.ts';
@@ -81,8 +82,7 @@ function readReply(reply: MapReply, maxBytes: number): Extract<MapReply, { kind:
     case 'invalid_body':
       throw new DomainError('mapping_failed', reply.message);
     case 'too_large': {
-      const mebibytes = maxBytes % (1 << 20) === 0 ? ` (${maxBytes / (1 << 20)} MiB)` : '';
-      const message = `the mapped body must have at most ${maxBytes} bytes${mebibytes}, got ${reply.bytes}`;
+      const message = `the mapped body must have at most ${showBytes(maxBytes)}, got ${reply.bytes}`;
       throw new DomainError('body_too_large', message);
     }
     default:

@@ -151,7 +151,9 @@ function conclude(
   const outputs: Output[] = [];
   for (const [index, outcome] of outcomes.entries()) {
     if (outcome.kind !== 'ok') {
-      const subject = planned.length > 1 ? `formula ${planned[index]?.index}: ` : '';
+      // The texts of a returned `Errors` are the message, without additions (R-H3).
+      const isReported = outcome.kind === 'script_error' && (outcome.errors ?? []).length > 0;
+      const subject = planned.length > 1 && !isReported ? `formula ${planned[index]?.index}: ` : '';
       return { kind: 'failed', outcome: outcome.kind, message: subject + outcome.message };
     }
     const period = narrow(planned[index]?.period, wholes[index]);

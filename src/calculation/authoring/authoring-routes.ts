@@ -68,7 +68,10 @@ export function authoringRoutes(asker: Asker): Hono<CallerEnv> {
       const question = { accountId: c.var.caller.accountId, variableId: null, task: { kind: 'packages' } } as const;
       const { answer } = await askCalculator(asker, question, c.req.raw.signal);
       if (answer?.packages) return c.json(answer.packages);
-      throw new DomainError('dependency_unavailable', String(answer?.error ?? 'no calculator answered'));
+      throw new DomainError(
+        'dependency_unavailable',
+        String(answer?.error ?? 'the calculator answered without a list of packages; try again'),
+      );
     })
     .post(`${PATH}/validate`, manager, async (c) => {
       const variable = await findVariable(asker, c, c.var.caller);

@@ -22,7 +22,7 @@ export type Resolution = 'Raw' | 'Minute' | 'Hour' | 'Day' | 'Month';
 export const RAW_LIMIT = 45_000;
 /** Maximum buckets of a chart, unless they are months: several for each pixel of a wide window. */
 const BUCKET_LIMIT = 6000;
-/** Assumed step of a variable without a granularity. A chart assumes it only when the points give no step either. */
+/** Step of a variable without a granularity or without a time base, in seconds. */
 const DEFAULT_STEP_SEC = 900;
 const DAY_SEC = 86_400;
 const YEAR_SEC = 366 * DAY_SEC;

@@ -40,7 +40,7 @@ const MAX_BATCH_BYTES = 1 << 20;
  * connections limits the number of its listings.
  */
 const turns = openFairSemaphore({
-  resource: 'batches of listings',
+  resource: 'listings that read at the same time',
   permits: Number.POSITIVE_INFINITY,
   permitsPerAccount: 1,
   waitersPerAccount: Number.POSITIVE_INFINITY,

@@ -12,12 +12,6 @@ export function integerLiteral(value: number): string {
   return value < 0 ? `(${value})` : String(value);
 }
 
-/** Writes a double as an SQL literal. @throws {Error} unless the value is finite. */
-export function doubleLiteral(value: number): string {
-  if (!Number.isFinite(value)) throw new Error(`an SQL literal must be finite, got ${value}`);
-  return `float8 '${value}'`;
-}
-
 /** @returns the text as an SQL literal, with quotes and backslashes escaped. */
 export function textLiteral(text: string): string {
   return pg.escapeLiteral(text);

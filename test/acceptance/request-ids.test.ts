@@ -57,9 +57,9 @@ const lineOf = (requestId: string, msg: string, fields: Line = {}) =>
 
 const withId = (requestId: string) => ({ headers: { 'x-request-id': requestId } });
 
-describe('request ids: the id of a request (R-A10)', () => {
+describe('request ids: log lines contain the id of the request (R-A10)', () => {
   test.each([1, 2_000])(
-    'that pushes %i reading(s) is in the log lines of the push and of the two runs that it causes',
+    'that pushed %i reading(s): the lines of the push and of the two runs that it causes',
     async (count) => {
       const requestId = `push-of-${count}`;
       const start = Date.UTC(2026, 2, count % 28);
@@ -84,12 +84,12 @@ describe('request ids: the id of a request (R-A10)', () => {
     },
   );
 
-  test('that forces an update is in the log line of the run', async () => {
+  test('that forced an update: the line of the run', async () => {
     await api.call('POST', `/variables/${doubled}/forceUpdate`, {}, withId('force'));
     await lineOf('force', 'calculation ended', { variableId: doubled });
   });
 
-  test('that uploads a file is in the log lines of the file and of a run it causes', async () => {
+  test('that uploaded a file: the lines of the file and of a run that it causes', async () => {
     const raw = `date;value;variable_id\n2026-05-01T00:00:00Z;${VALUE};${input}\n`;
     const headers = { 'content-type': 'text/csv', ...withId('file').headers };
     const fileId = await api.call<string>('POST', '/storage?filename=a.csv', undefined, { raw, headers });
@@ -98,7 +98,7 @@ describe('request ids: the id of a request (R-A10)', () => {
     await lineOf('file', 'calculation ended', { variableId: doubled });
   });
 
-  test('that is a gRPC call is in the log line of the call, with the account, also when the call is refused', async () => {
+  test('over gRPC: the line of the call, which also names the account, even when the call is refused', async () => {
     const reader = createGrpcReader(roles.grpc, api.token);
     await reader.readPoints({ variableIds: [input] });
     const line = await lineOf('grpc-test', 'call', { method: 'ReadPoints', accountId: world.accountId });
@@ -108,7 +108,7 @@ describe('request ids: the id of a request (R-A10)', () => {
     reader.close();
   });
 
-  test('that ends in an error is in the log line and the error body', async () => {
+  test('that ended in an error: the line of the error; the body of the answer has the id too', async () => {
     const answer = await api.send<{ requestId: string }>('GET', '/sites/987654', undefined, withId('wrong'));
     expect(answer.body.requestId).toBe('wrong');
     await lineOf('wrong', 'request', { status: 404, accountId: world.accountId });

@@ -1,8 +1,8 @@
 /**
  * Triggers (R-H5): which variables must run over which dates after a change. Two waiting requests of one variable are
- * merged when their numbers of failed attempts are equal, so a new trigger widens the request without failed attempts. A
- * committed write becomes requests in the transaction that removes its event from the outbox, so no change is lost or
- * requested twice.
+ * merged when their numbers of failed attempts are equal. A new request has no failed attempt, so it is merged with the
+ * waiting request that has none. A committed write becomes requests in the transaction that removes its event from the
+ * outbox, so no change is lost or requested twice.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { EventConsumer, EventName, OutboxEvent } from '../../platform/database/outbox.ts';

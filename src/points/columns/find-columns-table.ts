@@ -1,4 +1,4 @@
-/** Finds the table in which TimescaleDB keeps the columns of a chunk. */
+/** Finds the table in which TimescaleDB keeps the compressed rows of a chunk. */
 import type { Queryable } from '../../platform/database/database.ts';
 
 const COLUMNS_OF = `select columns_name as name from point_chunks() where name = $1 and columns_name is not null`;

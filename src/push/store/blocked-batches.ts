@@ -61,7 +61,7 @@ interface Blocked {
  */
 export interface TakenPart extends BatchOperations {
   readonly tuples: Buffer;
-  /** The operations of the taken pushes, which all end, and the variables of each. */
+  /** The operations that end once the transaction has written the taken pushes, and the variables of each operation. */
   readonly ended: readonly { readonly id: number; readonly variableIds: ReadonlySet<number> }[];
 }
 

@@ -48,7 +48,7 @@ const process = async (filename: string, content: string | Uint8Array<ArrayBuffe
   stack.ended(await stack.upload(filename, content));
 
 describe('files: POST /storage', () => {
-  it('accepts the form of shipped clients and answers with the file id as a JSON string (R-E1)', async () => {
+  it('accepts the multipart form that shipped clients send, and answers with the file id as a JSON string (R-E1)', async () => {
     const variableId = await newVariable();
     const form = new FormData();
     form.append('note', 'first');

@@ -68,7 +68,7 @@ describe('http: refusals of a rate limit', () => {
     expect(answered).toBe(50);
   });
 
-  it('at most 200 refusals of one key wait; further refusals are sent at once and mark the key as flooded (R-A14)', async () => {
+  it('a limiter delays at most 200 refusals of one key; it sends further refusals at once and marks the key as flooded (R-A14)', async () => {
     const { limiter, useUp } = openLimiter();
     await useUp('a');
     let answered = 0;
@@ -89,7 +89,7 @@ describe('http: refusals of a rate limit', () => {
     expect(limiter.isFlooded('a')).toBe(false);
   });
 
-  it('at most 2,000 refusals of all keys together wait (R-A14)', async () => {
+  it('a limiter delays at most 2,000 refusals, those of all its keys together (R-A14)', async () => {
     const { limiter, useUp } = openLimiter();
     const keys = Array.from({ length: 20 }, (_, index) => `k${index}`);
     for (const key of keys) await useUp(key);

@@ -57,7 +57,7 @@ it('webhooks as a USER sees them: a filter shows exactly the ids that the user m
   );
 });
 
-it('webhooks as a USER sees them: delivery statistics are shown only when there is a filter and the user sees everything in the entities that it names (R-B9)', () => {
+it('webhooks as a USER sees them: a webhook without a filter shows no delivery statistics; with a filter, only to a user who sees everything in the entities of the filter (R-B9)', () => {
   fc.assert(
     fc.property(filter, reach, (given, reached) => {
       const shown = planVisible(webhookOf(given), reached);

@@ -1,4 +1,4 @@
-/** Rate limits (R-B15): per user on the API, per client network where secrets are tried without a bearer token. */
+/** Rate limits (R-B15): per user for the API; per client network for attempts to use a secret without bearer token. */
 import type { Context, MiddlewareHandler } from 'hono';
 import type { CallerEnv } from '../identity/authentication/authenticate.ts';
 import { assertRate } from '../platform/errors.ts';

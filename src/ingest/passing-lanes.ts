@@ -56,7 +56,7 @@ export function openPassingLanes(
     } catch (error) {
       log.warn(
         { err: error, accountId },
-        'work on batches beside a long write failed; batches neither written nor set aside stay queued and are retried',
+        'writing batches beside a long write of the account failed; the batches that still wait are retried',
       );
       return undefined;
     } finally {

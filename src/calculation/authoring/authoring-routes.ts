@@ -144,8 +144,8 @@ interface Problem extends ErrorDetail {
 /**
  * Reports syntax errors, and problems for which saving a new variable would be refused. One such problem is an input
  * that no longer exists. When the saved declaration already has this input, saving accepts it, but runs fail. Warns of
- * names that are read but not declared, and of periods that inputs may hold only in part. Saves nothing and does not
- * run the script.
+ * names that are read but not declared, and of periods of which the window of an input may contain only a part. Saves
+ * nothing and does not run the script.
  */
 async function validate(asker: Asker, c: Context<CallerEnv>, variableId: number, calculated: unknown) {
   const problems: Problem[] = [...(await findSavingProblems(asker, c, variableId, calculated))];

@@ -1,6 +1,6 @@
 /**
  * Runs the services of compose.yaml in podman: creates the networks, starts the services in dependency order, waits
- * until each is ready, stops the services, and removes all they leave.
+ * until each is ready, stops the services, and removes their containers, volumes and networks.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Progress } from '../progress.ts';

@@ -9,7 +9,7 @@
 import { Readable } from 'node:stream';
 import type { Connection, Submittable } from 'pg';
 
-/** Size of the head of a message: a type byte, and four bytes with the length of themselves and of what follows. */
+/** Size of the head of a message: a type byte, then four bytes with the length of the message without its type byte. */
 export const HEAD_BYTES = 5;
 const LENGTH_BYTES = 4;
 const [COPY_DATA, COPY_DONE] = [0x64, 0x63];

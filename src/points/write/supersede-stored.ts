@@ -115,20 +115,20 @@ interface RunStep {
    * there are no such rows, `statement` does not run.
    */
   readonly spanStatement?: (target: StatementTarget) => string;
-  /** True when the statement cuts history: past states lack every row that it removes (R-F9). */
+  /** True when past states lack every row that the statement removes (R-F9). */
   readonly isCut?: true;
 }
 
 /**
  * First instant from which the states of a variable are complete after a write (R-F9), by variable id; Infinity when
- * they are complete only from the write on. A variable without a cut has no entry.
+ * they are complete only from the write on. A variable whose past states lose nothing has no entry.
  */
 export type HistoryCuts = Map<number, Micros>;
 
 /** Statements for each set of runs; the statements of one set are in the order of execution. */
 export const RUN_STEPS: Readonly<Record<keyof ChunkRuns, readonly RunStep[]>> = {
-  // If the statement deletes any row, all its variables count as cut, because finding the variables of deleted rows
-  // would look up each run twice.
+  // If the statement deletes any row, `HistoryCuts` gets all variables of its runs, because finding the variables of
+  // deleted rows would look up each run twice.
   overwritten: [{ table: 'point', statement: removeRuns, isCut: true }],
   exposed: [
     { table: 'point', statement: widenCut },

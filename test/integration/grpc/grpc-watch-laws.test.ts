@@ -1,6 +1,7 @@
 /**
  * Property of `WatchPoints` (R-J1): a reader that is interrupted at any time and resumes with the cursor of its last
- * message gets every stored point once, per variable in the order of VersionTimestamps, also with concurrent writers.
+ * message gets every stored point once, even while writers are active. The points of each variable arrive in the order
+ * of their VersionTimestamps.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -59,8 +60,8 @@ interface Counters {
 }
 
 /**
- * Makes the entries of a random push: new dates, dates written before, or both, sometimes repeated within the push, and
- * occasionally very many.
+ * Makes the entries of a random push, with new dates, dates written before, or both. A date may occur several times.
+ * Occasionally the push has `MANY` entries of one variable.
  */
 function makeEntries(
   variableIds: readonly number[],
@@ -97,7 +98,7 @@ async function write(entries: readonly PointEntry[], random: (below: number) => 
   await api.parts.outbox.relay();
 }
 
-/** Reads in calls that end after a few messages each, until `isDone`. */
+/** Calls `WatchPoints` repeatedly until `isDone`, and cancels each call after a few messages. */
 async function readInterrupted(request: object, random: (below: number) => number, isDone: () => boolean) {
   const taken: WatchedPoint[] = [];
   let cursor: Buffer = Buffer.alloc(0);

@@ -1,4 +1,4 @@
-/** Storing content in parts: what has ended when storing fails (R-A14, R-E5). */
+/** Storing content in parts: when one part fails, the failure is reported after the other parts end (R-A14, R-E5). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PART_BYTES, storeContent } from '../../../src/platform/database/stored-parts.ts';
 import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';

@@ -219,7 +219,8 @@ function stateAt(versions: readonly Row[], micros: number): ReadonlyMap<number, 
 }
 
 /**
- * Compares the states of the store with the states of a history from which nothing was ever cut.
+ * Checks that the states of the store at or after historyFrom are complete: that they equal the states of `uncut`, a
+ * model that keeps what version limits, purges and overwrites remove from the store.
  * @param latest greatest VersionTimestamp of each variable so far; kept between calls, because a deletion may remove
  * the version that has it.
  */
@@ -238,7 +239,7 @@ async function expectWhole(cut: StoreWorld, uncut: World, latest: Map<string, nu
   }
 }
 
-it('points: states at or after historyFrom equal the states of a history that was never cut, after every step of random histories (R-F9)', async () => {
+it('points: the states of the store at or after historyFrom are complete after every step of random histories (R-F9)', async () => {
   await fc.assert(
     fc.asyncProperty(history, async ({ variables, steps }) => {
       const [cut, uncut] = [await store.openWorld(), openModelWorld(undefined, true)];

@@ -63,7 +63,7 @@ describe('points: deletion', () => {
     ['with only an end', { toMicros: at(1) }, [11, 21, 12, 22, 13, 23, 14, 24], [at(0), at(0), 1]],
     ['without start and end', {}, [], [at(0), at(4), 5]],
   ] as const)(
-    'of a period %s removes all versions of its points and counts their dates (R-G5)',
+    'removes all versions of the points in a period %s, and counts the dates of these points (R-G5)',
     async (_case, period, left, range) => {
       const [variableId, other] = [await addTwice(), await addTwice()];
       const expected = [{ variableId, fromMicros: range[0], toMicros: range[1], count: range[2] }];
@@ -92,7 +92,7 @@ describe('points: deletion', () => {
     ['the last points', { fromMicros: at(2) }],
     ['points in the middle', { fromMicros: at(1), toMicros: at(2) }],
   ] as const)(
-    'of %s does not affect later writes: they replace the version with the same VersionTag, apply the version limit and get later VersionTimestamps (R-F1–F3)',
+    'deleting %s does not affect later writes: they replace the version with the same VersionTag, apply the version limit and get later VersionTimestamps (R-F1–F3)',
     async (_case, period) => {
       const variableId = await store.addVariable({ isVersioned: true, versionLimit: 2 });
       const write = (value: number, tag: string | null = null) =>
@@ -119,7 +119,7 @@ describe('points: deletion', () => {
     },
   );
 
-  it('waits for a write whose transaction is open, and removes its points (R-G5)', async () => {
+  it('waits for a write whose transaction is open, and removes the points of this write too (R-G5)', async () => {
     const variableId = await addTwice();
     let removal: ReturnType<typeof remove> | undefined;
     await withTransaction(store.database, async (transaction) => {

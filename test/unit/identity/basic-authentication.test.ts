@@ -71,8 +71,8 @@ describe('HTTP Basic: the origin of a request', () => {
   });
 });
 
-describe('HTTP Basic: a refusal', () => {
-  test('of wrong credentials names Bearer to a script in a page, and Basic to other clients (R-A5, R-A13)', async () => {
+describe('HTTP Basic: refusals', () => {
+  test('the answer to wrong credentials names Bearer to a script in a page, and Basic to other clients (R-A5, R-A13)', async () => {
     const send = openApp(acceptRight);
     const challengeTo = async (headers: Readonly<Record<string, string>>) => {
       const answer = await send('POST', headers, 'wrong');
@@ -85,7 +85,7 @@ describe('HTTP Basic: a refusal', () => {
   });
 
   test.each(['Basic', 'Basic %%%', `Basic ${btoa('ann')}`])(
-    'of the header "%s" says that it has no user name (R-B7, R-A5)',
+    'the error for the header "%s" says that the header has no user name (R-B7, R-A5)',
     async (authorization) => {
       const answer = await openApp(acceptRight)('POST', { authorization });
       expect(answer.status).toBe(401);
@@ -93,7 +93,7 @@ describe('HTTP Basic: a refusal', () => {
     },
   );
 
-  test('follows when a cached exchange is stale and the issuer no longer grants the scope (R-B6, R-B7)', async () => {
+  test('a request is refused when its cached exchange is stale and the issuer no longer grants the scope (R-B6, R-B7)', async () => {
     const granted = [verified('push-data'), verified('datahub-api')];
     let isStale = false;
     const callers: FindCaller = async (token) => {

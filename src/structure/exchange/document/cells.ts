@@ -8,7 +8,7 @@ import type { WorkbookCell, WorkbookRow } from '../../../platform/http/workbook-
 import { KINDS, type KindName, type ListName } from './kinds.ts';
 
 /**
- * @param letters letters of the columns by member.
+ * @param letters the letter of the column of each member.
  * @returns the path of a member: its cell, or its name within the row when the sheet has no column for the member.
  */
 export function cellPath(
@@ -21,7 +21,7 @@ export function cellPath(
   return letter === undefined ? `${sheet}!${row}.${member}` : `${sheet}!${letter}${row}`;
 }
 
-/** Maximum characters that are written to a cell; the format allows 32,767. */
+/** Maximum number of characters written to a cell; the format allows 32,767. */
 const MAX_CELL_CHARACTERS = 32_000;
 
 /**

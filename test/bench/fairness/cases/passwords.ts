@@ -1,6 +1,6 @@
 /**
- * Password checks: eight clients without an account, in the place of account A, keep guessing the HTTP Basic password
- * of one of account B's devices, without pause. Meanwhile that device pushes one reading at a time.
+ * Password checks: eight clients, which have no account and replace account A, guess the HTTP Basic password of a
+ * device of account B without pause. Meanwhile the device pushes one reading at a time.
  */
 import { randomUUID } from 'node:crypto';
 import { createTestClient } from '../../../support/clients/test-client.ts';

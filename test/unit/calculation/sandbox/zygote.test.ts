@@ -29,7 +29,7 @@ function openZygote(scripts: readonly string[]) {
 
 const isRunning = ({ exitCode, signalCode }: ChildProcess) => exitCode === null && signalCode === null;
 
-test.concurrent('zygote: the death of a zygote while its standby starts leaves one standby and no orphan (R-H7)', async () => {
+test.concurrent('zygote: one standby and no orphan remain after a zygote dies during the start of its standby (R-H7)', async () => {
   const ready = `echo ready; ${HEARTBEATS}`;
   const {
     zygote: opened,
@@ -42,7 +42,7 @@ test.concurrent('zygote: the death of a zygote while its standby starts leaves o
   await eventually('the replacement', async () => isCounted('tidemark_zygote_starts_total 3'));
   await pause(500);
   expect(launched.filter(isRunning)).toHaveLength(2);
-  // The standby that was starting serves; the third container is its standby.
+  // Container 2, which was starting as the standby, is now the zygote; container 3 is its standby.
   expect(await zygote.socketPath()).toBe('socket 2');
   await zygote.close();
   expect(launched.filter(isRunning)).toEqual([]);

@@ -1,4 +1,4 @@
-/** Routes that add users to an account and remove users from an account (§4.3): any account that the caller may use. */
+/** Routes that add users to any account that the caller may use, and remove users from such an account (§4.3). */
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { requireRole } from '../../identity/authentication/authenticate.ts';

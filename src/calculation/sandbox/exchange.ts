@@ -51,7 +51,7 @@ function collect(socket: Socket, parts: readonly Buffer[]): Promise<Answer> {
       socket.uncork();
     });
     socket.once('error', (error) => {
-      // An error after `connect`, such as a reset, only ends the answer; a run without a trailer ends as a `fault`.
+      // An error after `connect`, such as a reset, only ends the answer; without a trailer, the run ends as a `fault`.
       if (!isConnected) reject(new ConnectError(error.message, { cause: error }));
     });
     let isFinished = false;

@@ -32,8 +32,8 @@ const HEADERS = {
 /** Routes of `GET /data/watch` (R-J1). Mount at `/data/watch`. */
 export function watchRoutes(services: WatchRouteServices): Hono<WatchEnv> {
   const write = openEventWriter(services.dictionary);
-  // After READ_MAX_SEC the watch ends with an event; when the client does not take this event, the connection is
-  // closed. There is no minimum rate, because a slow client takes the memory of only one message.
+  // After READ_MAX_SEC the watch ends with an event; when the client does not read this event, the connection is
+  // closed. There is no minimum rate, because a slow client uses the memory of only one message.
   const { readPace, log } = services;
   const pace = { stallMs: readPace.stallMs, minBytesPerSec: 0, maxMs: readPace.maxMs + readPace.stallMs };
   return new Hono<WatchEnv>().get('/', (c) => {
@@ -58,8 +58,8 @@ function toWatchRequest(c: Context<WatchEnv>): WatchRequest {
 }
 
 /**
- * @throws the error of `WatchServer.run` when it comes before the first event, such as a refusal. A later error becomes
- * the event `end`.
+ * @throws an error of `WatchServer.run`, such as a refusal, when the error comes before the first event. A later error
+ * becomes the event `end`.
  */
 async function* eventsOf(
   { watches, readPace, log }: WatchRouteServices,

@@ -117,7 +117,7 @@ function toDelivery(
         metrics.disabled();
         log.warn(
           { webhookId, reason: disableReason(reason, 'en') },
-          'the service disabled a webhook; its waiting messages are not sent, but can be replayed once it is enabled',
+          'the service disabled a webhook; its waiting messages are not sent, but can be replayed once the webhook is enabled',
         );
       }
     },

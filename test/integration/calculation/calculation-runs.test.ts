@@ -49,7 +49,7 @@ const addCalculated = (inputs: readonly Input[]): Promise<number> =>
   );
 
 describe('calculation: a variable reached by two paths', () => {
-  test('waits for the running variable of the longer path, but not for the next run of that variable (R-H5)', async () => {
+  test('the variable waits for the running variable of the longer path, but not for the next run of that variable (R-H5)', async () => {
     const input = await store.addVariable({ isVersioned: false });
     const between = await addCalculated([{ variableId: input }]);
     const both = await addCalculated([{ variableId: input }, { variableId: between }]);
@@ -80,7 +80,7 @@ describe('calculation: a run that may read 100 points', () => {
     [MAX_INPUT_POINTS + 1, 'invalid_input', TOO_MANY_POINTS],
     // So many points that reading must stop before the end.
     [100_000, 'invalid_input', TOO_MANY_POINTS],
-  ])('with an input of %i points ends with the outcome %s (R-H7)', async (count, outcome, message) => {
+  ])('a run with an input of %i points ends with the outcome %s (R-H7)', async (count, outcome, message) => {
     const input = await store.addVariable({ isVersioned: false });
     await store.database.query(
       `insert into point select timestamptz '2026-01-01' + n * interval '1 minute', n, now(), $1, 0, 0
@@ -95,7 +95,7 @@ describe('calculation: a run that may read 100 points', () => {
 });
 
 describe('calculation: the versions of a run', () => {
-  test('are traced to the run even when their VersionTimestamps are after its end (R-H12, R-F1)', async () => {
+  test('the versions are traced to the run even when their VersionTimestamps are after the end of the run (R-H12, R-F1)', async () => {
     const variableId = await addCalculated([]);
     // The last VersionTimestamp of the series is in the future, so the versions of the run come after the end of the run.
     await store.write(variableId, [[START, 0]]);
@@ -124,7 +124,7 @@ describe('calculation: the versions of a run', () => {
 });
 
 describe('calculation: a forced update without dates', () => {
-  test('waits while `point_gate` is locked, as by the compression of a chunk, then requests dates from the first date of the input (R-H5)', async () => {
+  test('the update waits while `point_gate` is locked, as during the compression of a chunk; then it requests dates from the first date of the input (R-H5)', async () => {
     const input = await store.addVariable({ isVersioned: false });
     await store.write(input, [[START, 1]]);
     const variableId = await addCalculated([{ variableId: input }]);
@@ -153,7 +153,7 @@ describe('calculation: a run that was abandoned', () => {
     store.database.query('update calculation_request set not_before_date = now() where variable_id = $1', [variableId]);
   const [OLD, NEW] = ['2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z'];
   const force = (variableId: number, at: string) => forceRuns(store.database, [variableId], { from: at, to: at });
-  test('by a restart of the database is repeated, and the attempt does not count (R-A15)', async () => {
+  test('a run abandoned because the database restarted is repeated, and the attempt does not count (R-A15)', async () => {
     const variableId = await addCalculated([]);
     await forceRuns(store.database, [variableId], {});
     for (let restart = 0; restart < MAX_ATTEMPTS + 1; restart += 1) {
@@ -173,7 +173,7 @@ describe('calculation: a run that was abandoned', () => {
   });
 
   test.each(['before', 'after'] as const)(
-    'delays a request for dates outside the run, if the request is made %s a worker tries to repeat the run; the request keeps attempt 0 (R-H5)',
+    'the run delays a request for dates outside the run, if the request is made %s a worker tries to repeat the run; the request keeps attempt 0 (R-H5)',
     async (order) => {
       const variableId = await addCalculated([]);
       await force(variableId, OLD);
@@ -192,7 +192,7 @@ describe('calculation: a run that was abandoned', () => {
     },
   );
 
-  test('fails after its last attempt; a request for dates outside the run does not fail, and gets its own run after a pause (R-H5, R-H8)', async () => {
+  test('the run fails after its last attempt; a request for dates outside the run does not fail, and gets its own run after a pause (R-H5, R-H8)', async () => {
     const variableId = await addCalculated([]);
     await force(variableId, OLD);
     const isDead = () => calculations.runWith(variableId, crash).then(...([() => false, () => true] as const));
@@ -215,7 +215,7 @@ describe('calculation: a run that was abandoned', () => {
 });
 
 describe('calculation: a run whose calculator or variable is lost', () => {
-  test('fails after the calculators of five attempts died (R-H8)', async () => {
+  test('a run fails after the calculators of five attempts died (R-H8)', async () => {
     const variableId = await addCalculated([]);
     await forceRuns(store.database, [variableId], {});
     const crash = () => Promise.reject(new Error('the process would be gone'));
@@ -231,7 +231,7 @@ describe('calculation: a run whose calculator or variable is lost', () => {
     expect(await findDue()).not.toContain(variableId);
   });
 
-  test('stores nothing when another database session ended the run (R-H5, R-K3)', async () => {
+  test('a run stores nothing when another database session ended the run (R-H5, R-K3)', async () => {
     const variableId = await addCalculated([]);
     await forceRuns(store.database, [variableId], {});
     const takeOver = async () => {
@@ -245,7 +245,7 @@ describe('calculation: a run whose calculator or variable is lost', () => {
     expect(await calculations.runsOf(variableId)).toMatchObject([{ state: 'Abandoned' }]);
   });
 
-  test('is not repeated when its variable was deleted after its calculator died (R-H5)', async () => {
+  test('a run is not repeated when its variable was deleted after its calculator died (R-H5)', async () => {
     const variableId = await addCalculated([]);
     await forceRuns(store.database, [variableId], {});
     await expect(calculations.runWith(variableId, () => Promise.reject(new Error('gone')))).rejects.toThrow();
@@ -397,7 +397,7 @@ describe('calculation: an input', () => {
     ['Week', 1_000_000],
     ['Day', 1_000_000],
   ])(
-    'may have a window that exceeds the range of dates: periodTimeBase %s, period %i (R-H6)',
+    'an input may have a window that exceeds the range of dates: periodTimeBase %s, period %i (R-H6)',
     async (periodTimeBase, period) => {
       const input = await store.addVariable({ isVersioned: false });
       await store.write(input, [[START, 1]]);
@@ -408,7 +408,7 @@ describe('calculation: an input', () => {
     },
   );
 
-  test('is read with an asOf that is exact to the microsecond (R-F5, R-H6)', async () => {
+  test('an input is read with an asOf that is exact to the microsecond (R-F5, R-H6)', async () => {
     const input = await store.addVariable({ isVersioned: true });
     const { versionTimestamp } = await store.write(input, [[START, 1]]);
     const isoOf = (micros: number) =>

@@ -38,7 +38,7 @@ async function workbookOf(response: Response): Promise<Excel.Workbook> {
 }
 
 describe('files: the download of row errors', () => {
-  it('is a workbook when Accept names xlsx, and CSV with the same rows when Accept names JSON (R-E1)', async () => {
+  it('the download is a workbook when Accept names xlsx, and CSV with the same rows when Accept names JSON (R-E1)', async () => {
     const rows = Array.from({ length: ERRORS }, (_, row) => `${variableId},=1+${row},x\n`).join('');
     const { id } = await stack.ended(await stack.upload('wröng.csv', `variable_id,date,value\n${rows}`));
     const workbookAnswer = await get(`/storage/${id}/errors`, `text/html, ${XLSX_TYPE}, */*;q=0.1`);
@@ -56,7 +56,7 @@ describe('files: the download of row errors', () => {
     expect(typeof found[1]?.[1]).toBe('number');
   });
 
-  it('has only a header for a file without row errors (R-E1)', async () => {
+  it('the download has only a header for a file without row errors (R-E1)', async () => {
     const csv = `variable_id,date,value\n${variableId},2026-01-01T00:00:00Z,1\n`;
     const { id } = await stack.ended(await stack.upload('right.csv', csv));
     expect(await (await get(`/storage/${id}/errors`)).text()).toBe('row,code,message');
@@ -66,7 +66,7 @@ describe('files: the download of row errors', () => {
 });
 
 describe('files: template of a Standard File', () => {
-  it('has the columns of §2 as CSV and no rows, and can be uploaded unchanged (R-E1)', async () => {
+  it('the CSV template has the columns of §2 and no rows, and can be uploaded unchanged (R-E1)', async () => {
     const response = await get('/storage/template');
     expect(response.headers.get('content-disposition')).toContain('standard-file.csv');
     const csv = await response.text();
@@ -76,7 +76,7 @@ describe('files: template of a Standard File', () => {
     });
   });
 
-  it('is a workbook with date cells and a drop-down of variable types; a row added to it is ingested (R-E1)', async () => {
+  it('the xlsx template has date cells and a drop-down of variable types; a row added to the template is ingested (R-E1)', async () => {
     const workbook = await workbookOf(await get('/storage/template', XLSX_TYPE));
     const [sheet, types] = workbook.worksheets;
     if (!sheet || !types) throw new Error('the template must have two sheets');
@@ -95,7 +95,7 @@ describe('files: template of a Standard File', () => {
     expect(body).toMatchObject([{ date: '2026-02-28T23:15:00Z', rawValue: 2.5 }]);
   });
 
-  it('needs a token (R-B8)', async () => {
+  it('the download of the template needs a token (R-B8)', async () => {
     expect((await fetch(`${stack.origin}/storage/template`)).status).toBe(401);
   });
 });

@@ -36,7 +36,7 @@ describe('http: Api-Version', () => {
     if (status === 400) expect(answer.body).toMatchObject({ code: 'api_version_unsupported' });
   });
 
-  it('is a header of 401 and 404 answers (R-A2)', async () => {
+  it('401 and 404 answers have the header Api-Version (R-A2)', async () => {
     const nobody = createTestClient(api.origin);
     const answers = [await nobody.get('/sites'), await api.manager.get('/nowhere')];
     expect(answers.map(({ status, headers }) => [status, headers.get('api-version')])).toEqual([
@@ -119,13 +119,13 @@ describe('http: request body', () => {
     ['application/x-www-form-urlencoded', 'no', 415],
     ['', 'no', 415],
     ['application/json', 'br', 415],
-  ])('of media type "%s" with %s encoding is answered %i (§2, R-A4)', async (contentType, encoding, status) => {
+  ])('a body of media type "%s" with %s encoding is answered %i (§2, R-A4)', async (contentType, encoding, status) => {
     const answer = await push(contentType, encoding === 'no' ? undefined : encoding);
     expect(answer.status).toBe(status);
     if (status === 415) expect(answer.body).toMatchObject({ code: 'unsupported_media_type' });
   });
 
-  it('of invalid or truncated gzip is answered 400 (R-A4)', async () => {
+  it('a body of invalid or truncated gzip is answered 400 (R-A4)', async () => {
     const headers = { 'content-encoding': 'gzip' };
     const whole = gzipSync(JSON.stringify([READING]));
     for (const raw of [new TextEncoder().encode('[]'), new Uint8Array(whole.subarray(0, 20))]) {
@@ -136,7 +136,7 @@ describe('http: request body', () => {
     }
   });
 
-  it('of POST /sites above 1 MiB is answered 413, and the answer announces that the connection closes (R-A5)', async () => {
+  it('a body of POST /sites above 1 MiB is answered 413, and the answer announces that the connection closes (R-A5)', async () => {
     const answer = await api.manager.post('/sites', { name: 'x', location: 'x'.repeat(1 << 20) });
     expect(answer).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
     expect(answer.headers.get('connection')).toBe('close');
@@ -152,7 +152,7 @@ describe('http: request body', () => {
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_input' } });
   });
 
-  it('of POST /data with 100,001 ids takes less than 5 s of processor time (R-A5)', async () => {
+  it('a body of POST /data with 100,001 ids takes less than 5 s of processor time (R-A5)', async () => {
     const raw = `{"variableIds":[${'1,'.repeat(100_000)}1]}`;
     // The API runs in this thread. Quadratic work on this many ids takes a minute.
     const { result, threadMs } = await measureThread(() => api.manager.send('POST', '/data', undefined, { raw }));
@@ -166,7 +166,7 @@ describe('http: request body', () => {
 });
 
 describe('http: responses', () => {
-  it('larger than 1 KiB are compressed when the client accepts gzip or deflate (R-A4)', async () => {
+  it('responses larger than 1 KiB are compressed when the client accepts gzip or deflate (R-A4)', async () => {
     for (let index = 0; index < 20; index++) await createStructure(api.manager);
     const encoding = async (path: string, accepted: string) => {
       const headers = { authorization: `Bearer ${api.manager.token}`, 'accept-encoding': accepted };
@@ -191,9 +191,9 @@ describe('http: responses', () => {
 
   it.each([
     ['given by the client', 'req-1.2:3_4'],
-    ['generated because the client sent none', undefined],
-    ['generated because the one sent could break a log line', 'a b"c'],
-  ])('carry, in header and error body, a request id %s (R-A10)', async (_what, given) => {
+    ['generated because the client sent no id', undefined],
+    ['generated because the id that the client sent could break a log line', 'a b"c'],
+  ])('the header and the body of an error have the request id %s (R-A10)', async (_what, given) => {
     const answer = await api.manager.get('/nowhere', given === undefined ? {} : { 'x-request-id': given });
     const id = answer.headers.get('x-request-id');
     expect(answer.body).toMatchObject({ code: 'not_found', requestId: id });
@@ -213,7 +213,7 @@ describe('http: responses', () => {
     expect(await api.manager.send(method, path)).toMatchObject({ status, body: { code, message: expect.any(String) } });
   });
 
-  it('are 401 with a challenge when the token is missing, and 403 when the scope or the permission is missing (R-A5, R-B6)', async () => {
+  it('responses are 401 with a challenge when the token is missing, and 403 when the scope or the permission is missing (R-A5, R-B6)', async () => {
     const nobody = createTestClient(api.origin);
     for (const path of ['/api/data', '/sites']) {
       const answer = await nobody.post(path, []);
@@ -264,7 +264,7 @@ describe('http: while a dependency is unavailable', () => {
     expect((await api.manager.get('/sites')).status).toBe(200);
   });
 
-  it('a background loop that stalls makes readiness fail, and the log names it once (R-A9)', async () => {
+  it('a background loop that stalls makes readiness fail, and the log names the loop once (R-A9)', async () => {
     const { DATABASE_URL, REDIS_URL, QUEUE_PREFIX } = api.parts.config;
     const lines: object[] = [];
     const log = Object.assign(createLog('silent', 'test'), { error: (fields: object) => lines.push(fields) });

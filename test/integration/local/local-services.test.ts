@@ -41,7 +41,7 @@ describe('npm start: TimescaleDB and Redis', { timeout: 120_000 }, () => {
     return child;
   }
 
-  it('start again after the process that started them was killed, TimescaleDB with its committed rows (R-K3)', async () => {
+  it('both start again after the process that started them was killed, and TimescaleDB keeps its committed rows (R-K3)', async () => {
     const first = start();
     const addresses = await readAddresses(first);
     await withClient(addresses.serverUrl, (client) => client.query('create table kept as select 42 as value'));
@@ -95,7 +95,7 @@ describe('npm start: services of DATABASE_URL and REDIS_URL', () => {
 });
 
 describe('test support: a test database', () => {
-  it('is migrated, empty and separate from others', async () => {
+  it('a test database is migrated, empty and separate from other test databases', async () => {
     const [one, two] = [await createTestDatabase(), await createTestDatabase()];
     await withClient(one.url, (client) => client.query(`insert into account (name) values ('only here')`));
     const { rows } = await withClient(two.url, (client) => client.query('select count(*)::int as count from account'));

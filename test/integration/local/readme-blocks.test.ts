@@ -78,7 +78,8 @@ async function freePort(): Promise<number> {
 
 /** Runs commands. Throws when a command fails or writes to standard error. @returns standard output. */
 async function runIn(shell: string, commands: string): Promise<string> {
-  // A bash of shell level 1 whose input is a socket takes itself for a remote shell and reads the machine's bashrc.
+  // A bash of shell level 1 whose input is a socket assumes that a remote shell daemon started it, and reads the bashrc
+  // of the machine.
   const env = { ...process.env, SHLVL: '2' };
   const { stdout, stderr } = await run(shell, ['-eu', '-c', commands], { cwd: directory, env });
   expect(stderr, shell).toBe('');
@@ -99,7 +100,7 @@ test('readme: all shell blocks except npm commands run in sh and in bash, and re
   }
 }, 60_000);
 
-test('tour: after the readme, all blocks except npm commands run; the tour announces the only error', async () => {
+test('tour: after the readme, all blocks except npm commands run; the only error is the one that the tour announces', async () => {
   const readme = await commandsOf(README);
   expect(readme).toMatch(CLEAN_UP);
   const tour = (await commandsOf(TOUR))

@@ -65,7 +65,7 @@ describe('points: rows of CopyOut', () => {
     ['rows longer than one read of a socket', `select repeat('long ', n * 40000) from generate_series(1, 6) n`],
     ['rows of every length', `select repeat('x', n % 997) from generate_series(1, 20000) n`],
     ['empty rows', `select ''::text from generate_series(1, 1000) n`],
-  ])('equal the bytes of pg-copy-streams: %s (R-G4)', async (_what, rows) => {
+  ])('the rows equal the bytes of pg-copy-streams: %s (R-G4)', async (_what, rows) => {
     const [ours, others] = await withConnection(database, async (connection) => {
       const own = await collect(connection, new CopyOut(copying(rows)));
       const chunks: Buffer[] = [];
@@ -76,7 +76,7 @@ describe('points: rows of CopyOut', () => {
     expect(ours.length).toBeGreaterThan(0);
   });
 
-  test('exclude messages that the server sends between rows (R-G4)', async () => {
+  test('the rows exclude messages that the server sends between rows (R-G4)', async () => {
     const text = await withConnection(database, async (connection) => {
       await connection.query('listen rows');
       return collect(connection, new CopyOut(copying('select noisy(n) from generate_series(1, 300) n', 'text')));
@@ -88,7 +88,7 @@ describe('points: rows of CopyOut', () => {
     ).toEqual([...Array(300).keys()].map((n) => n + 1).concat(0));
   });
 
-  test('wait for a slow consumer (R-G4)', async () => {
+  test('CopyOut waits for a slow consumer (R-G4)', async () => {
     const sizes: number[] = [];
     await withConnection(database, async (connection) => {
       const stream = connection.query(new CopyOut(copying('select n from generate_series(1, 300000) n')));
@@ -105,10 +105,10 @@ describe('points: rows of CopyOut', () => {
 
 describe('points: a CopyOut that fails', () => {
   test.each([
-    ['before its first row', 'select 1 / 0'],
+    ['before the first row', 'select 1 / 0'],
     ['after many rows', 'select 1 / (150000 - n) from generate_series(1, 200000) n'],
     ['when the statement is parsed', 'select nothing from nowhere'],
-  ])('%s: reports the error and leaves the connection usable (R-G4)', async (_when, rows) => {
+  ])('a failure %s is reported and leaves the connection usable (R-G4)', async (_when, rows) => {
     await withConnection(database, async (connection) => {
       await expect(collect(connection, new CopyOut(copying(rows)))).rejects.toMatchObject({
         code: expect.stringMatching(/^(22012|42P01)$/),

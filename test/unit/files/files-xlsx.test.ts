@@ -292,7 +292,7 @@ describe('files: serial numbers of date cells', () => {
     expect(micros === undefined ? 'no date' : new Date(micros / 1000).toISOString()).toBe(date);
   });
 
-  it('give whole seconds from March 1900 to 2199 exactly (R-E2)', () => {
+  it('the serial number of any whole second from March 1900 to 2199 is read exactly (R-E2)', () => {
     const [first, last] = [Date.UTC(1900, 2, 1) / 1000, Date.UTC(2199, 11, 31) / 1000];
     fc.assert(
       fc.property(fc.integer({ min: first, max: last }), (seconds) => {

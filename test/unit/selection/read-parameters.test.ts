@@ -100,7 +100,7 @@ describe('read parameters: OpenAPI describes what is parsed (R-A9)', () => {
   });
 });
 
-test('read parameters: the address of GET /data refuses an unknown parameter that resembles a filter; the address of POST /data ignores every parameter but format (R-A12)', () => {
+test('read parameters: GET /data refuses an unknown query parameter that resembles a filter; POST /data ignores every query parameter except format (R-A12)', () => {
   expect(() => query('variabelIds=1')).toThrow('the nearest is variableIds');
   const address = 'http://h/data?format=XLSX&variabelIds=1&variableIds=2';
   expect(FORMAT_QUERY.parse(address)).toEqual({ format: 'xlsx' });
@@ -138,7 +138,7 @@ describe('read parameters: plus signs in dates (R-A3)', () => {
 describe('read parameters: tags (R-G2)', () => {
   const tags = (...texts: readonly string[]) => read(READ_QUERY.parameters.tags, ...texts);
 
-  test('are split at the first colon; an empty text is not a tag', () => {
+  test('tags are split at the first colon; an empty text is not a tag', () => {
     expect(tags('a:b', '', 'url:http://x', 'c:')).toEqual([
       ['a', 'b'],
       ['url', 'http://x'],
@@ -154,13 +154,13 @@ describe('read parameters: tags (R-G2)', () => {
 describe('read parameters: values outside a query (R-G2)', () => {
   const DAY = { months: 0, days: 1, micros: 0 };
 
-  test('are undefined when absent', () => {
+  test('an absent value is undefined', () => {
     for (const parse of [parseTimeZone, parseRelativeVersion, parseHorizon]) {
       expect(parse(undefined, LOCATION)).toBeUndefined();
     }
   });
 
-  test('are parsed like the query parameter of the same name', () => {
+  test('a value is parsed like the query parameter of the same name', () => {
     expect(parseTimeZone('romance standard time', LOCATION)).toBe('Europe/Paris');
     expect(parseRelativeVersion('last day', LOCATION)).toEqual(DAY);
     expect(parseHorizon('P1D', LOCATION)).toEqual(DAY);
@@ -171,7 +171,7 @@ describe('read parameters: values outside a query (R-G2)', () => {
     expect([durationOf('current'), durationOf(undefined), durationOf(DAY)]).toEqual([undefined, undefined, DAY]);
   });
 
-  test('are refused with their location when they are invalid (R-A5)', () => {
+  test('the error of an invalid value names its location (R-A5)', () => {
     expect(() => parseTimeZone('Mars', LOCATION)).toThrow('$.given must be an IANA or Windows time zone, got "Mars"');
     expect(() => parseRelativeVersion('soon', LOCATION)).toThrow('$.given must be Current, a count of hours');
     expect(() => parseHorizon('24', LOCATION)).toThrow('$.given must be an ISO 8601 duration such as PT24H');

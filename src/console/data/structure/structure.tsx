@@ -1,6 +1,6 @@
 /**
- * Imports a structure document: first a trial import shows, row by row, what the import would do; then follows the
- * import itself. Also downloads exports and the template.
+ * Imports a structure document. First, a trial import shows, row by row, what the import would do; then the user starts
+ * the import itself. Also downloads exports and the template.
  */
 import { Button, Progress, Skeleton } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
@@ -70,7 +70,7 @@ export function Structure({ importId }: { readonly importId: string | undefined 
   );
 }
 
-/** @returns `sending`, a mutation that sends a document and opens its import; and `part`, the sent part, from 0 to 1. */
+/** @returns `sending`, a mutation that sends a document and opens its import; `part`, the fraction sent, 0 to 1. */
 function useImport() {
   const navigate = useNavigate();
   const [part, setPart] = useState(0);

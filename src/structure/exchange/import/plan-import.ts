@@ -68,8 +68,8 @@ const problem = (select: string) =>
   `insert into structure_import_problem (import_id, path, message) ${select} limit ${MAX_PROBLEMS}`;
 
 /**
- * Finds the parent of each row by key, and reports the rows for which it finds none or several. A row may also give the
- * name of a parent that has an identifier.
+ * Finds the parent of each row by key, and reports the rows for which it finds no parent or several parents. A row may
+ * also give the name of a parent that has an identifier.
  */
 async function resolveParents(
   run: Run,

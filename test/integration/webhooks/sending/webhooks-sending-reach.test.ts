@@ -87,7 +87,7 @@ describe('webhook sending: connects to public addresses only (R-I4)', () => {
     ['a name that resolves to an empty list', async () => []],
     ['a name that does not exist', failing('ENOTFOUND')],
     ['a name without addresses', failing('ENODATA')],
-  ])('reports the error of an internal address for %s', async (_what, resolve) => {
+  ])('reports the same error for %s as for an internal address', async (_what, resolve) => {
     expect((await sendTo(named(), { resolve })).error).toBe(NO_PUBLIC_ADDRESS);
   });
 

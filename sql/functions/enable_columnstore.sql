@@ -1,4 +1,4 @@
--- Allows chunks of points to be compressed into columns. The Apache edition of TimescaleDB cannot compress; there, the
+-- Allows TimescaleDB to compress the chunks of points. The Apache edition of TimescaleDB cannot compress; there, the
 -- function does nothing and returns false; otherwise it returns true. Called at the end of every migration run.
 -- src/points/columns decides which chunks are compressed, and when.
 --

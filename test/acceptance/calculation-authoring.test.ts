@@ -194,7 +194,7 @@ describe('calculation: evaluate', () => {
 });
 
 describe('calculation: sampleData', () => {
-  test('is loaded in plain R, where the script returns the same series as evaluate (R-H9)', async () => {
+  test('plain R loads the data, and the script then returns the same series as evaluate (R-H9)', async () => {
     const variableId = await createVariable(api, sourceId, { calculated: declared() });
     const { series } = await api.call<Evaluation>('POST', pathOf(variableId, 'evaluate'), {});
     const response = await fetch(roles.http + pathOf(variableId, 'sampleData'), {

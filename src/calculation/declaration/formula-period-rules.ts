@@ -1,7 +1,7 @@
 /**
  * Decides which formula computes which dates (R-H1). A formula is valid from `validFrom` (inclusive) to `validUntil`
  * (exclusive). Where several formulas overlap, the latest `validFrom` wins, so a new formula supersedes an earlier
- * formula without `validUntil`.
+ * formula that has no `validUntil`.
  */
 import type { Micros } from '../../points/point.ts';
 
@@ -53,8 +53,8 @@ function findValid(begins: readonly Micros[], ends: readonly Micros[], at: Micro
 }
 
 /**
- * @returns the part of a range of dates that lies in a period; a range outside the period becomes the nearest date
- * of the period, because the window of an input may reach from the range into the period (R-H1).
+ * @returns the part of a range of dates that lies in a period. For a range outside the period, returns the date of the
+ * period nearest to it, because the window of an input at this date may contain dates of the range (R-H1).
  */
 export function clampInto({ fromMicros, untilMicros }: FormulaPeriod, range: DateRange): DateRange {
   return { fromMicros: clamp(range.fromMicros), toMicros: clamp(range.toMicros) };

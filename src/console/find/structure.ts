@@ -72,7 +72,7 @@ interface Found<Item> {
   readonly total: number;
 }
 
-/** @returns the query of what a search for `text` finds. The query sends no request while `text` is empty. */
+/** @returns the query of the hits of a search for `text`. The query sends no request while `text` is empty. */
 export function useSearch(text: string) {
   return useQuery({
     queryKey: ['search', text],
@@ -102,7 +102,7 @@ async function search(text: string): Promise<Hits> {
   return { sites, sources, variables };
 }
 
-/** @returns the query of the variables' sources, as a map by source id; a hit shows the site of its source. */
+/** @returns the query of the variables' sources, as a map by source id. The hit of a variable shows this source's site. */
 export function useSourcesOf(variables: readonly Variable[]) {
   const sourceIds = [...new Set(variables.map(({ sourceId }) => sourceId))].sort((a, b) => a - b);
   return useQuery({

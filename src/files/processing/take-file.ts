@@ -139,7 +139,7 @@ interface Ended {
   readonly concerns: readonly number[] | null;
 }
 
-/** Stores the names of the columns that are not part of a Standard File. */
+/** Stores the names of the file's columns that the Standard File format does not define. */
 export async function storeIgnoredColumns(
   queryable: Queryable,
   fileId: string,

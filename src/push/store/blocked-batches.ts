@@ -1,7 +1,7 @@
 /**
- * Takes pushes out of a small batch that waits for an earlier batch. Group commit (accept/group-commit.ts) puts small
- * pushes into a shared batch, so otherwise a push to one variable would wait for a rewrite of another variable. Takes
- * only whole pushes. The remaining pushes keep their position in the queue, and a push is taken only when no earlier
+ * Takes whole pushes out of a small batch that waits for an earlier batch. Group commit (accept/group-commit.ts) puts
+ * small pushes into a shared batch; without this module, a push to one variable would therefore wait for a rewrite of
+ * another variable. The remaining pushes keep their position in the queue, and a push is taken only when no earlier
  * push with one of its variables waits, so the order within each variable is kept (R-D6).
  */
 import type { Transaction } from '../../platform/database/database.ts';
@@ -15,7 +15,7 @@ import type { BatchOperations } from './warn-of-refused.ts';
 
 /** Maximum number of batches examined, oldest first. The time of FIND_BLOCKED grows with the square of this number. */
 const MAX_EXAMINED = 200;
-/** Maximum candidate batches tried until one has a push that need not wait. */
+/** Maximum number of examined batches that are searched, one by one, until one has a push that need not wait. */
 const MAX_TRIED = 5;
 
 // `blocked` contains the variables of all earlier batches. Batches that were accepted before migration 0042 have no
@@ -41,7 +41,7 @@ const FIND_BLOCKED = `
 const LOCK = `select from push_batch where id = $1 and set_aside_date is null for update skip locked`;
 
 // Splits each shared operation of the batch into one operation per push, because an operation ends as a whole, but
-// often not all of its pushes can be taken.
+// often only some of its pushes can be taken.
 const SPLIT = `select part_push_batch($1)`;
 
 const FIND_OPERATIONS = `

@@ -9,7 +9,7 @@ import type { Log } from '../../platform/log.ts';
 import type { EndedAttempt } from './write-outcomes.ts';
 
 export interface OutcomeWriter {
-  /** Resolves after the outcome was written, the claim of the attempt was found lost, or `patienceMs` passed. */
+  /** Resolves when the outcome is written, or is skipped because the claim was lost, or when `patienceMs` has passed. */
   write(ended: EndedAttempt): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Declared inputs, form values, formulas and schedules, and what a script gets from them (R-H1, R-H5, R-H6); results
- * that lead back to their own variable (R-H11); and records of runs (R-H8).
+ * Declared inputs, form values, formulas and schedules, and what a script gets from them (R-H1, R-H5, R-H6); loops, in
+ * which a result leads to a new run of its own variable (R-H11); and records of runs (R-H8).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { purgeRuns } from '../../../src/calculation/calculator.ts';
@@ -396,7 +396,7 @@ describe('calculation: schedules (R-H5)', () => {
 });
 
 describe('calculation: a chain of calculations (R-H11)', () => {
-  test('ends with outcome loop when an edit of the graph leads a result back to its variable (R-H11)', async () => {
+  test('a run fails with the outcome loop when an edit of the graph leads a result back to its own variable (R-H11)', async () => {
     const source = await addHourly(1);
     const passOn = (variableId: number) => formula(input(variableId, { periodType: 'RelativeDate' }));
     const first = await calculations.addCalculated(passOn(source));
@@ -417,7 +417,7 @@ describe('calculation: a chain of calculations (R-H11)', () => {
 });
 
 describe('calculation: records of runs (R-H8)', () => {
-  test('are deleted after the retention period (R-H8)', async () => {
+  test('records are deleted after the retention period (R-H8)', async () => {
     const source = await addHourly(1);
     const variableId = await calculations.addCalculated(formula(input(source)));
     await calculations.change(source);
@@ -429,7 +429,7 @@ describe('calculation: records of runs (R-H8)', () => {
     expect(await calculations.runsOf(variableId)).toEqual([]);
   });
 
-  test('a run stopped with its calculator is recorded as Abandoned, not counted as an attempt, and repeated (R-K2)', async () => {
+  test('a run that stops with its calculator is recorded as Abandoned, does not count as an attempt, and is repeated (R-K2)', async () => {
     const source = await addHourly(1);
     const variableId = await calculations.addCalculated(formula(input(source)));
     await calculations.change(source);

@@ -1,4 +1,4 @@
-/** Kills an api and an ingester inside a transaction that a lock of the test holds up (R-K3, R-D1). */
+/** Kills an api and an ingester, each while a lock of the test blocks its transaction (R-K3, R-D1). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { type ApiClient, signIn } from '../../support/fixtures/sign-in.ts';
@@ -138,7 +138,7 @@ async function preparePush(label: string): Promise<LargePush> {
   };
 }
 
-/** Kills the api that handles the push while a statement LIKE `statement` waits for an advisory lock of the test. */
+/** Pushes to a new api; kills this api when a statement LIKE `statement` waits for an advisory lock of the test. */
 async function killWhileWaiting(push: LargePush, [key, value]: readonly unknown[], statement: string): Promise<void> {
   const victim = await start('api');
   const client = await signIn(victim.http);

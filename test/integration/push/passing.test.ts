@@ -58,7 +58,7 @@ async function push(variableIds: readonly number[], value: number, readings = 1)
   pushed.set(operationId, variableIds);
 }
 
-/** Creates a webhook that is notified of the ends of pushes to this variable. @returns its id. */
+/** Creates a webhook that is notified when a push to this variable ends. @returns its id. */
 async function subscribe(variableId: number): Promise<string> {
   const webhook = { name: 'w', url: 'https://receiver.example/', eventType: 'DataPushCompleted' };
   const created = await api.call<{ id: string }>('POST', '/account/webhooks', {
@@ -118,7 +118,7 @@ const areHeld = (count: number, since = '-infinity') =>
 
 /**
  * Sends pushes concurrently until small pushes to both variables share a batch.
- * @returns the lowest value of the last pushes.
+ * @returns the lowest value of the last round of pushes.
  */
 async function pushIntoOneBatch(variableIds: readonly [number, number]): Promise<number> {
   for (let value = 10; ; value += 10) {

@@ -79,7 +79,7 @@ async function openHandler(isWithinRate = true) {
   };
 }
 
-describe('push: a small push', () => {
+describe('push: small pushes', () => {
   // The bodies are functions, because the variable does not exist yet when the tests are collected.
   it.each<[string, number, () => unknown, Record<string, string>?]>([
     ['that is valid', 200, () => one()],
@@ -105,7 +105,7 @@ describe('push: a small push', () => {
     ['that is not an array', 400, () => ({})],
     ['with a wrong token', 401, () => one(), { authorization: 'Bearer wrong' }],
   ])(
-    '%s gets the same answer as from the Hono app, with status %i (R-D1, R-A2, R-A10)',
+    'a push %s gets the same answer as from the Hono app, with status %i (R-D1, R-A2, R-A10)',
     async (_what, status, body, headers = {}) => {
       const raw = JSON.stringify(body());
       await push(one());
@@ -119,7 +119,7 @@ describe('push: a small push', () => {
     ['not JSON', '[{]'],
     ['empty', ''],
     ['not UTF-8', Buffer.from([0x5b, 0xff, 0x5d])],
-  ])('that is %s is answered 400, as by the Hono app (R-D1)', async (_what, raw) => {
+  ])('a body that is %s is answered 400, as by the Hono app (R-D1)', async (_what, raw) => {
     await push(one());
     const answer = await answerOf('', raw as string);
     expect(answer).toEqual(await answerOf(THROUGH_APP, raw as string));
@@ -129,7 +129,7 @@ describe('push: a small push', () => {
   it.each([
     ['authorization', 401, 'Bearer wrong'],
     ['content-type', 415, 'text/plain'],
-  ])('with two %s headers is answered %i, as by the Hono app (R-D1, R-B1)', async (name, status, second) => {
+  ])('a push with two %s headers is answered %i, as by the Hono app (R-D1, R-B1)', async (name, status, second) => {
     await push(one());
     const raw = JSON.stringify(one());
     const { hostname, port } = new URL(api.origin);
@@ -147,7 +147,7 @@ describe('push: a small push', () => {
     expect([await statusOf(''), await statusOf(THROUGH_APP)]).toEqual([status, status]);
   });
 
-  it('replaces the value of every earlier push of its date, whether the small-push handler or the Hono app took that push (R-D6)', async () => {
+  it('a push replaces the value of every earlier push of its date, whether the small-push handler or the Hono app handled the earlier push (R-D6)', async () => {
     const id = await createVariable(api.manager, sourceId);
     const date = nextDate();
     for (let value = 0; value < 20; value += 1) {
@@ -158,7 +158,7 @@ describe('push: a small push', () => {
     expect(body).toMatchObject([{ date: date.replace('.000', ''), rawValue: 19 }]);
   });
 
-  it('may arrive in two parts, after the answer 100 Continue (R-D1)', async () => {
+  it('a push may arrive in two parts, after the answer 100 Continue (R-D1)', async () => {
     await push(one());
     const raw = JSON.stringify(one());
     const status = await new Promise((resolve, reject) => {
@@ -247,7 +247,7 @@ describe('push: the cache of small pushes', () => {
 });
 
 describe('push: a small push while the database is unreachable', () => {
-  it('is answered 503 with Retry-After (R-D1, R-A5)', async () => {
+  it('the push is answered 503 with Retry-After (R-D1, R-A5)', async () => {
     await push(one());
     await api.databaseGate.shut();
     const answer = await push(one());

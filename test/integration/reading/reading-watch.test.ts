@@ -80,7 +80,7 @@ async function userIdOf(userName: string): Promise<string> {
 }
 
 describe('watch (server-sent events): delivery', () => {
-  it('sends points as JSON by columns with their VersionTag, and heartbeats with the cursor (R-J1)', async () => {
+  it('the stream sends points with their VersionTag as JSON by columns, and heartbeats with the cursor (R-J1)', async () => {
     const variableId = await createVariable(api.manager, structure.sourceId, { isVersioned: true });
     const stream = await watchSoon(`variableId=${variableId}`);
     expect(stream.events()[0]).toMatchObject({ event: 'cursor', data: {} });
@@ -98,7 +98,7 @@ describe('watch (server-sent events): delivery', () => {
     );
   });
 
-  it('resumes with Last-Event-ID without loss and without duplicates; gRPC resumes with the same cursor (R-J1)', async () => {
+  it('a watch resumes with Last-Event-ID without loss and without duplicates; gRPC resumes with the same cursor (R-J1)', async () => {
     const variableId = await createVariable(api.manager, structure.sourceId);
     const request = `variableId=${variableId}&fromBeginning=true`;
     const first = await watchSoon(request);
@@ -153,7 +153,7 @@ describe('watch (server-sent events): refusals', () => {
     expect((await fetch(`${api.origin}/data/watch?${request}`, { headers: basic })).status).toBe(401);
   });
 
-  it('gRPC and HTTP watches count toward the same limits: 429 for a user with the maximum per user and for an account with half of the maximum of the server, but not for another account (R-A14, R-J3)', async () => {
+  it('gRPC and HTTP watches count toward the same limits: a user at the maximum per user gets 429, and so does an account at half of the maximum of the server; another account can open a watch (R-A14, R-J3)', async () => {
     const request = `variableId=${structure.variableId}`;
     const reader = createGrpcReader(api.grpcAddress, api.manager.token);
     open.push(reader);
@@ -181,8 +181,8 @@ describe('watch (server-sent events): refusals', () => {
   });
 });
 
-describe('watch (server-sent events): a stream ends', () => {
-  it('with the event `end` when site access is withdrawn or the user is locked (R-B5)', async () => {
+describe('watch (server-sent events): end of a stream', () => {
+  it('a stream ends with the event `end` when site access is withdrawn or the user is locked (R-B5)', async () => {
     const request = `variableId=${structure.variableId}`;
     const [ungranted, locked] = [
       await api.signIn('ungranted', 'USER', { sites: [structure.siteId] }),
@@ -200,7 +200,7 @@ describe('watch (server-sent events): a stream ends', () => {
     for (const stream of streams) await stream.closed();
   });
 
-  it('when the client reads nothing for READ_STALL_SEC; then another watch can be opened, and no read of the database stays open (R-A14)', async () => {
+  it('a stream ends when the client reads nothing for READ_STALL_SEC; then another watch can be opened, and no read of the database stays open (R-A14)', async () => {
     const variableId = await createVariable(api.manager, structure.sourceId);
     await addStoredSeries(api.database, variableId, MANY, { since: '2020-01-01Z', versionTimestamp: '2026-01-01Z' });
     const reader = await api.signIn('unread', 'MANAGER');
@@ -231,7 +231,7 @@ describe('watch (server-sent events): a stream ends', () => {
     });
   });
 
-  it('after READ_MAX_SEC, and another watch can resume with the last cursor of the stream (R-A14)', async () => {
+  it('a stream ends after READ_MAX_SEC, and another watch can resume with the last cursor of the stream (R-A14)', async () => {
     expect((await oldest.ended()).data).toMatchObject({
       ...{
         code: 'dependency_unavailable',

@@ -25,7 +25,7 @@ export function checkScenario({ title, position, commands }: Scenario): void {
       require(variables.has(name), command.position, `variable ${name} must be declared before it is used`);
     }
     for (const [label, where] of labelsUsed(command)) {
-      require(labels.has(label), where, `moment ${label} must be that of an earlier write`);
+      require(labels.has(label), where, `moment ${label} must be declared by an earlier write`);
     }
     const moment = command.kind === 'write' ? command.moment : undefined;
     if (moment?.kind === 'label') {

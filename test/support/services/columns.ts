@@ -1,7 +1,7 @@
 /**
- * Keeps the chunks of a test database compressed, so that the point tests also run on compressed chunks: a loop compresses,
- * with pauses of 100 ms, and a `PointStore` also compresses after each of its writes. Needs the Community edition of
- * TimescaleDB.
+ * Keeps the chunks of a test database compressed, so that the point tests also run on compressed chunks. A loop
+ * compresses the chunks, with pauses of 100 ms, and a `PointStore` also compresses them after each of its writes. Needs
+ * the Community edition of TimescaleDB.
  */
 import { openDatabase, withConnection } from '../../../src/platform/database/database.ts';
 import { createLog } from '../../../src/platform/log.ts';

@@ -36,7 +36,7 @@ function open(slots: number) {
 const accounts = (turns: readonly Turn[]) => turns.map(({ accountId }) => accountId);
 
 describe('fair queue: accounts', () => {
-  test('get about equal seconds of the slots, not equal numbers of runs (R-A14)', () => {
+  test('accounts get about equal seconds of the slots, not equal numbers of runs (R-A14)', () => {
     const { add, serve } = open(1);
     for (let turn = 0; turn < 200; turn += 1) for (const account of [A, B]) add(account);
     const served = serve({ [A]: 1000, [B]: 100 }, 110);
@@ -91,7 +91,7 @@ describe('fair queue: slots', () => {
     expect(accounts(startAll())).toEqual([B]);
   });
 
-  test('an account within its share gives nothing back (R-A14)', () => {
+  test('an account that borrows no slot gives no slot back (R-A14)', () => {
     const { queue, add, startAll } = open(2);
     add(A);
     add(B);

@@ -65,7 +65,7 @@ describe('scenario parser', () => {
     ['an unknown command', ['reed A -> none'], 'f:3: a command must be one of'],
     ['an unknown variable', ['read B -> none'], 'f:3: variable B must be declared before it is used'],
     ['a variable declared twice', ['variable A', 'read A -> none'], 'f:3: variable A must be new'],
-    ['an unknown moment', ['read A asof first -> none'], 'f:3: moment first must be that of an earlier write'],
+    ['an unknown moment', ['read A asof first -> none'], 'f:3: moment first must be declared by an earlier write'],
     [
       'a moment named twice',
       ['push A at m { 2026-01-01 1 }', 'push A at m { 2026-01-01 1 }', 'read A -> none'],

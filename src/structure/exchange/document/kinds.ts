@@ -13,7 +13,7 @@ import { VARIABLE } from '../../variable.ts';
 /** Value of the member `format` of a document: name and version of the format. */
 export const FORMAT = 'tidemark-structure-1';
 
-/** Column of a sheet that marks a row which continues the texts of the row above. */
+/** Name of a sheet's column; the column marks a row that continues the texts of the row above. */
 export const CONTINUED = 'continued';
 
 /** Names of the lists of resources, parents first. */
@@ -125,9 +125,9 @@ export function keyExpression({ resource, keyField }: Kind, alias: string = reso
 }
 
 /**
- * SQL that compares the account of a resource, for statements that find the resource by its id or parent. The sum keeps
- * the planner from the index of the account: while its statistics miss the rows of a new account, it expects one variable
- * there, and would find all variables of the account for each row of an import.
+ * SQL that compares the account of a resource, for statements that find the resource by its id or parent. `+ 0` keeps
+ * the planner from using an index on the account. While the statistics miss the rows of a new account, the planner
+ * expects one variable in the account, and would read all variables of the account for each row of an import.
  */
 export function isOfAccount(alias: string, account: string): string {
   return `${alias}.account_id + 0 = ${account}`;

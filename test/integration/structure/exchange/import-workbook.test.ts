@@ -33,8 +33,8 @@ const DOCUMENT = {
   ],
 };
 
-describe('structure import: a workbook', () => {
-  test('exported from an account and imported into an empty account makes the JSON exports of the two accounts equal (R-A13)', async () => {
+describe('structure import: workbooks', () => {
+  test('when a workbook of an account is imported into an empty account, the JSON exports of the two accounts are equal (R-A13)', async () => {
     const [from, to] = [await stack.newAccount(), await stack.newAccount()];
     expect(await stack.run(from, DOCUMENT)).toMatchObject({ state: 'Completed', problems: [] });
     const result = await stack.run(to, await stack.workbook(from));
@@ -47,7 +47,7 @@ describe('structure import: a workbook', () => {
     });
   });
 
-  test('with an invalid value is refused with the sheet and cell of the value; the template has drop-down lists and, once filled in, is imported (R-A5)', async () => {
+  test('a workbook with an invalid value is refused with the sheet and cell of the value; the template has drop-down lists and, once filled in, is imported (R-A5)', async () => {
     const manager = await stack.newAccount();
     const headers = { authorization: `Bearer ${manager.token}` };
     const response = await fetch(`${stack.api.origin}/structure/template`, { headers });
@@ -95,7 +95,7 @@ describe('structure import: a workbook', () => {
     expect(JSON.parse(await stack.text(manager)).sources).toMatchObject([{ serialNumber: '7', name: 'Oven' }]);
   });
 
-  test('that is a zip bomb, is damaged or is another kind of archive fails, and the next import runs (R-E4)', async () => {
+  test('the import of a zip bomb, a damaged workbook or another kind of archive fails, and the next import runs (R-E4)', async () => {
     const manager = await stack.newAccount();
     const failureOf = async (bytes: Uint8Array) => (await stack.run(manager, bytes)).failure?.code;
     const bomb = makeZip([{ name: 'xl/workbook.xml', content: new Uint8Array(20 << 20) }]);
@@ -129,7 +129,7 @@ describe('structure import: forms', () => {
     sites: [{ name: 'S', clientData: { Building: { Main: { Area: 12, Use: 'shop' } } } }, { name: 'T' }],
   };
 
-  test('move between accounts with ranges, choices and units; the rows of an import show what changes; the export of a site contains only the forms that the site has values of (R-A13, R-C11)', async () => {
+  test('forms move between accounts with ranges, choices and units; the rows of an import show what changes; the export of a site contains only the forms that the site has values of (R-A13, R-C11)', async () => {
     const [from, to] = [await stack.newAccount(), await stack.newAccount()];
     expect(await stack.run(from, document, { whatIf: true })).toMatchObject({
       problems: [],
@@ -164,7 +164,7 @@ describe('structure import: forms', () => {
     expect(await formsOf(sites[1]?.id)).toMatchObject({ catalogues: [], forms: [] });
   });
 
-  test('of a document apply to the clientData in that document; a document with a fault is refused whole, with the path of each fault (R-C11, R-A5)', async () => {
+  test('the forms of a document apply to the clientData in that document; a document with a fault is refused whole, with the path of each fault (R-C11, R-A5)', async () => {
     const manager = await stack.newAccount();
     const problemsOf = async (content: typeof document | object) => {
       const { state, problems } = await stack.run(manager, content);

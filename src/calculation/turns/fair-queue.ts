@@ -112,7 +112,7 @@ export class FairQueue {
 
   /**
    * @returns a run or preview that must give back a borrowed slot, because an account below its share waits and no slot
-   * is free; else undefined. The next call returns another run or preview; the caller stops each and calls `end`.
+   * is free; else undefined. The caller stops it and calls `end`. The next call returns a different run or preview.
    */
   takeBack(): Turn | undefined {
     if (!this.isSqueezed()) return undefined;

@@ -16,8 +16,8 @@ export interface StackServices {
   readonly databaseUrl: string;
   readonly redisUrl: string;
   /**
-   * Resolves to the name of the first of the stack's own services that ends, by itself or by `stop`. Never resolves
-   * when the services are external.
+   * Resolves when one of the stack's own services ends, by itself or by `stop`. The value is the name of the service
+   * that ended first. Never resolves when the services are external.
    */
   readonly firstEnded: Promise<string>;
   /** Stops the stack's own services; external services keep running. */

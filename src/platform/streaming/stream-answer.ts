@@ -53,7 +53,7 @@ export async function streamAnswer(
     pieces.return(undefined).catch(() => {});
   };
   // When the client disconnects before the answer begins, the server neither reads nor cancels the stream, so this
-  // listener ends the chunks.
+  // listener ends the generator of chunks.
   const { signal } = c.req.raw;
   signal.addEventListener('abort', end, { once: true });
   // The event `abort` does not come when the client has already disconnected.

@@ -14,14 +14,14 @@ const LIMIT = `set lock_timeout = '200ms'`;
 const RESET_LIMIT = 'reset lock_timeout';
 
 /**
- * Maximum size of a table of columns that is rewritten to remove its free space map and its visibility map. In a larger
- * table, these maps take less than 0.4 bytes per point.
+ * A table with the compressed data of a chunk is rewritten only up to this size. Rewriting removes its free space map
+ * and its visibility map. In a larger table, these maps take less than 0.4 bytes per point.
  */
 const SMALL_BYTES = 4 * 2 ** 20;
 
-// Finds compressed chunks that meet two conditions. Their table of rows is empty. In addition, an index of this table
-// has more than one page (8192 bytes), or there are free space maps and the table of columns has at most SMALL_BYTES.
-// Autovacuum creates free space maps again after many changes.
+// Finds compressed chunks that meet two conditions. First, the table of uncompressed rows is empty. Second, an index of
+// that table has more than one page (8192 bytes), or there are free space maps and the table with the compressed data
+// has at most SMALL_BYTES. Autovacuum creates free space maps again after many changes.
 const FIND_WASTEFUL = `
   select name, case when columns_bytes <= ${SMALL_BYTES} and map_bytes > 0 then columns_name end as "columnsName"
   from point_chunks() chunk

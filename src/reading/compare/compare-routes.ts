@@ -106,8 +106,8 @@ async function* pageOf(
 
 /**
  * Writes `{"variableId":…,"unitId":…,"rows":[…],"summary":{…}}`: the summary follows the rows, because it counts them.
- * `historyFrom` follows when a history cut concerns either side (R-F9), and `rawFrom` when retention has replaced early
- * points with rollups.
+ * Adds `historyFrom` when a history cut concerns one of the two versions (R-F9), and `rawFrom` when retention has
+ * replaced early points with rollups.
  */
 async function* writeCompared(
   head: string,

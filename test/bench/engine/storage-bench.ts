@@ -1,8 +1,8 @@
 /**
- * Compares compressed points with as many points in rows: bytes, reads and revisions. The data are 40 variables
- * with two years of 15-minute points and two superseded versions of each. One year is compressed, the other stays in rows,
- * and measurements of both alternate. BENCH_STORAGE_VARIABLES=4 or 400 makes the bench ten times smaller or larger; the
- * 84 million rows of 400 variables take 20 GB of disk.
+ * Compares compressed points with as many uncompressed points: bytes, reads and revisions. The data are 40 variables
+ * with two years of 15-minute points and two superseded versions of each point. One year is compressed, and the other
+ * stays uncompressed. The measurements of the two years alternate. BENCH_STORAGE_VARIABLES=4 or 400 makes the bench ten
+ * times smaller or larger; the 84 million rows of 400 variables take 20 GB of disk.
  */
 import { type Database, withConnection, withTransaction } from '../../../src/platform/database/database.ts';
 import { createLog } from '../../../src/platform/log.ts';
@@ -84,9 +84,9 @@ async function timed(name: string, work: () => Promise<unknown>): Promise<void> 
 const LOAD = { variables: 10, statements: 2 };
 
 /**
- * Writes the points of the first variable through the writer, and copies them to the other variables by SQL. To the
- * values of a copy, SQL adds an offset that depends on variable and version. The VersionTimestamps of the versions of a
- * copy lie an hour apart.
+ * Writes the points of the first variable through the writer, and copies them to the other variables by SQL. The SQL
+ * adds to each copied value an offset that depends on the variable and the version. The VersionTimestamps of the
+ * versions of a copy are an hour apart.
  */
 async function load(database: Database, [first = 0, ...others]: readonly number[]): Promise<void> {
   for (let version = 0; version < VERSIONS; version += 1) {

@@ -35,7 +35,7 @@ describe('cross-origin requests: CORS_ORIGINS', () => {
     expect(headers.get('access-control-allow-credentials')).toBeNull();
   });
 
-  it('pages of a listed origin may read answers and errors, and the headers of the service in them', async () => {
+  it('pages of a listed origin may read answers and errors, including the headers that the service sets', async () => {
     const headers = { origin: ORIGIN };
     const pushed = await api.manager.post('/api/data', [{ variableId, data: [] }], headers);
     for (const answer of [

@@ -38,7 +38,7 @@ async function zoneOf(method: string, path: string, body?: unknown): Promise<str
 }
 
 describe('dates without a zone', () => {
-  test('in pushes: the answer names the zones of the sources, also the second answer of a repeated push (R-A11, R-D4)', async () => {
+  test('in pushes: the answer names the zones of the sources, and so does the answer to a repeated push (R-A11, R-D4)', async () => {
     const both = [reading(variableId, MIDNIGHT), reading(inLisbon, MIDNIGHT)];
     expect(await zoneOf('POST', '/api/data', [reading(variableId, MIDNIGHT)])).toBe('Europe/Brussels');
     // The small-push handler answers the second push, because its caller is cached.
@@ -80,7 +80,7 @@ describe('dates without a zone', () => {
     },
   );
 
-  test('in the query of GET …/calculated/sampleData: such a period is refused, and the error names the parameter (R-A5, R-A11)', async () => {
+  test('in the query of GET …/calculated/sampleData: a period that ends before it begins is refused, and the error names the parameter (R-A5, R-A11)', async () => {
     const path = `/sources/${sourceId}/variables/${calculatedId}/calculated/sampleData`;
     const { status, body } = await api.manager.get(`${path}?from=${MILLIS}&to=${MIDNIGHT}`);
     const rule = `must not be later than "to" (${IN_BRUSSELS}), got 2026-07-02T00:00:00Z`;
@@ -88,7 +88,7 @@ describe('dates without a zone', () => {
     expect({ status, body }).toMatchObject({ status: 400, body: { message: `query from ${rule}`, details } });
   });
 
-  test('in the declaration of a calculation are read in the zone of the source and stored as instants (R-A11, R-H1)', async () => {
+  test('in the declaration of a calculation: the dates are read in the zone of the source and stored as instants (R-A11, R-H1)', async () => {
     const input = { alias: 'a', variableId, asOf: MILLIS, fromAbsolutePeriod: MIDNIGHT };
     const formula = {
       formula: 'list()',

@@ -62,7 +62,7 @@ async function read(query: string) {
 const item = (variableId: number, instant: string | undefined) => `${instant};variableId=${variableId}`;
 
 describe('history: the header History-From of GET /data and POST /data', () => {
-  test('an as-of read before the oldest kept version has no rows, and the header names the instant from which states are complete (R-F9)', async () => {
+  test('an as-of read before the oldest stored version has no rows, and the header names the instant from which states are complete (R-F9)', async () => {
     expect(await read(`variableId=${cut}&asOf=${BEFORE_ALL}`)).toEqual({ historyFrom: item(cut, kept[0]), values: [] });
     expect(await read(`variableId=${cut}&asOf=${kept[0]}`)).toEqual({ historyFrom: null, values: [3] });
   });
@@ -75,7 +75,7 @@ describe('history: the header History-From of GET /data and POST /data', () => {
     'tags=a:b',
     'versions=all',
   ])(
-    'with %s, the header names the cut of a variable; for a variable without a cut there is no header (R-F9, R-G2)',
+    'with %s, the header names the history cut of a variable; for a variable without a history cut there is no header (R-F9, R-G2)',
     async (choice) => {
       expect(await read(`variableId=${cut}&${choice}`)).toMatchObject({ historyFrom: item(cut, kept[0]) });
       expect(await read(`variableId=${whole}&${choice}`)).toMatchObject({ historyFrom: null });
@@ -87,7 +87,7 @@ describe('history: the header History-From of GET /data and POST /data', () => {
     expect(await read(`variableId=${cut}&horizon=PT1H&from=2099-01-01`)).toEqual({ historyFrom: null, values: [] });
   });
 
-  test('for several variables, the header lists the variables with a cut history, latest cut first (R-F9)', async () => {
+  test('for several variables, the header lists the variables that have a history cut, the latest cut first (R-F9)', async () => {
     const later = await createVariable(manager, sourceId, { isVersioned: true, versionLimit: 1 });
     for (const value of [1, 2]) await push(later, value);
     const [last] = await stampsOf(later);
@@ -96,7 +96,7 @@ describe('history: the header History-From of GET /data and POST /data', () => {
     expect(headers.get('history-from')).toBe(`${item(later, last)}, ${item(cut, kept[0])}`);
   });
 
-  test('for 45 variables with a cut history, the header names 40 and counts the others; the metadata of Arrow names all (R-F9)', async () => {
+  test('for 45 variables with a history cut, the header names 40 variables and counts the others; the metadata of Arrow names all 45 (R-F9)', async () => {
     const instant = '2026-05-01T00:00:00Z';
     const { rows } = await api.database.query<{ id: number }>(
       `with made as (
@@ -114,7 +114,7 @@ describe('history: the header History-From of GET /data and POST /data', () => {
     expect(named).toEqual(Object.fromEntries(rows.map(({ id }) => [id, instant])));
   });
 
-  test('the header names the cut of a variable in every format, for points and for buckets; Arrow also names the cut in the metadata of its schema (R-F9, R-G1, R-G4)', async () => {
+  test('the header names the history cut of a variable in every format, for points and for buckets; Arrow also names the cut in the metadata of its schema (R-F9, R-G1, R-G4)', async () => {
     const query = `/data?variableId=${cut}&asOf=${BEFORE_ALL}`;
     const { bytes } = await fetchRaw(api, query, ARROW);
     expect(tableFromIPC(bytes).schema.metadata.get('historyFrom')).toBe(JSON.stringify({ [cut]: kept[0] }));
@@ -129,8 +129,8 @@ describe('history: the header History-From of GET /data and POST /data', () => {
   });
 });
 
-describe('history: a cut', () => {
-  test('is made by a purge after the version limit was lowered: states are complete only from the first version after the newest removed version (R-F9, R-F7)', async () => {
+describe('history: history cuts', () => {
+  test('a purge after the version limit was lowered makes a history cut: states are complete only from the first version after the newest removed version (R-F9, R-F7)', async () => {
     const variableId = await createVariable(manager, sourceId, { isVersioned: true });
     for (const value of [1, 2, 3, 4]) await push(variableId, value);
     expect(await read(`variableId=${variableId}&asOf=${BEFORE_ALL}`)).toMatchObject({ historyFrom: null });
@@ -144,7 +144,7 @@ describe('history: a cut', () => {
     });
   });
 
-  test('is made by an overwrite of an unversioned variable: only states from that write on are complete; a first write makes no cut (R-F9, R-F4)', async () => {
+  test('an overwrite of an unversioned variable makes a history cut: only states from that write on are complete; a first write makes no cut (R-F9, R-F4)', async () => {
     const variableId = await createVariable(manager, sourceId, { isVersioned: false });
     await push(variableId, 1);
     expect(await read(`variableId=${variableId}&asOf=${BEFORE_ALL}`)).toMatchObject({ historyFrom: null });
@@ -155,14 +155,14 @@ describe('history: a cut', () => {
     });
   });
 
-  test('is not made by a second write with the same VersionTag, which replaces the version (R-F9, R-F2)', async () => {
+  test('a second write with the same VersionTag replaces the version and makes no history cut (R-F9, R-F2)', async () => {
     const variableId = await createVariable(manager, sourceId, { isVersioned: true });
     for (const value of [1, 2]) await push(variableId, value, 'V1');
     expect(await read(`variableId=${variableId}&asOf=${BEFORE_ALL}`)).toMatchObject({ historyFrom: null });
   });
 });
 
-test('history: a comparison with a state before a cut names the cut in JSON, in the header History-From and in the metadata of Arrow (R-F9, R-G6)', async () => {
+test('history: a comparison with a state before a history cut names the cut in JSON, in the header History-From and in the metadata of Arrow (R-F9, R-G6)', async () => {
   const query = `/data/compare?variableId=${cut}&leftAsOf=${BEFORE_ALL}`;
   const json = await fetchRaw(api, query, JSON_TYPE);
   expect(JSON.parse(json.bytes.toString())).toMatchObject({ historyFrom: kept[0], summary: { points: 1, added: 1 } });
@@ -182,7 +182,7 @@ test.each<readonly [Method, object]>([
   ['ReadPoints', { granularity: 'GRANULARITY_DAY' }],
   ['ReadLast', {}],
 ])(
-  'history: the initial metadata of %s %j as of an instant before a cut names the cut; as of a later instant, it names none (R-F9, R-J1)',
+  'history: the initial metadata of %s %j names the history cut when the read is as of an earlier instant, and no cut when it is as of a later instant (R-F9, R-J1)',
   async (method, members) => {
     const asked = async (asOf: string | undefined) => {
       const call = reader.open(method, { ...members, variableIds: [cut], asOfMicros: Date.parse(asOf ?? '') * 1000 });
@@ -194,7 +194,7 @@ test.each<readonly [Method, object]>([
   },
 );
 
-test('history: a watch resumed after the history was cut sends the kept versions and names no cut; an as-of read names the cut (R-F9, R-J1)', async () => {
+test('history: a watch that resumes after a history cut sends the remaining versions and names no cut; an as-of read names the cut (R-F9, R-J1)', async () => {
   const variableId = await createVariable(manager, sourceId, { isVersioned: true, versionLimit: 2 });
   const request = `/data/watch?variableId=${variableId}`;
   const before = await openEventStream(api.origin, request, manager);

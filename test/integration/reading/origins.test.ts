@@ -56,7 +56,7 @@ async function originsOf(variableId: number, client = manager): Promise<readonly
 }
 
 describe('reading: the origins of versions', () => {
-  it('name the operation of a small push, of a push of 1,500 points, of a correction and of a replay (R-D7, R-D8)', async () => {
+  it('an origin names the operation of a small push, of a push of 1,500 points, of a correction and of a replay (R-D7, R-D8)', async () => {
     const variableId = await newVariable();
     const days = Array.from({ length: 1500 }, (_, day) => ({
       date: new Date(Date.parse(DATE) + day * 86_400_000).toISOString(),
@@ -81,7 +81,7 @@ describe('reading: the origins of versions', () => {
     expect(await originsOf(later)).toMatchObject([[{ kind: 'Push', operationId: 'early', isReplay: true }]]);
   });
 
-  it('name the file that a version comes from, or the run that was running when a version was written', async () => {
+  it('an origin names the file that a version comes from, or the run that was running when the version was written', async () => {
     const variableId = await newVariable();
     const fileId = await stack.upload('Mäy.csv', `variable_id,date,value\n${variableId},${DATE},1\n`);
     expect(await stack.ended(fileId)).toMatchObject({ state: 'Completed' });
@@ -106,7 +106,7 @@ describe('reading: the origins of versions', () => {
     ]);
   });
 
-  it('show a USER only the kind and the instant of pushes and files of other users; a user who may not read the variable gets 404 (R-B9)', async () => {
+  it('a USER sees only the kind and the instant of pushes and files of other users; a user who may not read the variable gets 404 (R-B9)', async () => {
     const variableId = await newVariable();
     await stack.ended(await stack.upload('a.csv', `variable_id,date,value\n${variableId},${DATE},1\n`));
     const user = await stack.api.signIn('uma', 'USER', { sites: [siteId] });
@@ -122,7 +122,7 @@ describe('reading: the origins of versions', () => {
     expect((await stack.api.stranger.get(`/data/origins?${query}`)).status).toBe(404);
   });
 
-  it('show only the kind of a push whose operation is deleted, and are empty after old origins are purged (R-D8)', async () => {
+  it('the origin shows only the kind of a push whose operation is deleted; a version has no origins after old origins are purged (R-D8)', async () => {
     const variableId = await newVariable();
     await push([variableId], 1, '?operationId=old');
     await stack.api.ingest();
@@ -136,7 +136,7 @@ describe('reading: the origins of versions', () => {
   });
 
   it.each(['', 'variableId=1', `versionTimestamps=${DATE}`, 'variableId=1&versionTimestamps=2026-01-01T00:00:00'])(
-    'are refused for the query "%s" (R-A5)',
+    'the query "%s" is refused (R-A5)',
     async (query) => {
       expect((await manager.get(`/data/origins?${query}`)).status).toBe(400);
     },
@@ -153,7 +153,7 @@ const pushes = fc.array(
 );
 
 describe('reading: the origins of a version whose write stored several pushes', () => {
-  it('are the pushes that contain the variable, also when the clock has stepped back (R-D6, R-F1)', async () => {
+  it('the origins are the pushes that contain the variable, also when the clock has stepped back (R-D6, R-F1)', async () => {
     const { database, accountId } = stack.api;
     const { rows } = await database.query<{ id: string }>(`select id from app_user where user_name = 'max'`);
     const userId = rows[0]?.id ?? '';

@@ -1,6 +1,6 @@
 /**
  * Minimal model of versioning (§9.2, R-F1–F8): a variable is a list of versions with date, labels and VersionTimestamp.
- * Tests compare the store with it; it shares no code with the store.
+ * Tests compare the store with this model, which shares no code with the store.
  */
 import { Temporal } from 'temporal-polyfill';
 import { before } from '../../scenarios/engine/instants.ts';
@@ -22,7 +22,7 @@ export interface ModelVersion extends ModelEntry {
 
 export interface ModelSettings {
   readonly isVersioned: boolean;
-  /** Maximum number of versions of a date with a VersionTag, and likewise of its versions without one (R-F3). */
+  /** Maximum number of versions with a VersionTag per date, and of versions without a VersionTag per date (R-F3). */
   readonly limit: number;
 }
 

@@ -1,4 +1,4 @@
-/** Which files of WAL a restore copies, and what it advises when a WAL segment is missing. */
+/** Which WAL files a restore copies, and what the error message advises when a WAL segment is missing. */
 import { mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,8 +45,8 @@ test('backup: a complete segment in the backup is restored instead of the incomp
 
 test.each([
   ['early', '2026-02-28T23:59:59.000Z', 'before the end of every backup', ''],
-  ['late', '2026-03-01T01:00:00.000Z', 'after it', ', or restore with --to 2026-03-01T01:00:00.000Z or earlier'],
-])('backup: a gap in the archive is refused with its folder; %s: the WAL before it ends at %s, %s', async (...row) => {
+  ['late', '2026-03-01T01:00:00.000Z', 'after a backup', ', or restore with --to 2026-03-01T01:00:00.000Z or earlier'],
+])('backup: a restore refuses a gap in the archive and names its folder (%s: a gap from %s, %s)', async (...row) => {
   const [name, end, _, advice] = row;
   await writeBackup(name);
   await utimes(join(folder, name, 'one/cluster/pg_wal', FIRST), new Date(end), new Date(end));

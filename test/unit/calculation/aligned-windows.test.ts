@@ -1,4 +1,4 @@
-/** Windows that `alignTo` widens to whole civil periods; a warning about windows that may cut periods (R-H6, R-H9). */
+/** Windows that `alignTo` widens to whole civil periods; a warning about partial periods in windows (R-H6, R-H9). */
 import { expect, test } from 'vitest';
 import { findPartialPeriods } from '../../../src/calculation/authoring/find-partial-periods.ts';
 import { DECLARATION_SCHEMA, type FormulaDeclaration } from '../../../src/calculation/declaration/declaration.ts';

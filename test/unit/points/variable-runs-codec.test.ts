@@ -31,7 +31,7 @@ describe('points: the run-length code of the variables of a write', () => {
     );
   });
 
-  it('made by encodeVariables holds exactly the given variables', () => {
+  it('encodeVariables returns a code that contains exactly the variables of its argument', () => {
     fc.assert(
       fc.property(fc.array(id), id, (ids, other) => {
         const runs = encodeVariables(ids);

@@ -28,7 +28,7 @@ describe('parseDuration: a duration (R-G2)', () => {
     ...['P101Y', 'P36601D', 'PT878401H', 'PT878400H0.000001S'],
   ])('%j is refused', (text) => expect(parseDuration(text)).toBeUndefined());
 
-  test('without a sign or fraction is the sum of its parts', () => {
+  test('a duration without a sign or fraction is the sum of its parts', () => {
     const part = fc.integer({ min: 0, max: 36 });
     fc.assert(
       fc.property(fc.tuple(part, part, part, part, part, part, part), ([y, mo, w, d, h, mi, s]) => {

@@ -144,7 +144,7 @@ describe('webhook fan-out: filter', () => {
 
 describe('webhooks: the mail about a webhook that the service disabled', () => {
   test.each(['en', 'fr', 'nl', 'de'] as const)(
-    'gives the answer 410, or the number of days of failures, as the reason, in the language %s',
+    'the reason in the mail names the status 410 or the number of days of failures, in the language %s',
     (language) => {
       expect(disableReason({ kind: 'gone' }, language)).toContain('410');
       expect(disableReason({ kind: 'failing', days: 5 }, language)).toMatch(/\b5\b.*\.$/);
@@ -155,7 +155,7 @@ describe('webhooks: the mail about a webhook that the service disabled', () => {
     ['https://a.example/hook?key=s3cret', 'https://a.example/hook'],
     ['https://user:s3cret@a.example/hook#s3cret', 'https://a.example/hook'],
     ['https://a.example/@us', 'https://a.example/@us'],
-  ])('shows the URL %s as %s', (url, shown) => {
+  ])('the mail shows the URL %s as %s', (url, shown) => {
     expect(withoutQuery(url)).toBe(shown);
   });
 });

@@ -4,7 +4,7 @@ import type { ErrorDetail } from '../../../platform/errors.ts';
 import type { ListName } from '../document/kinds.ts';
 import type { StagedBatch } from '../reading/reading-messages.ts';
 
-/** Maximum problems that are stored for an import, that one check of the import reports, and that an answer shows. */
+/** Maximum number of problems stored for an import, reported by one check of the import, and shown in an answer. */
 export const MAX_PROBLEMS = 1000;
 
 /** Removes the rows and problems that an earlier attempt stored. */

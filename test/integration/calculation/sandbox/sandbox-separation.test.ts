@@ -51,7 +51,7 @@ describe('sandbox: ids that runs share', () => {
 });
 
 describe('sandbox: network namespaces', () => {
-  test('concurrent runs share no namespace, and later runs reuse namespaces; each has only a loopback interface, which is down (R-H7)', async () => {
+  test('concurrent runs share no namespace, and later runs reuse namespaces; each namespace has only a loopback interface, which is down (R-H7)', async () => {
     const seen = new Set<string>();
     for (let round = 0; round < 8; round += 1) {
       const names = await Promise.all([1, 2, 3].map(async () => networkOf(await runHostile(pool, 'show-network'))));

@@ -173,7 +173,7 @@ describe('sandbox: results of scripts', () => {
 });
 
 describe('sandbox: memory that a run shares with the zygote', () => {
-  test('is mostly not copied when a script calls package functions: fewer than 550 page faults (R-H7)', async () => {
+  test('most of this memory is not copied when a script calls package functions: fewer than 550 page faults (R-H7)', async () => {
     const script = `faults <- function() as.numeric(strsplit(readLines("/proc/self/stat"), " ")[[1]][10])
       faults()
       before <- faults()
@@ -194,7 +194,7 @@ describe('sandbox: random numbers', () => {
     return outcome.kind === 'ok' ? [...outcome.series.values] : outcome;
   };
 
-  test('are equal for equal inputs and differ for different inputs (R-H8)', async () => {
+  test('random numbers are equal for equal inputs and differ for different inputs (R-H8)', async () => {
     const first = await draw(2);
     expect(await draw(2)).toEqual(first);
     expect(await draw(3)).not.toEqual(first);
@@ -202,23 +202,23 @@ describe('sandbox: random numbers', () => {
 });
 
 describe('sandbox: script errors', () => {
-  test('carry their message, the call that failed and the line where it failed (R-H8)', async () => {
+  test('an error carries its message, the call that failed and the line where the call failed (R-H8)', async () => {
     const outcome = await scriptError('f <- function(x) {\n  y <- x\n  stop("no good")\n}\nf(1)\n');
     expect(outcome).toMatchObject({ message: 'no good', call: 'f(1)', line: 3 });
   });
 
-  test('inside a package have the line in which the script called the package (R-H8)', async () => {
+  test('an error inside a package has the line in which the script called the package (R-H8)', async () => {
     const outcome = await scriptError('x <- 1\n\ndplyr::mutate(mtcars, z = unknown_column)\n');
     expect(outcome).toMatchObject({ line: 3 });
   });
 
-  test('that are syntax errors name their line (R-H9)', async () => {
+  test('a syntax error names its line (R-H9)', async () => {
     const outcome = await scriptError('x <- 1\ny <- (\n}\n');
     expect(outcome).toMatchObject({ line: 3 });
     expect(outcome.message).toContain("unexpected '}'");
   });
 
-  test('keep the warnings given before the error (R-H8)', async () => {
+  test('an error keeps the warnings that the script gave before it (R-H8)', async () => {
     expect((await scriptError('warning("careful"); stop("no")')).notes.warnings).toEqual(['careful (line 1)']);
   });
 });

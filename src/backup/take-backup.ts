@@ -72,8 +72,8 @@ export async function takeBackup(
   const cluster = join(folder, CLUSTER_FOLDER);
   await mkdir(folder, { mode: 0o700 });
   try {
-    // The default format, plain files, is kept, because pg_verifybackup 17 cannot read tar files. WAL is streamed, so
-    // that the backup is complete without the WAL archive.
+    // The backup has the default format, plain files, because pg_verifybackup 17 cannot read tar files. WAL is
+    // streamed, so that the backup is complete without the WAL archive.
     const options = ['--wal-method=stream', '--checkpoint=fast', '--manifest-checksums=SHA256', '--no-password'];
     await programs.run('pg_basebackup', [`--pgdata=${cluster}`, ...options]);
     const { rows } = await database.query<Omit<Backup, 'name' | 'startSegment'>>(FACTS);

@@ -23,7 +23,7 @@ export interface PointsWritten {
    * when the write starts a chain.
    */
   readonly wave?: number;
-  /** Id of the request that caused the write; the first id when several requests did (R-A10). */
+  /** Id of the request that caused the write; the first id when several requests caused it (R-A10). */
   readonly requestId?: string;
 }
 

@@ -22,7 +22,7 @@ export interface SecretVault {
    */
   open(stored: string, accountId: number): string;
   /**
-   * @returns the text sealed with the first key; undefined when the first key has sealed `stored` already, and when no
+   * @returns the text sealed with the first key; undefined when the first key has sealed `stored` already, or when no
    * keys exist.
    */
   renew(stored: string, accountId: number): string | undefined;

@@ -214,8 +214,8 @@ export async function deleteUser(
 /**
  * Lets a user choose a new password: has `directory` send a link by mail (§4.2).
  * @throws {DomainError} not_found and permission_denied as `lockTargetUser`; conflict for a user without a mail
- * address; with Keycloak also conflict for a user who is disabled there, as by a lock without an end date, and
- * dependency_unavailable when Keycloak fails.
+ * address; with Keycloak also conflict for a user whom Keycloak has disabled, for example after a lock without an end
+ * date, and dependency_unavailable when Keycloak fails.
  */
 export async function requestPasswordReset(
   transaction: Transaction,

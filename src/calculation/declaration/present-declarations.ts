@@ -1,7 +1,7 @@
 /**
  * The declaration of a calculated variable as clients read it (R-C12). The stored declaration is the JSON that a client
- * wrote, with instants in place of local dates. In the answer, known names have their documented case, absent lists are
- * empty, inputs and forms have their current site and source, and the note is left out.
+ * wrote, with instants in place of local dates. In the answer, the names of documented members have their documented
+ * case, absent lists are empty, inputs and forms have their current site and source, and the note is left out.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import { MAX_INT4 } from '../../platform/limits.ts';
@@ -67,9 +67,9 @@ interface NamedFormula extends Members {
 }
 type NamedDeclaration = Members & { readonly [FORMULAS]: readonly NamedFormula[] };
 
-/** Gives known members their documented names, makes absent lists empty, and removes the note. */
+/** Writes names of documented members in their documented case, makes absent lists empty, and removes the note. */
 export function nameMembers(declaration: Members): NamedDeclaration {
-  // The note belongs to a save (R-H12): a client that saves what it read must not repeat the note.
+  // A note describes one save (R-H12). A client that saves the declaration it read must not save the old note again.
   const { note: _note, ...named } = rename(declaration, DECLARATION_NAMES);
   const formulas = objectsOf(named[FORMULAS]).map((formula): NamedFormula => {
     const members = rename(formula, FORMULA_NAMES);

@@ -3,7 +3,7 @@
 const MILLIS_PER_HOUR = 3_600_000;
 
 /**
- * Rounds up to the hour: a time exactly on the hour is kept; one millisecond later becomes the next hour (§9.4).
+ * Rounds up to the hour: a time exactly on the hour stays; one millisecond later becomes the next hour (§9.4).
  * @returns `yyyy-MM-ddTHH:mm:ss`, without a Z.
  */
 export function defaultVersion(nowMillis: number): string {

@@ -1,6 +1,6 @@
 /**
- * Advice for uploaders whose file is stored as an attachment although its name looks like data, so that
- * its rows are not read (R-E1).
+ * Advice for uploaders whose file has the name of a data file but is stored as an attachment. The service does not read
+ * the rows of an attachment (R-E1).
  */
 
 const BY_NAME: readonly (readonly [name: RegExp, advice: string])[] = [

@@ -13,10 +13,10 @@ export interface TargetIdentifiers {
   readonly variableTypeId?: number;
 }
 
-/** The elements of a push. The readings of all elements are columns of equal length, in element order. */
+/** The elements of a push. The readings of all elements are in parallel arrays, in the order of the elements. */
 export interface PushContents {
   readonly targets: readonly TargetIdentifiers[];
-  /** Number of readings of each element; the sum is the length of the columns. */
+  /** Number of readings of each element; the sum is the length of each array of readings. */
   readonly readingCounts: readonly number[];
   /** Microseconds since 1970-01-01, in UTC, or on the local clock where `isLocal` is not 0. */
   readonly dates: Float64Array;

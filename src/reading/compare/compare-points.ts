@@ -1,7 +1,7 @@
 /**
- * Merges two versions of one variable by date (R-G6), in one snapshot and with bounded memory: it holds a page of the
- * left version while the right version streams over the same period. The two versions cannot stream at the same
- * time, because a connection runs one statement after the other.
+ * Merges two versions of one variable by date (R-G6), in one snapshot and with bounded memory: memory holds a page of
+ * the left version while the right version streams over the same period. The two versions cannot stream at the same
+ * time, because a connection runs one statement at a time.
  */
 import { type SnapshotSource, streamInSnapshot, type Transaction } from '../../platform/database/database.ts';
 import type { Micros, PointSelection } from '../../points/point.ts';
@@ -11,7 +11,7 @@ import { readPoints } from '../../points/read/read-points.ts';
 import { findRolledUp } from '../../points/rollups/find-rolled-up.ts';
 
 /**
- * Dates at which at least one version has a value, and the values of both versions, as columns of equal length. NaN
+ * Dates at which at least one version has a value, and the values of both versions, as arrays of equal length. NaN
  * stands for a version without a value at the date.
  */
 export interface ComparedChunk {
@@ -77,7 +77,7 @@ export async function* streamCompared(
   for (const side of [left, right]) await awaitWritersOf(source, side, signal);
   const read = async function* (transaction: Transaction): AsyncGenerator<ComparedChunk> {
     if (noteCuts) {
-      // A variable has one `history_from`, so a cut that concerns both sides is the same cut, and is noted once.
+      // Both sides have the same variable, which has at most one history cut (`history_from`), so it is noted once.
       const cuts = await findHistoryCuts(transaction, left);
       const rolledUp = await findRolledUp(transaction, left);
       noteCuts(cuts.length > 0 ? cuts : await findHistoryCuts(transaction, right), rolledUp);
@@ -155,7 +155,7 @@ class Rows {
     this.#count++;
   }
 
-  /** Returns the buffered rows as new columns and empties the buffer. */
+  /** Returns the buffered rows as new arrays and empties the buffer. */
   take(): ComparedChunk {
     const count = this.#count;
     this.#count = 0;

@@ -27,8 +27,8 @@ const FIND_PARENTS = `
 
 /**
  * Runs the queries the events need.
- * @returns a function that builds the occurrences of one event, in order. The occurrences of all events may be too
- * large to be in memory together.
+ * @returns a function that builds the occurrences of one event, in order. It takes one event at a time, because the
+ * occurrences of all events together may be too large for memory.
  */
 export async function expandEvents(
   transaction: Transaction,

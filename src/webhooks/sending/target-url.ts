@@ -18,8 +18,8 @@ export const MAX_URL_LENGTH = 2048;
 const NOT_PUBLIC = 'must have a public address as its host';
 
 /**
- * Parses and checks the URL of a receiver (R-I4). Numeric hosts such as `0x7f.1` or `2130706433` count as the address
- * they denote.
+ * Parses and checks the URL of a receiver (R-I4). A numeric host such as `0x7f.1` or `2130706433` is checked as the IP
+ * address that it denotes.
  */
 export function parseTargetUrl(text: string, policy: TargetPolicy): TargetUrl {
   const url = URL.parse(text);

@@ -1,4 +1,4 @@
-/** The form of a new entry of a catalogue. Unsaved work is kept in the browser. */
+/** The form that adds an entry to a catalogue. The browser stores unsaved input. */
 import { Button, NativeSelect, Select, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
@@ -13,7 +13,7 @@ const EMPTY = { name: '', symbol: '', unitFamilyId: '', divisor: '1', offset: '0
 
 type Fields = typeof EMPTY;
 
-/** @returns the entry with the members that its catalogue has. */
+/** @returns the new entry, with only the members that entries of this catalogue have. */
 function toEntry(catalogue: Catalogue, fields: Fields): NewEntry {
   const { name, symbol, unitFamilyId, divisor, offset, aggregate } = fields;
   if (catalogue === 'variableTypes') return { name, aggregate };

@@ -24,7 +24,7 @@ const POLL_MS = 300;
 const MAX_POLL_MS = 3000;
 
 /**
- * @param onRunning called with the operation's label each time the operation is found waiting or running.
+ * @param onRunning called with the operation's label each time a poll finds that the operation waits or runs.
  * @returns the operation in its final state.
  * @throws {ApiError} when the push is refused, or its operation cannot be read.
  */

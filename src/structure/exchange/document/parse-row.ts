@@ -32,7 +32,7 @@ export interface KeyReference {
 type Members = Readonly<Record<string, unknown>>;
 type PathOf = (member: string) => string;
 
-/** Values of columns that cannot be null, for members that a row sets to null: the defaults of the database. */
+/** Default values, as in the database, of columns that cannot be null. They replace a null in a row. */
 const RESET: Readonly<Record<KindName, Members>> = {
   sites: { client_data: {} },
   sources: { tags: [], client_data: {} },
@@ -133,7 +133,7 @@ function toColumns({ name, resource, fields, keyField }: Kind, row: Members): Me
     const value = row[field];
     const { column, members } = resource.fields[field] ?? {};
     if (value === undefined || column === undefined || (field === keyField && textOf(value) === undefined)) return [];
-    // A site always has a time zone, so null leaves the column out.
+    // A site always has a time zone, so a null time zone is left out.
     if (value === null)
       return column === 'time_zone_id' && name === 'sites' ? [] : [[column, RESET[name][column] ?? null]];
     return [[column, members ? members[value as string] : value]];

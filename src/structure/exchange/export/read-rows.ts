@@ -71,7 +71,7 @@ export async function* readRows(
 /** Data that the rows of an export depend on, besides the resources themselves. */
 export interface View {
   readonly caller: Caller;
-  /** Occurrences of the resources that the caller may read. */
+  /** Occurrence numbers (kinds.ts) of the resources that the caller may read. */
   readonly occurrences: Occurrences;
   /** Names of the account's own catalogue entries, by id. */
   readonly names: OwnNames;

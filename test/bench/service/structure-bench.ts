@@ -1,8 +1,8 @@
 /**
  * Measures reads from a structure of a million variables. A filtered page over HTTP is compared with the same SELECT on a
- * bare connection; both clients are in this process, on kept connections and without compression. The same page by `fetch`
- * and with gzip is compared with the SELECT too. Finding the targets of a push of 10,000 elements by serial number and
- * mappingConfig is compared with 200 ms for a look-up and 20 ms for cached targets.
+ * bare connection; both clients are in this process, on keep-alive connections and without compression. The same page
+ * by `fetch` and with gzip is compared with the SELECT too. The bench also finds the targets of a push of 10,000
+ * elements by serial number and mappingConfig; the limit is 200 ms for a look-up and 20 ms for cached targets.
  */
 import http from 'node:http';
 import pg from 'pg';
@@ -157,7 +157,7 @@ async function benchTargets(database: Database, accountId: number, limitMs: numb
 }
 
 /**
- * @param work returns PAGE: either the number of rows read, or the number of targets found divided by PAGE.
+ * @param work returns the number of rows read, or the number of targets found divided by PAGE; both must be PAGE.
  * @throws {Error} when `work` returns another number.
  */
 async function timeOf(work: () => Promise<number>): Promise<number> {

@@ -89,7 +89,7 @@ const hours = (firstValue: number, count: number) =>
   }));
 const push = (data: readonly object[]) => api.call('POST', '/api/data', [{ variableId, data }]);
 
-/** Ingests accepted pushes, and compresses the chunks where the edition of TimescaleDB can. */
+/** Ingests accepted pushes, and compresses the chunks if the edition of TimescaleDB supports compression. */
 async function ingest(): Promise<void> {
   while ((await ingestAccount(world.database, world.accountId, 1000)) > 0);
   const { rows } = await world.database.query(`select current_setting('timescaledb.license') as license`);
@@ -117,7 +117,7 @@ interface RunningRoles {
   stop(): Promise<void>;
 }
 
-/** Starts the api role, and the ingester if asked for, in this process. */
+/** Starts the role api, and with `withIngester` also the role ingester, in this process. */
 async function startRoles(environment: RoleEnvironment, { withIngester = false } = {}): Promise<RunningRoles> {
   const listener = await listenHttp('127.0.0.1', 0);
   const config = readConfig({ ...environment, HTTP_PORT: String(listener.port) });
@@ -211,7 +211,7 @@ describe('backup', () => {
     await expect(admin('restore', backups())).rejects.toThrow('the command needs DIR and TARGET');
   });
 
-  it('refuses a role of the database without REPLICATION; the error has the statement that grants it', async () => {
+  it('refuses a database role without the attribute REPLICATION; the error has the statement that grants this attribute', async () => {
     await withDatabase(source.databaseUrl, async (database) => {
       await database.query('create role "Plain role"');
       await database.query('set role "Plain role"');

@@ -20,7 +20,7 @@ import { startTestApi, type TestApi } from '../../support/services/start-api.ts'
 
 const LOG = createLog('silent', 'test');
 
-/** Waits until both limiters are connected to Redis: each then sees the counts of the other. */
+/** Waits until both limiters are connected to Redis, so that limiter `two` sees the counts of limiter `one`. */
 async function connected(one: RateLimiter, two: RateLimiter): Promise<void> {
   await eventually('both limiters', async () => {
     const key = `probe ${Math.random()}`;
@@ -138,7 +138,7 @@ describe('identity: rate limits', () => {
   });
   afterAll(() => api.close());
 
-  it('on the API are per user: 429 with Retry-After (R-B15)', async () => {
+  it('the API limits each user separately; a request over the limit gets 429 with Retry-After (R-B15)', async () => {
     const statuses = [];
     for (let request = 1; request <= 6; request++) statuses.push((await api.manager.get('/account')).status);
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
@@ -149,7 +149,7 @@ describe('identity: rate limits', () => {
     expect((await api.stranger.get('/account')).status).toBe(200);
   });
 
-  it('are one budget per user over REST, push and gRPC; a push counts as a tenth of a request (R-B15, R-A14)', async () => {
+  it('REST, push and gRPC share one budget per user; a push counts as a tenth of a request (R-B15, R-A14)', async () => {
     const user = await api.signIn('one-budget', 'MANAGER');
     const other = await api.signIn('other-budget', 'MANAGER');
     const { variableId } = await createStructure(user);
@@ -175,7 +175,7 @@ describe('identity: rate limits', () => {
     }
   });
 
-  it('refuse a token request with 429 when too many password checks of its network wait (R-B11, R-B15)', async () => {
+  it('a token request gets 429 when too many password checks of the client’s network wait (R-B11, R-B15)', async () => {
     const network = '192.0.2.6';
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     const checks = Array.from({ length: 251 }, () => checkInTurn(network, () => ended));
@@ -191,7 +191,7 @@ describe('identity: rate limits', () => {
     expect(await refused.json()).toMatchObject({ error: 'temporarily_unavailable', code: 'rate_limited' });
   });
 
-  it('add up in Redis what each process counts in memory, so that every process sees the sum; without Redis, a process counts alone (R-B15)', async () => {
+  it('Redis adds up the counts that processes keep in memory, so that every process sees the sum; without Redis, a process counts alone (R-B15)', async () => {
     const options = { redisUrl: testRedisUrl(), prefix: createTestQueuePrefix(), log: LOG };
     const [one, two] = [openRateLimiter(options), openRateLimiter(options)];
     try {
@@ -211,7 +211,7 @@ describe('identity: rate limits', () => {
     }
   });
 
-  it('of users are exact within a process; a second process accepts at most another half of the budget (R-B15)', async () => {
+  it('the budget of a user is exact within one process; a second process accepts at most half of the budget in addition (R-B15)', async () => {
     const options = { redisUrl: testRedisUrl(), prefix: createTestQueuePrefix(), log: LOG };
     const limiters = [openRateLimiter(options), openRateLimiter(options)] as const;
     const [one, two] = limiters.map((limiter) => openUserBudget(paceRefusals(limiter), 20));
@@ -244,7 +244,7 @@ describe('identity: rate limits', () => {
     return statuses;
   };
 
-  it('on tokens are per client address, which is the last address in X-Forwarded-For behind one proxy (R-B15)', async () => {
+  it('the limit on tokens applies to each client address; behind one proxy, this is the last address in X-Forwarded-For (R-B15)', async () => {
     // Addresses that the client prepends to X-Forwarded-For have no effect.
     const statuses = await statusesOf(TOKEN, (n) => `10.0.0.${n}, 192.0.2.1`);
     expect(statuses.slice(0, 8)).toEqual(Array(8).fill(401));
@@ -257,7 +257,7 @@ describe('identity: rate limits', () => {
     });
   });
 
-  it('on tokens also count requests to a realm alias with repeated slashes, and registrations by invitation (R-B15)', async () => {
+  it('the limit on tokens also counts requests to a realm alias with repeated slashes, and registrations by invitation (R-B15)', async () => {
     const alias = await statusesOf('//realms/opinum//protocol/openid-connect/token/', () => '192.0.2.3');
     expect(alias[8]).toBe(429);
     const invitations = await statusesOf('/account/user/register?invitationToken=x', () => '192.0.2.4');
@@ -265,7 +265,7 @@ describe('identity: rate limits', () => {
     expect(invitations[8]).toBe(429);
   });
 
-  it('on tokens do not count GET requests (R-B15)', async () => {
+  it('the limit on tokens does not count GET requests (R-B15)', async () => {
     for (let request = 1; request <= 12; request++) {
       const path = '/realms/tidemark/protocol/openid-connect/certs';
       const keys = await fetch(api.origin + path, { headers: { 'x-forwarded-for': '192.0.2.5' } });
@@ -273,7 +273,7 @@ describe('identity: rate limits', () => {
     }
   });
 
-  it('are counted for all processes together, and per process while Redis is down (R-B15)', async () => {
+  it('requests are counted for all processes together, and per process while Redis is down (R-B15)', async () => {
     const options = { redisUrl: testRedisUrl(), prefix: createTestQueuePrefix(), log: LOG };
     const [one, two] = [openRateLimiter(options), openRateLimiter(options)];
     const away = openRateLimiter({ ...options, redisUrl: 'redis://127.0.0.1:1' });

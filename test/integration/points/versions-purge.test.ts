@@ -1,4 +1,4 @@
-/** The purge of stored versions after the limit was lowered (R-F7). */
+/** The purge of stored versions after the version limit is lowered (R-F7). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { purgeRequestedVersions } from '../../../src/points/remove/purge-versions.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
@@ -38,7 +38,7 @@ async function versionsOf(variableId: number): Promise<readonly unknown[]> {
 }
 
 describe('points: a purge of versions', () => {
-  test('of a variable applies the version limit to every stored date, separately to tagged and untagged versions, before the request is answered (R-F7, R-F3)', async () => {
+  test('the purge of a variable applies the version limit to every stored date, separately to tagged and untagged versions, before the request is answered (R-F7, R-F3)', async () => {
     const variableId = await withVersions();
     await lowerLimit(variableId, 2);
     expect(await versionsOf(variableId)).toHaveLength(6);
@@ -54,7 +54,7 @@ describe('points: a purge of versions', () => {
     expect(again.body).toEqual({ variableId, removedVersionCount: 0 });
   });
 
-  test('of an account runs in the background; the request is answered with the number of versioned variables of the account (R-F7)', async () => {
+  test('the purge of an account runs in the background; the answer has the number of versioned variables of the account (R-F7)', async () => {
     const variableId = await withVersions();
     await lowerLimit(variableId, 1);
     await createStructure(api.stranger, { isVersioned: true });
@@ -71,7 +71,7 @@ describe('points: a purge of versions', () => {
     ]);
   });
 
-  test('requires ADMIN, and finds only variables of the account of the caller (R-F7, R-B8, R-A5)', async () => {
+  test('a purge requires ADMIN, and finds only variables of the caller’s account (R-F7, R-B8, R-A5)', async () => {
     const variableId = await withVersions();
     await lowerLimit(variableId, 1);
     for (const path of [`/variables/${variableId}/purgeVersions`, '/variables/purgeVersions']) {

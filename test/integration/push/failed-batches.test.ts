@@ -1,6 +1,6 @@
 /**
- * A batch that fails at one ingester while another ingester writes it is written once, and the failure does not count
- * against any other batch.
+ * One ingester reports the failure of a batch while another ingester writes this batch: the batch is written once, and
+ * the failure does not count against any other batch.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { noteFailedBatch } from '../../../src/push/store/failed-batches.ts';
@@ -66,8 +66,8 @@ const waiter = (lock: string, statement: string) =>
 
 describe('push: a batch that failed at one ingester', () => {
   it.each([
-    ['with one push', 1],
-    ['with several pushes', 3],
+    ['a batch of one push', 1],
+    ['a batch of several pushes', 3],
   ])(
     '%s is written once, and each of its pushes is Completed, if the next ingester writes the batch before the failure is recorded (R-D6, R-K3)',
     async (_what, pushes) => {

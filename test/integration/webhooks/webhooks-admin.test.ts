@@ -139,7 +139,7 @@ describe('webhooks: POST /account/webhooks', () => {
 });
 
 describe('webhooks: secret', () => {
-  it('is never returned when the client gave it (R-I1)', async () => {
+  it('a secret from the client is never returned (R-I1)', async () => {
     const secret = secretOf(64);
     const webhook = await createWebhook(api.manager, { secret });
     const answers = [
@@ -152,7 +152,7 @@ describe('webhooks: secret', () => {
     expect(JSON.stringify(answers)).not.toMatch(/whsec_(BwcH|CQkJ)|"secret":/);
   });
 
-  it('is generated when absent and returned once (R-I1, R-I3)', async () => {
+  it('a secret is generated when the client sends none, and is returned once (R-I1, R-I3)', async () => {
     const [first, second] = [await createWebhook(api.manager), await createWebhook(api.manager, { secret: null })];
     expect(first.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(first.secret).not.toBe(second.secret);
@@ -166,13 +166,13 @@ describe('webhooks: secret', () => {
     ['no prefix', secretOf(32).slice(6)],
     ['truncated base64', secretOf(32).slice(0, -1)],
     ['text that is not base64', `whsec_${'?'.repeat(32)}`],
-  ])('is refused when it has %s (R-I3)', async (_what, secret) => {
+  ])('a secret is refused when it has %s (R-I3)', async (_what, secret) => {
     const { status, body } = await api.manager.post('/account/webhooks', { ...WEBHOOK, secret });
     expect([status, pathsOf(body)]).toEqual([400, ['$.secret']]);
     expect(JSON.stringify(body)).not.toContain(secret);
   });
 
-  it('is kept by a PUT without a secret or with null (R-I1)', async () => {
+  it('a PUT without a secret, or with the secret null, does not change the secret (R-I1)', async () => {
     const webhook = await createWebhook(api.manager, { secret: secretOf(24) });
     for (const members of [{ name: 'a' }, { name: 'b', secret: null }]) {
       const { status, body } = await put(webhook, { ...webhook, ...members });
@@ -180,7 +180,7 @@ describe('webhooks: secret', () => {
     }
   });
 
-  it('stays valid for 24 hours after it is replaced; writing the current secret again changes nothing (R-I3)', async () => {
+  it('a replaced secret stays valid for 24 hours; writing the current secret again changes nothing (R-I3)', async () => {
     const [old, fresh] = [secretOf(24, 1), secretOf(24, 2)];
     const webhook = await createWebhook(api.manager, { secret: old });
     expect((await put(webhook, { secret: fresh })).status).toBe(200);
@@ -226,7 +226,7 @@ describe('webhooks: GET /account/webhooks', () => {
     expect(body).toMatchObject({ lastExecution: null, successCount: 0, failureCount: 0 });
   });
 
-  it('filters by event types, and totals and pages follow the filter (§4.4, R-A3, R-A7)', async () => {
+  it('filters by event types; the total count and the pages include only the selected webhooks (§4.4, R-A3, R-A7)', async () => {
     const { siteId } = own;
     for (const name of ['b', 'a', 'c']) await createWebhook(api.manager, { name, eventType: 'SourceCreated' });
     await createWebhook(api.manager, { name: 'd', eventType: 'SourceDeleted', filter: { siteIds: [siteId] } });
@@ -275,7 +275,7 @@ describe('webhooks: PUT /account/webhooks/{id}', () => {
     }
   });
 
-  it('resets the failure period when it enables a webhook the service disabled (R-I3)', async () => {
+  it('resets the failure period when it enables a webhook that the service disabled (R-I3)', async () => {
     const webhook = await createWebhook(api.manager);
     const disabled = `is_enabled = false, disabled_reason = 'gone', disabled_date = now(), failing_since = now()`;
     await setByService(webhook.id, disabled);
@@ -337,7 +337,7 @@ async function addAttempt({ id }: SeenWebhook, state: string): Promise<string> {
   return rows[0]?.id ?? '';
 }
 
-it('webhooks: disabling a webhook ends its waiting messages (R-I1)', async () => {
+it('webhooks: after a webhook is disabled, none of its messages waits for delivery (R-I1)', async () => {
   const webhook = await createWebhook(api.manager);
   const waiting = async () => {
     const sql = `select count(*) from webhook_attempt where webhook_id = $1 and state = 'Pending'`;
@@ -409,7 +409,7 @@ it('webhooks: a USER cannot change or delete a webhook (R-B8)', async () => {
 });
 
 describe('webhooks: filter', () => {
-  it('must name entities of the account; ids of another account and ids that do not exist get the same error (R-I1, R-A5)', async () => {
+  it('a filter must name entities of the account; ids of another account and ids that do not exist get the same error (R-I1, R-A5)', async () => {
     const filter = {
       siteIds: [own.siteId, foreign.siteId],
       sourceIds: [foreign.sourceId, 987_654],
@@ -431,7 +431,7 @@ describe('webhooks: filter', () => {
   });
 
   it.each(['UserCreated', 'UserLocked', 'InvitationAccepted'])(
-    'of a webhook for %s events is refused, because these events name no site, source or variable (R-I1)',
+    'a filter is refused for %s events, because these events name no site, source or variable (R-I1)',
     async (eventType) => {
       const filter = { siteIds: [own.siteId] };
       const { status, body } = await api.manager.post('/account/webhooks', { ...WEBHOOK, eventType, filter });
@@ -443,7 +443,7 @@ describe('webhooks: filter', () => {
   );
 
   it.each(['DataPushCompleted', 'FileIngested'])(
-    'of a webhook for %s events accepts sites, sources and variables of the account and refuses those of another account (R-I1, R-A5)',
+    'a filter for %s events may name sites, sources and variables of the account, but not of another account (R-I1, R-A5)',
     async (eventType) => {
       const filterOf = ({ siteId, sourceId, variableId }: typeof own) => ({
         ...{ siteIds: [siteId], sourceIds: [sourceId], variableIds: [variableId] },
@@ -457,7 +457,7 @@ describe('webhooks: filter', () => {
     },
   );
 
-  it('stays valid in PUT and POST after a site that it names was deleted (R-I1, rulings part C)', async () => {
+  it('a filter stays valid in PUT and POST after a site that it names is deleted (R-I1, rulings part C)', async () => {
     const { siteId } = await createStructure(api.manager);
     const webhook = await createWebhook(api.manager, { filter: { siteIds: [siteId, own.siteId] } });
     expect((await api.manager.delete(`/sites/${siteId}?hardDelete=true`)).status).toBe(204);

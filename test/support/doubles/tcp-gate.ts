@@ -1,10 +1,10 @@
-/** A TCP proxy in front of a service, with the faults of a network: refused, cut, silent and one-way connections. */
+/** A TCP proxy in front of a service. It simulates a faulty network: refused, broken, silent or one-way connections. */
 import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net';
 
 export interface TcpGate {
   /** The `url` given to `openTcpGate`, but with host and port of this proxy. */
   readonly url: string;
-  /** Refuses connections and cuts the open ones. */
+  /** Refuses new connections and closes the open connections. */
   shut(): Promise<void>;
   open(): Promise<void>;
   /**

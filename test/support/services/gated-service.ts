@@ -1,7 +1,7 @@
 /**
- * The product's roles behind TCP proxies (tcp-gate.ts) to their database and Redis, with an input and a variable that
- * doubles it, for tests of faulty networks. Each service has a database of its own, so that several can be tested at the
- * same time.
+ * The product's roles for tests of faulty networks. TCP proxies (tcp-gate.ts) stand between the roles and the database
+ * and Redis. The structure has an input variable and a calculated variable that doubles it. Each service has its own
+ * database, so that several services can be tested at the same time.
  */
 import { openTcpGate, type TcpGate } from '../doubles/tcp-gate.ts';
 import { eventually } from '../eventually.ts';

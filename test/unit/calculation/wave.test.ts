@@ -1,4 +1,4 @@
-/** `isCut` of a wave is true when a search finds its maximum, 20,000 runs or 20,000 waiting requests (R-H8). */
+/** `isCut` of a wave is true when a query returns its maximum of 20,000 runs or 20,000 waiting requests (R-H8). */
 import { expect, test } from 'vitest';
 import { readWave } from '../../../src/calculation/updates/wave.ts';
 import type { Caller } from '../../../src/identity/caller/caller.ts';
@@ -23,7 +23,7 @@ test.each([
   [MAX_RUNS, 0, true],
   [0, MAX_RUNS, true],
 ])(
-  'wave: %i runs and %i waiting requests, each read up to 20000, give isCut %s (R-H8)',
+  'wave: the queries return at most 20000 rows each; after %i runs and %i waiting requests, isCut is %s (R-H8)',
   async (runs, waiting, isCut) => {
     expect(await readWave(waveOf(runs, waiting), MANAGER, 7, 1)).toMatchObject({ isCut });
   },

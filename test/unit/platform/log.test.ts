@@ -4,7 +4,7 @@ import { describeError } from '../../../src/platform/log.ts';
 
 const SECRET = 'marker-of-a-secret';
 
-describe('log: an error (R-K1, R-K4)', () => {
+describe('log: errors (R-K1, R-K4)', () => {
   test.each([
     ['the command that Redis refused', { command: { name: 'auth', args: ['default', SECRET] } }],
     [
@@ -13,14 +13,14 @@ describe('log: an error (R-K1, R-K4)', () => {
     ],
     ['the address that could not be read', { input: `postgres://user:${SECRET}@host` }],
     ['a request or an answer', { config: { headers: { authorization: SECRET } }, response: { body: SECRET } }],
-  ])('is logged without %s', (_what, extra) => {
+  ])('an error is logged without %s', (_what, extra) => {
     const inner = Object.assign(new Error('refused'), extra);
     for (const error of [inner, new Error('outer', { cause: inner }), new AggregateError([inner], 'several')]) {
       expect(JSON.stringify(describeError(error))).not.toContain(SECRET);
     }
   });
 
-  test('is logged with its message and stack, and with the code, constraint and table of its cause', () => {
+  test('an error is logged with its message and stack, and with the code, constraint and table of its cause', () => {
     const error = Object.assign(new Error('duplicate key'), { code: '23505', constraint: 'site_key', table: 'site' });
     expect(describeError(new Error('could not be written', { cause: error }))).toMatchObject({
       ...{ type: 'Error', message: 'could not be written', stack: expect.stringContaining('log.test.ts') },
@@ -28,14 +28,14 @@ describe('log: an error (R-K1, R-K4)', () => {
     });
   });
 
-  test('has a description of limited length, even when its causes form a cycle or its message is long', () => {
+  test('the description of an error has limited length, even when its causes form a cycle or its message is long', () => {
     const circle = new Error('circle');
     circle.cause = circle;
     expect(JSON.stringify(describeError(circle)).length).toBeLessThan(20_000);
     expect(String(describeError(new Error('x'.repeat(1_000_000))).message).length).toBeLessThan(3000);
   });
 
-  test('that is a thrown text is logged with its type and text', () => {
+  test('a thrown string is logged with its type and its text', () => {
     expect(describeError('text')).toEqual({ type: 'string', message: 'text' });
   });
 });

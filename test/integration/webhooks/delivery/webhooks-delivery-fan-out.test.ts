@@ -127,7 +127,7 @@ test('webhook fan-out: a push to several variables gives a webhook one message, 
   expect(await messagesOf(none)).toEqual([]);
 });
 
-test('webhook fan-out: twelve concurrent pushes give a webhook one message each (R-I2, R-D7)', async () => {
+test('webhook fan-out: a webhook gets one message for each of twelve concurrent pushes (R-I2, R-D7)', async () => {
   const { variableId } = await createStructure(api.manager);
   const webhookId = await addWebhook('DataPushCompleted');
   const labels = Array.from({ length: 12 }, (_, index) => `fan-out-${index}`);

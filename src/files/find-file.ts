@@ -29,7 +29,7 @@ export interface FileStatus {
     readonly rejected: number;
     readonly warnings: number;
   };
-  /** Why the state is Failed. The rows in `counts.ingested` are kept. */
+  /** Why the state is Failed. The rows that `counts.ingested` counts stay stored. */
   readonly failure?: { readonly code: string; readonly message: string };
   readonly ignoredColumns: readonly string[];
   readonly uploadedDate: string;

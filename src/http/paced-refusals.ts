@@ -1,8 +1,9 @@
 /**
- * Makes refusals of a rate limit cheap (R-B15, R-A14): once the budget of a key is used up, its requests are refused
- * from memory, without Redis, one every 10 ms. A client that sends requests without a pause then waits instead of
- * occupying the event loop. At most 200 refusals of a key and 2,000 of all keys wait, each with one request in memory;
- * further refusals are sent at once. Keys do not delay each other. `rate-limiter.ts` decides which requests pass.
+ * Makes refusals of a rate limit cheap (R-B15, R-A14). When the budget of a key is used up, this module refuses further
+ * requests of the key from memory, without Redis, and sends one refusal of the key every 10 ms. A client that
+ * sends requests without a pause then waits for the refusals instead of occupying the event loop. This module delays at
+ * most 200 refusals of one key and 2,000 refusals in total, and keeps their requests in memory; it sends further
+ * refusals at once. Keys do not delay each other. `rate-limiter.ts` decides which requests pass.
  */
 import { openBoundedCache } from '../platform/bounded-cache.ts';
 import { MAX_KEYS, type RateLimiter } from './rate-limiter.ts';
@@ -10,8 +11,8 @@ import { costMs } from './rate-rules.ts';
 
 export interface PacedLimiter extends RateLimiter {
   /**
-   * @returns true when, within the last 4 s, a request of the key was refused while 200 refusals of the key waited: the
-   * key's clients ignore refusals.
+   * @returns true when, within the last 4 s, a request of the key was refused while 200 refusals of the key were
+   * delayed: the key's clients ignore refusals.
    */
   isFlooded(key: string): boolean;
 }
@@ -28,7 +29,7 @@ const SPACING_MS = 10;
 const MAX_DELAY_MS = 200 * SPACING_MS;
 const MAX_WAITING = 2000;
 // Time for which a key counts as flooded. It is longer than the delay of a refusal, so that the key stays flooded while
-// its refusals wait.
+// its refusals are delayed.
 const FLOODED_MS = 2 * MAX_DELAY_MS;
 
 /** Wraps a limiter: `count` resolves later for a refusal that follows other refusals of the same key. */

@@ -3,7 +3,7 @@
  * a limit must not turn an outage of Redis into refusals.
  *
  * `rate-limiter-flexible` 11.4 is not used, because it counts in fixed windows: with a limit of 60 it admits 119 requests
- * within 5 s around the end of a window and then refuses for up to 60 s; this meter admits 64 and refuses for 1 s.
+ * within 5 s around the end of a window and then refuses for up to 60 s; this limiter admits 64 and refuses for 1 s.
  */
 import { openBoundedCache } from '../platform/bounded-cache.ts';
 import type { Log } from '../platform/log.ts';
@@ -13,7 +13,7 @@ import { costMs, planRequest } from './rate-rules.ts';
 export interface RateLimiter {
   /**
    * Counts a request against the limit of `key`.
-   * @param cost requests that it counts as; default: 1.
+   * @param cost number of requests that this request counts as; default: 1.
    * @returns milliseconds to wait; 0 when the request passes.
    */
   count(key: string, perMinute: number, cost?: number): Promise<number>;

@@ -1,6 +1,6 @@
 /**
- * One budget of requests per user over REST, push and gRPC (R-B15); `rate-limiter.ts` counts it. The first half of a
- * budget is counted in memory, so that most requests do not wait for Redis.
+ * One request budget per user for REST, push and gRPC together (R-B15), counted by `rate-limiter.ts`. The first half of
+ * a budget is counted in memory, so that most requests do not wait for Redis.
  */
 import type { PacedLimiter } from './paced-refusals.ts';
 

@@ -33,7 +33,7 @@ export interface Resource {
   readonly from: string;
   /** SQL expression of the site id of a row, for site access. */
   readonly siteId: string;
-  /** Parents of a row, which its events give besides `id` and `name`: member → SQL expression of the parent's id. */
+  /** Parents that the events of a row name besides `id` and `name`: member → SQL expression of the parent's id. */
   readonly parents: Readonly<Record<string, string>>;
   /** Members that clients write, by name. */
   readonly fields: Readonly<Record<string, Field>>;
@@ -57,7 +57,7 @@ export interface Filter {
 /** Builds an SQL condition; pushes its parameters to `values`. */
 export type CustomCondition = (values: unknown[]) => string;
 
-/** The resources a listing is about: an SQL condition and its parameters. */
+/** Selects the resources of a listing, by an SQL condition and its parameters. */
 export interface ResourceSelection {
   readonly resource: Resource;
   readonly where: string;
@@ -116,9 +116,9 @@ export async function readResources(
 }
 
 /**
- * Reads a page like `readResources`, unless its JSON members take too much memory. One query measures and reads them.
+ * Reads a page like `readResources`, in one query, unless the JSON members of the page take too much memory.
  * @param maxBytes maximum size of all JSON members of the page as text.
- * @returns undefined when they take more.
+ * @returns undefined when these members take more.
  */
 export async function readResourcesWithin(
   queryable: Queryable,

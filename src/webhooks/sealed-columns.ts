@@ -1,4 +1,7 @@
-/** Encryption of the columns `secret`, `former_secret` and `headers` of webhooks (secret-vault.ts), and its renewal with a new key. */
+/**
+ * Encrypts the columns `secret`, `former_secret` and `headers` of webhooks (secret-vault.ts), and encrypts the stored
+ * values again with a new key.
+ */
 import { type Database, withTransaction } from '../platform/database/database.ts';
 import type { SecretVault } from './secret-vault.ts';
 import type { WebhookTarget } from './webhook.ts';

@@ -1,6 +1,6 @@
 /**
  * Collects the references of the last saved declaration of a variable. A new declaration may keep these references,
- * even when their target was deleted meanwhile, or is a variable that got another unit. So a client can rename the
+ * even when their target was deleted meanwhile, or is a variable whose unit has changed. So a client can rename the
  * calculated variable, or correct one of two inputs, while another reference is broken. Only new references are
  * checked.
  */

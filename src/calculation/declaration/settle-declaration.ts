@@ -1,6 +1,6 @@
 /**
  * Dates of a declaration as clients write them (R-A11): a date without a zone is local time of the source of the
- * variable, a date in epoch milliseconds is an instant. Both are stored as instants, so that a later change of the zone
+ * variable; a date in epoch milliseconds is an instant. Both are stored as instants, so that a later change of the zone
  * changes no formula.
  */
 import type { Queryable } from '../../platform/database/database.ts';
@@ -10,7 +10,7 @@ import { localClock } from '../../structure/catalogue/time-zones.ts';
 
 export interface SettledDeclaration {
   readonly calculated: unknown;
-  /** A list of one item: the zone in which local dates were read. Empty when the declaration has no local date. */
+  /** The zone in which local dates were read, as the only item. Empty when the declaration has no local date. */
   readonly dateZones: readonly string[];
 }
 

@@ -1,5 +1,5 @@
 /**
- * A control group for a bwrap container, by which the kernel limits all runs of the container together. On cgroup
+ * A control group for a bwrap container. With it, the kernel limits all runs of the container together. On cgroup
  * version 1, only root can create the group. On version 2, only a process in the root group of the machine can create
  * it: below any other group that has processes, the kernel offers no memory limit. The group is optional, because
  * rlimits and supervisors limit each run anyway.
@@ -57,7 +57,7 @@ export async function makeControlGroup(limits: SharedLimits): Promise<ControlGro
   };
 }
 
-/** Directories below this process's own groups: cgroup version 1 has one for each controller, version 2 one for all. */
+/** Directories below this process's groups: one per controller on cgroup version 1, one in total on version 2. */
 async function findDirectories({ memoryBytes, maxProcesses }: SharedLimits, name: string): Promise<readonly Wanted[]> {
   const lines = await readFile('/proc/self/cgroup', 'utf8').catch(() => '');
   const pathOf = (controller: string) =>

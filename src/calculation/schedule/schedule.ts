@@ -1,9 +1,9 @@
 /**
  * Cron expressions of formulas (R-H5): five fields, six fields with the seconds first, or a name such as @daily. An
- * expression applies in its own zone, or without one in the zone of the variable's source. An expression with one time
- * of day occurs once on each of its days: at the end of the gap when the clock skips the time, at the first of two
- * instants when the clock repeats the time. An expression with several times of day has no instant for a skipped time,
- * and two instants for a repeated time.
+ * expression without a time zone applies in the zone of the variable's source. An expression with one time of day has
+ * one instant on each of its days: when the clock skips the time, the end of the gap; when the clock repeats the time,
+ * the first of the two instants. An expression with several times of day has no instant for a skipped time, and two
+ * instants for a repeated time.
  */
 import { Cron } from 'croner';
 import { z } from 'zod';

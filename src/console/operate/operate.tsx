@@ -23,7 +23,7 @@ addTexts('operate', { en, fr, de, nl });
 export type Installation = components['schemas']['Installation'];
 
 const REFRESH_MS = 10_000;
-/** Maximum runs, and maximum pushes, that the report examines: `MAX_EXAMINED` in `installation-report.ts`. */
+/** The report examines at most this many runs and this many pushes: `MAX_EXAMINED` in `installation-report.ts`. */
 const MAX_EXAMINED = 20_000;
 
 /** Renders the route. */

@@ -4,8 +4,8 @@ import { SetupError } from '../setup-error.ts';
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Runs a command and exits with the code it returns. After a SetupError it prints the message, after any other error the
- * stack trace, and exits with 1.
+ * Runs a command and exits with the code that the command returns. After an error, prints the message of a SetupError
+ * or the stack trace of any other error, and exits with 1.
  */
 export async function runCommand(command: () => Promise<number>): Promise<void> {
   const exitCode = await command().catch((error: unknown) => {

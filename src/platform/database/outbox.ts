@@ -1,8 +1,8 @@
 /**
  * Transactional outbox: an event is appended in the transaction of the change it reports, and deleted in the
  * transaction in which its consumers handle it. So each event is handled exactly once, whichever process crashes
- * (R-I8). Effects outside the database, such as a wake-up, run after the commit. When an effect is lost, the next sweep
- * or poll of the role that it would have woken finds the work.
+ * (R-I8). Effects outside the database, such as a wake-up, run after the commit. When a wake-up is lost, the next sweep
+ * or poll of the role finds the work.
  *
  * Events belong to features, which declare them in `OutboxEvents`; this module does not know them.
  */

@@ -1,6 +1,6 @@
 /**
- * UTC offsets of a zone as spans of time, from the tz database of the runtime, which also defines when days begin. The
- * tz database of PostgreSQL has other offsets for recently changed rules and for many zones before 1970.
+ * UTC offsets of a zone as spans of time. The offsets come from the tz database of the runtime, like the starts of
+ * days. The tz database of PostgreSQL has other offsets for recently changed rules and for many zones before 1970.
  */
 import { Temporal } from 'temporal-polyfill';
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';

@@ -93,7 +93,7 @@ describe('accounts: a mail', () => {
     expect(await stateOf('one@x.example')).toMatchObject({ state: 'Sent', attempts: 1, failure: null });
   });
 
-  it('of a transaction that was rolled back is not queued (R-B10)', async () => {
+  it('is not queued when its transaction is rolled back (R-B10)', async () => {
     const failing = withTransaction(database, async (transaction) => {
       await queueMail(transaction, mailTo('undone@x.example'));
       throw new Error('undone');
@@ -153,7 +153,7 @@ describe('accounts: a mail', () => {
     await sender.stop();
   });
 
-  it('claimed by a stalled process is sent by another process after the lease; the stalled process cannot record a result (R-B10, R-K3)', async () => {
+  it('is sent by another process when the lease of a stalled process ends; the stalled process cannot record a result (R-B10, R-K3)', async () => {
     await queueMail(database, mailTo('orphan@x.example'));
     const orphan = await claimMail(database, 60_000);
     if (orphan?.to !== 'orphan@x.example') throw new Error('the mail was not claimed');
@@ -169,7 +169,7 @@ describe('accounts: a mail', () => {
     expect(await stateOf('orphan@x.example')).toMatchObject({ state: 'Sent', attempts: 2, failure: null });
   });
 
-  it('with a delay is sent after the delay, even if the sender restarts meanwhile (R-B12, R-K2)', async () => {
+  it('is sent after its delay, even if the sender restarts meanwhile (R-B12, R-K2)', async () => {
     const before = startSender();
     await queueMail(database, mailTo('delayed@x.example', { delayHours: 1 }));
     await queueMail(database, mailTo('first@x.example'));
@@ -183,7 +183,7 @@ describe('accounts: a mail', () => {
     await after.stop();
   });
 
-  it('that became obsolete is not sent (R-B10)', async () => {
+  it('is not sent when it has become obsolete (R-B10)', async () => {
     await queueMail(database, mailTo('obsolete@x.example'));
     const sender = startSender({ prepare: async () => undefined });
     await untilState('obsolete@x.example', 'Obsolete');
@@ -191,7 +191,7 @@ describe('accounts: a mail', () => {
     expect(mailbox.mails.some(({ receivers }) => receivers.includes('obsolete@x.example'))).toBe(false);
   });
 
-  it('that was deleted while it was sent leaves a warning that names the mail and the result (R-B10)', async () => {
+  it('leaves a warning that names the mail and the result when the mail is deleted during its sending (R-B10)', async () => {
     await queueMail(database, mailTo('deleted@x.example'));
     const ids: number[] = [];
     const prepare: PrepareMail = async ({ id, data }) => {

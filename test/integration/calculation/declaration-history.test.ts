@@ -102,7 +102,7 @@ describe('declaration history: reading', () => {
     expect((await api.manager.get(`${path}?itemsPerPage=1001`)).status).toBe(400);
   });
 
-  test('a declaration that was saved before the history was kept has a hash, but no author (R-H12)', async () => {
+  test('an entry has a hash, but no author, if its declaration was saved before the history existed (R-H12)', async () => {
     const id = await addVariable({ calculated: script('a') });
     const [saved] = await historyOf(id);
     await api.database.query(
@@ -134,7 +134,7 @@ describe('declaration history: reading', () => {
 });
 
 describe('declaration history: restoring', () => {
-  test('an old declaration that is saved again becomes the newest entry with its old hash, which the next run records (R-H12)', async () => {
+  test('an old declaration that is saved again becomes the newest entry with its old hash; the next run records this hash (R-H12)', async () => {
     const id = await addVariable({ calculated: script('a') });
     await save(id, { calculated: script('a / 0') });
     const [, old] = await historyOf(id);

@@ -37,7 +37,7 @@ describe('points: a write at a variable and date', () => {
         [2, 'V2'],
       ],
     ],
-    ['a stored VersionTag written again replaces its version (R-F2)', true, ['V1', 'V1'], [[2, 'V1']]],
+    ['a write with a stored VersionTag replaces the version (R-F2)', true, ['V1', 'V1'], [[2, 'V1']]],
     [
       'a version that replaces another becomes the latest (R-F2)',
       true,
@@ -190,7 +190,7 @@ describe('points: a write at a variable and date', () => {
 });
 
 describe('points: a variable whose isVersioned changes', () => {
-  it('to false keeps the versions of a date readable until the next write at the date replaces them (R-C6, R-F4)', async () => {
+  it('keeps the versions of a date readable after a change to false, until the next write at the date (R-C6, R-F4)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await writeAll(variableId, [
       [
@@ -215,7 +215,7 @@ describe('points: a variable whose isVersioned changes', () => {
     ]);
   });
 
-  it('to true keeps the stored row of a date as its first version (R-F4)', async () => {
+  it('keeps the stored row of a date as its first version after a change to true (R-F4)', async () => {
     const variableId = await store.addVariable({ isVersioned: false });
     await writeAll(variableId, [[[START, 1, 'V1']], [[START, 2, 'V1']]]);
     await store.database.query('update variable set is_versioned = true where id = $1', [variableId]);
@@ -228,7 +228,7 @@ describe('points: a variable whose isVersioned changes', () => {
 });
 
 describe('points: reading', () => {
-  it('as of an instant returns, per date, the version with the greatest VersionTimestamp at or before the instant (R-F5)', async () => {
+  it('returns, as of an instant, the version of each date with the greatest VersionTimestamp at or before the instant (R-F5)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     const first = await store.write(variableId, [[START, 1]]);
     const second = await store.write(variableId, [
@@ -242,7 +242,7 @@ describe('points: reading', () => {
     expect(await asOf(second.versionTimestamp), 'at the second write').toEqual([2, 20]);
   });
 
-  it('by VersionTags returns, per date, the latest version with one of these VersionTags, whatever their alphabetical order (§9.2)', async () => {
+  it('returns, by VersionTags, the latest version of each date with one of the VersionTags, whatever their alphabetical order (§9.2)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await writeAll(variableId, [
       [[START, 1, 'Z']],

@@ -89,7 +89,7 @@ describe('reading: comparison', () => {
     ]);
   });
 
-  test('pages its rows; the summary covers the rows of all pages (R-G6)', async () => {
+  test('returns its rows in pages; the summary covers the rows of all pages (R-G6)', async () => {
     const all = await compare('leftVersion=V1&rightVersion=V2');
     const page = await compare('leftVersion=V1&rightVersion=V2&itemsPerPage=3&pageNumber=1');
     expect(page.rows).toEqual(all.rows.slice(3));
@@ -130,13 +130,13 @@ describe('reading: comparison', () => {
     expect(compared.summary).toMatchObject({ points: 2, added: 0, meanAbsoluteDifference: 1000 });
   });
 
-  test('of versions without points has no rows and no mean difference (R-G6)', async () => {
+  test('has no rows and no mean difference when neither version has points (R-G6)', async () => {
     const { rows, summary } = await compare('leftVersion=V8&rightVersion=V9');
     expect(rows).toEqual([]);
     expect(summary).toEqual({ points: 0, changed: 0, added: 0, removed: 0, meanAbsoluteDifference: null });
   });
 
-  test('as CSV has the rows without the summary (R-G4)', async () => {
+  test('has the rows, but not the summary, as CSV (R-G4)', async () => {
     const path = `/data/compare?variableId=${variableId}&leftVersion=V1&rightVersion=V2`;
     const [header, ...rows] = parseCsv((await fetchRaw(api, path, 'text/csv')).bytes.toString());
     expect(header).toEqual(['date', 'leftValue', 'rightValue', 'difference']);
@@ -161,7 +161,7 @@ describe('comparison: an invalid request', () => {
     });
   });
 
-  test('for a variable of another account or of an ungranted site is answered with 404 (R-A5, R-B9)', async () => {
+  test('is answered with 404 for a variable of another account or of a site that the user cannot access (R-A5, R-B9)', async () => {
     const path = `/data/compare?variableId=${variableId}&leftVersion=V1`;
     const outsider = await api.signIn('compare-outsider', 'USER', { sites: [] });
     const insider = await api.signIn('compare-insider', 'USER', { sites: [siteId] });

@@ -1,7 +1,7 @@
 /**
  * Parses scenario files (grammar: test/scenarios/README.md). An error names the file, the line and the broken
- * rule of the scenario language. A scenario whose title cites no requirement (such as §9.2 or R-F3), or that expects
- * nothing and so could never fail, is an error.
+ * rule of the scenario language. It is an error when the title of a scenario cites no requirement (such as §9.2 or
+ * R-F3), and when a scenario expects nothing and so could never fail.
  */
 import { checkScenario } from './checks.ts';
 import { period, query } from './queries.ts';
@@ -22,7 +22,7 @@ import { type Cursor, END_OF_FILE, END_OF_LINE, openCursor, ScenarioSyntaxError 
 
 const TITLE = /^\s*scenario\s+(\S.*?)\s*$/;
 
-/** @throws {ScenarioSyntaxError} naming file, line and rule. */
+/** @throws {ScenarioSyntaxError} that names the file, the line and the rule. */
 export function parseScenarios(file: string, source: string): readonly Scenario[] {
   const scenarios = split(file, source).map(({ title, position, body }) => {
     const scenario = { title, position: position, commands: readCommands(openCursor(file, body)) };

@@ -10,7 +10,7 @@ describe('console data: the error of a mapper', () => {
     expect(linesOfError(EXPRESSION, message)).toEqual([{ line: 3, message, severity: 'error' }]);
   });
 
-  test('whose expression ends too early is shown on the last line that is not blank (R-D9)', () => {
+  test('is shown on the last line that is not blank when the expression ends too early (R-D9)', () => {
     expect(linesOfError('[{ "a":\n\n', 'Expected "}" (at character 9 of the expression)')[0]?.line).toBe(1);
   });
 

@@ -85,7 +85,7 @@ describe('npm start: state of a checkout', () => {
     second?.[Symbol.dispose]();
   });
 
-  it('a wanted port is used if it is free; a busy port is replaced by another port', async () => {
+  it('a requested port is used if it is free; if it is busy, another port is used', async () => {
     const port = await findFreePort();
     expect(await findFreePort(port)).toBe(port);
     const taken = createServer();

@@ -1,4 +1,4 @@
-/** Starts of civil buckets (R-G1): laws around the clock changes of ten zones, and a date that a zone skipped. */
+/** Starts of civil buckets (R-G1): properties around clock changes in ten zones, and a date that a zone skipped. */
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { describe, expect, test } from 'vitest';

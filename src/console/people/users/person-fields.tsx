@@ -1,4 +1,4 @@
-/** The inputs of a person: names, email address, phone number, role and language. For users, new users and invitations. */
+/** Input fields for the names, email address, phone number, role and language of a user, new user or invited person. */
 import { NativeSelect, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Role } from '../../session/session.tsx';

@@ -1,4 +1,4 @@
-/** One form: its definition, and the elements in which the form is filled in. */
+/** One form: an editor of its definition, and the list of the elements that have values of the form. */
 import { Button, NativeSelect, Skeleton, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';

@@ -1,8 +1,9 @@
 -- Registers this transaction as a writer of points of these accounts and returns the time for its VersionTimestamps
 -- (R-F1). The advisory lock is shared, so writers never wait for it; its key is the account and the second in which the
--- write began. The function takes the lock before it reads the clock again, so a reader as of T sees every writer whose
--- VersionTimestamp can be T or earlier and can wait for it (src/points/read/await-writers.ts). Call this function after
--- locking the rows of `series`, so that a reader never waits for a writer that is still waiting for these rows.
+-- write began. The function takes the lock before it reads the clock again. A reader of the state at T therefore finds
+-- the lock of every writer whose VersionTimestamp can be T or earlier, and waits for these writers
+-- (src/points/read/await-writers.ts). Call this function after locking the rows of `series`, so that a reader never
+-- waits for a writer that is still waiting for these rows.
 create or replace function begin_point_write(account_ids int[]) returns timestamptz language plpgsql as $$
 declare
   start timestamptz := clock_timestamp();

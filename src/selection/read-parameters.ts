@@ -130,7 +130,8 @@ export const READ_QUERY = declareQuery(
 export const FORMAT_QUERY = declareQuery({ format: SHAPE.format });
 
 /**
- * @returns the IANA name of an IANA or Windows zone that was given outside of a query; undefined when it is absent.
+ * Parses the IANA or Windows time zone of a request without a query string, such as a gRPC request.
+ * @returns the IANA name; undefined when `name` is absent.
  * @throws {DomainError} invalid_input with `location`, for an unknown zone.
  */
 export function parseTimeZone(name: string | undefined, location: InputLocation): string | undefined {
@@ -138,8 +139,8 @@ export function parseTimeZone(name: string | undefined, location: InputLocation)
 }
 
 /**
- * Parses a relative version that was given outside of a query (R-G2).
- * @returns undefined when it is absent or `Current`, which is the default.
+ * Parses the relative version of a request without a query string, such as a gRPC request (R-G2).
+ * @returns undefined when `given` is absent or `Current`, which is the default.
  * @throws {DomainError} invalid_input with `location`, when `given` is not a relative version.
  */
 export function parseRelativeVersion(given: string | undefined, location: InputLocation): CivilDuration | undefined {
@@ -152,8 +153,8 @@ export function durationOf(relative: CivilDuration | typeof CURRENT | undefined)
 }
 
 /**
- * Parses a horizon that was given outside of a query (R-G2).
- * @returns undefined when it is absent.
+ * Parses the horizon of a request without a query string, such as a gRPC request (R-G2).
+ * @returns undefined when `given` is absent.
  * @throws {DomainError} invalid_input with `location`, when `given` is not a horizon.
  */
 export function parseHorizon(given: string | undefined, location: InputLocation): CivilDuration | undefined {

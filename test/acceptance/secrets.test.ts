@@ -23,8 +23,8 @@ function run(args: readonly string[], environment: Readonly<Record<string, strin
   return new Promise((resolve) => child.once('close', () => resolve(output)));
 }
 
-describe.concurrent('secrets: no secret is printed (R-K1)', () => {
-  test('by api when settings are invalid; each invalid setting is named', async () => {
+describe.concurrent('secrets: output of roles and commands (R-K1)', () => {
+  test('api prints no secret when settings are invalid, and names each invalid setting', async () => {
     const output = await run(['api'], {
       DATABASE_URL: `mysql://user:${MARKER}@host/name`,
       REDIS_URL: `redis://:${MARKER}@host:99999`,
@@ -38,7 +38,7 @@ describe.concurrent('secrets: no secret is printed (R-K1)', () => {
   });
 
   test.each(['migrate', 'api', 'grpc', 'ingester', 'admin create-account --name x --manager x@x.example --client x'])(
-    'by `%s` when the database and Redis are unreachable',
+    '`%s` prints no secret when the database and Redis are unreachable',
     async (command) => {
       const DATABASE_URL = `postgres://user:${MARKER}@${NOWHERE}/name`;
       const REDIS_URL = `redis://:${MARKER}@${NOWHERE}`;
@@ -49,7 +49,7 @@ describe.concurrent('secrets: no secret is printed (R-K1)', () => {
     },
   );
 
-  test.each(['ingester', 'grpc'])('by %s when Redis refuses the password', async (role) => {
+  test.each(['ingester', 'grpc'])('%s prints no secret when Redis refuses the password', async (role) => {
     const redis = new URL(testRedisUrl());
     redis.username = 'stranger';
     redis.password = MARKER;
@@ -63,7 +63,7 @@ describe.concurrent('secrets: no secret is printed (R-K1)', () => {
     expect(output).not.toContain(MARKER);
   });
 
-  test('by migrate and api when the database refuses the password', async () => {
+  test('migrate and api print no secret when the database refuses the password', async () => {
     // The answer of PostgreSQL to a wrong password: ErrorResponse with code 28P01.
     const text = 'SFATAL\0C28P01\0Mpassword authentication failed for user "user"\0\0';
     const refusal = Buffer.alloc(5 + text.length);

@@ -32,7 +32,7 @@ export type RunRecord = Readonly<Record<string, unknown>> & {
   readonly wave: number;
   readonly inputs: readonly InputRecord[];
   readonly formulas: readonly FormulaRecord[];
-  /** Calculated variables through whose results the change reached this variable. */
+  /** Calculated variables whose results led to this run. */
   readonly ancestors: readonly number[];
   /** Ids of the inputs whose change requested the run. */
   readonly causes: readonly number[];

@@ -7,8 +7,8 @@ import { FairQueue, type Turn, type Urgency } from './fair-queue.ts';
 import { HandBack } from './hand-back.ts';
 
 /**
- * Milliseconds from the moment when an account below its share needs a slot until a borrowed slot is taken back. A run
- * or preview that ends within this time need not be stopped.
+ * Delay before a borrowed slot is taken back. The delay begins when an account that uses less than its share needs a
+ * slot. A run or preview that ends within the delay need not be stopped.
  */
 const TAKE_BACK_AFTER_MS = 25;
 
@@ -89,7 +89,7 @@ function logInterrupted(log: Log, { accountId, urgency, id }: Turn, error: unkno
   if (urgency === 'preview') {
     log.error(
       { err: error, accountId, previewId: id },
-      'an error interrupted a preview; a sweep repeats it if its state is Waiting again, else its client is answered 503',
+      'an error interrupted a preview; if the preview is Waiting again, a sweep repeats it; else the client gets 503',
     );
     return;
   }

@@ -100,7 +100,7 @@ function toMember({ input, isRequired }: Field, typed: string): unknown {
   }
 }
 
-/** @returns the number; a text that is blank or not a number stays, and the service refuses it with a reason. */
+/** @returns the number, or `typed` when it is blank or not a number; the service then refuses it with a reason. */
 export function toNumber(typed: string): number | string {
   const value = Number(typed.replace(',', '.'));
   return typed.trim() !== '' && Number.isFinite(value) ? value : typed;

@@ -112,7 +112,7 @@ export function useTimeZones(): readonly string[] {
   return zones.data?.map(({ id }) => id) ?? [];
 }
 
-/** Creates an element, or changes the given members of one. @returns its id. */
+/** Creates an element with `members`, or changes these members of an existing element. @returns the element id. */
 export async function saveElement(kind: Kind, target: Target, members: Members): Promise<number> {
   // The cast is needed because the table of fields decides the members, so their types are not known here.
   const body = members as never;

@@ -1,7 +1,7 @@
 /**
- * The queue of accepted batches that wait for the ingester. Takes the next batches of an account, ends
- * their operations, deletes the batches, and waits until given pushes are written. src/ingest writes the
- * points of the taken batches.
+ * The queue of accepted batches that wait for the ingester. These functions lock the next batches of an
+ * account, complete their operations and delete the batches; a barrier waits until earlier pushes are
+ * written. src/ingest writes the points of the locked batches.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database, Queryable, Transaction } from '../../platform/database/database.ts';
@@ -102,8 +102,8 @@ export async function endBatches(
 }
 
 /**
- * Marks queued operations as Processing (R-D7). On a busy machine the mark may be late, so the operations get
- * `takenDate` as their start, or their acceptance if that is later.
+ * Marks queued operations as Processing (R-D7). On a busy machine the mark may be late, so the start of an operation
+ * is `takenDate`, or the acceptance date of the operation if that date is later.
  * @param takenDate start of the transaction that writes the readings.
  */
 export async function markProcessing(
@@ -119,8 +119,8 @@ export async function markProcessing(
 }
 
 /**
- * Ends an operation that has no batch, because the same transaction writes its points or the last of them, and appends
- * the event DataPushCompleted (R-D7).
+ * Completes an operation that has no batch, or no longer has one, and appends the event DataPushCompleted (R-D7). The
+ * same transaction writes all points of the operation, or its last points.
  * @param variableIds variables of the operation, for webhooks with a filter.
  */
 export async function completeOperation(
@@ -156,8 +156,8 @@ const FIND_WAITING = `
 
 /**
  * Remembers which pushes of an account were accepted so far.
- * @returns a function that waits until all such pushes with one of the given variables are written (R-D6); it resolves
- * to false when `signal` aborts first.
+ * @returns a function that waits until those of these pushes that contain any of `variableIds` are written (R-D6). The
+ * function resolves to false when `signal` aborts first.
  */
 export async function openPushBarrier(
   queryable: Queryable,

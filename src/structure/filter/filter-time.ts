@@ -43,8 +43,8 @@ function cancelAfter(database: Database, connection: Connection, maxTimeMs: numb
   let isEnded = false;
   const cancel = (): void => {
     const { processID } = connection as Connection & { readonly processID: number };
-    // `runForAll`: the connection that cancels must not count towards the account's share, which the connection of the
-    // statement to cancel may use up.
+    // `runForAll`: the connection that cancels must not count towards the account's share of connections. The
+    // connection of the slow statement may already use the whole share.
     cancelling = runForAll(() => database.query('select pg_cancel_backend($1)', [processID])).catch(() => {
       if (!isEnded) timer = setTimeout(cancel, RETRY_MS);
     });

@@ -70,7 +70,7 @@ async function untilDrawn({ page }: ConsoleWindow, count: number): Promise<void>
   await page.locator(`[data-points="${count}"]`).waitFor();
 }
 
-test('console variable: points committed while the page is open appear in the chart and add a stop to the slider; points committed while the connection is lost appear when it returns (R-J1)', async () => {
+test('console variable: while the page is open, newly committed points appear in the chart and add a stop to the slider; after a lost connection, the points committed meanwhile appear (R-J1)', async () => {
   const window = await openVariable(ids.heat, '?v=known');
   const { page, complaints, close } = window;
   await page.getByText('Live', { exact: true }).waitFor();
@@ -93,7 +93,7 @@ test('console variable: points committed while the page is open appear in the ch
   await close();
 });
 
-test('console variable: of 180,000 live points at most 60,000 are kept, and the last two thirds add less than 4 MB to the heap (R-J1)', async () => {
+test('console variable: the chart keeps at most 60,000 of 180,000 live points, and the last two thirds add less than 4 MB to the heap (R-J1)', async () => {
   const window = await openVariable(ids.power);
   const { page, close } = window;
   await untilDrawn(window, QUARTERS);
@@ -246,7 +246,7 @@ test('console variable: before points are deleted, a dialog shows the number of 
   await close();
 });
 
-test('console variable: a USER who may push is offered a correction, and no deletion; a USER who may only read is offered no correction (R-B8, R-G5)', async () => {
+test('console variable: a USER who may push is offered a correction but no deletion; a USER who may only read is offered no correction (R-B8, R-G5)', async () => {
   const range = { from: START_MS / 1000, to: START_MS / 1000 + 3600 };
   const draft = JSON.stringify({ range, edits: [], label: 'x', note: '' });
   const [pusher, reader] = ['pusher@example.test', 'reader@example.test'];

@@ -229,7 +229,7 @@ describe('read formats: rows', () => {
     ]);
   });
 
-  test('of displayLevel ValueVariableDate have three columns in CSV and Arrow (R-G1)', async () => {
+  test('have three columns in CSV and Arrow with displayLevel ValueVariableDate (R-G1)', async () => {
     const path = `/data?variableId=${versioned}&displayLevel=ValueVariableDate&itemsPerPage=1`;
     expect(await rowsAs(path, 'text/csv')).toEqual([
       { variableId: String(versioned), date: '2026-01-01T00:00:00Z', rawValue: '1.25' },

@@ -137,7 +137,7 @@ describe('reading: a selection of points', () => {
   ];
 
   it.each([...cases])(
-    '%s: the same rows by GET, by POST and over gRPC (R-G1, R-G2, R-J1)',
+    '%s: GET, POST and gRPC return the same rows (R-G1, R-G2, R-J1)',
     async (_rule, query, request, values) => {
       const found = await rows(query());
       expect(found.map(({ rawValue }) => rawValue)).toEqual(values);
@@ -175,12 +175,12 @@ describe('reading: rows', () => {
     expect(Object.keys(row ?? {}).sort()).toEqual(['date', 'rawValue', 'unitId', 'variableId', 'versionTimestamp']);
   });
 
-  it('of displayLevel ValueVariableDate have the members value, variable and date only (R-G1)', async () => {
+  it('have only the members value, variable and date with displayLevel ValueVariableDate (R-G1)', async () => {
     const [row] = await rows(`variableId=${plain}&displayLevel=valuevariabledate`);
     expect(row).toEqual({ variableId: plain, date: day(1), rawValue: 10 });
   });
 
-  it('with timeZoneId have dates with an offset, which distinguishes the two occurrences of the repeated hour (R-A8, R-G1)', async () => {
+  it('have dates with an offset when timeZoneId is present; the offset distinguishes the two occurrences of a repeated hour (R-A8, R-G1)', async () => {
     const variableId = await createVariable(api.manager, structure.sourceId);
     const hours = ['2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z', '2026-07-01T00:00:00.000001Z'];
     const data = hours.map((date, value) => ({ date, value }));
@@ -198,7 +198,7 @@ describe('reading: rows', () => {
     expect(await rows(`variableId=${variableId}&from=2026-07-01T02:00:00&timeZoneId=Europe/Brussels`)).toHaveLength(3);
   });
 
-  it('are selected by from and to; without a zone, these dates are in the zone of the source, or in UTC for two sources; the answer names the zone (R-A11)', async () => {
+  it('are selected by from and to; a from or to without a zone is in the zone of the source, or in UTC for two sources; the answer names the zone (R-A11)', async () => {
     const siteId = await createSite(api.manager, { timeZoneId: 'Europe/Brussels' });
     const inLisbon = await createSource(api.manager, siteId, { timeZoneId: 'Europe/Lisbon' });
     const inBrussels = await createSource(api.manager, siteId);
@@ -231,7 +231,7 @@ describe('reading: rows', () => {
     expect((await api.manager.post('/data', body)).headers.get('time-zone')).toBe('Europe/Lisbon');
   });
 
-  it('of all pages are counted in x-total-count (R-A7)', async () => {
+  it('are counted over all pages in x-total-count (R-A7)', async () => {
     const path = `/data?variableIds=${versioned},${plain}&itemsPerPage=1`;
     const answer = await api.manager.get<Row[]>(path, { 'x-total-count': 'true' });
     expect(answer.headers.get('x-total-count')).toBe('5');
@@ -253,12 +253,12 @@ describe('reading: an invalid request', () => {
     ['an unknown variable', 'variableId=2000000000', 404],
     ['one unknown variable of several', 'variableIds=V,2000000000', 404],
     ['an unknown source', 'sourceId=2000000000', 404],
-  ])('with %s is refused: GET /data?%s answers %i (R-A5)', async (_what, query, status) => {
+  ])('is refused when it has %s: GET /data?%s answers %i (R-A5)', async (_what, query, status) => {
     const answer = await api.manager.get(`/data?${query.replace('V', String(versioned))}`);
     expect(answer).toMatchObject({ status, body: { code: status === 404 ? 'not_found' : 'invalid_input' } });
   });
 
-  it('for a variable of another account or of an ungranted site answers 404 on REST and NOT_FOUND on gRPC (R-A5, R-B9, R-J2)', async () => {
+  it('is answered 404 over REST and NOT_FOUND over gRPC when its variable is in another account or an ungranted site (R-A5, R-B9, R-J2)', async () => {
     const user = await api.signIn('outsider', 'USER', { sites: [(await createStructure(api.manager)).siteId] });
     for (const client of [api.stranger, user]) {
       expect((await client.get(`/data?variableId=${versioned}`)).status).toBe(404);
@@ -270,7 +270,7 @@ describe('reading: an invalid request', () => {
     }
   });
 
-  it('over gRPC is answered with a status, and the error code and request id in ErrorInfo (R-J2, R-J3)', async () => {
+  it('is answered over gRPC with a status, and with the error code and request id in ErrorInfo (R-J2, R-J3)', async () => {
     const wrongScope = await api.signIn('scopeless', 'MANAGER', { scopes: ['push-data'] });
     const cases = [
       [undefined, { variableIds: [versioned] }, GrpcStatus.UNAUTHENTICATED, 'invalid_token'],
@@ -302,7 +302,7 @@ describe('reading: an invalid request', () => {
       message: 'from_micros must not be later than to_micros',
       fields: [{ field: 'from_micros', description: 'must not be later than to_micros' }],
     });
-    expect(await reader.refusalOf({})).toMatchObject({ message: 'variable_ids must be given, or source_id' });
+    expect(await reader.refusalOf({})).toMatchObject({ message: 'variable_ids must be present when source_id is absent' });
     const period = { variableId: versioned, from: day(2), to: day(1) };
     expect((await api.manager.post('/data', period)).body).toMatchObject({
       message: '$.from must not be later than $.to',

@@ -25,7 +25,7 @@ async function put(id: string, members: object): Promise<void> {
   expect((await delivery.api.manager.put(`/account/webhooks/${id}`, members)).status).toBe(200);
 }
 
-it('webhook secret: after a change, deliveries verify with the former and the new secret until the former expires (R-I3)', async () => {
+it('webhook secret: after a change, deliveries are signed with the former and the new secret until the former secret expires (R-I3)', async () => {
   const { id, secret = '' } = await createWebhook(delivery.api.manager, { eventType: 'SiteCreated' });
   const [former, latter] = [await receiverOf(secret), await receiverOf(secretOf(32))];
   await put(id, { url: former.url });

@@ -39,7 +39,7 @@ function variance(values: readonly number[]): number | null {
   return sum(values.map((value) => (value - mean) ** 2)) / (values.length - 1);
 }
 
-/** @param points of one variable, of the selected versions. */
+/** @param points the points of one variable that have the selected versions. */
 export function aggregate(points: readonly BucketPoint[], asked: Aggregation, period: Period): readonly ModelBucket[] {
   const found = findBuckets(points, asked, period);
   const { bucket, fill } = asked;
@@ -68,7 +68,10 @@ function findBuckets(points: readonly BucketPoint[], asked: Aggregation, period:
   });
 }
 
-/** @returns the start of each bucket of the period; an open end of the period stops at the first or last bucket found. */
+/**
+ * @returns the start of each bucket of the period. A period without a start begins at the first bucket found; a period
+ * without an end stops at the last bucket found.
+ */
 function axisOf(
   found: readonly ModelBucket[],
   { bucket, timeZoneId }: Aggregation & { readonly bucket: Exclude<Bucket, 'all'> },
@@ -97,8 +100,8 @@ function startOfAll(points: readonly BucketPoint[], { fromMicros }: Period): num
 }
 
 /**
- * A minute or hour begins at the local time of the date, rounded down, with the UTC offset of the date. A longer bucket
- * begins when its first local day begins.
+ * A bucket of a minute or hour begins at the local time of `dateMicros`, rounded down, with the UTC offset that applies
+ * at `dateMicros`. A longer bucket begins when its first local day begins.
  */
 function startOf(dateMicros: number, bucket: Exclude<Bucket, 'all'>, timeZoneId: string): number {
   const date = toInstant(dateMicros).toZonedDateTimeISO(timeZoneId);

@@ -33,7 +33,7 @@ describe('accounts: the error for a refused field (R-A5)', () => {
     ['a language', languageSchema, 'xx', 'must be an ISO 639-1 language code such as en, got "xx"'],
     ['a role', roleSchema, 'boss', 'must be one of ADMIN, MANAGER, USER, got "BOSS"'],
     ['a role without a name', roleSchema, {}, 'must be one of ADMIN, MANAGER, USER, got nothing'],
-  ])('states the rule and what was given, for %s', (_field, schema, value, message) => {
+  ])('states the rule and the refused value for %s', (_field, schema, value, message) => {
     expect(schema.safeParse(value).error?.issues[0]?.message).toBe(message);
   });
 });

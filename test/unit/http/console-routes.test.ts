@@ -99,7 +99,7 @@ describe('console: files of the build', () => {
     expect(brotliDecompressSync(bytes).toString()).toBe(SCRIPT);
   });
 
-  test('in a compressed format are sent as they are', async () => {
+  test('are sent unchanged when their format is already compressed', async () => {
     const answer = await get('/console/assets/logo-1a2b.png', { 'accept-encoding': 'gzip, deflate, br' });
     expect(answer.headers.get('content-encoding')).toBeNull();
     expect(await answer.text()).toBe('a compressed format');

@@ -8,7 +8,7 @@ describe('push: variable ids as an int4multirange', () => {
     [[3, 1, 2, 2], '{[1,3]}'],
     [[9, 4, 5, 1], '{[1,1],[4,5],[9,9]}'],
     [[2147483646, 2147483644], '{[2147483644,2147483644],[2147483646,2147483646]}'],
-  ])('%j is written %s (R-D6)', (ids, literal) => {
+  ])('%j is written as %s (R-D6)', (ids, literal) => {
     expect(variableSet(ids)).toBe(literal);
   });
 });

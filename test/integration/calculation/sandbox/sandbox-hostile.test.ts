@@ -37,7 +37,7 @@ beforeAll(async () => {
   pool = await openTestPool(LIMITS);
 });
 
-/** Runs a hostile script while another account runs ordinary ones (R-H7). */
+/** Runs a hostile script while another account runs ordinary scripts (R-H7). */
 const hostile = (name: string, parts?: Partial<SandboxJob>) =>
   runBesideHonest(pool, () => runHostile(pool, name, parts));
 
@@ -85,7 +85,7 @@ describe('sandbox: limits', () => {
     }
   });
 
-  test('the outcome of a script stopped by the limit cpu_time has the messages of the script and the line that ran, even inside a function; a script that ignores the interrupt is stopped too (R-H7, R-H8)', async () => {
+  test('after the limit cpu_time stops a script, the outcome has the messages of the script and the line that ran, even inside a function; a script that ignores the interrupt is stopped too (R-H7, R-H8)', async () => {
     const script = 'message("before")\nf <- function(x) {\n  repeat x <- x + 1\n}\nf(1)';
     const [ended, ignoring] = await Promise.all([pool.run(jobOf(script)), hostile('ignore-interrupt')]);
     expect(ended).toMatchObject({ kind: 'limit', limit: 'cpu_time', line: 3, notes: { messages: ['before'] } });
@@ -127,7 +127,7 @@ describe('sandbox: isolation', () => {
     expect(connections).toBe(0);
   });
 
-  test('a run sees only its own process and no secrets, cannot write to the places tried outside /tmp, and cannot mount or unshare (R-H7)', async () => {
+  test('a run sees only its own process and no secrets, cannot write to the tested paths outside /tmp, and cannot mount or unshare (R-H7)', async () => {
     expect(await hostile('look-around')).toMatchObject({
       kind: 'ok',
       errors: [
@@ -183,7 +183,7 @@ describe('sandbox: answers', () => {
     if (outcome.kind === 'ok') expect(outcome.series.values).toEqual(Float64Array.of(1));
   });
 
-  test('programs started by system() get no file descriptor of the answer (R-H7)', async () => {
+  test('programs that system() starts get no file descriptor of the answer (R-H7)', async () => {
     const script = `said <- system("for fd in 3 4 5 6 7 8 9; do echo forged >&$fd && echo reached; done", intern = TRUE,
       ignore.stderr = TRUE)
       list(TimeSeries = data.frame(Dates = 1L, Values = 1), Errors = as.character(said))`;
@@ -215,7 +215,7 @@ describe('sandbox: answers', () => {
   });
 
   test.each(['Version', 'Tags'])(
-    'a %s column whose length differs from that of Dates keeps its length (§7)',
+    'a %s column keeps its length when the column Dates has another length (§7)',
     async (column) => {
       const outcome = await pool.run(jobOf(`list(TimeSeries = list(Dates = 1:3, Values = 1:3, ${column} = "one"))`));
       const { versions, tags } = outcome.kind === 'ok' ? outcome.series : { versions: null, tags: null };

@@ -97,7 +97,7 @@ describe.skipIf(obstacle !== undefined)('sandbox: podman', () => {
     },
   );
 
-  test('scripts cannot connect to the host, trace processes or write to the places tried outside /tmp (R-H7)', async () => {
+  test('scripts cannot connect to the host, trace processes or write to the tested paths outside /tmp (R-H7)', async () => {
     const receiver = await startReceiver();
     const outcome = await runHostile(pool, 'network', { constants: [{ alias: 'port', value: receiver.port }] });
     await receiver.close();

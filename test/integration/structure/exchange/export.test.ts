@@ -1,4 +1,4 @@
-/** `GET /structure/export`: what the caller may read, as rows by business key, as JSON and as xlsx. */
+/** `GET /structure/export`: rows of what the caller may read, identified by business keys, as JSON and as xlsx. */
 import excel from 'exceljs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TestClient } from '../../../support/clients/test-client.ts';
@@ -72,7 +72,7 @@ describe('structure export: the document', () => {
     expect(JSON.stringify([sites, sources, variables])).not.toMatch(/"(id|siteId|sourceId|variableId)"/);
   });
 
-  test('of a USER contains and names only what was granted; any other input is given by its id (R-B9)', async () => {
+  test('contains and names only granted resources when a USER exports it; it states any other input by id (R-B9)', async () => {
     const user = await api.signIn('una', 'USER', { sites: [mill.siteId] });
     const text = JSON.stringify(await exported(user));
     expect(text).toContain('M-1');
@@ -83,7 +83,7 @@ describe('structure export: the document', () => {
     });
   });
 
-  test('can be limited to sites; has nothing of an account other than the caller’s; a siteId that is not a number is 400 (R-A12, R-B9)', async () => {
+  test('can be limited to sites; contains nothing of other accounts; a siteId that is not a number is answered 400 (R-A12, R-B9)', async () => {
     const one = await exported(api.manager, `?siteIds=${otherSiteId}`);
     expect([one.sites.length, one.sources.length, one.variables.length]).toEqual([1, 1, 1]);
     const empty = { catalogues: [], forms: [], sites: [], sources: [], variables: [] };

@@ -70,7 +70,7 @@ describe('structure import: a document', () => {
     });
   });
 
-  test('exported, imported into an empty account and exported again gives the same text', async () => {
+  test('gives the same text when it is exported, imported into an empty account and exported again', async () => {
     const [from, to] = [await stack.newAccount(), await stack.newAccount()];
     await stack.run(from, BAKERY);
     const text = await stack.text(from);

@@ -1,4 +1,4 @@
-/** Receivers that are down must cost other webhooks and accounts little (R-I5, R-I8). */
+/** Messages that wait for receivers that are down must hardly slow other webhooks and accounts (R-I5, R-I8). */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Transaction, withTransaction } from '../../../../src/platform/database/database.ts';

@@ -102,7 +102,7 @@ async function search(text: string): Promise<Hits> {
   return { sites, sources, variables };
 }
 
-/** @returns the query of the variables' sources, as a map by source id. The hit of a variable shows this source's site. */
+/** @returns the query of the variables' sources, by source id. The hit of a variable shows the site of its source. */
 export function useSourcesOf(variables: readonly Variable[]) {
   const sourceIds = [...new Set(variables.map(({ sourceId }) => sourceId))].sort((a, b) => a - b);
   return useQuery({

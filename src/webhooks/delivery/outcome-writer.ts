@@ -9,7 +9,7 @@ import type { Log } from '../../platform/log.ts';
 import type { EndedAttempt } from './write-outcomes.ts';
 
 export interface OutcomeWriter {
-  /** Resolves when the outcome is written, or is skipped because the claim was lost, or when `patienceMs` has passed. */
+  /** Resolves when the outcome is written, is skipped because the claim was lost, or `patienceMs` has passed. */
   write(ended: EndedAttempt): Promise<void>;
 }
 

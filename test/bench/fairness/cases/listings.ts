@@ -1,4 +1,4 @@
-/** Long listings: account A lists its 50,000 variables in eight concurrent requests. Account B lists its one variable. */
+/** Long listings: account A lists its 50,000 variables in eight concurrent requests. Account B lists one variable. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { addStoredSource, addStoredVariables } from '../../../support/fixtures/stored-structure.ts';
 import { fairnessCase } from '../fairness-case.ts';

@@ -1,9 +1,9 @@
 /**
  * The public proto in three views: as a client loads it, as the server encodes it, and as reflection serves it.
  *
- * On the wire a packed column of fixed-width numbers looks like a `bytes` field, so the server declares those columns
- * as bytes and passes typed arrays through. Measured: about five times as many points per second as with numbers encoded
- * one by one.
+ * On the wire, a packed repeated field of fixed-width numbers looks like a `bytes` field. So the server declares those
+ * fields (the columns of the points) as `bytes` and passes typed arrays through. Measured: about five times as many
+ * points per second as with numbers encoded one by one.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -17,7 +17,7 @@ const UTC = 'UTC';
 /**
  * @returns the request with every date as an instant, and the zone that was applied, which is undefined
  * when every date had a zone.
- * @throws {DomainError} invalid_input as `Zoned.in`.
+ * @throws {DomainError} invalid_input in the same cases as `Zoned.in`.
  */
 export async function settleDates<Request>(
   queryable: Queryable,

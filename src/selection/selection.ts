@@ -57,8 +57,8 @@ export interface ReadVariable {
 /**
  * @returns the selection, and its variables in the order of the selection (R-G1, R-G2).
  * @throws {DomainError} not_found for a variable or source that does not exist or that the caller may not see.
- * @throws {DomainError} invalid_input when neither variables nor sources are given, the period ends before it begins,
- * or values cannot be converted into the requested unit.
+ * @throws {DomainError} invalid_input when the request names no variable and no source, the period ends before it
+ * begins, or values cannot be converted into the requested unit.
  */
 export async function resolveSelection(
   queryable: Queryable,
@@ -85,7 +85,7 @@ export async function resolveSelection(
 
 function assertMeaningful({ variableIds, sourceIds = [], fromMicros, toMicros, locationOf }: ReadRequest): void {
   if (variableIds.length === 0 && sourceIds.length === 0) {
-    throw locationError(locationOf('variableIds'), `must be given, or ${locationOf('sourceIds').subject}`);
+    throw locationError(locationOf('variableIds'), `must be present when ${locationOf('sourceIds').subject} is absent`);
   }
   if (fromMicros !== undefined && toMicros !== undefined && fromMicros > toMicros) {
     throw locationError(locationOf('from'), `must not be later than ${locationOf('to').subject}`);

@@ -2,7 +2,7 @@
 
 const DEFAULT_TIMEOUT_MS = 20_000;
 const MIN_INTERVAL_MS = 10;
-/** The pause between polls grows up to this maximum: a long wait is for other processes, which need the CPU time. */
+/** The pause between polls grows up to this maximum, because other processes need the CPU time during a long wait. */
 const MAX_INTERVAL_MS = 50;
 
 /**

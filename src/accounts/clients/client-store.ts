@@ -19,7 +19,7 @@ export interface NewClient {
 const SECRET_BYTES = 24;
 const DEFAULT_GRANT_TYPES = ['password', 'refresh_token'];
 
-/** Registers a client of the token issuer, or replaces secret, scopes and grants of the existing one (§5). */
+/** Registers a client of the token issuer, or replaces secret, scopes and grants of the existing client (§5). */
 export async function registerClient(database: Queryable, client: NewClient): Promise<void> {
   await database.query(
     `insert into oidc_client (client_id, secret_hash, allowed_scopes, grant_types) values ($1, $2, $3, $4)
@@ -35,7 +35,7 @@ export interface IssuedClient extends ClientRegistration {
   readonly name: string | undefined;
 }
 
-/** Registers a new client. @throws {DomainError} conflict when the client id is taken. */
+/** Registers a new client. @throws {DomainError} conflict when a client with this id exists. */
 export async function insertClient(database: Queryable, client: IssuedClient): Promise<void> {
   const { clientId, secret, name, scopes, grantTypes, redirectUris, logoutUris } = client;
   const hash = secret === undefined ? null : await hashSecret(secret);

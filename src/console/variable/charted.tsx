@@ -230,7 +230,7 @@ function useLines({ context, search, selection, range, read, resolution, live }:
     });
     return drawn.length === 0 ? undefined : toChartData(drawn, edges, isShaded(selection));
   }, [key, loaded]);
-  // While the points of another period, version or variable are read, the former chart stays and keeps the keyboard
+  // While the points of another period, version or variable are read, the previous chart stays and keeps the keyboard
   // focus.
   const shown = useRef(chart);
   const isComplete = results.every(({ data, error }) => data !== undefined || error !== null);

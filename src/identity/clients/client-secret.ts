@@ -19,7 +19,7 @@ export async function compareClientSecret(this: ClientSecrets, decoded: string):
   return raw !== undefined && raw !== decoded && isSecretOf(this, raw);
 }
 
-/** Whether the secret is the client's current one, or the client's previous one and still valid. */
+/** Whether `secret` is the current secret of the client, or the previous secret while that one is still valid. */
 async function isSecretOf(client: ClientSecrets, secret: string): Promise<boolean> {
   if (await verifySecret(secret, client.clientSecret)) return true;
   const previous = client[PREVIOUS_SECRET_MEMBER];

@@ -1,7 +1,7 @@
 /**
  * Limits concurrent password checks of a process (R-B11, R-A14). A check occupies a thread of the pool and a core for about
- * 40 ms. At most one password from each client network is checked at a time. All networks together leave a core and a
- * thread to other work, unless the machine has one core only.
+ * 40 ms. At most one password from each client network is checked at a time. The checks together leave one core and
+ * one thread free for other work, unless the machine has only one core.
  */
 import { availableParallelism } from 'node:os';
 import { openFairSemaphore } from '../../platform/shares/fair-semaphore.ts';

@@ -23,7 +23,10 @@ const KEPT_ERROR_LINES = 15;
 const INTERRUPTS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const LEFT_OUT = ['doc', 'man', 'info', 'locale', 'lintian'].map((name) => `/usr/share/${name}/*`);
 
-/** @returns the path of the root file system of `recipe`, which is built if it is missing. @throws {SetupError} when the build fails. */
+/**
+ * Builds the root file system of `recipe` if it is missing. @returns the path of the root file system.
+ * @throws {SetupError} when the build fails.
+ */
 export async function ensureRoot(recipe: RootRecipe, progress: Progress): Promise<string> {
   const root = rootDirectory(recipe);
   if (existsSync(root)) return root;
@@ -40,7 +43,7 @@ export async function ensureRoot(recipe: RootRecipe, progress: Progress): Promis
   return root;
 }
 
-/** @returns the path of the root file system of `recipe`, built or not. */
+/** @returns the path of the root file system of `recipe`, even when it is not built yet. */
 export function rootDirectory(recipe: RootRecipe): string {
   return join(cacheDirectory(process.env), `${recipe.name}-${recipe.hash}`);
 }
@@ -140,8 +143,8 @@ function endGroup(pid: number): void {
 }
 
 /**
- * Starts a program that ends with this process. `unshare` blocks SIGTERM, so it gets SIGKILL, which also ends the
- * processes of its namespace.
+ * Starts a program. The kernel signals the program when this process ends. `unshare` blocks SIGTERM, so the signal for
+ * `unshare` is SIGKILL, which also ends the processes of its namespace.
  */
 function spawnTied(argv: readonly string[], environment: NodeJS.ProcessEnv): ChildProcess {
   const deathSignal = argv[0] === 'unshare' ? 'KILL' : 'TERM';
@@ -152,7 +155,7 @@ function spawnTied(argv: readonly string[], environment: NodeJS.ProcessEnv): Chi
   });
 }
 
-/** Shows the steps of mmdebstrap in the stderr of `child`. @returns all lines of this stderr, for an error message. */
+/** Reads the stderr of `child` and shows the steps of mmdebstrap. @returns all lines read, for an error message. */
 function followMessages(child: ChildProcess, step: Step): readonly string[] {
   const lines: string[] = [];
   if (!child.stderr) return lines;

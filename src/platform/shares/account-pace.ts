@@ -1,7 +1,7 @@
 /**
- * Paces heavy work per account (R-A14). While several accounts do such work, each account runs one unit at a time and
- * works for a limited fraction of the time. An account that is alone does not wait. Permits would not help:
- * the light work of other accounts waits for processor time of this process and of the database, not for permits.
+ * Limits the rate of heavy work per account (R-A14). While several accounts do such work, each account runs one unit at
+ * a time and works for a limited fraction of the time. An account that works alone does not wait. A semaphore would not
+ * help: the light work of other accounts waits for CPU time of this process and of the database, not for permits.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 
@@ -11,7 +11,7 @@ export interface AccountPace {
 }
 
 export interface AccountPaceOptions {
-  /** Fraction of the time, above 0 and below 1, that a paced account may work. */
+  /** Fraction of the time, above 0 and below 1, for which an account may work while several accounts are active. */
   readonly share: number;
   readonly nowMs?: () => number;
   /** Resolves after the given number of milliseconds. */
@@ -20,7 +20,7 @@ export interface AccountPaceOptions {
 
 /** An account counts as active for this time after its last unit of work. */
 const ACTIVE_MS = 1000;
-/** An account pauses only when its debt exceeds this, so that light work causes no pause. */
+/** An account pauses only when its debt exceeds this credit, so that light work causes no pause. */
 const CREDIT_MS = 100;
 /** Maximum debt. It limits the pause of an account that worked alone for long, once another account becomes active. */
 const MAX_DEBT_MS = 1000;
@@ -41,7 +41,7 @@ interface Pacing {
   begun: Promise<void>;
 }
 
-/** Opens a pace in which no account has a debt. */
+/** Creates a rate limiter in which no account has a debt yet. */
 export function openAccountPace(options: AccountPaceOptions): AccountPace {
   const { share, nowMs = () => performance.now(), pause = wait } = options;
   const accounts = new Map<number, Pacing>();

@@ -18,15 +18,16 @@ export interface Buckets {
   readonly timeZoneId: string;
   readonly functionOf: (variableId: number) => AggregateFunction;
   /**
-   * Returns the first instant of a civil date, which is given as its local midnight. Used for days and longer buckets.
+   * Returns the first instant of a civil date. Used for buckets of a day and longer.
+   * @param localMidnight midnight of the civil date, as local time.
    */
   readonly startOfDay: (localMidnight: Micros) => Micros;
   /** Minimum number of points; a bucket with fewer points is a gap. Default: 1. */
   readonly minCount?: number;
   /**
    * How the gaps of the period are filled. Gaps before the first bucket with points are filled only when the period has
-   * a start; gaps after the last bucket with points, only when it has an end. With the granularity `all`, no gap is
-   * filled.
+   * a start. Gaps after the last bucket with points are filled only when the period has an end. With the granularity
+   * `all`, no gap is filled.
    */
   readonly fill: Fill;
 }

@@ -2,7 +2,7 @@
  * Rolls points up: aggregates the points of a variable by civil hours or days into `point_rollup` and deletes them with
  * their history. A step replaces at most `MAX_POINTS` points of one chunk in the caller's transaction, so a killed
  * process loses nothing. Aggregates over whole rollups equal aggregates over the deleted points (`select-rollups`).
- * As-of reads of states before the newest VersionTimestamp of the deleted points become incomplete (R-F9).
+ * As-of reads at instants before the newest VersionTimestamp of the deleted points become incomplete (R-F9).
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { Bucket } from '../buckets/bucket.ts';
@@ -135,8 +135,8 @@ interface Inserted {
 }
 
 /**
- * @returns the SQL condition for the points of a variable in a span. Its constants let TimescaleDB skip the chunks, and
- * the batches of a compressed chunk, that hold no such point.
+ * @returns the SQL condition for the points of a variable in a span. The condition contains constants, so TimescaleDB
+ * can skip chunks, and batches of compressed chunks, that contain no such point.
  */
 function whereRolledUp(variableId: number, { fromMicros, toMicros }: Span): string {
   const id = integerLiteral(variableId);

@@ -6,7 +6,7 @@
  * unreachable database, do not count as attempts (R-A15), so callers must not report them here.
  *
  * Several transactions may write batches of one account. So `noteFailedBatch` locks the failed batch and checks that it
- * still waits, because another transaction may have written it meanwhile.
+ * is still in the queue, because another transaction may have written it meanwhile.
  */
 import { type Database, type Queryable, type Transaction, withTransaction } from '../../platform/database/database.ts';
 import { sqlStateOf } from '../../platform/database/dependency-error.ts';
@@ -46,9 +46,9 @@ interface NotedBatch {
 }
 
 /**
- * Counts a failed attempt at a waiting batch of an account. Splits a batch of several pushes; makes a batch of one push a
- * dead letter after MAX_ATTEMPTS attempts (R-K3, R-A15).
- * @param batchId undefined when the error occurred before a batch was taken, so that no batch is at fault.
+ * Counts a failed attempt to write a queued batch of an account. Splits a batch of several pushes; makes a batch of
+ * one push a dead letter after MAX_ATTEMPTS attempts (R-K3, R-A15).
+ * @param batchId undefined when the error occurred before a batch was read from the queue, so no batch is at fault.
  * @returns true when this call made the batch a dead letter.
  */
 export async function noteFailedBatch(

@@ -1,7 +1,8 @@
 /**
  * Claims of attempts: the claiming process owns an attempt until its lease ends, and renews the lease until the attempt
- * has ended (platform/database/row-leases.ts). When the lease ends, any process may claim the attempt, which covers
- * crashes. The end of the lease is also the fencing token: writing an outcome requires the same value.
+ * has an outcome (platform/database/row-leases.ts). When the lease ends, for example after a crash, any process may
+ * claim the attempt. The end of the lease is also the fencing token: an outcome is written only while the row has the
+ * same value.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { LeasedRow, LeasedTable } from '../../platform/database/row-leases.ts';
@@ -45,7 +46,7 @@ const FIND_RECEIVER = `
 const IS_DUE = `state = 'Pending' and due_date <= now() and (claimed_until is null or claimed_until < now())`;
 
 // A replay ignores the pause of its webhook: a manager may want to test the receiver early. Replays have an index of
-// their own, because a paused webhook may have a hundred thousand waiting attempts and is woken for every event.
+// their own, because a paused webhook may have a hundred thousand waiting attempts, and this query runs at every event.
 const CLAIM = `
   with hook as materialized (
     select paused_until is null or paused_until <= now() as is_open from webhook where id = $1 and is_enabled
@@ -70,7 +71,7 @@ const RELEASE = `
   from unnest($1::int8[], $2::timestamptz[]) given (id, claimed_until)
   where webhook_attempt.id = given.id and webhook_attempt.claimed_until = given.claimed_until and state = 'Pending'`;
 
-// Includes disabled webhooks, whose leftover attempts the deliverer ends.
+// Includes disabled webhooks, because the deliverer ends their remaining attempts.
 const FIND_DUE = `
   select id from webhook where case when paused_until is null or paused_until <= now()
     then exists (select from webhook_attempt where webhook_id = webhook.id and ${IS_DUE})
@@ -127,7 +128,7 @@ export async function releaseClaims(queryable: Queryable, attempts: readonly Cla
   await queryable.query(RELEASE, [attempts.map(({ id }) => id), attempts.map((it) => it.claimedUntil)]);
 }
 
-/** @returns ids of webhooks with a due attempt that is not claimed; of a paused webhook only replays count. */
+/** @returns ids of webhooks with a due attempt that is not claimed; for a paused webhook, only replays count. */
 export async function findDueWebhooks(queryable: Queryable): Promise<readonly string[]> {
   const { rows } = await queryable.query<{ id: string }>(FIND_DUE);
   return rows.map(({ id }) => id);

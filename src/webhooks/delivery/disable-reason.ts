@@ -26,7 +26,7 @@ export function disableReason(reason: DisableReason, language: Language): string
   return reason.kind === 'gone' ? GONE[language] : FAILING[language](reason.days);
 }
 
-/** @returns the URL without query, fragment, user and password, which may be secrets. */
+/** @returns the URL without query, fragment, user and password, because these parts may be secret. */
 export function withoutQuery(url: string): string {
   return url.replace(/[?#].*$/s, '').replace(/^([a-z]+:\/\/)[^/@]*@/i, '$1');
 }

@@ -69,7 +69,7 @@ class GuardedHttpsAgent extends https.Agent {
   }
 
   override createConnection(request: https.RequestOptions, onCreated?: OnCreated): undefined {
-    // Given a socket, Node starts TLS over it and reuses the TLS sessions that this agent keeps.
+    // When the options contain a socket, Node starts TLS over this socket and reuses the TLS sessions of this agent.
     const secure = (socket: Duplex) => super.createConnection({ ...request, socket } as https.RequestOptions);
     connect(request, this.#options, secure, onCreated);
   }

@@ -96,7 +96,7 @@ function showRequest({ url, httpMethod }: WebhookTarget, { headers, ours, body }
 }
 
 function showAnswer({ status, headers, bytes, isCut }: Answer): ReceivedResponse {
-  // Drops a partial character at the end of a cut body.
+  // Drops a partial character at the end of a truncated body.
   const body = new TextDecoder().decode(bytes, { stream: isCut });
   return { status, headers: Object.fromEntries(Object.entries(headers).map(showHeader)), body: toStorableText(body) };
 }

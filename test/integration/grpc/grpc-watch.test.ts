@@ -15,7 +15,7 @@ let sourceId: number;
 const watchers: Watcher[] = [];
 
 beforeAll(async () => {
-  // The poll for lost notifications is too rare to find a point: every point arrives by its notification.
+  // The poll for lost notifications runs only every 600 s, so every point arrives by its notification.
   api = await startTestApi({ WATCH_POLL_MS: '600000' });
   reader = createGrpcReader(api.grpcAddress, api.manager.token);
   ({ sourceId } = await createStructure(api.manager));
@@ -96,7 +96,7 @@ describe('watch: a watch', () => {
     expect(timestamps).toEqual([...timestamps].sort((a, b) => a - b));
   });
 
-  it('resumed with a cursor sends, in order, also the versions that were superseded meanwhile (R-J1)', async () => {
+  it('when it is resumed with a cursor, sends also the versions that were superseded meanwhile, in order (R-J1)', async () => {
     const variableId = await addVariable({ isVersioned: true });
     await push(variableId, [
       { minute: 0, value: 0 },
@@ -122,7 +122,7 @@ describe('watch: a watch', () => {
     expect(valuesOf(await third.until(1))).toEqual([4]);
   });
 
-  it('sends stored values only: without versioning the last per date, with versioning the last tagged value per date and VersionTag (R-F2, R-F4, R-J1)', async () => {
+  it('sends stored values only: without versioning, the last value of each date; with versioning, the last value of each date and VersionTag (R-F2, R-F4, R-J1)', async () => {
     const plain = await addVariable();
     const tagged = await addVariable({ isVersioned: true });
     const watcher = watch({ variableIds: [plain, tagged] });
@@ -160,7 +160,7 @@ describe('watch: a watch', () => {
     expect(valuesOf(await watcher.until(1))).toEqual([2000]);
   });
 
-  it('resumed with a further variable that its cursor lacks sends the points of that variable from the next commit on, or all of them with fromBeginning (R-J1)', async () => {
+  it('when it is resumed with a variable that the cursor lacks, sends the points of that variable from the next commit on; with fromBeginning, sends all points of that variable (R-J1)', async () => {
     const [first, second] = [await addVariable(), await addVariable()];
     const watcher = watch({ variableIds: [first] });
     await watcher.begun();

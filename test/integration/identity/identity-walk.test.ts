@@ -1,6 +1,6 @@
 /**
- * Walks every route of the service with ids of another account, and with ids a USER was not granted: every answer must
- * equal the answer for an id that does not exist, and reveal nothing (R-A5, R-B9).
+ * Calls every route of the service with ids of another account, and with ids of a site that the USER was not granted.
+ * Every answer must equal the answer for an id that does not exist, and reveal nothing (R-A5, R-B9).
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiRole, startApi } from '../../../src/roles/api-role.ts';
@@ -154,7 +154,7 @@ async function ask(client: TestClient, method: string, path: string, body: unkno
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   const whole = await response.text();
-  // The health of an account repeats the identifiers that rejected elements of the caller's pushes contain.
+  // `/account/health` quotes identifiers that the caller itself sent, in elements that were rejected.
   const raw = path.startsWith('/account/health') ? whole.replace(/"message":"no variable has [^{}]*"/g, '') : whole;
   // A USER must not see objects marked HIDDEN; the manager of the account may.
   for (const mark of client === api.manager ? [FOREIGN] : [FOREIGN, HIDDEN]) {

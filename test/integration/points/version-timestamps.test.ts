@@ -59,7 +59,7 @@ async function writeAndHold(tuples: Buffer): Promise<{ readonly commit: () => Pr
 }
 
 describe('points: an as-of read', () => {
-  it('of an instant at which a write is open waits for that write and returns the written value (R-F1, R-F5)', async () => {
+  it('a read as of an instant at which a write is open waits for that write and returns the written value (R-F1, R-F5)', async () => {
     const [variableId = 0] = await addVariables(1);
     await store.write(variableId, [[START, 1]]);
     const writer = await writeAndHold(encode([variableId], 2));
@@ -76,7 +76,7 @@ describe('points: an as-of read', () => {
     expect(await valuesAsOf(variableId, asOfMicros)).toEqual([2]);
   });
 
-  it('of instants before and during a write returns the same whether the read begins before or after the commit of the write (R-F1, R-F5)', async () => {
+  it('a read as of an instant before or during a write returns the same values before and after the commit of the write (R-F1, R-F5)', async () => {
     const [variableId = 0] = await addVariables(1);
     const first = await store.write(variableId, [[START, 1]]);
     const beforeMicros = await clockMicros();
@@ -108,7 +108,7 @@ describe('points: an as-of read', () => {
     await writer.commit();
   });
 
-  it('waits for the writes that are open when it begins, but not for writes that begin after it (R-F5)', async () => {
+  it('waits for writes that are open when the read begins, but not for writes that begin later (R-F5)', async () => {
     const [first = 0, second = 0] = await addVariables(2);
     const writer = await writeAndHold(encode([first], 1));
     // The awaited instant is in the future, so both writers begin before this instant.
@@ -124,7 +124,7 @@ describe('points: an as-of read', () => {
     await later.commit();
   });
 
-  it('fails with dependency_unavailable when an open write does not end in time, and with the reason of its signal when the signal is aborted (R-A5, R-G4)', async () => {
+  it('fails with dependency_unavailable when an open write does not end in time, and with the abort reason when the read is aborted (R-A5, R-G4)', async () => {
     const [variableId = 0] = await addVariables(1);
     const writer = await writeAndHold(encode([variableId], 1));
     const now = await clockMicros();
@@ -137,7 +137,7 @@ describe('points: an as-of read', () => {
 });
 
 describe('points: VersionTimestamps', () => {
-  it('that are ahead of the clock for one variable do not affect another variable of the batch (R-F1)', async () => {
+  it('one variable whose VersionTimestamps are ahead of the clock does not affect another variable of the batch (R-F1)', async () => {
     const [ahead = 0, other = 0] = await addVariables(2);
     await store.write(ahead, [[START, 1]]);
     const future = (await clockMicros()) + DAY;
@@ -174,14 +174,14 @@ describe('points: writers', () => {
     ['append to an existing chunk', START, START],
     ['need a new chunk each', START + 10_000 * DAY, START + 20_000 * DAY],
     ['need the same new chunk', START + 30_000 * DAY, START + 30_000 * DAY],
-  ])('of two variables do not wait for each other when they %s', async (_case, firstDate, secondDate) => {
+  ])('writers of two variables do not wait for each other when they %s', async (_case, firstDate, secondDate) => {
     const [first = 0, second = 0] = await addVariables(2);
     const writer = await writeAndHold(encode([first], 1, firstDate));
     await writeWithoutWaiting(encode([second], 1, secondDate));
     await writer.commit();
   });
 
-  it('of two variables do not wait for each other when they rewrite stored dates', async () => {
+  it('writers of two variables do not wait for each other when they rewrite stored dates', async () => {
     const dates = [START, START + 40_000 * DAY];
     const variableIds = await addVariables(2);
     for (const date of dates) for (const id of variableIds) await store.write(id, [[date, 1]]);
@@ -191,7 +191,7 @@ describe('points: writers', () => {
     await writer.commit();
   });
 
-  it('of overlapping sets of new variables do not deadlock, and all of them write the common variable', async () => {
+  it('writers of overlapping sets of new variables do not deadlock, and each of them writes the variable that all sets contain', async () => {
     const write = (ids: readonly number[]) =>
       withTransaction(store.database, (transaction: Transaction) => writePoints(transaction, [encode(ids, 1)]));
     for (let round = 0; round < 8; round += 1) {

@@ -107,14 +107,17 @@ describe('version selection: query, body and gRPC (R-G2, R-J1)', () => {
     ],
   ];
 
-  test.each([...cases])('give the same rows for the query %s', async (query, body, message, values) => {
-    const found = await rows(`variableId=${revised}&${query}`);
-    expect(found.map(({ rawValue }) => rawValue)).toEqual(values);
-    expect((await api.manager.post('/data', { VariableId: revised, ...body })).body).toEqual(found);
-    expect(toRows(await reader.readPoints({ variableIds: [revised], ...message }))).toEqual(found);
-  });
+  test.each([...cases])(
+    'the query %s reads the same rows as the equivalent body and gRPC message',
+    async (query, body, message, values) => {
+      const found = await rows(`variableId=${revised}&${query}`);
+      expect(found.map(({ rawValue }) => rawValue)).toEqual(values);
+      expect((await api.manager.post('/data', { VariableId: revised, ...body })).body).toEqual(found);
+      expect(toRows(await reader.readPoints({ variableIds: [revised], ...message }))).toEqual(found);
+    },
+  );
 
-  test('tags given as an object in a body, or over gRPC, may have a colon in the key (R-G2)', async () => {
+  test('the key of a tag may contain a colon over gRPC, and in a body whose tags are an object (R-G2)', async () => {
     const tags = { 'a:b': 'c:d' };
     const { body } = await api.manager.post<Row[]>('/data', { variableId: revised, tags });
     expect(body).toHaveLength(3);

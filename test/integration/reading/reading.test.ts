@@ -302,7 +302,9 @@ describe('reading: an invalid request', () => {
       message: 'from_micros must not be later than to_micros',
       fields: [{ field: 'from_micros', description: 'must not be later than to_micros' }],
     });
-    expect(await reader.refusalOf({})).toMatchObject({ message: 'variable_ids must be present when source_id is absent' });
+    expect(await reader.refusalOf({})).toMatchObject({
+      message: 'variable_ids must be present when source_id is absent',
+    });
     const period = { variableId: versioned, from: day(2), to: day(1) };
     expect((await api.manager.post('/data', period)).body).toMatchObject({
       message: '$.from must not be later than $.to',

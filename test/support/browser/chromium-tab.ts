@@ -8,7 +8,7 @@ export interface Screen {
   readonly width: number;
   readonly height: number;
   readonly scheme: 'light' | 'dark';
-  /** True when the height follows the page, so that a picture shows the whole page. */
+  /** True makes the window at least as high as the page, so that a screenshot shows the whole page. */
   readonly isWholePage?: boolean;
 }
 

@@ -84,7 +84,7 @@ describe('identity: the account of a token request', () => {
     [{ account: '2147483648' }, { kind: 'malformed', field: 'account' }],
     [{ account: ['7', '8'] }, { kind: 'malformed', field: 'account' }],
     [{ acr_values: 'accountId:' }, { kind: 'malformed', field: 'acr_values' }],
-  ])('is read from the form %j as %j (R-B4)', (form, expected) => {
+  ])('the form %j is parsed as %j (R-B4)', (form, expected) => {
     expect(parseRequestedAccount(form)).toEqual(expected);
   });
 });
@@ -92,22 +92,22 @@ describe('identity: the account of a token request', () => {
 describe('identity: the scopes of a token', () => {
   const allowed = ['datahub-api', 'push-data'];
 
-  it('are all scopes of the client when none is requested (R-B3)', () => {
+  it('a token gets all scopes of the client when the request names no scope (R-B3)', () => {
     expect(planScopes(undefined, allowed)).toEqual({ granted: allowed, refused: [] });
     expect(planScopes(' ', allowed)).toEqual({ granted: allowed, refused: [] });
   });
 
-  it('are the requested scopes that the client has; the other requested scopes are named as refused (R-B3)', () => {
+  it('a token gets the requested scopes that the client has; the other requested scopes are reported as refused (R-B3)', () => {
     expect(planScopes('openid push-data', allowed)).toEqual({ granted: ['push-data'], refused: ['openid'] });
     expect(planScopes('openid', allowed)).toEqual({ granted: [], refused: ['openid'] });
   });
 
-  it('include datahub-api when opisense-api is requested (R-B6, §5)', () => {
+  it('a token gets datahub-api when opisense-api is requested (R-B6, §5)', () => {
     for (const asked of ['opisense-api', 'opisense-api datahub-api'])
       expect(planScopes(asked, allowed)).toEqual({ granted: ['datahub-api'], refused: [] });
   });
 
-  it('are among the scopes of the client, whatever is requested (R-B6)', () => {
+  it('a token gets only scopes of the client, whatever is requested (R-B6)', () => {
     const scope = fc.constantFrom('datahub-api', 'push-data', 'openid', '');
     fc.assert(
       fc.property(fc.array(scope), fc.subarray(allowed, { minLength: 1 }), (asked, allowedToClient) => {

@@ -40,7 +40,7 @@ function claimOf({ attribute, notes }: Session, form: Readonly<Record<string, st
 const signIn = (form = {}) => ({ grant_type: 'password', ...form });
 const refresh = (form = {}) => ({ grant_type: 'refresh_token', ...form });
 
-describe('identity: the claim account of Keycloak’s tokens', () => {
+describe('identity: the claim `account` in tokens of Keycloak', () => {
   it.each([
     [
       'the value of the field `account` when the request has this field',
@@ -54,22 +54,22 @@ describe('identity: the claim account of Keycloak’s tokens', () => {
     ],
     ['the active account when the request names no account', {}, '5'],
     ['the active account when acr_values has no account', { acr_values: 'level1' }, '5'],
-  ])('is %s (R-B4)', (_what, form, claim) => {
+  ])('the claim is %s (R-B4)', (_what, form, claim) => {
     expect(claimOf(newSession('5'), signIn(form))).toBe(claim);
   });
 
-  it('is absent when neither the request nor the user attribute `account` names an account (R-B4)', () => {
+  it('the claim is absent when neither the request nor the user attribute `account` names an account (R-B4)', () => {
     expect(claimOf(newSession(), signIn())).toBeNull();
   });
 
   it.each(['x', '-1', '1.5', '0', '2147483648', '99999999999', '1 2'])(
-    'is 0, which no account has, when %j was requested (R-B4)',
+    'the claim is 0, an id that no account has, when the request names %j (R-B4)',
     (account) => {
       expect(claimOf(newSession('5'), signIn({ account }))).toBe('0');
     },
   );
 
-  it('is kept by a refresh; another account named in a refresh applies to that refresh only (R-B4)', () => {
+  it('a refresh keeps the claim; another account named in a refresh applies to that refresh only (R-B4)', () => {
     const session = newSession('5');
     expect(claimOf(session, signIn({ account: '7' }))).toBe('7');
     expect(claimOf(session, refresh())).toBe('7');
@@ -77,13 +77,13 @@ describe('identity: the claim account of Keycloak’s tokens', () => {
     expect(claimOf(session, refresh())).toBe('7');
   });
 
-  it('is not kept after a sign-in by browser, because several programs share the session of a browser: the next request without an account gets the active account (R-B4)', () => {
+  it('after a sign-in by browser, the claim is not kept, because several programs share the session of a browser: the next request without an account gets the active account (R-B4)', () => {
     const session = newSession('5');
     expect(claimOf(session, { grant_type: 'authorization_code', account: '7' })).toBe('7');
     expect(claimOf({ ...session, attribute: '6' }, { grant_type: 'authorization_code' })).toBe('6');
   });
 
-  it('comes from the script account-mapper.js, which keycloak-scripts.json names (R-B2)', () => {
+  it('the claim comes from the script account-mapper.js, which keycloak-scripts.json names (R-B2)', () => {
     const descriptor = JSON.parse(readFileSync(new URL('META-INF/keycloak-scripts.json', FOLDER), 'utf8'));
     expect(descriptor).toEqual({ mappers: [expect.objectContaining({ fileName: 'account-mapper.js' })] });
   });

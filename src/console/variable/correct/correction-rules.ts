@@ -25,13 +25,13 @@ export function toRows({ seconds, values }: Points, edits: Edits): readonly Row[
 }
 
 /**
- * Computes the dates that a variable is expected to have. Granularities of days and longer follow the civil calendar of
- * a zone.
+ * Computes the dates that a variable is expected to have. Days and longer granularities are computed in the civil
+ * calendar of a zone.
  */
 export interface Step {
   /** @returns the date `count` steps after a date, both in Unix seconds; `count` may be negative. */
   readonly move: (seconds: number, count: number) => number;
-  /** @returns the first date at or after `seconds`, in steps from the start of the civil day, month or year of `seconds`. */
+  /** @returns the first date at or after `seconds`, counted in steps from the start of its civil day, month or year. */
   readonly firstFrom: (seconds: number) => number;
 }
 
@@ -40,7 +40,7 @@ const CIVIL: Readonly<Record<string, 'days' | 'weeks' | 'months' | 'years'>> = {
   ...{ Month: 'months', Year: 'years' },
 };
 
-/** @param timeZone zone of the variable; its days may have 23 or 25 hours. */
+/** @param timeZone zone of the variable; a day in this zone may have 23 or 25 hours. */
 export function toStep(granularity: number | null, timeBase: string | null, timeZone: string): Step {
   const at = (seconds: number) =>
     Temporal.Instant.fromEpochMilliseconds(Math.round(seconds * 1000)).toZonedDateTimeISO(timeZone);
@@ -132,7 +132,7 @@ function fill(rows: readonly Valued[], edits: Edits, range: Range, step: Step): 
 
 /**
  * Adds `value` at each missing date of the range: in steps before the first point, between points and after the last
- * point; without points, in steps from `firstFrom`.
+ * point. When the range has no points, the steps begin at the date that `firstFrom` returns.
  */
 function create(rows: readonly Valued[], edits: Edits, range: Range, step: Step, value: number): Edits {
   const next = new Map(edits);

@@ -30,7 +30,7 @@ export interface FileServices {
   readonly maxMemoryBytes: number;
   /**
    * Wakes the file ingester.
-   * @returns false when the wake-up is lost; it only delays the file, because the ingester's sweeper finds the file.
+   * @returns false when the wake-up is lost. The loss only delays the file: the ingester's sweeper finds the file.
    */
   readonly wakeFileIngester: (accountId: number) => Promise<boolean>;
   readonly log: Log;

@@ -1,4 +1,4 @@
-/** Variables (R-C6): one time series each, pushed, or calculated by a declaration. */
+/** Variables (R-C6): each is one time series. Its points are pushed, or a declaration calculates them. */
 import { z } from 'zod';
 import type { Queryable, Transaction } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
@@ -90,8 +90,8 @@ export const VARIABLE: Resource = {
 const VERBOSE: readonly string[] = ['calculated', 'clientData'];
 
 /**
- * Members shown at each displayLevel. A variable that is not calculated has no member `calculated` (R-C12). A variable
- * without problems of its declaration has no `problems`; one without problems of its form values, no `formProblems`.
+ * Members shown at each displayLevel. Only a calculated variable has the member `calculated` (R-C12). The member
+ * `problems` exists only if the declaration has problems, and `formProblems` only if the form values have problems.
  */
 export const VARIABLE_LEVELS = {
   Normal: ['id', 'sourceName', ...Object.keys(VARIABLE.fields).filter((name) => !VERBOSE.includes(name))],

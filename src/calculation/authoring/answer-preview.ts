@@ -31,7 +31,7 @@ const CHECK_INTERVAL_MS = 500;
 // The API no longer waits for the answer to a task of this age (ask-calculator.ts).
 const FORGET = `delete from calculation_preview where created_date < now() - interval '10 minutes'`;
 
-// The newest date of all points of the inputs of the saved declaration ($1) and of the given variables ($2).
+// Newest date of the points of these variables: the inputs in the saved declaration of variable $1, and variables $2.
 const NEWEST_DATE = `
   select (extract(epoch from max(max_date)) * 1000000)::int8 as newest from series
   where max_date > '-infinity' and variable_id in (

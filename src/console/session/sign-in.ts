@@ -41,8 +41,8 @@ export type SignInOutcome =
   | { readonly kind: 'failed'; readonly message: string };
 
 /**
- * Continues a sign-in that returns from the issuer, or starts one. Does neither on the page for signed-out people. At
- * another origin than the API's, only sends the browser to the API's origin.
+ * Continues a sign-in that returns from the issuer, or starts one. Does neither on the page for signed-out people. On
+ * an origin other than the API's, only sends the browser to the API's origin.
  */
 export async function openSession(): Promise<SignInOutcome> {
   if (location.pathname === SIGNED_OUT_PATH) return { kind: 'signed_out' };

@@ -40,7 +40,7 @@ export function reachesSource({ siteIds, sourceIds }: Reach, siteId: number, sou
 }
 
 /**
- * SQL condition on a row of a source: true when the reach includes it (R-B9).
+ * SQL condition on a row of a source: true when the reach includes the source (R-B9).
  * @param siteId column with the id of the source's site.
  * @param sourceId column with the id of the source.
  * @param siteIds parameter that holds `Reach.siteIds`, such as `$2`.

@@ -127,7 +127,7 @@ export function locateState(kind: LauncherKind, root: string, localPath: string)
 /** Starts a program that dies with this process. */
 export function launch(kind: LauncherKind, program: RootProgram): RunningProgram {
   const running = kind === 'bwrap' ? launchInNamespaces(program) : launchInChroot(program);
-  // A caller that does not use `pid` sees a failed start by the end of `child`.
+  // A caller that does not use `pid` sees a failed start in the events of `child`.
   running.pid.catch(() => undefined);
   return running;
 }

@@ -29,7 +29,7 @@ export function watchDependencies(metrics: Metrics, checks: Readonly<Record<stri
 
 /**
  * Registers gauges of the connections in pools.
- * @param pools pools by purpose, which is the value of the label.
+ * @param pools pools by purpose; the purpose is the value of the label `pool`.
  */
 export function watchPools(metrics: Metrics, pools: Readonly<Record<string, Database>>): void {
   const samples = (pool: string, { totalCount, idleCount, waitingCount }: Database): readonly GaugeSample[] => [

@@ -31,7 +31,7 @@ export interface AcceptServices {
  */
 export type AcceptPush = (context: PushContext, bytes: Uint8Array<ArrayBuffer>) => Promise<PushAnswer>;
 
-// The first attempt, one after stale targets, and one when the push repeats a push of more than 24 hours ago.
+// The first attempt; one more when the targets were stale; one more when the push repeats a push older than 24 hours.
 const MAX_ATTEMPTS = 3;
 
 /** Creates the function that accepts pushes (R-D1). @param parts opened once per process by `openPushService`. */

@@ -1,4 +1,7 @@
-/** Creates, changes and deletes webhooks, each with an audit entry. The entry of a change names the changed fields without their values. */
+/**
+ * Creates, changes and deletes webhooks, and writes an audit entry for each of these actions. The entry of a change
+ * names the changed fields without their values.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import type { WriteAuditEntry } from '../../identity/audit-writer.ts';
 import type { Caller } from '../../identity/caller/caller.ts';

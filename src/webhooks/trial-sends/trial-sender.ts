@@ -105,7 +105,7 @@ async function runTrial(
   else if (!(await finishTrial(database, claimed, outcome)))
     log.warn(
       { testId: id, accountId: claimed.message.accountId, state: outcome.state },
-      'the result of a trial send is dropped: its lease was lost or its row deleted; while Pending, it is sent again',
+      'the result of a trial send is dropped (lease lost or row deleted); a trial that is still Pending is sent again',
     );
 }
 

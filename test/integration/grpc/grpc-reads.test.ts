@@ -219,7 +219,7 @@ describe.each<[Method, (id: number) => object]>([
   ['ListVersions', (variableId) => ({ variableId })],
   ['ListRuns', (variableId) => ({ variableId })],
 ])('grpc: %s', (method, requestOf) => {
-  it('answers for a variable of another account, or of a site that the caller may not see, as if it did not exist (R-B9, R-J2, R-J3)', async () => {
+  it('treats a variable of another account, or of a site that the caller may not see, as a missing variable (R-B9, R-J2, R-J3)', async () => {
     const user = await api.signIn(`outsider of ${method}`, 'USER', {
       sites: [(await createStructure(api.manager)).siteId],
     });

@@ -63,7 +63,7 @@ describe('Keycloak: a created user', () => {
     expect(rows).toEqual([{ password_hash: null }]);
   });
 
-  it('with a mail address taken at Keycloak is refused and not stored (R-B2)', async () => {
+  it('creation is refused and stores no user when another user at Keycloak has the mail address (R-B2)', async () => {
     await create('first');
     const taken = await create('second', { email: 'first@north.example' });
     expect(taken).toMatchObject({ status: 409, body: { code: 'conflict' } });
@@ -71,7 +71,7 @@ describe('Keycloak: a created user', () => {
     expect(rows).toEqual([]);
   });
 
-  it('left at Keycloak by a failed creation is taken over by the next creation (R-B2)', async () => {
+  it('creation takes over a user that an earlier failed creation left at Keycloak (R-B2)', async () => {
     await create('halfway');
     await api.database.query(`delete from app_user where user_name = 'halfway'`);
     const id = inKeycloak('halfway')?.id;
@@ -106,7 +106,7 @@ describe('Keycloak: a created user', () => {
 });
 
 describe('Keycloak: changes by a manager', () => {
-  it('of first name and language leave everything else about the user at Keycloak unchanged (R-B2)', async () => {
+  it('changing first name and language leaves everything else about the user at Keycloak unchanged (R-B2)', async () => {
     await create('wanda');
     const user = inKeycloak('wanda');
     const attributes = { ...user?.attributes, badge: ['7'] };
@@ -119,7 +119,7 @@ describe('Keycloak: changes by a manager', () => {
     });
   });
 
-  it('mark a changed mail address as unverified; other changes do not (R-B5, R-B10)', async () => {
+  it('a new mail address becomes unverified at Keycloak; other changes leave the address verified (R-B5, R-B10)', async () => {
     await create('vera');
     const user = inKeycloak('vera');
     keycloak.users.set(user?.id ?? '', { ...(user as NonNullable<typeof user>), emailVerified: true });
@@ -130,7 +130,7 @@ describe('Keycloak: changes by a manager', () => {
     expect(inKeycloak('vera')?.emailVerified).toBe(false);
   });
 
-  it('do not call Keycloak when they add a claim (R-B5)', async () => {
+  it('adding a claim does not call Keycloak (R-B5)', async () => {
     const id = await userIdOf(api, 'wanda');
     await eventually('the mails to all created users', async () => {
       const soon = `state = 'Waiting' and not_before_date < now() + interval '10 min'`;
@@ -202,13 +202,13 @@ describe('Keycloak: changes by a manager', () => {
 });
 
 describe('Keycloak: a user', () => {
-  it('created before Keycloak was used is created there by the first change (R-B2)', async () => {
+  it('is created at Keycloak by the first change when the user is older than the use of Keycloak (R-B2)', async () => {
     const id = await addPerson(api, 'legacy', { email: 'legacy@north.example' });
     await api.manager.post(`/account/user/${id}`, { lastName: 'Old' });
     expect(inKeycloak('legacy')).toMatchObject({ lastName: 'Old', email: 'legacy@north.example' });
   });
 
-  it('who chooses another account gets it in the next token (R-B4)', async () => {
+  it('gets another account in the next token after choosing that account (R-B4)', async () => {
     await create('chooser');
     const userId = await userIdOf(api, 'chooser');
     await api.database.query('insert into account_member values ($1, $2)', [api.otherAccountId, userId]);

@@ -39,7 +39,7 @@ async function openInterruption(target: string, count: number) {
   return { url: `http://127.0.0.1:${port}`, close: () => server.close().closeAllConnections() };
 }
 
-it('npm start: a demo load that broke off after any of its POST requests is completed by a later start, without a second site (R-K3)', async () => {
+it('npm start: a later start completes a demo load that broke off after any of its POST requests, and adds no second site (R-K3)', async () => {
   const world = await createStoredWorld();
   const secrets = makeSecrets();
   await seedIdentity(world.environment.DATABASE_URL ?? '', secrets);

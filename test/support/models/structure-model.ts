@@ -246,7 +246,7 @@ function toStructure(given: {
   };
 }
 
-/** Within each source, sets repeats of a mappingConfig to null and leaves at most one default variable. */
+/** Within each source, sets duplicates of a mappingConfig to null and keeps at most one default variable. */
 function soleInSource<
   V extends { readonly parent: number; readonly mappingConfig: string | null; readonly isDefault: boolean },
 >(variables: readonly V[]): readonly V[] {

@@ -70,7 +70,7 @@ describe('console script: problems by line (R-H9)', () => {
     expect(linesOf(validation, 1, script)).toEqual([]);
   });
 
-  test('problems without a line, problems of every formula that is not shown, and warnings are listed with their paths', () => {
+  test('the list has the paths of warnings, of problems without a line, and of all problems of formulas that are not shown', () => {
     const pathsOf = (formula: number) => othersOf(validation, formula).map(({ path }) => path);
     expect(pathsOf(0)).toEqual(['formulas[0].variables[0].alias', 'formulas[0]']);
     expect(pathsOf(1)).toEqual(['formulas[0].formula', 'formulas[0].variables[0].alias', 'formulas[0]']);

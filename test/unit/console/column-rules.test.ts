@@ -15,7 +15,7 @@ test('console data: the columns marked as read are the columns that the service 
   expect(new Set(names)).toEqual(new Set(TEMPLATE_COLUMNS));
 });
 
-test('console data: every required column that a header lacks is named (R-E2)', () => {
+test('console data: the check of a header names every required column that the header lacks (R-E2)', () => {
   expect(planColumns([' Date ', 'remark', ''])).toEqual({
     columns: [
       { name: 'Date', isRead: true },
@@ -25,7 +25,7 @@ test('console data: every required column that a header lacks is named (R-E2)', 
   });
 });
 
-test('console data: a date of a workbook one millisecond before a whole second is read as that second; other dates are read unchanged (R-E2)', () => {
+test('console data: reading a workbook rounds a date that ends in .999 up to the whole second and leaves other dates unchanged (R-E2)', () => {
   const texts = ['01:59:59.999', '02:00:00.000', '02:00:00.250'].map((time) =>
     cellText(new Date(`2016-07-01T${time}Z`)),
   );

@@ -84,7 +84,7 @@ test('docstrings: every exported function in a .ts file of src has a docstring',
   expect(functions.filter(({ docstring }) => docstring === '').map(({ name }) => name)).toEqual([]);
 });
 
-test('docstrings: in .ts files of src, the docstring of an exported function whose own body throws has @throws', () => {
+test('docstrings: an exported function in a .ts file of src has @throws in its docstring when its own body throws', () => {
   const silent = functions.filter(({ docstring, hasThrow }) => hasThrow && !docstring.includes('@throws'));
   expect(silent.map(({ name }) => name)).toEqual([]);
 });

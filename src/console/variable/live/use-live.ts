@@ -1,6 +1,6 @@
 /**
- * Keeps an open chart up to date: adds new points in place, and a few seconds after a new point reads again the data
- * that are derived from points (buckets, labels, runs).
+ * Keeps an open chart up to date. Adds new points in place. A few seconds after a new point, reads the data that are
+ * derived from points (buckets, labels, runs) again.
  */
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';

@@ -11,7 +11,7 @@ import { presentDeclarations } from './present-declarations.ts';
 /** One save of a declaration, as clients read it. */
 export type DeclarationSave = {
   readonly id: number;
-  /** Null for a declaration that was saved before the history was kept; its author is also unknown. */
+  /** Null for a declaration that was saved before the history was introduced; its author is also unknown. */
   readonly date: string | null;
   readonly userId: string | null;
   readonly userName: string | null;
@@ -34,7 +34,7 @@ interface LastSave {
 
 /**
  * Adds a saved declaration to the history. A save that has no note and repeats the last declaration is left out, because
- * clients send the whole variable to change its name. The row of the variable must be locked.
+ * clients that change only the name send the whole variable. The row of the variable must be locked.
  * @param calculated the declaration that the variable stores; undefined when the variable is no longer calculated.
  */
 export async function keepSave(
@@ -66,8 +66,8 @@ export async function keepSave(
 }
 
 /**
- * @returns the stored hash of a save or, for a save from before the history was kept, a computed hash; null when the
- * save has no declaration, or when an old declaration no longer fits the schema.
+ * @returns the stored hash of a save. For a save from before the history was introduced, computes the hash. Null when
+ * the save has no declaration, or when an old declaration no longer fits the schema.
  */
 function hashOf({ hash, calculated }: LastSave): string | null {
   if (hash !== null || calculated === null) return hash;

@@ -78,7 +78,7 @@ export function encodeRequest(job: SandboxJob): Buffer {
 /** Limits of a result (R-H7). A script can forge a frame, so counts are checked before memory is allocated for them. */
 export interface FrameLimits {
   readonly maxPoints: number;
-  /** Maximum characters kept of each list of notes; an empty text counts as a character. */
+  /** Maximum characters of each list of messages, warnings or errors (notes); an empty text counts as one character. */
   readonly maxTextBytes: number;
 }
 
@@ -105,7 +105,7 @@ export function tryDecodeResult(bytes: Buffer, limits: FrameLimits): ResultFrame
 }
 
 /**
- * Decodes a script's result frame. Above `maxPoints`, the status is `output_size`. Notes are cut to `maxTextBytes`.
+ * Decodes a script's result frame. Above `maxPoints`, the status is `output_size`. Truncates notes to `maxTextBytes`.
  * @throws FrameError when the bytes are not exactly one result frame.
  */
 export function decodeResult(bytes: Buffer, limits: FrameLimits): ResultFrame {
@@ -333,7 +333,7 @@ class FrameReader {
 
   expectEnd(): void {
     const rest = this.#bytes.length - this.#at;
-    if (rest > 0) throw new FrameError(`the result must end with its frame, but ${rest} B follow`);
+    if (rest > 0) throw new FrameError(`the result must end with its frame, got ${rest} B after it`);
   }
 
   #withinPoints(count: number): number {

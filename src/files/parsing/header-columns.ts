@@ -1,5 +1,5 @@
 /**
- * Finds the columns of a Standard File by its header (§2, R-E2): names may be in any case and order;
+ * Finds the columns of a Standard File by its header (§2, R-E2): names may be in upper or lower case and in any order;
  * unknown columns are ignored.
  */
 import type { TargetIdentifiers } from '../../push/body/push-element.ts';

@@ -11,7 +11,7 @@ export class XmlRows implements XmlVisitor {
   readonly #xml = new XmlScanner(this);
   readonly #row: SheetRow;
   readonly #visitor: RowVisitor;
-  /** Texts of the wanted cells of the current row; the offsets given to `SheetRow.set` refer to their concatenation. */
+  /** Texts of the current row's cells in wanted columns. `SheetRow.set` gets offsets into these texts, joined. */
   #raws: string[] = [];
   #size = 0;
   /** Number of cells of the current row so far. */

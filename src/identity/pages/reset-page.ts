@@ -114,8 +114,8 @@ async function changeByLink(
 
 /**
  * Finds the users that a text refers to: the user with this name; and the user with this mail address, when exactly one
- * user other than the first has the address. Both exist when a user chose another user's address as a name; each gets a
- * mail at their own address. Locked users and users without an address are left out.
+ * user without this name has the address. Two users are found when a user chose another user's address as a name; each
+ * then gets a mail at their own address. Locked users and users without an address are left out.
  */
 async function findUsers(database: Queryable, wanted: string): Promise<readonly DirectoryUser[]> {
   if (wanted === '' || !isStorableText(wanted)) return [];

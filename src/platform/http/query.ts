@@ -1,7 +1,7 @@
 /**
  * The query of a route, declared once: the same parameters parse the query and describe it in OpenAPI (R-A9).
- * Routes read queries only through a declaration. Names match in any case and with any prefix that ends in a dot,
- * the names of a list may have indices (`Ids[0]=1`), and unknown names are ignored, because shipped clients send
+ * Routes read queries only through a declaration. Names match in upper or lower case and with any prefix that ends in
+ * a dot, the names of a list may have indices (`Ids[0]=1`), and unknown names are ignored, because shipped clients send
  * all of these (R-A3, R-C3). A listing refuses unknown names that look like a filter: if it ignored them, it would
  * answer with all items (R-A12).
  */

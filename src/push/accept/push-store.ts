@@ -1,4 +1,4 @@
-/** Stores encoded pushes: writes the points of a large push of new dates directly if it can; other pushes join a group. */
+/** Stores encoded pushes: `tryWrite` writes the points of a large push of new dates; `submit` is a group commit. */
 import type { FastPaths } from '../fast-paths/fast-paths.ts';
 import type { GroupOutcome } from '../store/new-operation.ts';
 import type { Admission } from './admission.ts';
@@ -13,7 +13,7 @@ export interface PushStore {
    */
   submit(submission: Submission): Promise<GroupOutcome>;
   /**
-   * Writes points, operation and events in one transaction. @returns undefined when the push must be submitted instead.
+   * Writes points, operation and events in one transaction. @returns undefined when the caller must use `submit`.
    */
   tryWrite(submission: Submission & { readonly push: EncodedOperation }): Promise<GroupOutcome | undefined>;
 }

@@ -1,6 +1,6 @@
-/** The error of a body that is not in its format, and the place in the body that it names. */
+/** The error for a body that cannot be parsed in its format, and the position in the body that the message names. */
 
-/** The body is not in its format, so the expression was not evaluated. The message is for the sender of the body. */
+/** The body cannot be parsed, so the expression was not evaluated. The message is for the sender of the body. */
 export class BodyError extends Error {
   override readonly name = 'BodyError';
 }

@@ -16,7 +16,7 @@ const LISTS = [
   { list: 'variableIds', table: 'variable', column: 'variable_ids' },
 ] as const satisfies readonly { readonly list: keyof WebhookFilter; readonly table: string; readonly column: string }[];
 
-// A deleted id stays valid in filters while any filter of the account names it, so that what GET returns can be written.
+// A deleted id stays valid in filters while a filter of the account names it: clients can write back what GET returned.
 const MISSING = LISTS.map(
   ({ list, table, column }, index) => `
   select '${list}' as list, named.id from unnest($${index + 2}::int[]) named (id)

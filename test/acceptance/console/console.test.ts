@@ -336,7 +336,7 @@ describe.concurrent('console: every route', () => {
   );
 
   test(
-    `opens for ${ADMIN} without errors and without requests to other origins, and axe-core finds nothing serious in light, and no serious colour fault in dark`,
+    `opens for ${ADMIN} without errors and without requests to other origins; axe-core finds no serious fault in the light scheme, and no serious colour fault in the dark scheme`,
     async () => {
       const window = await stack.open(ADMIN, '/');
       const findings: string[] = [];

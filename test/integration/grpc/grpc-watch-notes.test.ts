@@ -61,7 +61,7 @@ async function changesOf(variableId: number, position: ChangePosition): Promise<
 }
 
 describe('watch: a write', () => {
-  it('with a date before the last stored date, or with two versions of a date, leaves a rewrite record of its first and last date; a write that only appends leaves none (R-J1)', async () => {
+  it('leaves a rewrite record of its first and last date when it has a date before the last stored date, or two versions of a date; a write that only appends leaves none (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     const writes: readonly (readonly WrittenPoint[])[] = [
       [
@@ -184,7 +184,7 @@ async function age(variableId: number, length: string): Promise<void> {
 }
 
 describe('watch: rewrite records', () => {
-  it('older than an hour are merged by day, and those older than 32 days into one record; the same points are still found (R-J1)', async () => {
+  it('are merged by day when older than an hour, and into one record when older than 32 days; the same points are still found (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await store.write(variableId, [
       [day(0), 0],

@@ -71,7 +71,7 @@ describe('http listener: stop', () => {
     await expect(fetch(`http://127.0.0.1:${listener.port}/`)).rejects.toThrow('fetch failed');
   }, 10_000);
 
-  test('when the shutdown time is over, cuts an answer that the client does not read (R-K2)', async () => {
+  test('ends when the shutdown time is over, and aborts an answer that the client does not read (R-K2)', async () => {
     listener = await listenHttp('127.0.0.1', 0);
     const isCancelled = serveEndless();
     await stall();
@@ -155,7 +155,7 @@ describe('http listener: a minimum rate of request bodies', () => {
     return answer;
   };
 
-  test('answers 408 to bodies that stall or trickle, not to bodies above the minimum rate or bodies that the service reads late (R-A14, R-A5)', async () => {
+  test('bodies that stall or trickle are answered 408, unlike bodies above the minimum rate and bodies that the service reads late (R-A14, R-A5)', async () => {
     listener = await listenHttp('127.0.0.1', 0, LIMITS);
     const { port } = listener;
     const failures: unknown[] = [];

@@ -50,7 +50,7 @@ afterAll(async () => {
   await disk?.stop();
 });
 
-/** What the service has answered with 200, and the number of refused requests. */
+/** The readings and files that the service accepted (answered 200), and the number of refused requests. */
 interface Ledger {
   /** Number of accepted readings by variable. The readings have the values 0, 1, 2, … and dates one minute apart. */
   readonly readings: Map<number, number>;
@@ -87,7 +87,7 @@ const closed = (error: unknown): undefined => {
   if (!(error instanceof TypeError && error.message === 'fetch failed')) throw error;
 };
 
-/** Pushes one reading after another. Repeats with the same label a push that was not accepted, as clients do. */
+/** Pushes one reading after another. Like clients, repeats a push that was not accepted, with the same label. */
 async function pushWhile(isUnderLoad: () => boolean, variableId: number): Promise<void> {
   while (isUnderLoad()) {
     const value = ledger.readings.get(variableId) ?? 0;

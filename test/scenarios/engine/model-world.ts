@@ -49,9 +49,9 @@ export function openModelWorld(nowMicros: () => number = () => Date.now() * 1000
   const limitOf = ({ limit }: ModelVariable) => limit ?? accountLimit;
 
   /**
-   * Writes bodies. The VersionTimestamp of a row is the instant of `moment`, if it has one, otherwise the time of the
-   * clock; or the microsecond after the variable's last VersionTimestamp if that is later (R-F1). The k-th row of a
-   * variable at one date gets k - 1 µs more; a row that a later row of the same write replaces does not count.
+   * Writes bodies. The VersionTimestamp of a row is the instant of `moment`, or the time of the clock if `moment` has
+   * none; but at least the microsecond after the variable's last VersionTimestamp (R-F1). The k-th row of a variable at
+   * one date gets k - 1 µs more. Rows that a later row of the same write replaces are not counted.
    */
   const write = (bodies: readonly (readonly VariableEntry[])[], moment: Moment | undefined): void => {
     const entries = bodies.flat();

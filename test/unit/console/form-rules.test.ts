@@ -1,4 +1,4 @@
-/** Forms of the account in the console: definitions and filled-in values as texts of inputs, and back. */
+/** Forms of the account: how the console converts definitions and filled-in values to texts of inputs, and back. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Form, toFormBody, toFormDraft } from '../../../src/console/settings/forms/form-draft.ts';

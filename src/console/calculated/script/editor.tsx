@@ -1,6 +1,6 @@
 /**
  * CodeMirror in a shadow root, by default with R highlighting. In a shadow root, CodeMirror uses adopted style sheets.
- * Outside of one, it inserts style tags, which the Content-Security-Policy refuses.
+ * Elsewhere, it inserts style tags, which the Content-Security-Policy refuses.
  */
 import { autocompletion, closeBrackets, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
@@ -28,7 +28,7 @@ interface EditorProps {
   readonly isReadOnly?: boolean;
   /** Language of the text, for highlighting; default: R. */
   readonly language?: StreamParser<unknown>;
-  /** Called on Ctrl-Enter, on a Mac Cmd-Enter. */
+  /** Called on Ctrl-Enter, or on Cmd-Enter on a Mac. */
   readonly onRun?: () => void;
 }
 

@@ -1,4 +1,4 @@
-/** The draft of a correction, kept for the browser tab, so that a reload loses nothing. */
+/** The draft of a correction, stored for the browser tab, so that a reload loses nothing. */
 import type { Range } from '../chart-rules.ts';
 import type { Edits } from './correction-rules.ts';
 
@@ -11,7 +11,7 @@ export interface Draft {
 
 const keyOf = (variableId: number) => `tidemark.correction.${variableId}`;
 
-/** @returns the kept draft; undefined when none is kept or it cannot be read. */
+/** @returns the stored draft; undefined when no draft is stored or the stored text cannot be read. */
 export function readDraft(variableId: number): Draft | undefined {
   const text = sessionStorage.getItem(keyOf(variableId));
   if (text === null) return undefined;

@@ -29,7 +29,7 @@ export interface Shown {
 }
 
 /**
- * @returns the calls. A chart of labels needs one call for each label, because a call reads one version of a date. A
+ * @returns the calls. A chart of labels needs one call for each label, because a call reads one version per date. A
  * comparison needs one call, which reads the two sides. In these two kinds of chart, one more call reads the latest
  * versions of the other variables, if there are any. In every other chart, one call reads all variables. The export of
  * a chart as of an instant lacks the latest versions, although the chart draws them too.

@@ -13,7 +13,7 @@ import { describeOrigin, type Origin, originsQuery } from './origins.ts';
 
 type Run = components['schemas']['Run'];
 
-/** Maximum states on the way from the traced version to a state that it was computed from, both included. */
+/** Maximum depth of a lineage, in states; the traced version has depth 1, the inputs of its run have depth 2. */
 const MAX_DEPTH = 6;
 /** Maximum states of a lineage; further states are left out. */
 const MAX_STATES = 40;

@@ -49,7 +49,7 @@ export const PASSWORD_GRANT_FIELDS = ['username', 'password', 'scope', 'account'
 
 const WRONG_CREDENTIALS = 'Invalid user credentials';
 const LOCKED = 'Account disabled';
-/** Keycloak's error text for a temporary password, which clients compare (R-B10). */
+/** Keycloak's error text for a temporary password; clients compare the text (R-B10). */
 const NOT_SET_UP = 'Account is not fully set up';
 
 /**
@@ -171,8 +171,8 @@ export async function answerScopeNames(ctx: KoaContextWithOIDC, next: () => Prom
  * account that `findTokenUser` chooses (R-B4).
  * @param keptAccountId account of the sign-in whose code or refresh token is used; undefined: none.
  * @throws invalid_request when the requested account is not a number; invalid_grant when the user is unknown or locked,
- * has no access to the account, is a member of no account, without `actor` has a temporary password, or with `actor` is
- * an ADMIN.
+ * has no access to the account, or is a member of no account. Also invalid_grant, without `actor`, when the user has a
+ * temporary password; with `actor`, when the user is an ADMIN.
  */
 export async function getHolder(
   { database, clock }: GrantContext,
@@ -188,7 +188,7 @@ export async function getHolder(
   const user = await findTokenUser(database, userId, accountId, new Date(clock.nowMillis()));
   if (!user) throw invalidGrant(WRONG_CREDENTIALS);
   if (user.isLocked) throw invalidGrant(LOCKED);
-  // No ADMIN can be impersonated; this also keeps the actor from impersonating themselves.
+  // An ADMIN cannot be impersonated. The actor is an ADMIN, so actors cannot impersonate themselves either.
   if (actor && user.role === 'ADMIN') throw invalidGrant('an ADMIN cannot be impersonated');
   if (user.accountId === undefined) throw invalidGrant(noAccess(user, accountId));
   if (user.mustChangePassword && !actor) throw invalidGrant(NOT_SET_UP);
@@ -198,7 +198,7 @@ export async function getHolder(
   return holder;
 }
 
-/** @param accountId undefined: the request names no account, and the sign-in kept none. */
+/** @param accountId undefined: the request names no account, and `getHolder` got no `keptAccountId`. */
 function noAccess({ role }: TokenUser, accountId: number | undefined): string {
   if (accountId !== undefined) return `Account ${accountId} does not exist, or the user has no access to it`;
   if (role === 'ADMIN') return 'The user is a member of no account; name an account in the form field account';

@@ -13,7 +13,7 @@ import type { ApplyRef, DeclarationRow } from './apply-context.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The keys by which an input or a form names resources, outermost first; undefined: it names no resource of this kind. */
+/** Keys by which an input or form of a formula names resources; undefined for a kind of which it names no resource. */
 interface Named {
   readonly site: KeyReference | undefined;
   readonly source: KeyReference | undefined;
@@ -72,7 +72,7 @@ function resolveInput(input: Members, own: Own, found: Found, report: Report): M
   return { ...members, variableId: id };
 }
 
-/** Replaces the name of a unit by its id. Unit names and member names match in any case. */
+/** Replaces the name of a unit by its id. Unit names and member names match regardless of upper and lower case. */
 function resolveUnit(input: Members, units: ReadonlyMap<string, number>, report: Report): Members {
   const [member, unitName] = Object.entries(input).find(([name]) => name.toLowerCase() === 'unitid') ?? [];
   if (member === undefined || !isEntryName(unitName)) return input;
@@ -127,7 +127,7 @@ const KEY_MEMBERS = new Map(
   ),
 );
 
-/** Separates the members that name a resource, in any case, from the other members. */
+/** Separates the members that name a resource from the other members, ignoring the case of member names. */
 function split(members: Members): { readonly rest: Members; readonly named: Named } {
   const keys: Record<string, unknown> = {};
   const rest: Record<string, unknown> = {};

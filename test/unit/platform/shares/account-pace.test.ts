@@ -3,7 +3,7 @@ import { openAccountPace } from '../../../../src/platform/shares/account-pace.ts
 
 const [A, B] = [1, 2];
 
-/** Opens a pace with a clock that only the test moves, and units of work that end when the test ends them. */
+/** Creates an `AccountPace`. Only the test moves its clock, and a unit of work ends when the test ends it. */
 function openBench(share: number) {
   let nowMs = 0;
   const sleepers: { readonly atMs: number; readonly wake: () => void }[] = [];
@@ -42,7 +42,7 @@ describe('account pace', () => {
     expect(bench.begun).toEqual(['a1', 'a2', 'a3']);
   });
 
-  test('beside another account, units of work of an account begin one at a time, in the order of their calls (R-A14)', async () => {
+  test('while another account works, units of work of an account begin one at a time, in the order of their calls (R-A14)', async () => {
     const bench = openBench(0.5);
     void bench.start(B, 'b1');
     for (const name of ['a1', 'a2', 'a3']) void bench.start(A, name);

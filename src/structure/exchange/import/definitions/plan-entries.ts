@@ -112,7 +112,7 @@ function planEntry(row: StagedEntry, known: Map<string, KnownEntry>, ids: number
   return { ordinal: row.ordinal, action: 'Created', id, more: { familyId: family?.id ?? null }, changes: null };
 }
 
-/** Compares a row with an existing entry. Only the symbol and the usual aggregate of an own entry can change. */
+/** Compares a row with an existing entry. Only the account's entries can change: symbol and usual aggregate. */
 function compareEntry(
   { ordinal, members }: StagedEntry,
   found: KnownEntry,

@@ -1,8 +1,8 @@
 /**
  * The path to a value in `clientData` (R-H1): words joined by dots. A word that contains a dot, a quote, a parenthesis or a
  * brace, or that begins with an operator, is written in single quotes; a single quote inside it is doubled. Quoted words
- * are written as in a customFilter (R-C10). A bare word may contain blanks, unlike there. A leading `clientData` is ignored
- * when a word follows it.
+ * are written as in a customFilter (R-C10). A bare word may contain blanks; in a customFilter, it may not. A leading
+ * `clientData` is ignored when a word follows it.
  */
 
 /** Rule for paths into forms, as error messages state it. */

@@ -7,7 +7,7 @@ import { type RowVisitor, SheetRow } from './sheet-cells.ts';
 import { XmlRows } from './xml-rows.ts';
 
 const ROW_END = '</row>';
-// An incomplete row of more bytes is read with `xml-rows.ts`, which does not need the whole row in memory.
+// An incomplete row of more than MAX_WAITING_BYTES is read with `xml-rows.ts`, which does not need the whole row.
 const MAX_WAITING_BYTES = 1 << 18;
 
 /** Reads the rows of one sheet; one object per sheet. */

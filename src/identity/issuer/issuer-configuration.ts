@@ -1,6 +1,6 @@
 /**
  * Configuration of oidc-provider: storage, keys, Keycloak's paths (which shipped clients use, §5), claims, features and
- * times to live. It replaces the defaults with which oidc-provider would print notices to the console.
+ * times to live. It replaces the defaults about which oidc-provider prints notices on the console.
  */
 import type { Configuration } from 'oidc-provider';
 import { ALLOWED_SCOPES_MEMBER, type FindClient, PREVIOUS_SECRET_MEMBER } from '../clients/find-client.ts';

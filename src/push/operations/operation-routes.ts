@@ -56,8 +56,8 @@ export function operationRoutes({ database, admission, replay }: PushService): H
 }
 
 /**
- * @returns the newest operation of the label; when the query has `all=true`, every replayable operation of the label:
- * one with rejected elements, or in the state Failed.
+ * @returns the newest operation of the label; when the query has `all=true`, every operation of the label that can be
+ * replayed, because it has rejected elements or is Failed.
  */
 async function findMeant(
   database: Database,

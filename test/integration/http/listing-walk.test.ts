@@ -39,8 +39,8 @@ interface Walk {
   /** Queries to test in addition to the query that requests all rows. */
   readonly queries?: readonly string[];
   /**
-   * Expected rows: `all`; `few`, as in a catalogue; a number: the largest page. A request for a larger page is refused,
-   * or gets the largest page.
+   * Expected rows: `all`; `few`, as in a catalogue; or the number of rows of the largest page. A request for a larger
+   * page is refused, or gets the largest page.
    */
   readonly rows: 'all' | 'few' | number;
   readonly body?: object;

@@ -1,4 +1,4 @@
-/** Packing of chunks that are stored in rows. */
+/** Packing of chunks that are not compressed: rebuilds their indexes, and moves rows out of their last pages. */
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createLog } from '../../../src/platform/log.ts';
 import { compressChunks } from '../../../src/points/columns/compress-chunks.ts';
@@ -65,7 +65,7 @@ const packUntil = async (count: number, quietSec: number, rewrittenQuietSec: num
   expect(await pack(quietSec, rewrittenQuietSec)).toBe(0);
 };
 
-describe('points: the indexes of a chunk that stays in rows', () => {
+describe('points: the indexes of a chunk that is not compressed', () => {
   it('are rebuilt once after a revision of the whole chunk, and the stored points stay the same (R-F5)', async (test) => {
     if (inject('isInColumns')) test.skip('the point store of this run compresses every chunk immediately');
     const variableId = await store.addVariable({ isVersioned: true });

@@ -96,7 +96,7 @@ describe('push: an operation', () => {
     expect(versions.body[0]?.versionTimestamp.localeCompare(startedDate ?? '')).toBeGreaterThanOrEqual(0);
   });
 
-  it('whose readings cannot be written is Failed with the reason (R-D7)', async () => {
+  it('is Failed, with the reason, when its readings cannot be written (R-D7)', async () => {
     await api.ingest();
     const label = newLabel();
     await push(one(variableId), `?operationId=${label}`);
@@ -121,7 +121,7 @@ describe('push: an operation', () => {
     ],
     ['the service', 'internal error', new Error('password of the database is secret')],
   ])(
-    'that is Failed because of an error of %s shows "%s", not the message of the error (R-A5)',
+    'fails because of an error of %s and shows "%s", not the message of the error (R-A5)',
     async (_of, shown, error) => {
       await api.ingest();
       const label = newLabel();
@@ -138,7 +138,7 @@ describe('push: an operation', () => {
     ['the newer of two operations with one label', '', 1],
     ['two operations with one label', '?all=true', 2],
   ])(
-    'that is Failed: a replay of %s writes the readings and announces the state Completed (R-D7, R-D8, R-A15)',
+    'can be replayed after it failed: a replay of %s writes the readings and announces the state Completed (R-D7, R-D8, R-A15)',
     async (_which, query, replayedPushes) => {
       await api.ingest();
       const label = newLabel();
@@ -167,7 +167,7 @@ describe('push: an operation', () => {
     },
   );
 
-  it('that is Failed frees its re-send key: the same push sent again is written (R-D7, R-A15)', async () => {
+  it('does not block a re-sent push once it is Failed: the re-sent push is written (R-D7, R-A15)', async () => {
     await api.ingest();
     const label = newLabel();
     const body = [{ variableId, data: [{ date: '2031-01-02T00:00:00.000Z', value: 78 }] }];
@@ -179,7 +179,7 @@ describe('push: an operation', () => {
     await api.database.query('delete from push_batch where set_aside_date is not null');
   });
 
-  it('whose batch became a dead letter is queued again by retry-batches (R-A15)', async () => {
+  it('is queued again by retry-batches after its batch became a dead letter (R-A15)', async () => {
     await api.ingest();
     const label = newLabel();
     await push(one(variableId), `?operationId=${label}`);
@@ -197,7 +197,7 @@ describe('push: an operation', () => {
     while (!(await noteFailedBatch(api.database, api.accountId, batchId, error)));
   }
 
-  it('without an accepted element is Rejected at once, with a warning in the answer (R-D7, §7)', async () => {
+  it('is Rejected at once, with a warning in the answer, when no element is accepted (R-D7, §7)', async () => {
     const label = newLabel();
     const warnings = [
       {
@@ -213,7 +213,7 @@ describe('push: an operation', () => {
     expect(await announced(label)).toMatchObject([{ state: 'Rejected', rejected: 1 }]);
   });
 
-  it('that has no elements, or only empty elements, is Completed at once, without a warning (R-D7)', async () => {
+  it('is Completed at once, without a warning, when it has no elements or only empty elements (R-D7)', async () => {
     const { variableId } = await createStructure(api.manager);
     for (const body of [[], [{ variableId, data: [] }]]) {
       const label = newLabel();
@@ -222,7 +222,7 @@ describe('push: an operation', () => {
     }
   });
 
-  it('without a label from the client gets a generated label (R-D7)', async () => {
+  it('gets a generated label when the client gives none (R-D7)', async () => {
     const [first, second] = [(await push(one(variableId))).body, (await push(one(variableId))).body];
     expect(first.operationId).not.toBe(second.operationId);
     expect((await find(first.operationId)).body).toMatchObject({ operationId: first.operationId, state: 'Queued' });
@@ -241,7 +241,7 @@ describe('push: an operation', () => {
 });
 
 describe('push: a re-sent push', () => {
-  it('under the same label is the same operation: it has the same answer and is queued once (R-D7)', async () => {
+  it('is the same operation when its label is the same: it has the same answer and is queued once (R-D7)', async () => {
     const label = newLabel();
     const body = [...one(variableId, 5), ...one(2_000_000_000)];
     const [first, again] = [await push(body, `?operationId=${label}`), await push(body, `?operationId=${label}`)];
@@ -250,7 +250,7 @@ describe('push: a re-sent push', () => {
     expect(await countQueued(label)).toBe(1);
   });
 
-  it('that arrives many times concurrently is one operation (R-D7)', async () => {
+  it('is one operation when it arrives many times concurrently (R-D7)', async () => {
     const label = newLabel();
     const answers = await Promise.all(Array.from({ length: 12 }, () => push(one(variableId), `?operationId=${label}`)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
@@ -258,7 +258,7 @@ describe('push: a re-sent push', () => {
     expect(await countQueued(label)).toBe(1);
   });
 
-  it('with another body is a new operation under the same label; GET finds the newest (R-D7)', async () => {
+  it('is a new operation under the same label when its body differs; GET finds the newest operation (R-D7)', async () => {
     const label = newLabel();
     await push(one(variableId, 1), `?operationId=${label}`);
     await push([...one(variableId, 2), ...one(variableId, 3)], `?operationId=${label}`);
@@ -267,7 +267,7 @@ describe('push: a re-sent push', () => {
     expect((await find(label)).body.id).toBe(all[0]?.id);
   });
 
-  it('from another user or after 24 hours is a new operation (R-D7)', async () => {
+  it('is a new operation when it comes from another user or after 24 hours (R-D7)', async () => {
     const label = newLabel();
     const other = await api.signIn('again', 'MANAGER');
     await push(one(variableId), `?operationId=${label}`);
@@ -331,7 +331,7 @@ describe('push: DataPushCompleted', () => {
     ['1.5', 60],
     ['0', 60],
     ['99999999999', 60],
-  ])('with operationTimeoutSec %j is due within %i s (R-D7, R-A3)', async (text, seconds) => {
+  ])('for a push with operationTimeoutSec %j has a deadline of %i s (R-D7, R-A3)', async (text, seconds) => {
     const label = newLabel();
     expect(await push(one(variableId), `?operationId=${label}&operationTimeoutSec=${text}`)).toMatchObject({
       status: 200,
@@ -359,8 +359,8 @@ describe('push: the query string of a shipped client', () => {
   });
 });
 
-describe('push: an operation is visible', () => {
-  it('to the user who pushed and to the managers of the account; other users get 404 (R-D7)', async () => {
+describe('push: access to an operation', () => {
+  it('is open to the user who pushed and to the managers of the account; other users get 404 (R-D7)', async () => {
     const { siteId, variableId: granted } = await createStructure(api.manager);
     const sites = [siteId];
     const [pusher, other] = [await api.signIn('pia', 'USER', { sites }), await api.signIn('otto', 'USER', { sites })];
@@ -377,7 +377,7 @@ describe('push: an operation is visible', () => {
     }
   });
 
-  it('only with the scope push-data (R-B6)', async () => {
+  it('requires the scope push-data (R-B6)', async () => {
     const reader = await api.signIn('rita', 'MANAGER', { scopes: ['datahub-api'] });
     const refusal = { status: 403, body: { code: 'insufficient_scope' } };
     expect(await find('any', reader)).toMatchObject(refusal);
@@ -449,7 +449,7 @@ describe('push: rejected elements', () => {
     expect(await findAll(label)).toHaveLength(2);
   });
 
-  it('of all operations of a label are listed and replayed with all=true (R-D8)', async () => {
+  it('are listed and replayed for all operations of a label when the query has all=true (R-D8)', async () => {
     const label = newLabel();
     for (const name of ['later-4', 'later-5']) await push([meant(name)], `?operationId=${label}`);
     expect(await rejectedOf(label)).toHaveLength(1);

@@ -24,14 +24,14 @@ afterAll(() => api.close());
 const addDevice = (userName: string) =>
   addUser(api.database, userName, { role: 'MANAGER', accountIds: [api.accountId], mayPush: true });
 
-/** Pushes by HTTP Basic through the process under test, which remembers right passwords. @returns the status. */
+/** Pushes by HTTP Basic through the process under test, which caches right passwords. @returns the status. */
 async function push(userName: string, password: string, network: string): Promise<number> {
   const authorization = `Basic ${Buffer.from(`${userName}:${password}`).toString('base64')}`;
   const headers = { authorization, 'x-forwarded-for': network };
   return (await createTestClient(api.origin).post('/api/data', [], headers)).status;
 }
 
-/** @returns true when a process that remembers no password accepts the device. */
+/** @returns true when a process without cached passwords accepts the device. */
 function isAccepted(userName: string, network: string): Promise<boolean> {
   const { config, database, authentication } = api.parts;
   const exchange = passwordExchange(config, database, authentication.verifier, systemClock);
@@ -84,7 +84,7 @@ describe.concurrent('push: wrong Basic passwords', () => {
     expect(await isAccepted('three', '192.0.2.4')).toBe(true);
   }, 30_000);
 
-  it('from many addresses block addresses that never sent the right password, but not an address that has sent it (R-B11)', async () => {
+  it('block every address that never sent the right password, when they come from many addresses; an address that has sent the right password is not blocked (R-B11)', async () => {
     await addDevice('four');
     expect(await push('four', PASSWORD, '198.51.100.1')).toBe(200);
     await guess('four', MANY - 1, (index) => `203.0.113.${index}`);
@@ -102,7 +102,7 @@ describe.concurrent('push: wrong Basic passwords', () => {
     expect(await isAccepted('five', '192.0.2.5')).toBe(true);
   });
 
-  it('that a device repeats do not count again towards the block of addresses that never sent the right password; a new wrong password does (R-B11)', async () => {
+  it('count once towards the block of addresses that never sent the right password, even when a device repeats them; a new wrong password counts too (R-B11)', async () => {
     await addDevice('seven');
     await push('seven', 'old password', '192.0.2.7');
     await guess('seven', MANY - 2, (index) => `203.0.113.${index}`);

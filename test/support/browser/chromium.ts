@@ -1,5 +1,5 @@
 /**
- * Debian's Chromium, driven by the DevTools protocol over a pair of pipes, by default with scripts of pages off. When the
+ * Drives Debian's Chromium with the DevTools protocol over a pair of pipes. By default, pages run no scripts. When the
  * test's process ends, the pipes close and the browser ends too.
  */
 import { type ChildProcess, spawn } from 'node:child_process';

@@ -48,8 +48,8 @@ const tags = fc.oneof(
 );
 
 /**
- * Generates objects with any of the members of `shape`, whose names are in any letter case. Some objects have one more
- * member, whose name repeats a name of `shape` or is unknown.
+ * Generates objects with some members of `shape`. Member names are in any letter case. Some objects have one more
+ * member; its name repeats a name of `shape` or is unknown.
  */
 function members(shape: Readonly<Record<string, fc.Arbitrary<unknown>>>): fc.Arbitrary<object> {
   const pairs = Object.entries(shape).map(([name, arbitrary]) =>
@@ -338,7 +338,7 @@ describe('push: the bytes of a body', () => {
     expect(readBytes(bytes)).toBe(code);
   });
 
-  it('are refused with the path of each NaN or Infinity given as value; NaN in another member is malformed JSON (R-D1, §2)', () => {
+  it('are refused with the path of each NaN or Infinity in `value`; NaN in another member is malformed JSON (R-D1, §2)', () => {
     const reading = '{"date":"2026-01-01T00:00:00Z","value":';
     const data = [
       `${reading}1}`,
@@ -396,7 +396,7 @@ describe('push: the bytes of a body', () => {
     });
   });
 
-  it('with an invalid key or value of a tag are refused with the broken rule; the path omits an invalid key (R-D1)', () => {
+  it('are refused with the broken rule when a key or value of a tag is invalid; the path omits an invalid key (R-D1)', () => {
     const body = (tags: unknown) => [{ tags, data: [] }];
     const key = 'k'.repeat(201);
     const rule = /^the key must be a string of at most 200 characters .*, got "kkk/;

@@ -109,7 +109,7 @@ function Why({ run: { trigger, causes } }: { readonly run: Run }) {
   );
 }
 
-/** The inputs, each with a link to its points as they were known when the run read them. */
+/** The inputs, each with a link to its points as of the time when the run read them. */
 function Reads({ run: { inputs }, timeZone }: { readonly run: Run; readonly timeZone: string }) {
   const { t } = useTranslation('calculated');
   if (inputs.length === 0) return null;

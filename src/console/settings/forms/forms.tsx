@@ -1,4 +1,4 @@
-/** The forms of the account, with the kind of element that each is for. */
+/** Lists the forms of the account. Each entry shows the kind of element that the form is for. */
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';

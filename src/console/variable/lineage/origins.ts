@@ -7,7 +7,7 @@ import { formatVersion } from '../../parts/moment.tsx';
 
 export type Origin = components['schemas']['Origin'];
 
-/** Maximum VersionTimestamps that one call may name. */
+/** Maximum number of VersionTimestamps in one call. */
 const MAX_VERSIONS = 100;
 /** Maximum shown characters of a label: the first characters identify the UUIDs that the service uses as labels. */
 const SHORT_LABEL = 24;

@@ -1,4 +1,4 @@
-/** Reads, as rows of a document, the entries that an account added to its catalogues. */
+/** Reads the entries that an account added to its catalogues, as rows of a document. */
 import type { Queryable } from '../../../platform/database/database.ts';
 import { AGGREGATE, nameOf } from '../../catalogue/enumerations.ts';
 import { CATALOGUE_NAMES, type EntryRow } from '../document/entry-rows.ts';

@@ -75,7 +75,7 @@ test('webhook delivery: while the receiver of one webhook hangs, other webhooks 
   expect(ended).toEqual([]);
 });
 
-test('webhook delivery: 410 disables the webhook, ends its waiting messages and mails the managers who have an address and are not locked, in their language (R-I3)', async () => {
+test('webhook delivery: the answer 410 disables the webhook and makes its waiting messages Failed; the managers who have an address and are not locked get a mail in their language (R-I3)', async () => {
   const { url, answer, waitFor, received } = await receiver();
   answer(500);
   const webhookId = await delivery.addWebhook(`${url}?key=secret`, { name: 'North hook' });
@@ -176,7 +176,7 @@ test('webhook delivery: a full backlog drops messages, and one history entry cou
   expect((await gaps()).length).toBe(1);
 }, 30_000);
 
-test('webhook history: the purge deletes ended messages after 30 days and trial sends after 24 hours, and keeps waiting messages (R-I5, R-I7)', async () => {
+test('webhook history: the purge deletes messages after 30 days, unless they still wait, and trial sends after 24 hours (R-I5, R-I7)', async () => {
   const { url, answer } = await receiver();
   const webhookId = await delivery.addWebhook(url);
   await delivery.createSites(2);

@@ -13,7 +13,7 @@ export interface DescribedBackups {
 
 interface SlotState {
   readonly isActive: boolean;
-  /** True when the server no longer has all of the WAL that is not archived yet. */
+  /** True when the server has removed WAL that is not archived yet. */
   readonly isLost: boolean;
   /** Bytes of WAL not archived yet; null when `isLost`, and before the first use of the slot. */
   readonly behindBytes: number | null;

@@ -57,9 +57,9 @@ const lineOf = (requestId: string, msg: string, fields: Line = {}) =>
 
 const withId = (requestId: string) => ({ headers: { 'x-request-id': requestId } });
 
-describe('request ids: log lines contain the id of the request (R-A10)', () => {
+describe('request ids: log lines (R-A10)', () => {
   test.each([1, 2_000])(
-    'that pushed %i reading(s): the lines of the push and of the two runs that it causes',
+    'the lines of a push of %i reading(s) and of the two runs that it causes have the id of the request',
     async (count) => {
       const requestId = `push-of-${count}`;
       const start = Date.UTC(2026, 2, count % 28);
@@ -84,12 +84,12 @@ describe('request ids: log lines contain the id of the request (R-A10)', () => {
     },
   );
 
-  test('that forced an update: the line of the run', async () => {
+  test('the line of a forced run has the id of the request that forced it', async () => {
     await api.call('POST', `/variables/${doubled}/forceUpdate`, {}, withId('force'));
     await lineOf('force', 'calculation ended', { variableId: doubled });
   });
 
-  test('that uploaded a file: the lines of the file and of a run that it causes', async () => {
+  test('the lines of an uploaded file and of a run that it causes have the id of the request', async () => {
     const raw = `date;value;variable_id\n2026-05-01T00:00:00Z;${VALUE};${input}\n`;
     const headers = { 'content-type': 'text/csv', ...withId('file').headers };
     const fileId = await api.call<string>('POST', '/storage?filename=a.csv', undefined, { raw, headers });
@@ -98,7 +98,7 @@ describe('request ids: log lines contain the id of the request (R-A10)', () => {
     await lineOf('file', 'calculation ended', { variableId: doubled });
   });
 
-  test('over gRPC: the line of the call, which also names the account, even when the call is refused', async () => {
+  test('the line of a gRPC call has the id of the call and the account, also when the call is refused', async () => {
     const reader = createGrpcReader(roles.grpc, api.token);
     await reader.readPoints({ variableIds: [input] });
     const line = await lineOf('grpc-test', 'call', { method: 'ReadPoints', accountId: world.accountId });
@@ -108,7 +108,7 @@ describe('request ids: log lines contain the id of the request (R-A10)', () => {
     reader.close();
   });
 
-  test('that ended in an error: the line of the error; the body of the answer has the id too', async () => {
+  test('the line and the error body of a failed request have its id', async () => {
     const answer = await api.send<{ requestId: string }>('GET', '/sites/987654', undefined, withId('wrong'));
     expect(answer.body.requestId).toBe('wrong');
     await lineOf('wrong', 'request', { status: 404, accountId: world.accountId });

@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 
 export interface Figure {
   readonly name: string;
-  /** What the figure is a ratio of, such as `of raw COPY BINARY`. */
+  /** Names the limit in the printed figure, such as `of raw COPY BINARY`. */
   readonly ratioOf: string;
   /** Median of the ratios of all rounds. */
   readonly ratio: number;

@@ -1,9 +1,9 @@
 /**
  * Reports what needs the attention of the users of an account (`GET /account/health`): silent variables, failing
  * calculations, rejected pushes, files with errors, disabled webhooks, waiting work. Every query is bounded: by an
- * index, or by one pass over the account's variables, which takes 0.15 s for 100,000. A USER sees the variables within
- * reach, and the rejected pushes and the files with errors of this USER only; webhooks are for managers. The counts of
- * waiting work are those of the whole account for every role.
+ * index, or by one pass over the account's variables, which takes 0.15 s for 100,000. A USER sees only variables that
+ * this USER may read, and only this USER's rejected pushes and files with errors; webhooks are for managers. The counts
+ * of waiting work are those of the whole account for every role.
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import { isReached, readReach } from '../../identity/caller/site-reach.ts';

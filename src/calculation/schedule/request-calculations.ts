@@ -160,7 +160,7 @@ export async function requestScheduled(transaction: Transaction, due: readonly D
   );
 }
 
-// Finds the requests downstream of variables whose runs ended: they may proceed, even when a run wrote nothing.
+// Finds the requests downstream of variables whose runs ended: a request may proceed even when the run wrote nothing.
 const FIND_WAITING_FOR = `
   with recursive downstream (id) as (
     select variable_id from variable_input where input_variable_id = any($1::int[])
@@ -221,8 +221,8 @@ async function requestFormReaders(
 }
 
 /**
- * Records a failed run of each variable that its own result would run a second time in the same wave (R-H11). The graph
- * has no cycle, but a declaration saved during the wave can lead a result back.
+ * When a chain of results in one wave leads back to a variable of the chain, records a failed run of this variable
+ * instead of a request (R-H11). The graph has no cycle, but a declaration saved during the wave can close such a loop.
  */
 async function stopLoops(transaction: Transaction, values: readonly unknown[]): Promise<void> {
   const { rows } = await transaction.query<EndedRun>(STOP_LOOPS, [...values]);
@@ -330,7 +330,7 @@ export async function requestAgain(transaction: Transaction, request: RequestBac
 }
 
 /**
- * Delays the waiting requests of a variable. Called when a run of the variable has failed by a fault of the sandbox or
+ * Delays the waiting requests of a variable. Called when a run of the variable failed because of the sandbox or
  * the calculator and is not repeated: the script may fail on the dates of the waiting requests as well (R-H5).
  */
 export async function delayRequests(transaction: Transaction, variableId: number, delaySec: number): Promise<void> {

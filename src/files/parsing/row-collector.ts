@@ -1,6 +1,6 @@
 /**
- * Collects the rows of a chunk, valid rows as columns and invalid rows as errors, and encodes them as COPY tuples once
- * their targets and labels are resolved. Runs in the parser process, without an object per row.
+ * Collects the rows of a chunk: valid rows as columns, invalid rows as errors. Encodes the valid rows as COPY tuples
+ * when their targets and labels are resolved. Runs in the parser process, without an object per row.
  */
 
 import { LOCAL_DAY } from '../../platform/dates/date-rules.ts';

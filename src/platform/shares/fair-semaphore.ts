@@ -1,7 +1,7 @@
 /**
  * Semaphore shared by accounts (R-A14): a total of permits, a maximum of permits per account, and round robin among
- * accounts with waiters. Of the waiters of one account, at most one gets a permit before the next waiter of another
- * account that is below its maximum.
+ * accounts with waiters. An account that has a waiter and is below its maximum gets a permit before any other account
+ * gets two.
  */
 import { DomainError } from '../errors.ts';
 
@@ -17,7 +17,7 @@ export interface FairSemaphoreOptions {
   readonly maxWaitMs: number;
 }
 
-/** `Key` identifies a holder: an account by its number; another holder, such as a network, also by a text. */
+/** `Key` identifies a holder: the number of an account; a number or a text for another holder, such as a network. */
 export interface FairSemaphore<Key extends number | string = number> {
   /**
    * Waits for a permit.

@@ -9,8 +9,8 @@ import type { Series } from './survey-rows-rules.ts';
 
 /**
  * @returns the statement that inserts the missing rows of `series`. A writer inserts rows before it locks rows, and
- * does both in ascending order of ids. A writer that waits for a row that another writer inserted therefore holds no
- * row that this other writer needs, so writers cannot deadlock.
+ * does both in ascending order of ids. So when writer A waits for a row that writer B inserted, A holds no row that B
+ * needs, and the writers cannot deadlock.
  * @param ids SQL of type int[].
  */
 export const addSeries = (ids: string) => `

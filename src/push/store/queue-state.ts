@@ -1,6 +1,6 @@
 /**
  * Queries the queue of accepted batches: its bytes, its backlog, and whether a push must join it instead of being
- * written directly. `waiting-batches` takes and ends batches.
+ * written directly. `waiting-batches.ts` locks, completes and deletes batches.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { BacklogQuery } from '../../platform/metrics/backlog.ts';

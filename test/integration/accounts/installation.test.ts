@@ -148,7 +148,7 @@ describe('accounts: OAuth clients', () => {
     expect(statuses.map(({ status }) => status)).toEqual(Array(7).fill(403));
   });
 
-  it('a replaced secret is valid until its overlap ends; without overlapHours, it is invalid at once; 169 hours are refused (R-B3)', async () => {
+  it('a replaced secret is valid until its overlap ends; without overlapHours, it is invalid at once; overlapHours of 169 is refused (R-B3)', async () => {
     const { secret: first } = await create('rotated');
     const { secret: second, previousSecretUntil } = await rotate('rotated', { overlapHours: 24 });
     expect(Date.parse(previousSecretUntil ?? '')).toBeGreaterThan(Date.now());
@@ -190,7 +190,7 @@ describe('accounts: OAuth clients', () => {
 });
 
 describe('accounts: signing keys', () => {
-  it('a new key signs only after a delay, and only one key waits at a time (R-B1, R-B2)', async () => {
+  it('a new key signs only after a delay; until then, no other key can be added (R-B1, R-B2)', async () => {
     const before = (await admin.get<readonly { kid: string; state: string }[]>('/admin/signingKeys')).body;
     expect(before.map(({ state }) => state)).toEqual(['Signing']);
     const { body: next } = await admin.post<{ kid: string; state: string; signsFrom: string }>(

@@ -97,7 +97,7 @@ describe('identity: cached push credentials', () => {
     },
   );
 
-  it('are refused after the password is changed or marked as temporary in the database and the cached caller is invalidated (R-B7, R-B5)', async () => {
+  it('are refused when the cached caller is invalidated and the password in the database is new or marked as temporary (R-B7, R-B5)', async () => {
     const [changed, void_] = [await addPusher('cora'), await addPusher('vera')];
     for (const name of ['cora', 'vera']) expect(await push(api.origin, name, PASSWORD)).toBe(200);
     await api.database.query(`update app_user set password_hash = password_hash || 'x' where id = $1`, [changed]);

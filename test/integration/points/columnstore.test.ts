@@ -85,7 +85,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
     await writeHours(variableId, 100);
     // One call may come too early, because the statistics of a session may arrive after the end of its transaction.
     const compress = () =>
-      eventually('all chunks in columns', async () => {
+      eventually('the compression of all chunks', async () => {
         await compressChunks(store.database, NOW, log);
         const chunks = await findChunkSizes();
         return chunks.length > 0 && chunks.every(({ isCompressed, rowBytes }) => isCompressed && rowBytes === 0);
@@ -202,7 +202,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
     expect(await largestBatch()).toBe(240);
   });
 
-  it('a chunk is not compressed while an open transaction holds a snapshot, and that transaction reads the points of the chunk (R-F5)', async (test) => {
+  it('a chunk is not compressed while an open transaction holds a snapshot; the transaction can still read the points of the chunk (R-F5)', async (test) => {
     if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
     const variableId = await store.addVariable({ isVersioned: false });
     await store.write(variableId, [[Date.UTC(2012, 0, 1) * 1000, 7]]);
@@ -232,6 +232,6 @@ it('points: a failure of enable_columnstore does not fail the migration', async 
   await client.end();
   await migrate(other.url, log);
   expect(warnings).toEqual([
-    'the columnstore could not be enabled; the next run of migrate retries; unless enabled before, points stay in rows',
+    'the columnstore could not be enabled; the next run of migrate retries; unless an earlier run enabled it, points stay uncompressed',
   ]);
 });

@@ -21,7 +21,7 @@ afterAll(() => api?.close());
 
 const day = (number: number) => `2026-01-0${number}T00:00:00Z`;
 
-/** Creates a versioned variable with two versions of each of the days. */
+/** Creates a versioned variable with a point on each of the days; each point has two versions. */
 async function withDays(...days: readonly number[]): Promise<number> {
   const variableId = await createVariable(api.manager, sourceId, { isVersioned: true });
   for (const version of ['V1', 'V2']) {
@@ -40,7 +40,7 @@ async function valuesOf(variableId: number, query = ''): Promise<readonly number
 const remove = (body: unknown, client = api.manager) => client.send<Removed>('DELETE', '/data', body);
 
 describe('points: deletion', () => {
-  test('removes every version of a period, start inclusive and end exclusive, and counts dates (R-G5)', async () => {
+  test('removes all versions of the points in a period (start inclusive, end exclusive) and returns the number of dates (R-G5)', async () => {
     const variableId = await withDays(1, 2, 3, 4);
     const { status, body } = await remove({ variableIds: [variableId], fromDateUtc: day(2), toDateUtc: day(4) });
     expect({ status, body }).toEqual({
@@ -158,7 +158,7 @@ describe('deleting points: an invalid request', () => {
     expect(await valuesOf(variableId)).toEqual([1]);
   });
 
-  test('from a USER is refused although the site is granted, with and without whatIf (R-B8)', async () => {
+  test('from a USER with access to the site is refused, with and without whatIf (R-B8)', async () => {
     const variableId = await withDays(1);
     const user = await api.signIn('deleting-user', 'USER', { sites: [siteId] });
     for (const whatIf of [true, false]) {

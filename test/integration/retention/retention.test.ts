@@ -170,7 +170,7 @@ describe('retention: policy, preview and job', () => {
     expect(preview.counted.countedUntil).toBe(preview.startsAt);
   });
 
-  test('when the policy of a variable names no time zone and the source has none, the policy gets the zone of the site', async () => {
+  test('the policy of a variable gets the time zone of the site when neither the request nor the source names one', async () => {
     const { sourceId: inBrussels } = await createSiteAndSource(manager);
     const variableId = await createVariable(manager, inBrussels);
     const path = `/variables/${variableId}/retention`;
@@ -178,7 +178,7 @@ describe('retention: policy, preview and job', () => {
     expect(body).toMatchObject({ retention: { timeZoneId: 'Europe/Brussels' } });
   });
 
-  test('the preview of a query with keepRawYears counts as a PUT with the same members would; a query without it takes the members that it omits from the saved policy', async () => {
+  test('a preview with keepRawYears replaces omitted members by their defaults, as PUT does; a preview without keepRawYears takes them from the saved policy', async () => {
     const inKathmandu = await createSource(manager, await createSite(manager, { timeZoneId: 'Asia/Kathmandu' }));
     const path = `/variables/${await addDays(3, 2, manager, inKathmandu)}/retention`;
     const rollupsOf = async (query: string) => (await state(`${path}/preview${query}`)).rollupCount;
@@ -213,7 +213,7 @@ describe('retention: policy, preview and job', () => {
     await manager.delete(path);
   });
 
-  test('accounts take turns, and a second job does nothing while the first one works', async () => {
+  test('the job takes the accounts in turn; a second job does nothing while the first job runs', async () => {
     const { stranger } = api;
     const otherSource = await createSource(stranger, (await createStructure(stranger)).siteId);
     const ids = [await addDays(200, 1), await addDays(200, 1, stranger, otherSource)];

@@ -255,7 +255,7 @@ describe('structure: PATCH', () => {
 });
 
 describe('structure: access', () => {
-  it('lets a USER read what site access grants and change nothing (R-B8, R-B9)', async () => {
+  it('lets a USER read only the resources of granted sites, and change nothing (R-B8, R-B9)', async () => {
     const [granted, hidden] = [await createStructure(api.manager), await createStructure(api.manager)];
     const user = await api.signIn('reader', 'USER', { sites: [granted.siteId] });
     expect((await user.get<Members[]>('/sites')).body.map(({ id }) => id)).toEqual([granted.siteId]);

@@ -21,7 +21,7 @@ test.each([
   ['horizon', '24', 'must be an ISO 8601 duration', '"24"'],
   ['version', 5, 'must be a string or a list of strings', '5'],
   ['tags', [5], 'must be a string or a list of strings', '[5]'],
-])('calculation: %s of an input that is %j is refused with the rule and the value', (name, value, rule, shown) => {
+])('calculation: an input whose %s is %j is refused with the rule and the value', (name, value, rule, shown) => {
   const message = refusalOf({ variables: [{ ...input, [name]: value }] });
   expect(message).toContain(`$.calculatedVariableFormulas[0].variables[0].${name} must be`);
   expect(message).toContain(rule);

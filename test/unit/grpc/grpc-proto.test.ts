@@ -1,4 +1,4 @@
-/** Compares the public proto with its frozen copy, and the descriptors that reflection serves with the proto. */
+/** Compares the public proto with its frozen copy, and the proto with the descriptors that reflection serves. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

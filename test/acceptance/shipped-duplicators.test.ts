@@ -210,7 +210,7 @@ describe('shipped clients: a duplicator', () => {
 
 describe('shipped clients: the recorded requests', () => {
   test.concurrent.each(['datahub-api-connector', 'opinum-api-connector', 'opisense-client'])(
-    'of %s get answers that this client can use (R-A3, R-A6, R-B3, R-B4, R-C12, R-D1, R-E1)',
+    'each request of %s gets an answer that this client can use (R-A3, R-A6, R-B3, R-B4, R-C12, R-D1, R-E1)',
     async (name) => {
       const { clientId, secret } = CLIENT;
       const basic = Buffer.from(`${clientId}:${secret}`).toString('base64');

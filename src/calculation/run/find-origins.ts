@@ -1,6 +1,6 @@
 /**
  * Finds the runs that computed versions. A version does not name its run, but the record of a run has the first and the
- * last VersionTimestamp that it stored. Records of older releases lack both; such a run is found by its start and end,
+ * last VersionTimestamp that the run stored. A record of an older release lacks both; start and end then identify the run,
  * because a variable has one run at a time.
  */
 import type { Queryable } from '../../platform/database/database.ts';

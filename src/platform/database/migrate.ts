@@ -130,14 +130,14 @@ const IS_UNREADABLE = `
 
 /**
  * Enables the columnstore for points when the edition of TimescaleDB has it (sql/functions/enable_columnstore.sql). A
- * failure is only logged, because points can stay in rows.
- * @throws {Error} when points are in columns and the edition cannot read them.
+ * failure is only logged, because points can stay uncompressed.
+ * @throws {Error} when points are compressed and the edition cannot read compressed points.
  */
 async function enableColumnstore(client: pg.Client, log: Log): Promise<void> {
   const { rows } = await client.query<{ isUnreadable: boolean }>(IS_UNREADABLE);
   if (rows[0]?.isUnreadable)
     throw new Error(
-      'points are kept in columns, which only the Community edition of TimescaleDB reads; start that edition, with timescaledb.license = timescale',
+      'points are compressed, and only the Community edition of TimescaleDB reads them; start it with timescaledb.license = timescale',
     );
   try {
     await inTransaction(client, LOCK_PATIENCE.lockTimeoutMs, async () => {
@@ -146,13 +146,13 @@ async function enableColumnstore(client: pg.Client, log: Log): Promise<void> {
   } catch (error) {
     log.warn(
       { err: error },
-      'the columnstore could not be enabled; the next run of migrate retries; unless enabled before, points stay in rows',
+      'the columnstore could not be enabled; the next run of migrate retries; unless an earlier run enabled it, points stay uncompressed',
     );
   }
 }
 
 /**
- * Runs `work` in a transaction. While another transaction holds a lock that `work` needs, repeats it after a pause.
+ * Runs `work` in a transaction. Repeats `work` after a pause while another transaction holds a lock that `work` needs.
  * @throws {Error} after `tries` attempts without the locks; any other error of `work` at once.
  */
 async function withLocks(

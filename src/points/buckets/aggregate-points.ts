@@ -153,7 +153,7 @@ function answeredByRollups(selection: PointSelection, rolledUp: readonly RawBoun
 
 interface FunctionGroup {
   readonly aggregate: AggregateFunction;
-  /** The function that the database computes, unscaled; a negative factor swaps min and max (`unscaledFunction`). */
+  /** The function to compute from unscaled values: a negative factor swaps min and max (`unscaledFunction`). */
   readonly computed: AggregateFunction;
   readonly isRolledUp: boolean;
   readonly variableIds: readonly number[];

@@ -65,7 +65,8 @@ export const DELETE_ROLLUPS = `
   ${ROLLUP_RANGES} from removed group by variable_id`;
 
 // A removal that includes the last date lowers the high-water mark, so that writes after the mark are appends again.
-// When the period of such a removal has no start, the state of versions, history cuts and rollups is also reset.
+// When the period of such a removal has no start, the removal also resets what `series` stores about versions, the
+// history cut (history-cuts.ts) and rollups.
 // VersionTimestamps continue after the last assigned VersionTimestamp (R-F1).
 const SAVE_REMOVAL = `
   update series

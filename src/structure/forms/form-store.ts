@@ -60,7 +60,7 @@ export async function insertForm(transaction: Transaction, accountId: number, fo
 }
 
 /**
- * @param stored the form, locked.
+ * @param stored the form before the change; the transaction must have locked the form.
  * @throws {DomainError} conflict when the name is taken, when the account has the maximum number of forms of the new kind,
  * or when the name or the kind of resource changes while resources have values of the form.
  */

@@ -19,7 +19,7 @@ const MAX_IDS = 1000;
 
 const textSchema = (max: number) => z.string().max(max).refine(isStorableText, { error: STORABLE_RULE });
 
-/** @param stored the URL before a change, which stays valid even if the operator's policy has changed. */
+/** @param stored the URL before a change; this URL stays valid even if the operator's policy has changed. */
 const urlSchema = (policy: TargetPolicy, stored?: string) =>
   textSchema(MAX_URL_LENGTH).superRefine((text, context) => {
     const target = parseTargetUrl(text, policy);

@@ -10,7 +10,7 @@ export interface RunningLoad {
   stop(): Promise<LoadReport>;
 }
 
-/** @returns the load once it holds its resource. @throws {Error} when its process ends first. */
+/** @returns the load as soon as it occupies its resource. @throws {Error} when the process of the load ends first. */
 export async function startLoadProcess(order: LoadOrder): Promise<RunningLoad> {
   const child = fork(LOAD_PROCESS);
   const ended = once(child, 'exit').then(([code, signal]) => {

@@ -283,7 +283,7 @@ describe('files: an uploaded file', () => {
     ]);
   });
 
-  it('whose rows are all rejected is Rejected; a file with only a header is Completed (R-E3, §7)', async () => {
+  it('is Rejected when all its rows are rejected; a file with only a header is Completed (R-E3, §7)', async () => {
     const status = await process('none.csv', `${HEADER}\n${`999999999,${DATE},1\n`.repeat(5)}`);
     expect(status).toMatchObject({ state: 'Rejected', counts: { rows: 5, ingested: 0, rejected: 5 } });
     const { totalBytes } = status.progress;
@@ -291,7 +291,7 @@ describe('files: an uploaded file', () => {
     expect(await process('header.csv', `${HEADER}\n`)).toMatchObject({ state: 'Completed', counts: { rows: 0 } });
   });
 
-  it('that fails reports the reason, and the next file is processed (R-E2)', async () => {
+  it('reports the reason when it fails, and the next file is processed (R-E2)', async () => {
     const failed = await process('columns.csv', 'date,amount\n');
     expect(failed).toMatchObject({
       state: 'Failed',
@@ -372,7 +372,7 @@ describe('files: an uploaded file', () => {
     await database.query('delete from webhook where id = any($1)', [webhooks]);
   });
 
-  it('has its rows at rolled-up dates rejected, with a warning that names these dates; its other row is stored (R-E1)', async () => {
+  it('is ingested except its rows at rolled-up dates, which are rejected with a warning that names these dates (R-E1)', async () => {
     const variableId = await newVariable();
     const file = (value: number) =>
       ['2019-03-01T06:00:00', '2019-03-01T18:00:00', '2019-03-02T06:00:00']

@@ -37,14 +37,14 @@ async function askTooOften(path: string, asked: Asked) {
   return ask(path, { ...asked, method: 'POST' });
 }
 
-describe('identity: too many attempts', () => {
+describe('identity: the answer to too many attempts', () => {
   it.each([
     ['en', 'Too many attempts', /Please wait \d+ seconds?, then try again\./],
     ['de-AT', 'Zu viele Versuche', /warten Sie \d+ Sekunden? und/],
     ['fr', 'Trop de tentatives', /attendre \d+\ssecondes?, puis/],
     ['nl', 'Te veel pogingen', /Wacht \d+ seconden? en/],
   ])(
-    'of a browser that prefers the language %s are answered with a page in that language that states the time to wait (R-B15, R-B2)',
+    'is a page that states the time to wait, in the language %s when the browser prefers it (R-B15, R-B2)',
     async (language, title, lead) => {
       const { status, headers, type, text } = await askTooOften(`${REALM}/forgot-password`, {
         language,
@@ -59,7 +59,7 @@ describe('identity: too many attempts', () => {
     },
   );
 
-  it('of a browser to accept an invitation are answered with a page (R-B15, R-B10)', async () => {
+  it('is a page when a browser tries to accept an invitation (R-B15, R-B10)', async () => {
     expect((await askTooOften('/account/invitation?token=x', { address: 'guest' })).text).toContain(
       'Too many attempts',
     );
@@ -69,13 +69,13 @@ describe('identity: too many attempts', () => {
     ['a program that accepts any type', `${REALM}/protocol/openid-connect/token`, '*/*'],
     ['a program that wants JSON', `${REALM}/forgot-password`, 'application/json'],
     ['a browser at an API path', '/account/user/register?invitationToken=x', BROWSER],
-  ])('of %s are answered in JSON (R-B15, R-A5)', async (client, path, accept) => {
+  ])('is JSON for %s (R-B15, R-A5)', async (client, path, accept) => {
     const { status, headers, text } = await askTooOften(path, { accept, address: client });
     expect({ status, body: JSON.parse(text) }).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
     expect(headers.get('retry-after')).toMatch(/^\d+$/);
   });
 
-  it('at the token endpoint are answered with the members error and error_description beside message (R-B3, R-B15)', async () => {
+  it('has the members error and error_description beside message at the token endpoint (R-B3, R-B15)', async () => {
     const path = `${REALM}/protocol/openid-connect/token`;
     const body = JSON.parse((await askTooOften(path, { accept: '*/*', address: 'oauth' })).text);
     expect(body).toMatchObject({ error: 'temporarily_unavailable', error_description: body.message });
@@ -83,7 +83,7 @@ describe('identity: too many attempts', () => {
 });
 
 describe('identity: an address of the issuer', () => {
-  it('that does not exist answers browsers with a page and programs in JSON (R-A5)', async () => {
+  it('answers browsers with a page and programs in JSON when it does not exist (R-A5)', async () => {
     const page = await ask(`${REALM}/nowhere`, { language: 'fr' });
     expect(page).toMatchObject({ status: 404, text: expect.stringContaining('Page introuvable') });
     const answer = await ask(`${REALM}/nowhere`, { accept: '*/*' });
@@ -96,7 +96,7 @@ describe('identity: an address of the issuer', () => {
     ['/reset-password?token=old', 'token'],
     ['/interaction/unknown', 'interaction'],
   ])(
-    '%s, which names an unknown %s, answers browsers with a page about expiry and programs in JSON (R-B11)',
+    '%s answers browsers with a page about expiry and programs in JSON, because its %s is unknown (R-B11)',
     async (path) => {
       expect(await ask(REALM + path, { language: 'nl' })).toMatchObject({
         ...{ status: 400, text: expect.stringContaining('Deze pagina is verlopen') },

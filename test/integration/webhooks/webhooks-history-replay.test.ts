@@ -57,7 +57,7 @@ test('webhook replay: sends the same message again under the same id (R-I3, R-I5
   ]);
 });
 
-test('webhook replay: each replay of a given-up message is one attempt, without retries (R-I5)', async () => {
+test('webhook replay: after the last retry of a message has failed, each replay is one attempt, without retries (R-I5)', async () => {
   receiver.answer(500);
   const webhookId = await delivery.addWebhook(receiver.url);
   await delivery.createSites(1);

@@ -326,7 +326,7 @@ describe('files: a CSV read part by part', () => {
     );
   });
 
-  it('resumes at the first byte of a record without losing or repeating one (R-E5)', async () => {
+  it('resumes at the first byte of a record, and loses or repeats no record (R-E5)', async () => {
     await fc.assert(
       fc.asyncProperty(rows, fc.nat(), async (table, cut) => {
         const text = Buffer.from(toCsv(table));

@@ -54,7 +54,7 @@ function readCsv(file: Blob, wanted: Wanted): Promise<ReadRows> {
   });
 }
 
-/** Collects the header, which is the first row that is not blank, and the wanted rows. */
+/** Collects the header, which is the first row that is not blank, and the rows to read. */
 function collect({ rows: wanted, count }: Wanted) {
   let header: readonly string[] | undefined;
   const rows = new Map<number, readonly string[]>();

@@ -25,7 +25,7 @@ async function removePoints({ variableId, range }: DeletePointsProps, whatIf: bo
   return results.reduce((sum, { datapointCount }) => sum + datapointCount, 0);
 }
 
-/** The button that deletes the points of a period, and its confirmation. */
+/** The button that deletes the points of a range, and its confirmation. */
 export function DeletePoints(props: DeletePointsProps) {
   const { t } = useTranslation('variable');
   const [isOpen, setOpen] = useState(false);

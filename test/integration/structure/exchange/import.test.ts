@@ -1,4 +1,4 @@
-/** `POST /structure/import` of JSON: what it creates, changes, leaves and refuses. */
+/** `POST /structure/import` of JSON: what it creates, changes, leaves unchanged and refuses. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../../../support/eventually.ts';
 import { createStructure } from '../../../support/fixtures/structure.ts';
@@ -78,7 +78,7 @@ describe('structure import: a document', () => {
     expect(await stack.text(to)).toBe(text);
   });
 
-  test('imported with whatIf writes nothing; the rows of the import show what it would create, change (by field) and leave', async () => {
+  test('writes nothing when it is imported with whatIf; the rows of the import show what would be created, changed (by field) and left unchanged', async () => {
     const manager = await stack.newAccount();
     await stack.run(manager, BAKERY);
     const before = await stack.text(manager);
@@ -163,7 +163,7 @@ describe('structure import: a document with problems', () => {
   };
   const inA = { sources: [{ siteName: 'A', name: 'S' }] };
   const HOME = { sites: [{ name: 'A' }], ...inA };
-  /** @returns a variable of the source in HOME, calculated from `input` if it is given. */
+  /** @returns a variable of the source in HOME, calculated from `input` when `input` is given. */
   const inS = (mappingConfig: string, input?: Row): Row => ({
     ...{ siteName: 'A', sourceName: 'S', mappingConfig },
     ...(input && { calculated: calculated(input) }),
@@ -171,7 +171,7 @@ describe('structure import: a document with problems', () => {
   const AMBIGUOUS =
     /names a site by the name "A", which 2 sites have; set siteOccurrence to 1 for the lowest id, 2 for the next/;
 
-  test('is refused whole; the result names each problem with its path (R-A5)', async () => {
+  test('is refused as a whole; the result names each problem with its path (R-A5)', async () => {
     const site = { name: 'A' };
     const found = await problemsOf({
       sites: [site, { name: '' }, { timeZoneId: 'UTC' }, { name: 'B', typeId: 1.5 }, { name: 'C', typeId: 'x' }],
@@ -204,13 +204,13 @@ describe('structure import: a document with problems', () => {
     ],
     ['an ambiguous parent', inA, AMBIGUOUS, twins],
     [
-      'an ambiguous parent beside a site of that name with an identifier',
+      'an ambiguous parent name that a site with an identifier has too',
       inA,
       AMBIGUOUS,
       { sites: [...twins.sites, { externalId: 'E', name: 'A' }] },
     ],
     [
-      'a parent named by the name of two sites with identifiers',
+      'a parent name that only two sites with identifiers have',
       inA,
       /names a site by the name "A", but each site with this name \(2\) has an identifier; .* by siteExternalId$/,
       { sites: ['E', 'F'].map((externalId) => ({ externalId, name: 'A' })) },

@@ -93,7 +93,7 @@ describe('sandbox: result frames', () => {
     expect(() => decode(int(MAGIC, 0, 1, -1))).toThrow('must not be negative, got -1');
   });
 
-  test('a column whose table has more texts than the column has rows is refused (R-H7)', () => {
+  test('a column is refused when its table has more texts than the column has rows (R-H7)', () => {
     const columns = Buffer.concat([int(MAGIC, 0), texts(), texts(), texts(), int(0), int(0)]);
     const forged = Buffer.concat([columns, int(1, 1_000_000), Buffer.alloc(4_000_000)]);
     expect(() => decode(forged)).toThrow('a table must not be longer than its column, got 1000000 > 1');

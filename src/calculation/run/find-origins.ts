@@ -1,6 +1,6 @@
 /**
  * Finds the runs that computed versions. A version does not name its run, but the record of a run has the first and the
- * last VersionTimestamp that the run stored. A record of an older release lacks both; start and end then identify the run,
+ * last VersionTimestamp that the run stored. A record of an older release lacks both; its start and end identify the run,
  * because a variable has one run at a time.
  */
 import type { Queryable } from '../../platform/database/database.ts';

@@ -13,7 +13,7 @@ interface DeletePointsProps {
   readonly range: Range;
 }
 
-/** Deletes the points of the range; with `whatIf`, only counts them. @returns the number of points, versions not counted. */
+/** Deletes the points of the range; with `whatIf`, only counts them. @returns the number of dates that have points. */
 async function removePoints({ variableId, range }: DeletePointsProps, whatIf: boolean): Promise<number> {
   const body = {
     variableIds: [variableId],

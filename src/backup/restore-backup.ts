@@ -145,7 +145,7 @@ async function findWal(
   if (!isCovered && until !== undefined) {
     throw new DomainError(
       'conflict',
-      `--to must not be after the archived WAL, which ends at about ${end}, got ${until}; without --to, all of it is restored`,
+      `--to must not be after the archived WAL, which ends at about ${end}, got ${until}; omit --to to restore all archived WAL`,
     );
   }
   return found;

@@ -19,7 +19,8 @@ export type Change =
  * Streams the points after the positions, variable by variable, from one snapshot (R-J1).
  * @param positions positions of the reader in the variables that may have changed.
  * @param scales unit conversion by variable id.
- * @throws the errors of `readChanges`; the reason of the signal; the error of a cut connection (`streamInSnapshot`).
+ * @throws the errors of `readChanges`; the reason of the signal; the error of a terminated connection (see
+ * `streamInSnapshot`).
  */
 export function streamChanges(
   database: Database,

@@ -1,7 +1,7 @@
 /**
- * Work that all watches of a process share, for gRPC and HTTP, so that idle watches cost almost nothing: one
- * subscription to point notifications, one poll of all watched variables every few seconds, which finds changes whose
- * notification was lost, and one access check of each token per second (R-B5). A notification only marks a variable as
+ * All watches of a process, over gRPC and HTTP, share their work, so that idle watches cost almost nothing: one
+ * subscription to point notifications; one poll of all watched variables every few seconds, to find changes whose
+ * notification was lost; and one access check of each token per second (R-B5). A notification only marks a variable as
  * changed; the points always come from the database.
  */
 import { type Authentication, authenticateBearer } from '../identity/authentication/authenticate.ts';

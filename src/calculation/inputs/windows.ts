@@ -1,9 +1,9 @@
 /**
- * The window of an input that a run reads (R-H6). With [a, b] the changed dates: RelativeDate reads (a − period, b + period],
- * where the period is civil in the zone of the input's source; LastNPoints reads the last N points up to a, and all
- * points from a to b; AbsoluteDate reads the declared dates, both inclusive. When an input is read by buckets other
- * than `all`, its window is widened to whole buckets, except an absolute window. `alignTo` widens any window to whole
- * civil periods.
+ * The window of an input is the range of dates that a run reads from this input (R-H6). Let [a, b] be the changed
+ * dates. RelativeDate reads (a − period, b + period], where the period is civil in the zone of the input's source.
+ * LastNPoints reads the last N points up to a, and all points from a to b. AbsoluteDate reads the declared dates, both
+ * inclusive. When an input is read in buckets other than `all`, its window is widened to whole buckets, except an
+ * absolute window. `alignTo` widens any window to whole civil periods.
  */
 import { Temporal } from 'temporal-polyfill';
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';
@@ -54,7 +54,7 @@ const ALIGNED_BUCKETS = {
 const MAX_YEARS = 1000;
 
 /**
- * Plans the dates of an input that a run reads (R-H6).
+ * Finds the window of an input: the dates that a run reads from this input (R-H6).
  * @param timeZoneId IANA zone of the input's source.
  * @param bucket undefined for raw points.
  */

@@ -1,8 +1,8 @@
 /**
  * Starts a zygote in a container of an OCI engine, podman or docker. The container has no network, no capabilities and
- * no new privileges, a read-only root, an unprivileged user, and limits by control group. Runs create namespaces
- * inside, so the engine's filter must allow that (../../container/calculator-seccomp.json) and /proc must not be
- * masked.
+ * no new privileges, a read-only root, an unprivileged user, and limits by control group. Each run creates namespaces
+ * inside the container, so the seccomp filter of the engine must allow this (../../container/calculator-seccomp.json),
+ * and /proc must not be masked.
  */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

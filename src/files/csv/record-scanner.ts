@@ -24,7 +24,7 @@ export interface RecordVisitor {
   malformed(row: number, reason: string): void;
 }
 
-/** Maximum bytes of an incomplete record that are kept, which bounds the memory that an unclosed quote takes. */
+/** Maximum bytes that are kept of an incomplete record. Limits the memory that an unclosed quote takes. */
 export const MAX_RECORD_BYTES = 1 << 20;
 
 const TOO_LONG = `the row must be at most ${MAX_RECORD_BYTES} bytes; look for a quote that is not closed`;

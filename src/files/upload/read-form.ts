@@ -34,8 +34,8 @@ export function findPart(body: Readable, contentType: string): Promise<FormPart>
         return;
       }
       found = content;
-      // The consumer of `content` gets the error. This handler keeps an error before the first
-      // read from ending the process.
+      // The consumer of `content` gets the error. Without this handler, an error before the first read of `content`
+      // would end the process.
       content.on('error', () => {});
       resolve({ content: contentOf(content), filename: filename ?? '', mimeType });
     });

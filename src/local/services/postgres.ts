@@ -1,7 +1,7 @@
 /**
- * TimescaleDB of one stack: initialised on first use and kept across starts, in a directory that the processes of the
- * server lock (see lock.ts). Under bwrap, the server is process 1 of its PID namespace, so it takes the
- * `postmaster.pid` of a killed server for its own; only the lock prevents two servers on one directory.
+ * TimescaleDB of one stack. Its directory is initialised on first use and kept across starts; the processes of the
+ * server hold a lock on this directory (see lock.ts). Under bwrap, the server is process 1 of its PID namespace, so it
+ * mistakes the `postmaster.pid` of a killed server for its own; only the lock prevents two servers on one directory.
  */
 import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';

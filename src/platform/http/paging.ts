@@ -20,8 +20,8 @@ export const PAGING = {
 };
 
 /**
- * Returns limit and offset of the requested page (§8). Without `itemsPerPage`, the whole listing is page 0 and later
- * pages are empty, so that a client that requests pages until one is empty stops.
+ * Returns limit and offset of the requested page (§8). Without `itemsPerPage`, the whole listing is page 0. Later pages
+ * are empty, because a client may request pages until it gets an empty page.
  */
 export function toPaging({ pageNumber, itemsPerPage: limit }: QueryValues<typeof PAGING>): Paging {
   if (limit === undefined) return pageNumber === 0 ? WHOLE : { limit: 0, offset: 0 };

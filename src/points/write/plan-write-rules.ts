@@ -1,9 +1,9 @@
 /**
  * Plans a write without running statements. COPY writes new rows into `point`. Dates up to the high-water mark of a
- * variable may be stored already; the plan lists these dates as runs of equal steps (stored-runs-rules.ts), and their
- * stored rows are superseded first. When the dates of a variable do not strictly ascend, settle-rows-rules.ts first
- * resolves the rows of this variable into one current row per date and earlier versions; the rows of all other
- * variables are written in the order given.
+ * variable may be stored already; the plan lists these dates as runs of equal steps (stored-runs-rules.ts), and the
+ * stored rows of these dates are superseded before COPY. When the dates of a variable do not strictly ascend,
+ * settle-rows-rules.ts first resolves the rows of this variable into one current row per date, and earlier versions.
+ * The rows of all other variables are written in the order of the batches.
  */
 
 import { eachTuple, TUPLE_BYTES, versionTagIdOf } from '../copy-codec.ts';
@@ -79,7 +79,7 @@ export function targetsOf(batches: readonly Buffer[]): WriteTargets {
  *
  * @param batches COPY tuples in the order in which they take effect; their VersionTimestamps are set in place.
  * @param series write state of the existing variables, locked; rows of other variables are dropped.
- * @param now lowest VersionTimestamp that the write may give, in microseconds since 1970.
+ * @param now lowest VersionTimestamp that the write may assign, in microseconds since 1970.
  */
 export function planWrite(batches: readonly Buffer[], series: ReadonlyMap<number, Series>, now: Micros): WritePlan {
   const { variables, hasUnknown } = surveyRows(batches, series, now);

@@ -19,7 +19,7 @@ const NUMBER_TEXT = /^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$/;
 export const mustBe = (what: string, value: unknown): string => `must be ${what}, got ${kindOf(value)}`;
 /**
  * @param rule the rule, such as `must be a finite number`.
- * @returns the message, such as `must be a finite number, got "x"`; a long value is cut.
+ * @returns the message, such as `must be a finite number, got "x"`; a long value is truncated.
  */
 export const got = (rule: string, value: unknown): string => `${rule}, got ${show(value)}`;
 /**

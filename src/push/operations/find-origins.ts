@@ -1,4 +1,4 @@
-/** Finds the pushes that versions of points came from. The record of a write lists its operations. */
+/** Finds the pushes that versions of points came from. The record of a write lists the push operations in it. */
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import type { FoundWrite } from '../../points/origins/find-writes.ts';
@@ -61,7 +61,7 @@ interface Part {
   readonly operationId: number;
   /** Position of the operation's first reading among all readings of the write. */
   readonly start: number;
-  /** Number of the operation's readings in the write; undefined when all readings of the write are of the operation. */
+  /** Number of the operation's readings in the write; undefined when the operation has all readings of the write. */
   readonly count: number | undefined;
   readonly positions: readonly Positions[];
 }

@@ -1,8 +1,8 @@
 /**
- * Semaphore for each account: limits the webhooks or trial sends (keys) of one account that a process works on at the same
- * time, so that an account with many hanging receivers leaves capacity to other accounts. `leave` returns the key that was
- * refused first and reserves a permit for it: otherwise other keys might take every permit, and the refused key would wait
- * forever.
+ * Semaphore for each account: limits how many keys (webhooks or trial sends) of one account a process works on at the
+ * same time, so that an account with many hanging receivers leaves capacity for other accounts. `leave` returns the key
+ * that was refused first and reserves a permit for this key: otherwise other keys might take every permit, and the
+ * refused key would wait forever.
  */
 export interface AccountSemaphore {
   /** @returns false when the account has no permit that is free or reserved for `key`; a later `leave` returns this key. */

@@ -1,4 +1,4 @@
-/** The dates of a correction with their stored and new values; a virtual table whose new values can be typed. */
+/** Table of the dates of a correction, with stored and new values. The user can edit the new values. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';

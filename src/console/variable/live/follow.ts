@@ -1,7 +1,7 @@
 /**
- * Follows variables by `GET /data/watch`: connects again with the cursor of the last event after an interruption, but
- * stops when the API would refuse the next call too. Pauses while the page is hidden. Until it stops, it misses no
- * point that is committed after the first event.
+ * Follows variables by `GET /data/watch`. After an interruption, connects again with the cursor of the last event, but
+ * stops when the API would refuse the next call too. Pauses while the page is hidden. Until `follow` stops, it misses
+ * no point that is committed after the first event.
  */
 import { ApiError } from '../../api/client.ts';
 import { fetchPoints } from '../../api/download.ts';
@@ -60,7 +60,7 @@ async function run(
 }
 
 /**
- * Follows one connection to its end.
+ * Follows the variables over one connection, until the connection ends.
  * @returns `off` when the caller must not connect again; else `begun` when events arrived, `refused` when none arrived.
  */
 async function connect(

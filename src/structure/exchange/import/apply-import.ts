@@ -180,7 +180,7 @@ async function announceRows(
   }
 }
 
-/** @returns those of the variables that the import created: they are announced as created, not also as changed. */
+/** @returns those ids whose variables the import created: it announces them as created, not also as changed. */
 async function createdAmong(
   transaction: Transaction,
   id: string,

@@ -57,7 +57,7 @@ async function* scanElements(reader: ValueReader, list: string): AsyncGenerator<
   }
 }
 
-/** @returns the JSON path of a member. A name of any length may be in the document; the path shows its beginning. */
+/** @returns the JSON path of a member. The name may have any length; the path shows only the beginning of the name. */
 function pathOf(member: string): string {
   return `$.${member.slice(0, MAX_SHOWN)}`;
 }
@@ -85,7 +85,7 @@ class ValueReader {
     return this.#before + this.#at;
   }
 
-  /** Reads a value. @param name returns the name of the value in messages, which also have its first byte. */
+  /** Reads a value. @param name returns the name of the value for messages, which also give its start position. */
   async read(name: () => string): Promise<unknown> {
     await this.peek();
     const start = this.#position;

@@ -1,4 +1,4 @@
-/** Accounts share the slots of a calculator: how much the requests of one account may delay another (R-A14). */
+/** Accounts share the slots of a calculator: how much one account may delay the requests of another account (R-A14). */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { askCalculator } from '../../../src/calculation/authoring/ask-calculator.ts';
@@ -208,7 +208,7 @@ describe('calculator: previews', () => {
       signal,
     );
 
-  test('are refused within 20 s when no calculator runs, but not while a calculator runs their script (R-H9, R-A5)', async () => {
+  test('a preview is refused within 20 s when no calculator runs, but not while a calculator runs its script (R-H9, R-A5)', async () => {
     // The first preview takes the only slot of the calculator. So the calculator cannot answer the second preview, even
     // if a sweep of the calculator finds the second preview.
     start({ concurrency: 1 });
@@ -236,7 +236,7 @@ describe('calculator: previews', () => {
     await lonely.close();
   });
 
-  test('of sample data that R did not return, or for dates of no formula, name the limit or the dates (R-H9)', async () => {
+  test('an error names the size limit when R returns no sample data, and the dates when no formula is valid for them (R-H9)', async () => {
     start();
     const { signal } = new AbortController();
     const variableId = await addVariable(store.accountId);
@@ -253,7 +253,7 @@ describe('calculator: previews', () => {
     expect(await sample()).toEqual({ error: `no formula is valid for these dates: ${dates}` });
   });
 
-  test('are stopped when the client disconnects, and free their slot (R-H9, R-A14)', async () => {
+  test('a preview is stopped and frees its slot when the client disconnects (R-H9, R-A14)', async () => {
     start({ concurrency: 1 });
     const stopped = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
@@ -273,7 +273,7 @@ describe('calculator: previews', () => {
     await eventually('the next run', async () => (await runsOf(next)).length === 1);
   });
 
-  test('are limited to 20 per account at a time, not counting those that a killed process left; further previews are refused with queue_full (R-H9, R-A14)', async () => {
+  test('an account may have 20 previews at a time, not counting previews that a killed process left; further previews are refused with queue_full (R-H9, R-A14)', async () => {
     start();
     const variable = await addVariable(store.accountId, sleep);
     const client = new AbortController();

@@ -159,7 +159,7 @@ describe('identity: the account of a token', () => {
     expect(accountOf(await tokenForMax())).toBe(identity.accountId);
   });
 
-  it('may be any existing account for an ADMIN who is a member of none, but the request must name it (R-B8)', async () => {
+  it('may be any existing account when the user is an ADMIN without memberships, but the request must name the account (R-B8)', async () => {
     const account = String(identity.otherAccountId);
     expect(accountOf(await tokenForMax({ username: 'ada', account }))).toBe(identity.otherAccountId);
     for (const [form, advice] of [
@@ -171,7 +171,7 @@ describe('identity: the account of a token', () => {
     }
   });
 
-  it('that is not a number is refused with invalid_request (R-B3)', async () => {
+  it('must be a number; any other text is refused with invalid_request (R-B3)', async () => {
     expect(await tokenForMax({ account: 'x' })).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
   });
 });
@@ -192,7 +192,7 @@ describe('identity: a refresh', () => {
     expect(await refresh(first, { account: '999999' })).toMatchObject({ body: { error: 'invalid_grant' } });
   });
 
-  it('is refused while the user is locked, or is a USER and not a member of the account (R-B5)', async () => {
+  it('is refused while the user is locked, and while a USER is not a member of the account (R-B5)', async () => {
     const uma = await tokenForMax({ username: 'uma' });
     await identity.database.query('update app_user set is_locked = true where id = $1', [identity.users.uma]);
     expect(await refresh(uma)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
@@ -228,7 +228,7 @@ describe('identity: a refused token request', () => {
     ['no client at all', 401, 'invalid_client', { client_id: '', client_secret: '' }],
     ['an unknown grant', 400, 'unsupported_grant_type', { grant_type: 'x' }],
     ['no known scope', 400, 'invalid_scope', { scope: 'x' }],
-  ])('with %s is answered with %i %s (R-B3)', async (_case, status, error, form) => {
+  ])('a request with %s is answered with %i %s (R-B3)', async (_case, status, error, form) => {
     const answer = await tokenForMax(form);
     expect(answer).toMatchObject({ status, body: { error } });
     expect(answer.headers.get('content-type')).toContain('application/json');
@@ -274,14 +274,14 @@ describe('identity: a refused token request', () => {
     expect((await tokenForMax({ username: 'uma' })).status).toBe(200);
   });
 
-  it('with a wrong password counts towards the block of sign-in only until the right password is sent (R-B11)', async () => {
+  it('a wrong password counts towards the block of sign-in only until the right password is sent (R-B11)', async () => {
     for (let attempt = 1; attempt <= 4; attempt++) await tokenForMax({ username: 'uma', password: 'x' });
     expect((await tokenForMax({ username: 'uma' })).status).toBe(200);
     await tokenForMax({ username: 'uma', password: 'x' });
     expect((await tokenForMax({ username: 'uma' })).status).toBe(200);
   });
 
-  it('is answered with the headers Api-Version and X-Request-Id, like a request that gets a token (R-A2, R-A10)', async () => {
+  it('a refused request is answered with the headers Api-Version and X-Request-Id, like a request that gets a token (R-A2, R-A10)', async () => {
     for (const form of [{}, { password: 'x' }]) {
       const { headers } = await tokenForMax(form);
       expect(headers.get('api-version')).toBe('1.7');

@@ -19,7 +19,7 @@ afterAll(async () => {
   await test.drop();
 });
 
-/** Waits until the migration of this database waits for a lock. @returns the process id of its session. */
+/** Waits until the migration of this database waits for a lock. @returns the process id of the migration's session. */
 const waitUntilLocked = () =>
   eventually('the migration to wait for a lock', async () => {
     const { rows } = await client.query<{ pid: number }>(
@@ -70,18 +70,18 @@ describe('migrate: schema history', () => {
     await holder.end();
   });
 
-  describe('beside a transaction that reads for a long time', () => {
+  describe('during a long read transaction', () => {
     let reader: pg.Client;
     beforeEach(async () => {
       reader = new pg.Client({ connectionString: test.url });
       await reader.connect();
       await reader.query('begin; select count(*) from series_setting');
-      // Applying the functions again replaces the view, which needs an exclusive lock on it.
+      // Applying the functions again replaces the view `series_setting`. This needs an exclusive lock on the view.
       await client.query(`update schema_migration set hash = 'old' where name = 'functions'`);
     });
     afterEach(() => reader.end());
 
-    it('a migration lets later reads through and runs when the transaction ends (R-A14)', async () => {
+    it('a migration does not block later reads, and runs when the transaction ends (R-A14)', async () => {
       const migrating = migrate(test.url, LOG, { lockTimeoutMs: 100, pauseMs: 100, tries: 1000 });
       await waitUntilLocked();
       await client.query('set statement_timeout = 5000');

@@ -64,8 +64,8 @@ function recorder(
   return { seen, consume };
 }
 
-describe('outbox: an event (R-I8)', () => {
-  test('of a rolled back transaction is not relayed', async () => {
+describe('outbox: events (R-I8)', () => {
+  test('an event of a rolled back transaction is not relayed', async () => {
     const failing = withTransaction(database, async (transaction) => {
       await appendEvents(transaction, [{ accountId: 1, type: 'SiteCreated', payload: {} }]);
       throw new Error('rolled back');
@@ -74,7 +74,7 @@ describe('outbox: an event (R-I8)', () => {
     expect(await waiting()).toBe(0);
   });
 
-  test('reaches every consumer in the order of appending, and is deleted', async () => {
+  test('events reach every consumer in the order of appending, and are deleted', async () => {
     await append('a', 'b', 'c');
     const [first, second] = [recorder(), recorder()];
     await createOutboxRelay(database, [first.consume, second.consume], LOG).relay();
@@ -85,7 +85,7 @@ describe('outbox: an event (R-I8)', () => {
     expect(await waiting()).toBe(0);
   });
 
-  test('whose consumer fails is relayed again, and the writes of an earlier consumer are rolled back', async () => {
+  test('an event whose consumer fails is relayed again, and the writes of an earlier consumer are rolled back', async () => {
     await append('a');
     let attempts = 0;
     const writing: EventConsumer = async (transaction) => {
@@ -104,7 +104,7 @@ describe('outbox: an event (R-I8)', () => {
     expect(failing.seen).toEqual(['a']);
   });
 
-  test('is handled once when several relays run concurrently', async () => {
+  test('an event is handled once when several relays run concurrently', async () => {
     const names = Array.from({ length: 1200 }, (_, index) => `event ${index}`);
     await append(...names);
     const shared = recorder();
@@ -114,7 +114,7 @@ describe('outbox: an event (R-I8)', () => {
     expect(await waiting()).toBe(0);
   });
 
-  test('that is appended during a pass is handled if `relay` is called again during that pass', async () => {
+  test('an event that is appended during a pass is handled if `relay` is called again during that pass', async () => {
     await append('a');
     const events = recorder(async (taken) => {
       if (taken.some(({ payload }) => (payload as { name: string }).name === 'a')) await append('b');
@@ -125,7 +125,7 @@ describe('outbox: an event (R-I8)', () => {
     expect(events.seen).toEqual(['a', 'b']);
   });
 
-  test('stays handled when the follow-up of its consumer fails after the commit', async () => {
+  test('an event stays handled when the follow-up of its consumer fails after the commit', async () => {
     await append('a');
     const events = recorder(async () => async () => {
       throw new Error('Redis is away');

@@ -70,7 +70,7 @@ const toKeys = (text: string) =>
     return { id, key: Buffer.from(base64, 'base64') };
   });
 
-test('webhook secrets and headers are stored encrypted and used in deliveries, and admin rotate-webhook-keys seals them with a new key (R-I1, R-I3, R-I7)', async () => {
+test('webhook secrets and headers are stored encrypted and used in deliveries, and admin rotate-webhook-keys encrypts them again with a new key (R-I1, R-I3, R-I7)', async () => {
   const made = await createWebhook(api.manager, fields());
   expect(made).toMatchObject({ headers: HEADERS });
   expect(made).not.toHaveProperty('secret');
@@ -85,7 +85,7 @@ test('webhook secrets and headers are stored encrypted and used in deliveries, a
   for (const plain of ['whsec_', 'of-the-receiver']) expect(texts).not.toContain(plain);
   expect(await deliver()).toMatchObject({ authorization: HEADERS.Authorization });
 
-  // A row stored before WEBHOOK_KEYS was set is in clear text: deliveries use it, and rotate-webhook-keys seals it.
+  // A row stored before WEBHOOK_KEYS was set is in clear text: deliveries use it, and rotate-webhook-keys encrypts it.
   await api.database.query(`update webhook set secret = $1, headers = $2`, [SECRET, JSON.stringify(HEADERS)]);
   expect(await deliver()).toMatchObject({ authorization: HEADERS.Authorization });
   await rotate(`${NEW},${OLD}`);

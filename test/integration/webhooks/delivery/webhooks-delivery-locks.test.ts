@@ -87,7 +87,7 @@ test.each(['Succeeded', 'Failed'] as const)(
   },
 );
 
-test('webhook delivery: the writer of outcomes reports the webhook that it disabled after 410, and why (R-I3)', async () => {
+test('webhook delivery: the writer of outcomes reports which webhook it disabled after a response 410, and the reason (R-I3)', async () => {
   const { id } = await createWebhook(api.manager);
   const outcome = { state: 'Failed', request: REQUEST, durationMs: 1 } as const;
   const end = { outcome, next: { kind: 'disable' }, pauseMs: 0, endedMs: performance.now() } as const;
@@ -129,7 +129,7 @@ test('webhook history: the purge skips a locked message; a later run deletes the
   expect(rowCount).toBe(0);
 });
 
-test('webhook history: a replay of a message being purged answers 404 (R-I5, R-A5)', async () => {
+test('webhook history: a request to replay a message that is being purged is answered with 404 (R-I5, R-A5)', async () => {
   const { id } = await createWebhook(api.manager);
   const old = await addOld(id, 31);
   const purge = await hold('delete from webhook_event where id = $1', old.eventId);

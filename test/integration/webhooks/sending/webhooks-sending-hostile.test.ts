@@ -87,7 +87,7 @@ describe('webhook sending: an invalid or missing response is a failure (R-I3)', 
       'the response of the receiver is not valid HTTP',
     ],
     ['large headers', `HTTP/1.1 200 OK\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`, 'the response headers exceed 16 KiB'],
-    ['half an answer', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf', 'the receiver broke off its response'],
+    ['half a response', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf', 'the receiver broke off its response'],
     [
       'the status 101 Switching Protocols',
       'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',

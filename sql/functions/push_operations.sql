@@ -20,8 +20,8 @@ create or replace function push_member_label(label text, place int) returns text
   select left(label, -4) || lpad(to_hex(place), 4, '0')
 $$;
 
--- Expands the `operations` of an event DataPushCompleted to one per push, as subscribers receive them. The member
--- `concerns` of a result, if present, has the ids of the variables of its push.
+-- Expands the `operations` of an event DataPushCompleted into one operation per push, as subscribers receive them. The
+-- member `concerns` of an operation, if present, has the ids of the variables of its push.
 create or replace function expand_push_operations(operations jsonb) returns setof jsonb language sql immutable as $$
   select case when member.place is null then operation else operation - 'members' || jsonb_build_object(
     'operationId', push_member_label(operation ->> 'operationId', member.place::int - 1),

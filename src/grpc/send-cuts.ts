@@ -6,7 +6,10 @@ import type { NoteCuts } from '../points/read/history-cuts.ts';
 import { noticeHeaders } from '../selection/history-notice.ts';
 import type { SendMetadata } from './answer.ts';
 
-/** @returns a function that sends the given cuts and rolled-up dates; it sends nothing when a read has none. */
+/**
+ * @returns a function that sends the history cuts (history-cuts.ts) and the rolled-up dates of a read. When the read
+ * has neither, nothing is sent.
+ */
 export function sendCuts(send: SendMetadata): NoteCuts {
   return (cuts, rolledUp) => send(noticeHeaders({ cuts, rolledUp }));
 }

@@ -45,7 +45,7 @@ interface Counted {
 }
 
 /**
- * @param owner a variable, or an account. For an account, counts all its variables without a policy of their own.
+ * @param owner a variable, or an account. For an account, covers its variables that have no policy of their own.
  * @param maxMs maximum time of the counting. Default: `MAX_COUNTING_MS`.
  */
 export async function previewRetention(

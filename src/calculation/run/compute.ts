@@ -151,7 +151,7 @@ function conclude(
   const outputs: Output[] = [];
   for (const [index, outcome] of outcomes.entries()) {
     if (outcome.kind !== 'ok') {
-      // The texts of a returned `Errors` are the message, without additions (R-H3).
+      // When the script returned texts in `Errors`, these texts are the whole message (R-H3).
       const isReported = outcome.kind === 'script_error' && (outcome.errors ?? []).length > 0;
       const subject = planned.length > 1 && !isReported ? `formula ${planned[index]?.index}: ` : '';
       return { kind: 'failed', outcome: outcome.kind, message: subject + outcome.message };
@@ -250,7 +250,7 @@ async function load(
   return { isVersioned, planned, declaration: { hash: hashDeclaration(declaration), declaration }, ...parts };
 }
 
-/** Returns an error about the inputs with the formula that has them. */
+/** @returns the error with its message preceded by the index of the formula whose inputs caused it. */
 function inFormula(formula: number, { code, message, details, retryAfterSec }: DomainError): DomainError {
   return new DomainError(code, `formula ${formula}: ${message}`, details, retryAfterSec);
 }

@@ -120,8 +120,8 @@ export function createCallerCache(options: CallerCacheOptions): CallerCache {
 
 /**
  * @returns true when the issuer exchanged a password for the claims and the user no longer has this password (R-B7), or
- * when the token was issued before the user's tokens were revoked. A token issued in the second of the revocation
- * counts as valid: it may be a new one.
+ * when the token was issued before the user's tokens were revoked. A token that was issued in the same second as the
+ * revocation is valid, because the token may be newer than the revocation.
  */
 function isRevoked({ issuedSec, passwordFingerprint }: VerifiedToken, validity: TokenValidity): boolean {
   if (passwordFingerprint !== undefined && passwordFingerprint !== validity.passwordFingerprint) return true;

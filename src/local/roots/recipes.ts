@@ -26,8 +26,8 @@ export interface RootRecipe {
   /** Shell lines that run with the root file system as `$1` after all packages are installed. */
   readonly hooks: readonly string[];
   /**
-   * Files that the hooks need: maps the path in `$TIDEMARK_STAGE`, where the hooks find a copy, to the path on this
-   * machine.
+   * Files that the hooks need: maps the path of the copy for the hooks, relative to `$TIDEMARK_STAGE`, to the path of
+   * the original on this machine.
    */
   readonly stagedFiles: Readonly<Record<string, string>>;
   /** Hash of the recipe and the contents of its staged files: twelve hexadecimal digits. */
@@ -39,7 +39,7 @@ const ADD_SERVICE_USER = [
   `echo 'tidemark:x:${SERVICE_ID}:' >> "$1/etc/group"`,
 ];
 
-/** Maps each directory of a TimescaleDB build to the directory from which PostgreSQL loads its files. */
+/** Maps each directory of a TimescaleDB build to the directory from which PostgreSQL loads these files. */
 const TIMESCALE_DIRECTORIES = {
   lib: 'usr/lib/postgresql/17/lib',
   extension: 'usr/share/postgresql/17/extension',
@@ -48,7 +48,7 @@ const TIMESCALE_DIRECTORIES = {
 /**
  * Recipe for TimescaleDB and Redis. TIMESCALEDB_BUILD in the environment names a directory with a build of TimescaleDB
  * (`lib/timescaledb*`, `extension/timescaledb*`), whose files replace the files of Debian's Apache edition.
- * @throws {SetupError} when `lib` or `extension` holds no such file.
+ * @throws {SetupError} when `lib` or `extension` has no files of TimescaleDB.
  */
 export function databaseRecipe(environment: Readonly<Record<string, string | undefined>> = process.env): RootRecipe {
   const stagedFiles = environment.TIMESCALEDB_BUILD ? listTimescaleBuild(resolve(environment.TIMESCALEDB_BUILD)) : {};

@@ -43,7 +43,7 @@ function makeDirectory(prefix: string): { readonly directory: string; readonly l
   using creation = tryLock(join(LOCAL_DIRECTORY, 'lock'), CREATE_WAIT_SEC);
   if (!creation)
     throw new SetupError(
-      `Runs of tests or benchmarks that are starting have kept ${LOCAL_DIRECTORY} locked for ${CREATE_WAIT_SEC} s; try again later.`,
+      `Other runs of tests or benchmarks have locked ${LOCAL_DIRECTORY} for ${CREATE_WAIT_SEC} s while they start; try again later.`,
     );
   removeAbandoned(prefix);
   const directory = mkdtempSync(join(LOCAL_DIRECTORY, prefix));

@@ -1,9 +1,9 @@
 /**
- * Reads the versions that were committed to variables after a follower's last read (R-J1), by VersionTimestamp,
- * including superseded versions that are kept. A follower's position in a variable is the VersionTimestamp and date up
- * to which the follower has every version. Writers of a variable are serialized by its lock and have increasing
- * VersionTimestamps, so every commit that is not visible yet is after the position. Positions stay valid when the clock
- * steps back, and survive database restarts.
+ * Reads the versions of variables that were committed after a follower's last read (R-J1), in the order of their
+ * VersionTimestamps. Superseded versions are included while they are stored. A follower's position in a variable is the
+ * VersionTimestamp and date up to which the follower has every version. The lock of a variable serializes its writers,
+ * and each writer has greater VersionTimestamps than the writers before. So every commit that is not visible yet is
+ * after the position. Positions stay valid when the clock steps back, and survive database restarts.
  *
  * There is no index of VersionTimestamps. `findChanges` finds changed dates in two ways: appended dates are
  * after the last date that the follower knows, and every other write records its dates
@@ -45,8 +45,8 @@ export interface ChangedVariable {
   readonly lastVersionTimestamp: Micros;
 }
 
-// Maximum periods of a variable, each of which is a separate index scan. More periods are read as the one period that
-// spans them.
+// Maximum number of periods of a variable: each period needs an index scan. More periods are replaced by one period
+// that spans all of them.
 const MAX_PERIODS = 100;
 
 const MICROS = (instant: string) =>

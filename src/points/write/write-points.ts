@@ -47,7 +47,7 @@ const MAX_SHORT_ROWS = 2000;
 
 /**
  * Writes encoded readings by the rules of §9.2. Rows of one variable take effect in order. A row with a VersionTag
- * replaces the row written before with the same date and VersionTag (R-F2).
+ * replaces the earlier row that has the same date and VersionTag (R-F2).
  *
  * @param batches COPY tuples (`encodeTuples`); their VersionTimestamps are set in place.
  * @returns the written ranges, which the caller must announce in the same transaction (`announcePoints`).

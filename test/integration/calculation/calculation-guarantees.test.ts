@@ -163,7 +163,7 @@ describe('calculation: repeated runs', () => {
     ['its account gives a borrowed slot back', false],
     ['the calculator stops', true],
   ])(
-    'a run is handed back, and the attempt does not count, when it loses its database session just before %s (R-A15)',
+    'a run that loses its database session just before %s is repeated, and the lost attempt does not count (R-A15)',
     async (why, isStopping) => {
       const source = await addInput();
       const variableId = await calculations.addCalculated(reader(source));

@@ -72,7 +72,7 @@ describe('push: an accepted push', () => {
     const variableId = await newVariable({ isVersioned: true });
     for (let value = 0; value < 6; value++) await push(one(variableId, { value }));
     const drain = () => ingestAccount(api.database, api.accountId, 1);
-    // An ingester skips a batch that another ingester has locked, and later batches of the same variable.
+    // An ingester skips a batch that another ingester has locked. It also skips later batches of the same variable.
     const counts = await Promise.all([drain(), drain(), drain(), drain()]);
     expect(Math.max(...counts)).toBe(1);
     await api.ingest();
@@ -118,7 +118,7 @@ describe('push: an accepted push', () => {
     expect(await read(variableId)).toMatchObject([{ rawValue: 1 }]);
   });
 
-  it('may have several elements of one variable; of readings with the same date and version, the last is stored (R-D5)', async () => {
+  it('may have several elements of one variable; the last of the readings with the same date and version is stored (R-D5)', async () => {
     const variableId = await newVariable({ isVersioned: true });
     const reading = (value: number, version?: string) => ({ date: DATE, value, version });
     await push([
@@ -133,7 +133,7 @@ describe('push: an accepted push', () => {
     expect(rows).toEqual([{ value: 3 }, { value: 4 }]);
   });
 
-  it('without elements is answered 200 and stores no batch (R-D1)', async () => {
+  it('a push without elements is answered 200 and stores no batch (R-D1)', async () => {
     await api.ingest();
     const answer = await push([]);
     expect(answer).toMatchObject({ status: 200, body: { accepted: { elements: 0, readings: 0 }, rejected: [] } });
@@ -240,7 +240,7 @@ describe('push: a target', () => {
     },
   );
 
-  it('of another account is not found, by variableId or by mappingConfig (R-D2)', async () => {
+  it('a target of another account is not found, by variableId or by mappingConfig (R-D2)', async () => {
     const { variableId } = await identified();
     const answer = await push([...one(variableId), { mappingConfig: 'map-2', data: [] }], '', api.stranger);
     expect(answer.body).toMatchObject({
@@ -249,7 +249,7 @@ describe('push: a target', () => {
     });
   });
 
-  it('at a site that the USER may not access is not found (R-B9)', async () => {
+  it('a target at a site that the USER may not access is not found (R-B9)', async () => {
     const [granted, hidden] = [await createStructure(api.manager), await createStructure(api.manager)];
     const user = await api.signIn('pusher', 'USER', { sites: [granted.siteId] });
     expect((await push([...one(hidden.variableId), ...one(granted.variableId)], '', user)).body).toMatchObject({
@@ -258,7 +258,7 @@ describe('push: a target', () => {
     });
   });
 
-  it('that a MANAGER may push to is not found for a USER without sites, whoever pushes first (R-B9)', async () => {
+  it('a USER without sites does not find the target that a MANAGER finds, whichever of them pushes first (R-B9)', async () => {
     const nobody = await api.signIn('siteless', 'USER', { sites: [] });
     const [first, second] = [await createStructure(api.manager), await createStructure(api.manager)];
     const found = async (variableId: number, client = api.manager) =>
@@ -371,7 +371,7 @@ describe('push: an invalid body', () => {
     ['followed by a comment', '[] // done', 'line 1, column 4'],
     ['nested 100,000 deep', '['.repeat(100_000), 'at line 1, column 100001'],
     ['not UTF-8', new Uint8Array([0x5b, 0x22, 0xff, 0x22, 0x5d]), 'UTF-8'],
-  ])('that is %s: 400 malformed_json with the position or the reason (R-D1, R-A5)', async (_what, raw, position) => {
+  ])('a body that is %s gets 400 malformed_json with position or reason (R-D1, R-A5)', async (_what, raw, position) => {
     const answer = await pushRaw(raw);
     expect(answer).toMatchObject({ status: 400, body: { code: 'malformed_json' } });
     expect((answer.body as { message: string }).message).toContain(position);
@@ -383,7 +383,7 @@ describe('push: limits of a body', () => {
     ['elements', () => Array.from({ length: 21 }, () => ({ data: [] })), '20 elements'],
     ['readings', () => [{ data: Array.from({ length: 51 }, () => ({ date: DATE, value: 1 })) }], '50 readings'],
     ['bytes', () => [{ data: [], mappingConfig: 'x'.repeat(200_000) }], '200000 bytes'],
-  ])('a body with too many %s is 413, and the error states the limit (R-D10)', async (_what, body, limit) => {
+  ])('a body with too many %s is answered 413, and the error states the limit (R-D10)', async (_what, body, limit) => {
     const answer = await push(body());
     expect(answer).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
     expect((answer.body as { message: string }).message).toContain(limit);
@@ -394,7 +394,7 @@ describe('push: limits of a body', () => {
     expect(answer).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
   });
 
-  it('a gzip bomb is 413 because the inflated size counts (R-A4)', async () => {
+  it('a gzip bomb is answered 413, because the limit applies to the inflated size (R-A4)', async () => {
     const answer = await pushRaw(gzipSync(Buffer.alloc(50_000_000, ' ')), { 'content-encoding': 'gzip' });
     expect(answer).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
   });

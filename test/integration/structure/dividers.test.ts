@@ -33,7 +33,7 @@ const valuesOf = async (variableId: number) => {
 const readings = (...values: readonly number[]) => values.map((value, hour) => ({ date: at(hour), value }));
 
 describe('variable: its divider divides the values that arrive (R-C6)', () => {
-  it('in a push with an uncached target, a push with a cached target and a large push; the large push also has a variable without a divider, whose value is stored unchanged', async () => {
+  it('the divider applies to a push with an uncached target, a push with a cached target and a large push; in the large push, the value of a variable without a divider is stored unchanged', async () => {
     const { sourceId, variableId } = await createStructure(api.manager, { divider: 1000, mappingConfig: 'Wh' });
     const plain = await createVariable(api.manager, sourceId);
     // The first push looks up its target in the database, and the second finds it in the cache. A worker thread parses
@@ -52,7 +52,7 @@ describe('variable: its divider divides the values that arrive (R-C6)', () => {
     expect(await valuesOf(plain)).toEqual([5]);
   });
 
-  it('in a push through a mapper and in a replay of rejected elements', async () => {
+  it('the divider applies to a push through a mapper and to a replay of rejected elements', async () => {
     const { sourceId, variableId } = await createStructure(api.manager, { divider: 4, mappingConfig: 'mapped' });
     const { rows } = await api.database.query<{ id: string }>(`select id from app_user where user_name = 'max'`);
     const userId = rows[0]?.id ?? '';
@@ -68,7 +68,7 @@ describe('variable: its divider divides the values that arrive (R-C6)', () => {
     expect([await valuesOf(variableId), await valuesOf(later)]).toEqual([[2.5], [-3]]);
   });
 
-  it('in a file', async () => {
+  it('the divider applies to the values of a file', async () => {
     const { variableId } = await createStructure(api.manager, { divider: 8 });
     files.startIngester();
     const fileId = await files.upload('a.csv', `variable_id,date,value\n${variableId},2026-03-01T00:00:00,20\n`);

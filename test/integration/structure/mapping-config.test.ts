@@ -1,4 +1,4 @@
-/** `mappingConfig` is unique within its source: case counts, white space around it does not. */
+/** `mappingConfig` is unique within its source. Case is significant, surrounding white space is not. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrate } from '../../../src/platform/database/migrate.ts';
 import { createLog } from '../../../src/platform/log.ts';
@@ -64,7 +64,7 @@ describe('variable: mappingConfig is unique within its source (R-D2)', () => {
     for (const { body } of losers) expect(body.message).toContain(`variable ${winner?.body.id} `);
   });
 
-  it('mappingConfigs that differ in letter case or belong to different sources, an absent or blank mappingConfig, and a PUT of the body of GET are allowed', async () => {
+  it('a source may have mappingConfigs that differ only in letter case, and absent or blank ones; different sources may have the same mappingConfig; a PUT of the body of GET succeeds', async () => {
     const { siteId, sourceId, variableId } = await make();
     await createVariable(api.manager, sourceId, { mappingConfig: 'KWH' });
     await createVariable(api.manager, await createSource(api.manager, siteId), { mappingConfig: 'kWh' });

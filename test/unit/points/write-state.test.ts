@@ -95,7 +95,7 @@ describe('write plan: runs of stored dates', () => {
   });
 });
 
-it('write plan: rows that a later row of the same write supersedes have a separate buffer, which is absent when there are no such rows (§9.2)', () => {
+it('write plan: a separate buffer holds the rows that a later row of the same write supersedes; without such rows, there is no such buffer (§9.2)', () => {
   expect(plan([[MARK, 0]]).earlier).toEqual([]);
   const { current, earlier } = plan([[MARK, 1], [MARK, 2]]); // biome-ignore format: short
   expect([current.length, earlier.length]).toEqual([1, 1]);

@@ -29,13 +29,13 @@ describe('structure: conversion between units (R-C8)', () => {
     expect(convert(value, UNITS[from], UNITS[to])).toBeCloseTo(expected, 10);
   });
 
-  test('by a power of ten gives the exact decimal', () => {
+  test('a conversion by a power of ten gives the exact decimal', () => {
     expect(scaleBetween(UNITS.MWh, UNITS.GWh)).toEqual({ factor: 1, divisor: 1000, shift: 0 });
     expect(scaleBetween(UNITS.GWh, UNITS.MWh)).toEqual({ factor: 1000, divisor: 1, shift: 0 });
     for (let value = 1; value < 1000; value++) expect(convert(value, UNITS.MWh, UNITS.GWh)).toBe(Number(`${value}e-3`));
   });
 
-  test('there and back gives the original value, and a conversion through a third unit gives the direct result, to six decimals', () => {
+  test('a conversion there and back gives the original value, and a conversion through a third unit gives the direct result, to six decimals', () => {
     const unit = fc.record({
       divisor: fc.double({ min: 0.5, max: 2, noNaN: true }),
       offset: fc.double({ min: -1000, max: 1000, noNaN: true }),

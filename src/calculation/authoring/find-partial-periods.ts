@@ -1,6 +1,6 @@
 /**
- * Warns when a script groups inputs by periods of which a window may hold only a part: a run then computes the first and
- * the last period of the window from only some of their points (R-H6, R-H9). Pure; validate uses it.
+ * Warns when a script groups an input by periods, such as days, and the window of the input may begin or end within a
+ * period. A run then computes this period from only some of its points (R-H6, R-H9). Pure; validate uses it.
  */
 import type { ErrorDetail } from '../../platform/errors.ts';
 import type { FormulaDeclaration, InputDeclaration } from '../declaration/declaration.ts';
@@ -21,7 +21,7 @@ const COVERING: Readonly<Record<Period, readonly Period[]>> = {
  * @param names that the script reads, such as `inputVariables$a`; when none begins with
  * `inputVariables$`, all inputs are checked.
  * @param path of the formula.
- * @returns at most one warning for each input, about the first grouping by periods that the window of the input may cut.
+ * @returns at most one warning for each input, about the first grouping whose period the window may hold only in part.
  */
 export function findPartialPeriods(
   { variables }: FormulaDeclaration,

@@ -1,7 +1,7 @@
 /**
  * Sets a password that the user has chosen (R-B10, R-B11, R-B13), and makes temporary passwords. A chosen password ends
- * all sessions except `kept`. With `sentTo`, it also revokes the access tokens, because others may have known the
- * previous password.
+ * all sessions except `kept`. With `sentTo`, the change also revokes the access tokens, because others may have known
+ * the previous password.
  */
 import { randomInt } from 'node:crypto';
 import type { Transaction } from '../../platform/database/database.ts';
@@ -48,7 +48,7 @@ export function makeTemporaryPassword(): string {
 
 /**
  * Sets the password (R-B11, R-B13).
- * @returns why it was refused; `gone` when the user does not exist; undefined when it was set.
+ * @returns why the password was refused; `gone` when the user does not exist; undefined when the password was set.
  */
 export async function choosePassword(
   transaction: Transaction,

@@ -5,7 +5,7 @@ const COLUMNS_OF = `select columns_name as name from point_chunks() where name =
 
 /**
  * @param chunkName quoted name of the chunk's own table.
- * @returns the quoted name of the table of columns; undefined for an uncompressed chunk.
+ * @returns the quoted name of the table of compressed data; undefined for an uncompressed chunk.
  */
 export async function findColumnsTable(queryable: Queryable, chunkName: string): Promise<string | undefined> {
   const { rows } = await queryable.query<{ name: string }>(COLUMNS_OF, [chunkName]);

@@ -2,8 +2,8 @@
  * Packs chunks that are stored in rows: moves rows out of the last pages, and rebuilds the indexes. A rebuild makes the
  * indexes smaller, because the index of current points leaves half of each page free for new versions, and revisions
  * split the index pages of history. With the Apache edition of TimescaleDB, a chunk with enough changes is packed some
- * hours after its last write. With any edition, a chunk in which revisions have replaced as many rows as it has is
- * packed some minutes after its last write. `compressChunks` observes when chunks were written.
+ * hours after its last write. With any edition, a chunk is packed some minutes after its last write when revisions
+ * have replaced as many rows as the chunk has. `compressChunks` observes when chunks were written.
  */
 import { type Connection, type Database, withConnection } from '../../platform/database/database.ts';
 import { withLease } from '../../platform/database/session-lease.ts';
@@ -20,7 +20,7 @@ const FILLFACTOR = 90;
 
 /**
  * Seconds without writes after which a rewritten chunk is packed. A chunk counts as rewritten when, since the last
- * packing, revisions have replaced as many rows as it has; a chunk that only grows does not.
+ * packing, revisions have replaced as many rows as the chunk has; a chunk that only grows is not rewritten.
  */
 export const REWRITTEN_QUIET_SEC = 300;
 

@@ -40,7 +40,7 @@ export function toRecords([header = [], ...rows]: readonly CsvRow[]): readonly R
 
 interface Field {
   readonly value: string;
-  /** Position of the separator, the line end or the end of the text after the field. */
+  /** Position after the field: of a separator, of a line end, or of the end of the text. */
   readonly end: number;
 }
 

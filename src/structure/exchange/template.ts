@@ -174,7 +174,7 @@ function addFormHelp(sheet: Excel.Worksheet): void {
 }
 
 /**
- * @returns the column of another sheet whose entries the drop-down list of `member` offers, such as the names of the sites;
+ * @returns the cells of another sheet that the drop-down list of `member` offers, such as the names of the sites;
  * undefined for a member that does not name a site or a source.
  */
 function entered(kind: KindName, member: string): string | undefined {
@@ -189,7 +189,7 @@ function entered(kind: KindName, member: string): string | undefined {
   return kind === 'variables' && member === 'sourceName' ? from('sources', 'name') : undefined;
 }
 
-/** @returns the validations of the sheet, to which whole ranges can be added; the types of exceljs leave them out. */
+/** @returns the data validations of the sheet, which accept whole ranges; the types of exceljs lack this property. */
 function validationsOf(sheet: Excel.Worksheet) {
   type Validations = { readonly add: (range: string, validation: Excel.DataValidation) => void };
   return (sheet as unknown as { readonly dataValidations: Validations }).dataValidations;

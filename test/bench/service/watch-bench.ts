@@ -1,8 +1,7 @@
 /**
- * Measures how long a pushed reading takes to arrive, from the request of the push: one push until a client of
- * `WatchPoints` has its reading, the next push until a client that polls over REST has its reading. Measures first
- * without other watches, then beside a thousand idle watches. Also measures the CPU time of the idle watches. One
- * process runs the roles api, ingester and grpc.
+ * Measures the time from the request of a push until a client has the pushed reading, by turns for a client of
+ * `WatchPoints` and for a client that polls over REST. Measures first without other watches, then beside a thousand
+ * idle watches. Also measures the CPU time of the idle watches. One process runs the roles api, ingester and grpc.
  */
 import { readFileSync } from 'node:fs';
 import { createGrpcReader, type GrpcReader } from '../../support/clients/grpc-client.ts';
@@ -67,7 +66,7 @@ async function openMany(reader: GrpcReader, variableIds: readonly number[]): Pro
   return watchers;
 }
 
-/** @param firstValue value of the first point; each further point is a minute later and one greater. */
+/** @param firstValue value of the first point; each later point has a date one minute later and a value one greater. */
 async function measureDelays(api: ApiClient, reader: GrpcReader, variableId: number, firstValue: number) {
   const watcher = openWatcher(reader, { variableIds: [variableId] });
   await watcher.begun();

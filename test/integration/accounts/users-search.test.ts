@@ -220,7 +220,7 @@ describe('accounts: saved views', () => {
     expect((await user.get<readonly Listed[]>('/account/users/views')).body).toHaveLength(1);
   });
 
-  it('an unknown view, or one of another account, is 404 (§4.3, R-A5)', async () => {
+  it('a view that is unknown or belongs to another account is 404 (§4.3, R-A5)', async () => {
     const theirs = await create(api.stranger);
     for (const id of ['nope', theirs]) {
       expect((await api.manager.get(`/account/users?ViewId=${id}`)).status).toBe(404);
@@ -306,7 +306,7 @@ describe('accounts: GET /account/users/visibleToMe', () => {
   const visible = async (client: TestClient, query = '') =>
     (await client.get<readonly Listed[]>(`/account/users/visibleToMe${query}`)).body;
 
-  it('lists the users of all accounts of the caller, each with the accounts shared with the caller (§4.3, R-C2)', async () => {
+  it('lists the users of all accounts of the caller; accountIds names only accounts that a user and the caller both have (§4.3, R-C2)', async () => {
     const both = await signInPerson(api, 'both');
     const listed = await visible(both);
     expect(listed.map(({ userName }) => userName)).toEqual([

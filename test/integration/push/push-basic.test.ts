@@ -51,7 +51,7 @@ describe('push: HTTP Basic', () => {
     ['credentials without a colon', encoded('ann')],
     ['invalid base64', 'Basic %%%'],
     ['nothing after the scheme', 'Basic'],
-  ])('with %s is refused with 401 and a challenge (R-B7, R-A5)', async (_what, authorization) => {
+  ])('a request with %s is refused with 401 and a challenge (R-B7, R-A5)', async (_what, authorization) => {
     const answer = await push(authorization);
     expect(answer).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
     expect(answer.headers.get('www-authenticate')).toBe('Basic realm="tidemark", charset="UTF-8"');
@@ -97,7 +97,7 @@ describe('push: HTTP Basic', () => {
     expect(await push(encoded(`paul:${PASSWORD}`))).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
   });
 
-  it('of a locked user, or of a user who must change the password, is refused with 401 (R-B5, R-B10, R-B11)', async () => {
+  it('a locked user, or a user who must change the password, is refused with 401 (R-B5, R-B10, R-B11)', async () => {
     const [locked, fresh] = [await addPusher('lola'), await addPusher('fred')];
     expect((await push(encoded(`lola:${PASSWORD}`))).status).toBe(200);
     await api.database.query('update app_user set is_locked = true where id = $1', [locked]);
@@ -109,7 +109,7 @@ describe('push: HTTP Basic', () => {
   it('is refused after too many wrong passwords, even with the right password, unless the right password is cached (R-B11)', async () => {
     const cached = await addPusher('ivan');
     expect((await push(encoded(`ivan:${PASSWORD}`))).status).toBe(200);
-    // Forgets that this network gave the right password, which would raise its limit from 3 to 60 wrong passwords.
+    // Deletes the record that the network gave the right password: the limit is then 3 wrong passwords, not 60.
     await api.database.query('delete from sign_in_source where user_id = $1', [cached]);
     const other = await addPusher('olga');
     for (const [name, tries] of [
@@ -142,7 +142,7 @@ describe('push: HTTP Basic', () => {
     }
   });
 
-  it('is answered 429 after too many tries in a minute (R-B15)', async () => {
+  it('is refused with 429 after too many attempts in a minute (R-B15)', async () => {
     const strict = await startTestApi({ TOKEN_RATE_PER_MINUTE: '6' });
     try {
       const client = createTestClient(strict.origin);

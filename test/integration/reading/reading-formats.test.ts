@@ -14,7 +14,7 @@ import { type GatedTestApi, startGatedTestApi } from '../../support/services/sta
 const ARROW = 'application/vnd.apache.arrow.stream';
 const PARQUET = 'application/vnd.apache.parquet';
 const POINTS = 300_000;
-/** More database bytes than the first chunk of an answer needs in any format, and far fewer than POINTS points need. */
+/** Bytes that the database sends: more than the first chunk of any answer needs, far fewer than POINTS points need. */
 const HELD_BYTES = 4_000_000;
 
 let api: GatedTestApi;
@@ -53,8 +53,8 @@ function toRows(bytes: Buffer, accept: string): readonly Record<string, unknown>
   return rows.map((row) => Object.fromEntries(header.map((name, index) => [name, row[index]])));
 }
 
-describe('read formats: rows', () => {
-  test('of CSV follow a header, and have tags as JSON text and empty cells for missing values (R-G3, R-G4)', async () => {
+describe('read formats', () => {
+  test('CSV rows follow a header, and have tags as JSON text and empty cells for missing values (R-G3, R-G4)', async () => {
     const { headers, bytes } = await fetchRaw(api, `/data?variableId=${versioned}`, 'text/csv');
     expect(headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present');
     expect(headers.get('vary')).toContain('Accept');
@@ -66,7 +66,7 @@ describe('read formats: rows', () => {
     expect(second).toEqual([String(versioned), '2026-01-02T00:00:00.000001Z', '-5', '8', '', timestamp, '']);
   });
 
-  test('have the format that the query or the body names, whatever Accept names (R-A13)', async () => {
+  test('an answer has the format that the query or the body names, whatever Accept names (R-A13)', async () => {
     const typeOf = async (query: string, options = {}, path = '/data') => {
       const answer = await fetchRaw(api, `${path}?variableId=${versioned}${query}`, 'application/json', options);
       return answer.headers.get('content-type')?.split(';')[0];
@@ -91,7 +91,7 @@ describe('read formats: rows', () => {
     ]);
   });
 
-  test('with the value -0.0 keep the sign in JSON and CSV (R-G3, §2)', async () => {
+  test('the value -0.0 keeps its sign in JSON and CSV (R-G3, §2)', async () => {
     const { variableId } = await createStructure(api.manager);
     const raw = `[{"variableId":${variableId},"data":[{"date":1774742400000,"value":-0.0}]}]`;
     await api.manager.send('POST', '/api/data', undefined, { raw });
@@ -102,7 +102,7 @@ describe('read formats: rows', () => {
     expect(await read('text/csv')).toContain(',-0.0,');
   });
 
-  test('of Arrow have typed columns and dates in UTC to the microsecond (R-G4)', async () => {
+  test('Arrow rows have typed columns and dates in UTC to the microsecond (R-G4)', async () => {
     const { headers, bytes } = await fetchRaw(api, `/data?variableId=${versioned}`, ARROW);
     expect(headers.get('content-type')).toBe(ARROW);
     const table = tableFromIPC(bytes);
@@ -122,7 +122,7 @@ describe('read formats: rows', () => {
     expect([...(table.getChild('rawValue') ?? [])]).toEqual([1.25, -5]);
   });
 
-  test('of Parquet have typed columns, nulls, and dates to the microsecond; an answer without rows is a Parquet file too (R-A13)', async () => {
+  test('Parquet rows have typed columns, nulls, and dates to the microsecond; an answer without rows is a Parquet file too (R-A13)', async () => {
     const read = async (query: string) => {
       const { status, headers, bytes } = await fetchRaw(api, `/data?variableId=${versioned}${query}`, PARQUET);
       expect([status, headers.get('content-type')]).toEqual([200, PARQUET]);
@@ -144,7 +144,7 @@ describe('read formats: rows', () => {
     ['granularity=Day&aggregation=AVG&fill=null&from=2026-01-01&to=2026-01-04', 2],
     ['itemsPerPage=110000', 3],
     ['from=2090-01-01', 0],
-  ])('of JSON by columns equal the rows of JSON by rows for the query %s (R-G3, R-G4)', async (query, objectCount) => {
+  ])('JSON by columns has the same rows as JSON by rows for the query %s (R-G3, R-G4)', async (query, objectCount) => {
     const path = `/data?variableIds=${versioned},${long}&${query}`;
     const rows = await rowsAs(path, 'application/json');
     const objects = await rowsAs(`${path}&displayLevel=columns`, 'application/json');
@@ -152,7 +152,7 @@ describe('read formats: rows', () => {
     expect(objects.flatMap(rowsOfColumns)).toEqual(rows);
   });
 
-  test('of a POST with displayLevel Columns are JSON by columns; as CSV they have the columns of displayLevel Normal (R-G1)', async () => {
+  test('a POST with displayLevel Columns returns JSON by columns, and CSV with the columns of displayLevel Normal (R-G1)', async () => {
     const body = { variableIds: [versioned], displayLevel: 'Columns' };
     const answer = await api.manager.post('/data', body);
     expect(answer.body).toMatchObject([
@@ -162,7 +162,7 @@ describe('read formats: rows', () => {
     expect(csv.body).toContain('variableId,date,rawValue,unitId,version,versionTimestamp,tags');
   });
 
-  test('of one read are equally many in JSON, CSV, Arrow and Parquet, and sampled rows have the same values (R-G4)', async () => {
+  test('JSON, CSV, Arrow and Parquet answers to one read have equally many rows, and sampled rows have the same values (R-G4)', async () => {
     const path = `/data?variableIds=${long},${versioned}&from=2020-01-01T00:00:00Z`;
     const formats = ['application/json', 'text/csv', ARROW, PARQUET];
     const answers: RawAnswer[] = [];
@@ -189,7 +189,7 @@ describe('read formats: rows', () => {
     );
   });
 
-  test('of many variables come in the requested order in JSON, CSV and Arrow (R-G1, R-G4)', async () => {
+  test('rows of many variables come in the requested order in JSON, CSV and Arrow (R-G1, R-G4)', async () => {
     const { rows } = await api.database.query<{ id: number }>(
       'insert into variable (account_id, source_id) select account_id, id from source, generate_series(1, 3000) where id = $1 returning id',
       [sourceId],
@@ -208,7 +208,7 @@ describe('read formats: rows', () => {
     }
   });
 
-  test('of aggregates have a column for each aggregate, empty for a variable that uses another aggregate (R-G3)', async () => {
+  test('rows of aggregates have a column for each aggregate; it is empty for a variable that uses another aggregate (R-G3)', async () => {
     const other = await createVariable(api.manager, sourceId, { quantityType: 'Integrated' });
     await api.manager.post('/api/data', [{ variableId: other, data: [{ date: '2026-01-01T06:00:00Z', value: 4 }] }]);
     await api.ingest();
@@ -229,7 +229,7 @@ describe('read formats: rows', () => {
     ]);
   });
 
-  test('have three columns in CSV and Arrow with displayLevel ValueVariableDate (R-G1)', async () => {
+  test('CSV and Arrow rows have three columns with displayLevel ValueVariableDate (R-G1)', async () => {
     const path = `/data?variableId=${versioned}&displayLevel=ValueVariableDate&itemsPerPage=1`;
     expect(await rowsAs(path, 'text/csv')).toEqual([
       { variableId: String(versioned), date: '2026-01-01T00:00:00Z', rawValue: '1.25' },
@@ -237,13 +237,13 @@ describe('read formats: rows', () => {
     expect(Object.keys((await rowsAs(path, ARROW))[0] ?? {})).toEqual(['variableId', 'date', 'rawValue']);
   });
 
-  test('of a POST are CSV when Accept names text/csv (R-G1, R-G4)', async () => {
+  test('a POST returns CSV when Accept names text/csv (R-G1, R-G4)', async () => {
     const body = JSON.stringify({ VariableIds: [versioned], tags: { version: 'V1' } });
     const { bytes } = await fetchRaw(api, '/data', 'text/csv', { method: 'POST', body });
     expect(parseCsv(bytes.toString())).toHaveLength(2);
   });
 
-  test('of a refused request are replaced by a JSON error, although Accept names CSV (R-A5)', async () => {
+  test('a refused request gets a JSON error, although Accept names CSV (R-A5)', async () => {
     const { status, headers, bytes } = await fetchRaw(api, '/data?variableId=2000000000', 'text/csv');
     expect([status, headers.get('content-type')]).toEqual([404, 'application/json']);
     expect(JSON.parse(bytes.toString())).toMatchObject({ code: 'not_found' });
@@ -276,7 +276,7 @@ describe('read formats: an answer that fails after it has begun', () => {
     [XLSX_TYPE, 'identity'],
     [PARQUET, 'identity'],
   ])(
-    'of type %s with content encoding %s aborts the connection instead of ending as if complete (R-G4)',
+    'an answer of type %s with content encoding %s aborts the connection instead of ending as if complete (R-G4)',
     async (accept, encoding) => {
       api.databaseGate.holdAnswers(HELD_BYTES);
       const response = await startRead(accept, encoding);

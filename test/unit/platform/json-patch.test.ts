@@ -35,7 +35,7 @@ it('json patch: a patch that rfc6902 computes between two documents turns the fi
 
 const DOCUMENT = { name: 'x', list: ['a', 'b'], inner: { toString: 1 } };
 
-describe('json patch: an operation', () => {
+describe('json patch: operations', () => {
   it.each([
     ['adds into a text', { op: 'add', path: '/name/x', value: 1 }],
     ['adds below a missing value', { op: 'add', path: '/none/x', value: 1 }],
@@ -48,7 +48,7 @@ describe('json patch: an operation', () => {
     ['replaces the whole document', { op: 'replace', path: '', value: {} }],
     ['removes the whole document', { op: 'remove', path: '' }],
     ['moves a value into itself', { op: 'move', from: '/inner', path: '/inner/a' }],
-  ])('that %s is refused at its path and changes nothing (R-I6)', (_what, operation) => {
+  ])('an operation that %s changes nothing; the error locates its `path` (R-I6)', (_what, operation) => {
     const first = { op: 'replace', path: '/name', value: 'y' };
     expect(refusalOf(DOCUMENT, first, operation)).toMatchObject({ code: 'invalid_input', paths: ['$[1].path'] });
   });
@@ -56,7 +56,7 @@ describe('json patch: an operation', () => {
   it.each([
     ['copies an inherited member', { op: 'copy', from: '/inner/valueOf', path: '/a' }],
     ['moves a missing value', { op: 'move', from: '/inner/valueOf', path: '/a' }],
-  ])('that %s is refused at its `from` and changes nothing (R-I6)', (_what, operation) => {
+  ])('an operation that %s changes nothing; the error locates its `from` (R-I6)', (_what, operation) => {
     expect(refusalOf(DOCUMENT, operation)).toMatchObject({
       ...{ code: 'invalid_input', paths: ['$[0].from'] },
       message: 'operation 0 cannot be applied: /inner/valueOf does not exist',
@@ -75,11 +75,11 @@ describe('json patch: an operation', () => {
       { op: 'add', path: '/none/x', value: 1 },
       '/none/x must name a member of an existing object, or an index up to the length of an existing list, or - for its end',
     ],
-  ])('that %s is refused with the rule that it breaks (R-I6, R-A5)', (_what, operation, rule) => {
+  ])('the error for an operation that %s states the broken rule (R-I6, R-A5)', (_what, operation, rule) => {
     expect(refusalOf(DOCUMENT, operation).rules).toEqual([rule]);
   });
 
-  it('that is malformed is refused; the error locates the fault in each malformed operation, such as $[0].path (R-I6, R-A5)', () => {
+  it('a malformed operation is refused; the error locates the fault in each malformed operation, such as $[0].path (R-I6, R-A5)', () => {
     const operations = [
       { op: 'add', path: 'name', value: 1 },
       { op: 'add', path: '/name' },

@@ -91,7 +91,7 @@ test('zygote: a standby replaces a stopped zygote within 5 s on a busy machine (
 });
 
 test.concurrent.each(['SIGSTOP', 'SIGKILL'] as const)(
-  'zygote: a zygote that gets %s as soon as it is ready ends within 5 s with a log line, and the standby that is still starting replaces it (R-H7)',
+  'zygote: %s right after the start ends a zygote within 5 s with a log line; the standby, which is still starting, replaces it (R-H7)',
   async (signal) => {
     const launched: Container[] = [];
     const counted = createMetrics();
@@ -141,7 +141,7 @@ test('zygote: stopped spare supervisors are replaced within 5 s; the zygote keep
   }
 });
 
-test('sandbox: the loss of a supervisor is a fault of the run when one run was active, and of the sandbox when two were (R-H7)', async () => {
+test('sandbox: the loss of a supervisor is a fault of the run when one run was active, and a fault of the sandbox when two runs were active (R-H7)', async () => {
   const others = descendants(process.pid);
   const pool = await openTestPool();
   const sleep = jobOf('Sys.sleep(20); list(TimeSeries = list(Dates = integer(), Values = numeric()))');
@@ -167,7 +167,7 @@ test('zygote: a failed start throws with the reason (R-H7)', async () => {
   );
 });
 
-test('zygote: has a control group of its own, which is removed with it, on machines that permit control groups (R-H7)', async (context) => {
+test('zygote: on machines that permit control groups, a zygote has its own control group, which is removed with the zygote (R-H7)', async (context) => {
   const limits = { memoryBytes: 512 << 20, maxProcesses: 200 };
   const probe = await makeControlGroup(limits);
   await probe?.remove();
@@ -184,7 +184,7 @@ test('zygote: has a control group of its own, which is removed with it, on machi
   expect(left.flat().filter((name) => name === basename(groups?.[0] ?? ''))).toEqual([]);
 });
 
-test('zygote: two spare runners wait, each with more than 1,500 KB of memory that it has copied ahead of its run (R-H7)', async () => {
+test('zygote: two spare runners wait; each has copied more than 1,500 KB of memory before its run begins (R-H7)', async () => {
   const launched: Container[] = [];
   const zygote = await Zygote.open(recording(launched), metrics, log, NO_STANDBY);
   try {
@@ -200,7 +200,7 @@ test('zygote: two spare runners wait, each with more than 1,500 KB of memory tha
   }
 });
 
-/** @returns the pid of the R that forks supervisors: the outermost process named R. */
+/** @returns the pid of the R process that forks supervisors: the outermost process named R. */
 function zygotePid(launched: readonly Container[]): number {
   const [pid = 0] = descendants(launched[0]?.process.pid ?? 0);
   return pid;

@@ -1,7 +1,7 @@
 /**
  * Finds the runs that computed versions. A version does not name its run, but the record of a run has the first and the
- * last VersionTimestamp that the run stored. A record of an older release lacks both; its start and end identify the run,
- * because a variable has one run at a time.
+ * last VersionTimestamp that the run stored. Records of older releases lack both. Their runs are found by start and end
+ * date, because a variable has one run at a time.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Micros } from '../../points/point.ts';

@@ -111,9 +111,17 @@ test('console: the language is chosen by keyboard and stays after a reload', asy
   await menu.focus();
   await page.keyboard.press('Enter');
   await page.getByRole('menuitem', { name: 'Language' }).waitFor();
+  // A menu moves the focus when its animation ends; a key that is pressed before would reach another item.
+  const isFocused = (item: string) => async () => (await page.evaluate('document.activeElement?.textContent')) === item;
   await page.keyboard.press('ArrowDown');
+  await eventually('the focus on Language', isFocused('Language'));
   await page.keyboard.press('ArrowRight');
-  await page.getByRole('menuitem', { name: 'Nederlands' }).press('Enter');
+  await eventually('the focus in the submenu', isFocused('English'));
+  for (const item of ['Français', 'Deutsch', 'Nederlands']) {
+    await page.keyboard.press('ArrowDown');
+    await eventually(`the focus on ${item}`, isFocused(item));
+  }
+  await page.keyboard.press('Enter');
   await page.getByRole('link', { name: 'Overzicht' }).waitFor();
   await page.reload();
   await page.getByRole('link', { name: 'Overzicht' }).waitFor();

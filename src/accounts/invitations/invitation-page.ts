@@ -1,6 +1,6 @@
 /**
- * The page of an invitation, opened by the link in its mail. Only its button accepts the invitation: mail scanners follow
- * links too.
+ * The page of an invitation. The link in the invitation mail opens the page. Only the button of the page accepts the
+ * invitation, because mail scanners follow links too.
  */
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';

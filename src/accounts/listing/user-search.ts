@@ -104,7 +104,7 @@ function claimParameter(description: string, maxLength: number): QueryParameter<
   };
 }
 
-/** Parameter for repeated texts of at most 254 characters each. @param separator splits each text further. */
+/** A parameter that may be repeated, with at most 254 characters each time. @param separator splits each text. */
 function textsParameter(description: string, separator?: string): QueryParameter<readonly string[]> {
   return {
     description,

@@ -65,7 +65,7 @@ type Period = Pick<FormulaPeriod, 'fromMicros' | 'untilMicros'>;
 
 /**
  * Plans the points to store from a script's series (§7, §9.4, R-H3).
- * @param series as returned; every column with its own length.
+ * @param series the series as the script returned it; its columns may differ in length.
  * @returns the rows in slices, or the message of the rule that the series breaks.
  */
 export function planOutput(series: OutputSeries, settings: OutputSettings): PlannedOutput {
@@ -197,7 +197,7 @@ function describePeriod({ fromMicros, untilMicros }: Period): string {
   return [...from, ...until].join(', ');
 }
 
-/** @returns functions that read the labels of rows; within a slice, rows with equal texts share one object. */
+/** @returns functions that read the labels of rows; within a slice, rows with equal texts of Version and tags share one object. */
 function labelReader(
   { dates, versions, tags }: OutputSeries,
   { isVersioned, defaultVersion }: Omit<OutputSettings, 'period'>,

@@ -199,11 +199,11 @@ export class Zygote {
     // A failed removal leaves files or a control group behind; it must not keep R from starting again.
     const removed = container.remove().catch(() => undefined);
     this.#serving = removed.then(() => this.#awaitStandby());
-    // Callers of `socketPath` see the failure; without a caller it must not end the process.
+    // Callers of `socketPath` get the error. Without a caller, the unhandled rejection must not end the process.
     this.#serving.catch(() => undefined);
   }
 
-  /** Takes the standby that is starting, which is faster than a new start; starts a container when there is no standby. */
+  /** Waits for a standby that is starting, because a new start takes longer. Without a standby, starts a container. */
   async #awaitStandby(): Promise<Container> {
     await this.#starting?.catch(() => undefined);
     const standby = this.#standby;

@@ -23,8 +23,9 @@ export interface ParseHelp {
   /** Reads a part of the file. @param index index of the part, from 0. */
   readPart(index: number): Promise<StoredPart>;
   /**
-   * Finds the target of each combination of identifiers, or why it has none, and the label ids of each combination of
-   * VersionTag and tags. The parser sends combinations that it has not seen in the file before, or has forgotten.
+   * Finds the target of each combination of identifiers, or the reason why the combination has no target. Also finds
+   * the label ids of each combination of VersionTag and tags. The parser sends a combination when the combination is
+   * new in the file, or when the parser has forgotten it.
    */
   resolve(request: ResolveRequest): Promise<ResolveAnswer>;
   /** Called once, before the first chunk, with the names of unknown columns. */

@@ -1,6 +1,6 @@
 /**
- * Gives each combination of version and tags in a file a number, so that the combination is
- * resolved to dictionary ids once.
+ * Numbers the combinations of version and tags in a file, so that each combination is resolved to dictionary ids only
+ * once.
  */
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { type Labels, MAX_VERSION, toLabels } from '../../points/label-rules.ts';
@@ -55,7 +55,7 @@ export class LabelTable {
   }
 
   /**
-   * Returns the dictionary ids of a combination, or why it is invalid.
+   * Returns the dictionary ids of a combination, or the problem that makes the combination invalid.
    * @throws {Error} when the combination is unknown, or is valid and not resolved.
    */
   get(id: number): LabelIds | Problem {
@@ -65,7 +65,7 @@ export class LabelTable {
     return found;
   }
 
-  /** Clears the table, which invalidates all numbers, when it has more than 100,000 entries. */
+  /** Clears the table when it has more than 100,000 entries. Clearing invalidates all numbers. */
   trim(): void {
     if (this.#entries.length <= MAX_ENTRIES) return;
     this.#ids.clear();

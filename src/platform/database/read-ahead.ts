@@ -31,7 +31,7 @@ export function columnBytes(item: unknown): number {
  * Yields the items of `start` in order.
  * @param start produces the items; its signal aborts when `signal` does, and when the consumer stops before the
  * producer has ended.
- * @throws the error of `start`, after its last item; the reason of `signal`.
+ * @throws the error of `start`, after the last item is yielded; the reason of `signal`.
  */
 export async function* readAhead<Item>(
   start: (signal: AbortSignal) => AsyncIterable<Item>,

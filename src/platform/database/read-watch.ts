@@ -1,5 +1,5 @@
 /**
- * Watches the database connection behind a streamed answer. Cuts the connection when a signal ends the answer early
+ * Watches the database connection behind a streamed answer. Closes the connection when a signal ends the answer early
  * (for example because the client has disconnected), when the client reads nothing for too long, or when the database
  * sends nothing for too long. A statement_timeout cannot replace the watch: a statement may stream for hours to a
  * client that keeps reading.
@@ -29,10 +29,10 @@ export interface ReadWatch {
   handOver(): void;
   /**
    * Call it when the client asks for more rows: the silence limit applies from then on. @throws {Error} `reason()`
-   * when the connection was cut.
+   * when the watch has closed the connection.
    */
   takeBack(): void;
-  /** Why the connection was cut; undefined while it is open. */
+  /** Why the watch closed the connection; undefined while the connection is open. */
   reason(): Error | undefined;
   /** Ends the watch; the connection stays open. */
   end(): void;
@@ -47,8 +47,8 @@ const CONTENDED_STALL_MS = 2000;
 
 /**
  * Starts the watch; the silence limit applies until the first `handOver`.
- * @param signal aborts when the answer ends early, for example because the client disconnects; an aborted signal cuts
- * the connection at once.
+ * @param signal aborts when the answer ends early, for example because the client disconnects; an aborted signal
+ * closes the connection at once.
  */
 export function watchRead(
   { bytesRead, cut }: WatchedConnection,

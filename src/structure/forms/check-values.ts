@@ -35,8 +35,8 @@ export async function assertFormValues(
 
 /**
  * @returns the problems of `written`, at most 100 for each form. When `former` has values of the form, problems of
- * unchanged values are left out. Otherwise every problem of the form is new, even that of a required field that is
- * missing in both.
+ * unchanged values are left out. Otherwise every problem of the form is new, even the problem of a required field that
+ * is missing in both `former` and `written`.
  */
 export function findNewProblems(
   forms: readonly Pick<Form, 'name' | 'groups'>[],

@@ -151,7 +151,7 @@ function nameItem({ name, value }: { readonly name?: string | null | undefined; 
   return name && name !== value ? `${text} (${name})` : text;
 }
 
-/** Lists names in an error message; many names are cut. */
+/** Lists at most `MAX_NAMES` names for an error message, and gives the number of the other names. */
 export function listNames(names: readonly string[]): string {
   if (names.length === 0) return 'none';
   const shown = names.slice(0, MAX_NAMES).join(', ');

@@ -62,7 +62,7 @@ async function answerPurge({ database, audit }: VersionRouteParts, c: Context<En
   return c.json({ variableId, removedVersionCount: removed.get(variableId) ?? 0 });
 }
 
-/** Requests a background purge of every versioned variable of the account and answers how many there are. */
+/** Requests a background purge of every versioned variable of the account and answers the number of these variables. */
 async function answerAccountPurge({ database, audit }: VersionRouteParts, c: Context<Env>): Promise<Response> {
   const variableCount = await withTransaction(database, async (transaction) => {
     const { rows } = await transaction.query<{ id: number }>(

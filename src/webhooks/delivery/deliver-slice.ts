@@ -44,7 +44,7 @@ const MAX_UNWRITTEN = 50;
 /**
  * Sends due attempts of a webhook for one time slice (R-I3).
  * @returns whether the webhook may have more due attempts.
- * @throws an error of a lane, after all lanes have ended and the claims of attempts not taken are released.
+ * @throws an error of a lane, after all lanes have ended and the claims of the attempts that no lane took are released.
  */
 export async function deliverSlice(
   services: DeliveryServices,

@@ -2,8 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
 /**
- * @returns the peaks of resident memory that the process and its children reach by the end of `work`, added up, minus
- * their resident memory before `work`.
+ * @returns the sum of the peaks of resident memory of the process and its children during `work`, minus their resident
+ * memory before `work`.
  */
 export async function memoryGrowth(pid: number, work: () => Promise<unknown>): Promise<number> {
   const pids = [pid, ...childrenOf(pid)];

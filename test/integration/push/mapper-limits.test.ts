@@ -51,12 +51,12 @@ test('mapper: a body that is not UTF-8 is refused with the number of its first w
   await expect(run).rejects.toMatchObject({ code: 'mapping_failed', message });
 });
 
-describe('mapper: the answer of a mapper', () => {
+describe('mapper: size of the answer and memory', () => {
   test.each([
-    ['of 1000 bytes is returned when the limit is 1000 bytes', '$pad("",996,"x")', undefined],
-    ['of 1001 bytes is refused with an error that names the limit of 1000 bytes', '$pad("",997,"x")', 1001],
+    ['an answer of 1000 bytes is returned when the limit is 1000 bytes', '$pad("",996,"x")', undefined],
+    ['an answer of 1001 bytes is refused with an error that names the limit of 1000 bytes', '$pad("",997,"x")', 1001],
     [
-      'of 503 characters and 1002 bytes is refused with an error that names the limit of 1000 bytes',
+      'an answer of 503 characters and 1002 bytes is refused with an error that names the limit of 1000 bytes',
       '$pad("",499,"é")',
       1002,
     ],
@@ -69,7 +69,7 @@ describe('mapper: the answer of a mapper', () => {
     }
   });
 
-  test('of 250 MB adds less than 100 MiB to the memory of the API and blocks its event loop for less than 0.5 s (R-D9)', async () => {
+  test('an answer of 250 MB adds less than 100 MiB to the memory of the API and blocks its event loop for less than 0.5 s (R-D9)', async () => {
     const mappers = open({ memoryMebibytes: 1024 });
     const before = process.memoryUsage().rss;
     const { maxTurnMs } = await measureTurns(async () => {
@@ -85,7 +85,7 @@ describe('mapper: the answer of a mapper', () => {
     ['one long text', '$pad("",250000000,"x")'],
     ['texts outside the heap', '$base64encode($pad("",200000000,"x"))'],
     ['a long array', '$split($pad("",20000000,"x,"),",")'],
-  ])('is mapping_failed when the mapper exceeds its memory limit with %s (R-D9)', async (_what, expression) => {
+  ])('a mapper that exceeds its memory limit with %s fails with mapping_failed (R-D9)', async (_what, expression) => {
     const run = open({ memoryMebibytes: 128 }).run({ accountId: 1 }, { expression, body: BODY, maxBytes: MEBIBYTE });
     const message =
       /ended before it answered; it may have exceeded its limit of 128 MiB of memory|the mapper failed: Failed to/;

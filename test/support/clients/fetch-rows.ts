@@ -7,7 +7,7 @@ export interface RawAnswer {
   readonly bytes: Buffer;
 }
 
-/** Sends a request; `token` defaults to that of the manager. */
+/** Sends a request; `token` defaults to the token of the manager. */
 export async function fetchRaw(
   api: TestApi,
   path: string,

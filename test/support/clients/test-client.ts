@@ -5,7 +5,7 @@ import type { CheckAnswer } from '../answers/described-answers.ts';
 export interface TestAnswer<Body> {
   readonly status: number;
   readonly headers: Headers;
-  /** The parsed body; text where the media type is not JSON, undefined when it is empty. */
+  /** The parsed body: text when the media type is not JSON, undefined when the body is empty. */
   readonly body: Body;
 }
 
@@ -31,7 +31,7 @@ export interface TestClient {
 
 /**
  * @param token undefined for calls without credentials.
- * @param check sees every answer.
+ * @param check called with every answer.
  */
 export function createTestClient(origin: string, token?: string, check: CheckAnswer = () => {}): TestClient {
   const send = async <Body>(method: string, path: string, body?: unknown, options: SendOptions = {}) => {

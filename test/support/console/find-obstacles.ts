@@ -1,4 +1,4 @@
-/** Finds what axe-core calls serious or critical in the page that is shown. */
+/** Finds the accessibility violations in the shown page that axe-core rates as serious or critical. */
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 
@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 
 /**
- * @returns a script for the page, whose result is one text per serious or critical violation. With `resultTypes`,
+ * @returns a script to run in the page; it returns one text per serious or critical violation. With `resultTypes`,
  * axe-core lists only violations in full: a full list of the elements that pass is larger than the page.
  */
 const run = (
@@ -16,8 +16,8 @@ const run = (
   .map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`;
 
 /**
- * Applies all rules, or only those that depend on colours: a page that is shown in another colour scheme differs in nothing
- * else. @returns one text per broken rule: its id and the HTML of the elements that break it.
+ * Applies all rules, or only the rules that depend on colours. Use `colours` for a page in a second colour scheme, because
+ * nothing else differs. @returns one text per broken rule: its id and the HTML of the elements that break it.
  */
 export async function findObstacles(page: Page, rules: 'all' | 'colours' = 'all'): Promise<readonly string[]> {
   if (!(await page.evaluate<boolean>(`'axe' in window`))) await page.evaluate(axe.source);

@@ -39,7 +39,7 @@ test('console chart: the usual distance between points is the median distance, w
   expect(spacingOf([1])).toBeUndefined();
 });
 
-test('console chart: the bucket of an average ends where the next one begins; the last bucket ends with the range', () => {
+test('console chart: the bucket of an average ends where the next bucket begins; the last bucket ends with the range', () => {
   const range = { from: 0, to: 300 };
   expect(bucketAt([0, 100, 200], 100, range)).toEqual({ from: 100, to: 200 });
   expect(bucketAt([0, 100, 200], 200, range)).toEqual({ from: 200, to: 300 });
@@ -67,7 +67,7 @@ test.each([
   expect(writeAgo(new Date(nowMs + seconds * 1000).toISOString(), nowMs, 'en')).toBe(expected);
 });
 
-describe('console correction: missing dates follow the civil calendar of the zone', () => {
+describe('console correction: missing dates are computed in the civil calendar of the zone', () => {
   const zone = 'Europe/Brussels';
   const sec = (instant: string) => Date.parse(instant) / 1000;
   const pointsOf = (...dates: string[]) => ({
@@ -84,7 +84,7 @@ describe('console correction: missing dates follow the civil calendar of the zon
     expect(datesOf(edits)).toEqual(['2026-10-24T22:00', '2026-10-25T23:00']);
     expect([...(edits?.values() ?? [])].every((value) => value > 0 && value < 3)).toBe(true);
   });
-  test('months have their own lengths', () => {
+  test('monthly dates fall on the first day of each month', () => {
     const points = pointsOf('2025-12-31T23:00:00Z', '2026-04-30T22:00:00Z');
     const edits = applyChange('fill', 0, points, new Map(), range, toStep(1, 'Month', zone));
     expect(datesOf(edits)).toEqual(['2026-01-31T23:00', '2026-02-28T23:00', '2026-03-31T22:00']);
@@ -111,7 +111,7 @@ describe('console correction: a change that leads to more than 5,000 edits is re
   });
   const step = toStep(1, 'Minute', 'UTC');
 
-  test('when missing points are added', () => {
+  test('adding 5,001 missing points is refused', () => {
     const add = (count: number) => applyChange('create', 7, pointsOf(0), new Map(), minutes(count), step);
     expect(MAX_CORRECTED).toBe(5000);
     expect(add(MAX_CORRECTED)?.size).toBe(MAX_CORRECTED);
@@ -119,7 +119,7 @@ describe('console correction: a change that leads to more than 5,000 edits is re
   });
 
   test.each(['set', 'add', 'scale'] as const)(
-    'when the change "%s" is applied to both stored and added points',
+    'the change "%s" of 3,000 stored and 3,000 added points is refused',
     (kind) => {
       const points = { ...pointsOf(3000), values: new Float64Array(3000).fill(1) };
       const added = applyChange('create', 7, points, new Map(), minutes(6000), step) ?? new Map();
@@ -128,7 +128,7 @@ describe('console correction: a change that leads to more than 5,000 edits is re
     },
   );
 
-  test('when the 5,001st value is typed; one of 5,000 edits can still be removed', () => {
+  test('typing the 5,001st value is refused; one of 5,000 edits can still be removed', () => {
     const points = pointsOf(1);
     const full = new Map(Array.from({ length: MAX_CORRECTED }, (_, index) => [60 * (index + 1), 7] as const));
     expect(editOne(points, full, 0, 9)).toBeUndefined();

@@ -29,7 +29,7 @@ function openApp() {
   return (userId: string) => app.request('/', { headers: { 'x-user': userId } });
 }
 
-describe('http: a user that ignores refusals', () => {
+describe('http: rate limit of a user', () => {
   beforeEach(() => {
     vi.useFakeTimers();
   });
@@ -37,7 +37,7 @@ describe('http: a user that ignores refusals', () => {
     vi.useRealTimers();
   });
 
-  it('waits for its answers, gets Connection: close in the last answer, and does not delay another user (R-B15, R-A14)', async () => {
+  it('a user that ignores refusals waits for its answers, gets Connection: close in the last answer, and does not delay another user (R-B15, R-A14)', async () => {
     const request = openApp();
     const first = await request('greedy');
     expect([first.status, first.headers.get('retry-after'), first.headers.get('connection')]).toEqual([429, '5', null]);

@@ -4,7 +4,7 @@ import { planRequest } from '../../../src/http/rate-rules.ts';
 
 const PER_MINUTE = 60;
 
-/** Opens a paced limiter over a limiter in memory that records the key of each call. */
+/** Opens a paced limiter that wraps a limiter in memory. The wrapped limiter adds the key of each call to `calls`. */
 function openLimiter() {
   const fullAtMs = new Map<string, number>();
   const calls: string[] = [];
@@ -26,7 +26,7 @@ function openLimiter() {
   return { limiter, calls, useUp };
 }
 
-describe('http: refusals of a rate limit', () => {
+describe('http: paced refusals', () => {
   beforeEach(() => {
     vi.useFakeTimers();
   });
@@ -34,7 +34,7 @@ describe('http: refusals of a rate limit', () => {
     vi.useRealTimers();
   });
 
-  it('come from memory while the budget is used up; the first request that fits the budget passes (R-B15)', async () => {
+  it('refusals come from memory while the budget is used up; the first request that fits the budget passes (R-B15)', async () => {
     const { limiter, calls, useUp } = openLimiter();
     await useUp('a');
     expect(await limiter.count('a', PER_MINUTE)).toBe(1000);
@@ -47,7 +47,7 @@ describe('http: refusals of a rate limit', () => {
     expect(calls).toEqual(['a', 'a', 'a']);
   });
 
-  it('of one key are sent 10 ms apart; a refusal of another key does not wait for them (R-A14)', async () => {
+  it('refusals of one key are sent 10 ms apart; a refusal of another key is sent at once (R-A14)', async () => {
     const { limiter, useUp } = openLimiter();
     await useUp('a');
     await useUp('b');
@@ -89,7 +89,7 @@ describe('http: refusals of a rate limit', () => {
     expect(limiter.isFlooded('a')).toBe(false);
   });
 
-  it('a limiter delays at most 2,000 refusals, those of all its keys together (R-A14)', async () => {
+  it('a limiter delays at most 2,000 refusals in total, counted over all keys (R-A14)', async () => {
     const { limiter, useUp } = openLimiter();
     const keys = Array.from({ length: 20 }, (_, index) => `k${index}`);
     for (const key of keys) await useUp(key);

@@ -56,7 +56,7 @@ describe('platform: workbook writer', () => {
     expect(rowsOf((await written({ rows: batchesOf() })).worksheets[0])).toEqual([HEADER]);
   });
 
-  test('keeps texts as texts: formulas, markup, escapes and control characters', async () => {
+  test('writes formulas, markup, escapes and control characters as text', async () => {
     const texts = ['=1+1', '<a&b>"\'', ' a\nb\t', '_x0041_', 'a\rb\u0000\u007f', '5', 'é😀'];
     const workbook = await written({ rows: batchesOf(texts.map((text) => [text, 0])) });
     const unescaped = (text: unknown) =>
@@ -65,7 +65,7 @@ describe('platform: workbook writer', () => {
     expect(rows.map(([text]) => unescaped(text))).toEqual(texts);
   });
 
-  test('cuts a text at the 32,767 characters a cell can hold', async () => {
+  test('shortens a text to the 32,767 characters that a cell can hold', async () => {
     const texts = ['x'.repeat(32_767), 'x'.repeat(32_768)];
     const workbook = await written({ rows: batchesOf(texts.map((text) => [text, 0])) });
     const [, ...rows] = rowsOf(workbook.worksheets[0]);

@@ -1,6 +1,6 @@
 /**
- * Plays the scenarios of test/scenarios in the model, which computes results from the rules alone: what a scenario
- * expects must follow from the rules.
+ * Plays the scenarios of test/scenarios in the model, to check that the results that a scenario expects follow from the
+ * rules: the model computes results from the rules alone.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

@@ -12,7 +12,7 @@ function open(queued: readonly object[] = []) {
   return openAdmission(database, { maxMemoryBytes: 8 * MIB, maxQueueBytes: 100 * MIB }, METRICS);
 }
 
-test('push: a body that is larger than the memory of all bodies is refused with the advice to send smaller requests', () => {
+test('push: a body that needs more than the memory for all bodies is refused with the advice to send smaller requests', () => {
   const body = open().openBody({ accountId: 1, userId: 'max' });
   body.take(5 * MIB);
   expect(() => body.take(5 * MIB)).toThrow(
@@ -20,7 +20,7 @@ test('push: a body that is larger than the memory of all bodies is refused with 
   );
 });
 
-test('push: a body that other bodies leave no memory is refused with the memory in use, in MiB', () => {
+test('push: the error for a body without free memory names the memory in use, in MiB', () => {
   const admission = open();
   admission.openBody({ accountId: 1, userId: 'max' }).take(7.5 * MIB);
   const body = admission.openBody({ accountId: 2, userId: 'una' });
@@ -32,7 +32,7 @@ test('push: a body that other bodies leave no memory is refused with the memory 
   );
 });
 
-test('push: a full queue is refused with its bytes and those of the account, in MiB', async () => {
+test('push: the error for a full queue names the bytes in the queue and the bytes of the account, in MiB', async () => {
   const admission = open([
     { accountId: 1, bytes: 20.5 * MIB },
     { accountId: 2, bytes: 70 * MIB },

@@ -83,7 +83,10 @@ export function InputChart({ evaluation, timeZone, result }: InputChartProps) {
   );
 }
 
-/** Outside the component: given the same function at each render, `useQueries` returns the same array until data change. */
+/**
+ * Declared outside the component, so that each render passes the same function to `useQueries`, which then returns the
+ * same array until data change.
+ */
 function pointsOf(results: readonly { readonly data: Points | undefined }[]): readonly (Points | undefined)[] {
   return results.map(({ data }) => data);
 }

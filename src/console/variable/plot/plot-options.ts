@@ -8,7 +8,7 @@ export const HEIGHT_PIXELS = 360;
 export const MIN_DRAG_PIXELS = 6;
 const DAY_SEC = 86_400;
 
-/** @returns the units of the lines in the order of their first line; each has an axis. */
+/** @returns the units of the lines, in the order of the first line of each unit. Each unit has an axis. */
 export function unitsOf(lines: PlotProps['lines']): readonly string[] {
   return [...new Set(lines.map(({ unit }) => unit))];
 }

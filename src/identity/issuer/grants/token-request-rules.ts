@@ -18,7 +18,7 @@ export function toScope(name: string): string {
   return SCOPE_ALIASES.get(name) ?? name;
 }
 
-/** @returns the names in `scope`, which are separated by spaces, with aliases replaced, each name once. */
+/** Splits `scope` at spaces and replaces aliases. @returns each name once. */
 export function parseScopes(scope: string | undefined): ReadonlySet<string> {
   const names = (scope ?? '').split(/\s+/).filter((name) => name !== '');
   return new Set(names.map(toScope));

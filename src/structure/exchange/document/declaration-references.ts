@@ -1,6 +1,7 @@
 /**
- * References of a formula, which a document writes by business key instead of id. A reference leaves out a site or
- * source that is also the calculated variable's, so that a site copied under another name reads its own variables.
+ * References of a formula. A document writes a reference by business key instead of id. A reference leaves out its site
+ * or source when the calculated variable has the same one, so that a site copied under another name reads its own
+ * variables.
  */
 import { type OwnNames, toDocumentId } from './catalogue-members.ts';
 import { type Key, type KindName, keyMembers, REFERENCE } from './kinds.ts';
@@ -64,7 +65,7 @@ export function toDocumentDeclaration(declaration: Members, home: Home, keys: Re
   ) as Members;
 }
 
-/** Whether a form (an entry of `entities`) is of a source; `entityType` is a name in any case, or a number (R-A3). */
+/** Whether a form (an entry of `entities`) is for a source; `entityType` is a name in any case, or a number (R-A3). */
 export function isSourceForm(entityType: unknown): boolean {
   return ['2', 'source'].includes(String(entityType).toLowerCase());
 }

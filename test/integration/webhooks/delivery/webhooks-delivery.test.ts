@@ -44,7 +44,7 @@ test('webhook delivery: a message is signed, has type, timestamp, account and da
   });
 });
 
-test('webhook delivery: 150 messages are sent once each, at most 15 places away from event order (R-I3, R-I8)', async () => {
+test('webhook delivery: each of 150 messages is sent once, at most 15 positions away from the position of its event (R-I3, R-I8)', async () => {
   const { url, waitFor, received } = await receiver();
   await delivery.addWebhook(url);
   await delivery.createSites(150);

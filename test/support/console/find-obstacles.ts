@@ -16,8 +16,8 @@ const run = (
   .map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`;
 
 /**
- * Applies all rules, or only the rules that depend on colours. Use `colours` for a page in a second colour scheme, because
- * nothing else differs. @returns one text per broken rule: its id and the HTML of the elements that break it.
+ * Applies all rules, or only the rules that depend on colours. Use `colours` for a page in a second colour scheme: only
+ * the colours differ. @returns one text per broken rule: its id and the HTML of the elements that break it.
  */
 export async function findObstacles(page: Page, rules: 'all' | 'colours' = 'all'): Promise<readonly string[]> {
   if (!(await page.evaluate<boolean>(`'axe' in window`))) await page.evaluate(axe.source);

@@ -1,6 +1,6 @@
 /**
- * Maps errors to gRPC statuses (R-J3), with the error code of the REST interface in `google.rpc.ErrorInfo` and the problem of
- * each field in `google.rpc.BadRequest`; `google.rpc.RetryInfo` says when to try again.
+ * Maps errors to gRPC statuses (R-J3). `google.rpc.ErrorInfo` contains the error code of the REST interface,
+ * `google.rpc.BadRequest` the problem of each field, and `google.rpc.RetryInfo` the time after which to try again.
  */
 import { Metadata, type StatusObject } from '@grpc/grpc-js';
 import protobuf from 'protobufjs';

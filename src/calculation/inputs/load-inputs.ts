@@ -202,7 +202,7 @@ function periodOf({ fromMicros, toMicros }: Window): Pick<PointSelection, 'fromM
   };
 }
 
-/** Reads the points of an input, and at most one more than `remainingPoints`. */
+/** Reads the points of an input, but at most `remainingPoints` + 1. */
 async function readColumns(
   transaction: Transaction,
   { selection, buckets }: InputPlan,

@@ -27,7 +27,7 @@ import { Zygote } from './zygote.ts';
 
 /** Milliseconds that a run may take beyond its wall limit, for set-up and for the transfer of a large answer. */
 const GRACE_MS = 60_000;
-/** Processes that `sharedLimits` adds to the shares, for the zygote, the supervisors and the waiting runners. */
+/** Processes that `sharedLimits` allows in addition, for the zygote, the supervisors and the waiting runners. */
 const OWN_PROCESSES = 64;
 const CONNECT_PATIENCE_MS = 30_000;
 const CONNECT_RETRY_MS = 100;
@@ -124,8 +124,8 @@ async function chooseLauncher(config: SandboxConfig, log: Log): Promise<Launcher
 }
 
 /**
- * Multiplies the limits of one run by the concurrency plus one, and adds OWN_PROCESSES to the processes. The additional
- * share is for the zygote and its waiting runners.
+ * Multiplies the limits of one run by CALC_CONCURRENCY + 1, and adds OWN_PROCESSES to the maximum number of processes.
+ * The `+ 1` is for the zygote and its waiting runners.
  */
 function sharedLimits(config: SandboxConfig): SharedLimits {
   const shares = config.CALC_CONCURRENCY + 1;

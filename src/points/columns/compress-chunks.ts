@@ -1,7 +1,7 @@
 /**
- * Compresses chunks of points into columns (Community edition of TimescaleDB), which take a tenth of the space. A chunk
- * is compressed when no write has changed it for some hours, whatever its dates. Later writes add uncompressed rows to
- * the chunk, and it is compressed again. The Apache edition cannot compress chunks.
+ * Compresses chunks of points (Community edition of TimescaleDB). The compressed form is columnar and takes a tenth of
+ * the space. A chunk is compressed when no write has changed it for some hours, whatever its dates. Later writes add
+ * uncompressed rows to the chunk, and it is compressed again. The Apache edition cannot compress chunks.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import {
@@ -130,8 +130,8 @@ export async function compressChunk(connection: Connection, name: string): Promi
 }
 
 /**
- * @returns the quoted name of the chunk's table of columns when the table existed before and so has dead rows of
- * replaced batches; undefined for a new table.
+ * @returns the quoted name of the table with the compressed data of the chunk, when this table existed before and so
+ * has dead rows of replaced batches; undefined for a new table.
  */
 async function compress(transaction: Transaction, name: string): Promise<string | undefined> {
   const { rows } = await transaction.query(SET_BATCH_ROWS, [name]);
@@ -169,7 +169,7 @@ const FIND_INDEX = `
   select quote_ident(relname) as name from pg_index join pg_class on pg_class.oid = indexrelid
   where indrelid = $1::regclass limit 1`;
 
-/** Stores the batches of a table of columns inline. This transaction created the table, so no reader waits. */
+/** Stores the batches of a table of compressed data inline. This transaction created the table, so no reader waits. */
 async function inlineBatches(transaction: Transaction, columnsName: string): Promise<void> {
   const { rows } = await transaction.query<{ name: string }>(FIND_INDEX, [columnsName]);
   const index = rows[0]?.name;

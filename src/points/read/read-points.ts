@@ -1,6 +1,7 @@
 /**
- * Reads points that are not aggregated, for REST, gRPC and the inputs of calculations. Streams the variables in the
- * order of the selection, as chunks of columns from one snapshot, so that memory does not grow with the answer.
+ * Reads points that are not aggregated, for REST, gRPC and the inputs of calculations. Streams the points of one
+ * variable after another, in the order of the selection, as columnar chunks from one snapshot. So memory does not grow
+ * with the answer.
  */
 import {
   type OpenedRows,

@@ -1,7 +1,7 @@
 /**
- * Messages of a watch as server-sent events. The event `points` contains points by columns, `cursor` contains no
- * points, and `end` contains the reason why the service ends the stream. The id of `points` and `cursor` is the
- * reader's cursor after the event.
+ * Messages of a watch as server-sent events. The event `points` contains points in the JSON of the display level
+ * `Columns`, `cursor` contains no points, and `end` contains the reason why the service ends the stream. The id of
+ * `points` and `cursor` is the reader's cursor after the event.
  */
 import { buffer } from 'node:stream/consumers';
 import type { Dictionary } from '../../points/dictionary.ts';

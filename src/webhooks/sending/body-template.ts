@@ -86,7 +86,7 @@ export function templateSkeleton({ parts }: Template): string {
 /**
  * Fills the placeholders of a template (R-I1).
  * @param values the envelope of the message.
- * @returns the body; undefined above MAX_BODY_BYTES.
+ * @returns the body; undefined when it exceeds MAX_BODY_BYTES.
  */
 export function renderTemplate({ parts }: Template, values: unknown): string | undefined {
   const rendered: string[] = [];
@@ -122,7 +122,7 @@ function parsePath(path: string): readonly (string | number)[] {
   return (path.match(STEP) ?? []).map((step) => (/^\d/.test(step) ? Number(step) : step));
 }
 
-/** State of the JSON scanner: inside a string, and the remaining characters of an escape. */
+/** State of the JSON scanner: whether it is inside a string, and how many characters of an escape sequence are left. */
 interface JsonState {
   readonly isInString: boolean;
   readonly escapeLeft: number;

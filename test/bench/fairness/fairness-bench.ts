@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- --only fairness [--case RESOURCE,…]`: p95 of an operation of account B, alone and beside the worst
- * load of account A, per shared resource, in the same run (R-A14). The limit: beside A, B's p95 stays within 3 times its
- * quiet p95.
+ * `npm run bench -- --only fairness [--case RESOURCE,…]`: for each shared resource, measures p95 of an operation of
+ * account B in the same run, first alone (quiet), then beside the worst load of account A (R-A14). The limit: p95
+ * beside A is at most 3 times the quiet p95.
  */
 import type { Database } from '../../../src/platform/database/database.ts';
 import { addAccount, addUser } from '../../support/fixtures/accounts.ts';
@@ -16,7 +16,7 @@ const MAX_RATIO = 3;
 const ROUNDS = 3;
 const OPERATIONS = 40;
 const WARM_UP = 10;
-/** Time that a refused operation counts as, far above every limit. */
+/** Duration recorded for a refused operation; it is far above every limit. */
 const REFUSED_MS = 60_000;
 
 interface RunningService {

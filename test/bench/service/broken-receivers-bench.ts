@@ -1,7 +1,7 @@
 /**
- * Events for 100 webhooks of one account, one receiver in ten broken (five refuse connections, five never answer): p95 of the
- * time from the storing of a message until its healthy receiver has answered. The long form takes 9 minutes:
- * `BENCH_EVENTS=10000 BENCH_EVENTS_PER_SEC=20`.
+ * Sends events to 100 webhooks of one account. Ten receivers are broken: five refuse connections, five never answer.
+ * Measures p95 of the time from the storing of a message until its receiver has answered, for the healthy receivers.
+ * The long form takes 9 minutes: `BENCH_EVENTS=10000 BENCH_EVENTS_PER_SEC=20`.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';

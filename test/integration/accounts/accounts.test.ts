@@ -155,7 +155,7 @@ describe('accounts: PUT /account', () => {
 
 describe('accounts: features and secondary accesses of the account', () => {
   it.each(['/account/features', '/account/secondaryAccesses'])(
-    '%s lists entries to a manager, each with the level Admin, and answers 403 to a USER (§4.1, R-C3)',
+    '%s lists entries with the level Admin for a manager, and answers 403 to a USER (§4.1, R-C3)',
     async (path) => {
       const { status, body } = await api.manager.get<readonly Account[]>(path);
       expect(status).toBe(200);
@@ -321,7 +321,7 @@ describe('accounts: the audit trail', () => {
     expect((await api.stranger.get('/account/audit?ItemsPerPage=10001')).status).toBe(400);
   });
 
-  it('has no entry of a refused change, nor of a PUT of an empty object (R-A5)', async () => {
+  it('has no entry for a refused change or for a PUT of an empty object (R-A5)', async () => {
     const count = async () => (await api.manager.get<readonly Account[]>('/account/audit')).body.length;
     const before = await count();
     await api.manager.put('/account', { versionLimit: 0 });

@@ -89,8 +89,8 @@ const addressOf = (operation: Operation) => {
 const typesOf = ({ answers: [{ types = {} }] }: Operation) => Object.keys(types);
 const givesFiles = (operation: Operation) => !typesOf(operation).includes(JSON_TYPE);
 
-describe('openapi: each GET operation of the API (except pages, metrics, streams and operations that need R)', () => {
-  it('that gives no file answers 200 as described; if the answer is a list, the list is not empty (R-A9)', async () => {
+describe('openapi: GET operations of the API (except pages, metrics, streams and operations that need R)', () => {
+  it('an operation that returns no file answers 200 as described, and a list is not empty (R-A9)', async () => {
     const silent: string[] = [];
     for (const operation of reading.filter((operation) => !givesFiles(operation))) {
       // The client throws when an answer differs from its description.
@@ -102,7 +102,7 @@ describe('openapi: each GET operation of the API (except pages, metrics, streams
     expect(silent).toEqual([]);
   });
 
-  it('that is described as a listing answers with x-total-count on request (R-A7)', async () => {
+  it('an operation described as a listing answers with x-total-count on request (R-A7)', async () => {
     for (const operation of reading.filter(({ isListing }) => isListing)) {
       const { headers } = await admin.get(addressOf(operation), { 'x-total-count': 'true' });
       expect([operation.operationId, headers.get('x-total-count')]).toEqual([
@@ -112,7 +112,7 @@ describe('openapi: each GET operation of the API (except pages, metrics, streams
     }
   });
 
-  it('that gives a file answers in a described media type, when the client accepts any type or a described type (R-E1)', async () => {
+  it('a file has a described media type when the client accepts any type or a described type (R-E1)', async () => {
     const given: string[] = [];
     for (const operation of reading.filter(givesFiles)) {
       for (const accept of ['*/*', ...typesOf(operation)]) {
@@ -135,7 +135,7 @@ describe('openapi: each GET operation of the API (except pages, metrics, streams
     );
   });
 
-  it('answers 400 for an invalid integer, boolean, instant or enumeration in any query parameter (R-A5, R-A9)', async () => {
+  it('an invalid integer, boolean, instant or enumeration in any query parameter is 400 (R-A5, R-A9)', async () => {
     const { toJsonSchema } = collectSchemas();
     const unread: string[] = [];
     let count = 0;

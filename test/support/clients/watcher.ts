@@ -27,7 +27,7 @@ export interface Watcher {
   begun(): Promise<void>;
   /** Waits until `count` points have arrived. */
   until(count: number): Promise<readonly WatchedPoint[]>;
-  /** Waits for the status the server ends the watch with. */
+  /** Waits for the status with which the server ends the watch. */
   ended(): Promise<GrpcFailure>;
   /** Stops reading messages until `resume`. */
   pause(): void;

@@ -35,7 +35,7 @@ const GZIP = { 'content-encoding': 'gzip' };
 const WAYS: readonly (readonly [way: string, read: (sent: Sent) => Promise<Uint8Array>])[] = [
   ['of known length', (sent) => readBytes(requestOf(sent, lengthOf(sent)), MAX_BYTES)],
   [
-    'of known length in a stream of Node',
+    'of known length in a Node.js stream',
     (sent) =>
       readBytes(
         requestOf(sent, lengthOf(sent)),
@@ -68,7 +68,7 @@ describe.each(WAYS)('http: a body %s', (_, read) => {
   });
 });
 
-it('http: a body whose Content-Length exceeds the limit is refused with the limit and its length (R-A5)', async () => {
+it('http: a body with a Content-Length above the limit is refused, and the error states both (R-A5)', async () => {
   const sent = { bytes: new Uint8Array(1 << 10), cuts: [] };
   await expect(readBytes(requestOf(sent, lengthOf(sent)), 1000)).rejects.toMatchObject({
     ...{ code: 'body_too_large', message: 'the body must be at most 1000 bytes, got 1024 bytes' },
@@ -96,10 +96,10 @@ describe('http: a gzip body', () => {
   });
 
   it.each([
-    ['is invalid', Uint8Array.from([1, 2, 3]), false, 'the body is not valid gzip'],
-    ['ends early', Uint8Array.from(gzipSync('x').subarray(0, 15)), false, 'the body is not valid gzip'],
-    ['is cut off by a lost connection', Uint8Array.from(gzipSync('x')), true, 'the body was not received completely'],
-  ])('that %s is refused with an error that names the cause (R-A4, R-A5)', async (_what, bytes, breaksOff, message) => {
+    ['it is invalid', Uint8Array.from([1, 2, 3]), false, 'the body is not valid gzip'],
+    ['it ends early', Uint8Array.from(gzipSync('x').subarray(0, 15)), false, 'the body is not valid gzip'],
+    ['the connection is lost', Uint8Array.from(gzipSync('x')), true, 'the body was not received completely'],
+  ])('is refused when %s, and the error names the cause (R-A4, R-A5)', async (_what, bytes, breaksOff, message) => {
     const cuts = breaksOff ? [bytes.length - 4] : [];
     const reading = readBytes(requestOf({ bytes, cuts, breaksOff }, GZIP), MAX_BYTES);
     await expect(reading).rejects.toMatchObject({ code: 'invalid_input', message });
@@ -116,7 +116,7 @@ describe('http: encodings of a JSON body', () => {
     }
   });
 
-  it('bytes that are not the UTF-16 of the media type are refused with a reference to the media type (R-A5)', async () => {
+  it('bytes that are not UTF-16 as Content-Type says are refused; the error names Content-Type (R-A5)', async () => {
     const sent = { bytes: Uint8Array.from([0x7b]), cuts: [] };
     const reading = readJsonBody(requestOf(sent, { 'content-type': 'application/json; charset=utf-16' }));
     await expect(reading).rejects.toThrow('the body must be UTF-16LE, as its Content-Type says');

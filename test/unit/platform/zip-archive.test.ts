@@ -1,4 +1,4 @@
-/** What the refusals of a zip archive name: the part of the workbook, and sizes in bytes and rounded (R-E4). */
+/** The error for a refused zip archive names the part of the workbook, and gives sizes in bytes and rounded (R-E4). */
 import { describe, expect, test } from 'vitest';
 import { showBytes } from '../../../src/platform/limits.ts';
 import { openZipArchive } from '../../../src/platform/streaming/zip-archive.ts';
@@ -14,7 +14,7 @@ async function readA(...entries: readonly ZipEntry[]): Promise<void> {
   for await (const piece of archive.read('xl/a.xml')) expect(piece.length).toBeGreaterThan(0);
 }
 
-describe('zip archive: a refusal names', () => {
+describe('zip archive: the error names', () => {
   test('the part whose compressed bytes are damaged', async () => {
     const deflated = { data: Buffer.from([0xff, 0xff, 0xff]), inflatedBytes: 3, crc32: 0 };
     await expect(readA({ name: 'xl/a.xml', content: '', deflated })).rejects.toMatchObject({

@@ -43,7 +43,7 @@ function contentsOf(elements: readonly Element[]): PushContents {
   };
 }
 
-// The second and third entry have the same VersionTag and different tags.
+// The second and the third entry have the same VersionTag and different tags.
 const LABEL_IDS = [
   { versionTagId: 0, tagSetId: 0 },
   { versionTagId: 1, tagSetId: 5 },
@@ -91,7 +91,7 @@ function expectedRows(elements: readonly Element[]): Row[] {
 }
 
 describe('push: encoded readings', () => {
-  it('take a date alone as the first instant of its day, also when midnight occurs twice or never (R-A11, R-D4)', () => {
+  it('without a time have the first instant of their day, also if midnight occurs twice or never (R-A11, R-D4)', () => {
     const dates = ['2026-03-08', '2026-11-01', '2026-11-01T00:00:00'];
     const data = dates.map((date, value) => ({ date, value }));
     const parsed = parsePush([{ variableId: 1, data }], { maxElements: 1, maxReadings: 3 });
@@ -123,7 +123,7 @@ describe('push: encoded readings', () => {
     );
   });
 
-  it('keep the last reading of each variable, date and VersionTag, and the order within a date (R-D5)', () => {
+  it('include only the last reading of each variable, date and VersionTag, in body order within a date (R-D5)', () => {
     fc.assert(
       fc.property(fc.array(element, { maxLength: 6 }), (elements) => {
         const { tuples, readingCount } = encode(elements);

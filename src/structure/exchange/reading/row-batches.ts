@@ -36,7 +36,7 @@ export class RowBatches {
   #characters = 0;
   #rowCount = 0;
 
-  /** Collects rows into batches. @param send passes a batch on; `add` waits until it resolves. */
+  /** Collects rows into batches. @param send passes a batch on; `add` waits for its promise. */
   constructor(maxRows: number, send: (batch: StagedBatch) => Promise<void>) {
     this.#maxRows = maxRows;
     this.#send = send;

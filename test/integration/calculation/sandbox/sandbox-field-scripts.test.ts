@@ -124,7 +124,7 @@ test('script from practice: computes the ratio of mean weekend consumption to me
   expect(rows).toEqual([[START + 6 * DAY, 0.5]]);
 });
 
-test('script from practice: computes the share of a capacity that a power uses; the capacity is a form value times a constant, and an unset form value ends in an error of the script (R-H2, R-H8)', async () => {
+test('script from practice: divides power by a capacity, which is a form value times a constant; when the form value is not set, the script returns an error (R-H2, R-H8)', async () => {
   const given = { inputs: { power: regular([45, 90, 99], HOUR) }, constants: { margin: 0.9 } };
   const outcome = await run('capacity-check', { ...given, forms: { capacity: 100 } });
   expect(outcome).toMatchObject({

@@ -197,7 +197,7 @@ function describePeriod({ fromMicros, untilMicros }: Period): string {
   return [...from, ...until].join(', ');
 }
 
-/** @returns functions that read the labels of rows; in a slice, rows with equal Version and tags cells share one object. */
+/** @returns functions that read the labels of rows; in a slice, rows with equal Version and Tags share one object. */
 function labelReader(
   { dates, versions, tags }: OutputSeries,
   { isVersioned, defaultVersion }: Omit<OutputSettings, 'period'>,

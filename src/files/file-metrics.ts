@@ -1,4 +1,4 @@
-/** Counters of Standard Files that ended and of rows, and gauges of files that wait or are processed (R-A9). */
+/** Metrics of Standard Files (R-A9): counters of rows and of ended files, gauges of waiting and of processed files. */
 import type { BacklogQuery } from '../platform/metrics/backlog.ts';
 import type { Count, Metrics } from '../platform/metrics/metrics.ts';
 

@@ -81,7 +81,7 @@ export async function xlsxTemplate(): Promise<Uint8Array> {
   return new Uint8Array(await workbook.xlsx.writeBuffer());
 }
 
-/** Returns the validations of a sheet, which exceljs has but does not declare; `add` takes a whole range. */
+/** Returns a sheet's validations, a property that exceljs does not declare; `add` takes a whole range. */
 function validationsOf(sheet: Excel.Worksheet) {
   type Validations = { readonly add: (range: string, validation: Excel.DataValidation) => void };
   return (sheet as unknown as { readonly dataValidations: Validations }).dataValidations;

@@ -87,7 +87,7 @@ const hourly = (variableId: number, members: object = {}) => ({
 const IDENTITY = 'list(TimeSeries = inputVariables$a$TimeSeries[, c("Dates", "Values")])';
 
 describe('calculation: a write to a trigger input', () => {
-  test('runs the script on the window around the changed dates and stores its result, and a replay of the run reproduces the result (R-H5, R-H6, R-H12)', async () => {
+  test('the script runs on the window around the changed dates, its result is stored, and a replay of the run reproduces the result (R-H5, R-H6, R-H12)', async () => {
     const input = await createVariable(api, sourceId);
     await push(input, readings([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]));
     await settled();
@@ -114,7 +114,7 @@ describe('calculation: a write to a trigger input', () => {
     });
   });
 
-  test('runs a chain of variables, each of which reads the result of the previous one (R-H5)', async () => {
+  test('a chain of variables runs, and each variable reads the result of the previous variable (R-H5)', async () => {
     const input = await createVariable(api, sourceId);
     const first = await createVariable(api, sourceId, { calculated: calculated(IDENTITY, [hourly(input)]) });
     const sum = 'list(TimeSeries = data.frame(Dates = triggerDate, Values = sum(inputVariables$a$TimeSeries$Values)))';
@@ -226,7 +226,7 @@ describe('calculation: versions of a calculated variable (§9.4)', () => {
 });
 
 describe('calculation: the record of a run (R-H8)', () => {
-  test('contains the message and line of a script error', async () => {
+  test('the record contains the message and line of a script error', async () => {
     const input = await createVariable(api, sourceId);
     const variable = await createVariable(api, sourceId, {
       calculated: calculated('message("so far")\nx <- 1\nstop("no such meter")', [hourly(input)]),
@@ -257,7 +257,7 @@ describe('calculation: the record of a run (R-H8)', () => {
 });
 
 describe('calculation: force-update (§6, R-H5)', () => {
-  test('runs the calculated variables of a source over all points of their inputs', async () => {
+  test('force-update of a source runs its calculated variables over all points of their inputs', async () => {
     const { sourceId: own } = await createSiteAndSource(api);
     const input = await createVariable(api, own);
     await push(input, readings([1, 2], '2020-01-01T00:00:00Z'));
@@ -268,7 +268,7 @@ describe('calculation: force-update (§6, R-H5)', () => {
     expect((await read(variable)).map(({ rawValue }) => rawValue)).toEqual([1, 2]);
   });
 
-  test('runs each calculated variable of a site once, in dependency order', async () => {
+  test('force-update of a site runs each calculated variable once, in dependency order', async () => {
     const { siteId, sourceId: own } = await createSiteAndSource(api);
     const input = await createVariable(api, own);
     await push(input, readings([1, 2]));
@@ -304,7 +304,7 @@ describe('calculation: force-update (§6, R-H5)', () => {
     expect(await api.call('GET', `/runs/${run?.id}/wave`)).toMatchObject({ nodes: [{ state: 'Failed' }], edges: [] });
   });
 
-  test('answers 409 for a variable that is not calculated', async () => {
+  test('force-update of a variable that is not calculated answers 409', async () => {
     const input = await createVariable(api, sourceId);
     expect((await api.post(`/variables/${input}/forceUpdate`, {})).status).toBe(409);
   });

@@ -138,7 +138,7 @@ try {
       process.stdout.write(`${name}: left out, this machine cannot run R\n`);
       continue;
     }
-    // Printed and written after each section, so that a section that fails loses no figure of those before it.
+    // Prints and writes after each section, so that a failed section does not lose the figures of earlier sections.
     const found = (await SECTIONS[name]?.(database, accountId)) ?? [];
     printFigures(found);
     figures.push(...found);

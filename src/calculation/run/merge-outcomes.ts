@@ -1,4 +1,4 @@
-/** Merges the outcomes of a run's formulas into its notes and durations (R-H8). */
+/** Merges the outcomes of a run's formulas into the notes and durations of the run (R-H8). */
 import type { SandboxOutcome } from '../sandbox/sandbox-types.ts';
 
 /**
@@ -17,7 +17,7 @@ export function mergeNotes(
     outcomes.flatMap((outcome) => (outcome.kind === kind && 'errors' in outcome ? (outcome.errors ?? []) : []));
   return {
     messages: notes.flatMap(({ messages }) => messages),
-    // `Errors` beside a series are warnings of the run (R-H3).
+    // When a script returns `Errors` together with a series, the errors are warnings of the run (R-H3).
     warnings: [...warnings, ...notes.flatMap((note) => note.warnings), ...errorsOf('ok')],
     output: notes.map(({ output }) => output).join(''),
     errors: [...errorsOf('ok'), ...errorsOf('script_error')],

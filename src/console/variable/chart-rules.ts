@@ -65,8 +65,8 @@ export function spacingOf(seconds: readonly number[]): number | undefined {
 }
 
 /**
- * @returns seconds between the points of a variable, by which a chart estimates how many points a range has: the shorter of
- * the declared step and the usual distance of the points; DEFAULT_STEP_SEC when neither is known. With the declared step
+ * @returns the seconds between points from which a chart estimates how many points a range has: the shorter of the
+ * declared step and the usual distance of the points; DEFAULT_STEP_SEC when neither is known. With the declared step
  * alone, a chart could read millions of raw points of a variable whose points are closer together.
  */
 export function chartStepOf(granularity: number | null, timeBase: string | null, { spacingSec }: Bounds): number {
@@ -76,8 +76,8 @@ export function chartStepOf(granularity: number | null, timeBase: string | null,
 }
 
 /**
- * @returns `Raw` up to RAW_LIMIT points; else the smallest bucket that is longer than the step and of which at most
- * BUCKET_LIMIT fit into the range; else `Month`.
+ * @returns `Raw` up to RAW_LIMIT points; else the smallest bucket that is longer than the step and fits at most
+ * BUCKET_LIMIT times into the range; else `Month`.
  */
 export function planResolution({ from, to }: Range, stepSec: number): Resolution {
   if ((to - from) / stepSec <= RAW_LIMIT) return 'Raw';
@@ -86,8 +86,8 @@ export function planResolution({ from, to }: Range, stepSec: number): Resolution
 }
 
 /**
- * @param dates starts of the shown buckets, ascending. @param start one of them. @returns the period of that bucket; the last
- * bucket ends with the range.
+ * @param dates starts of the shown buckets, ascending. @param start one of these dates.
+ * @returns the period of the bucket that begins at `start`; the last bucket ends with the range.
  */
 export function bucketAt(dates: ArrayLike<number>, start: number, range: Range): Range {
   const next = Array.from(dates).find((date) => date > start) ?? range.to;

@@ -1,6 +1,6 @@
 /**
- * The last deliveries of a webhook, newest first, read again while the page is open. Each can be opened, and sent again once
- * it has ended.
+ * The last deliveries of a webhook, newest first. The list is refreshed every few seconds while the page is open. Each
+ * delivery can be opened; a delivery that has ended can be sent again.
  */
 import { Button, Skeleton } from '@mantine/core';
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';

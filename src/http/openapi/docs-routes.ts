@@ -30,7 +30,7 @@ interface File {
 
 /**
  * Creates the routes of `/docs`, to be mounted at the root before authentication (R-A9). A file is read at its first
- * request and kept.
+ * request and then cached.
  * @param findAddresses where "Try it out" may send requests.
  */
 export function docsRoutes(findAddresses: () => Promise<Addresses>): Hono {

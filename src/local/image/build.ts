@@ -113,5 +113,5 @@ async function runTied(argv: readonly string[], onLine: (line: string) => void):
   const [code, signal] = await once(child, 'close');
   if (code === 0) return;
   const end = lines.slice(-KEPT_ERROR_LINES).join('\n');
-  throw new SetupError(`${argv[0]} exited with ${code ?? signal}; its output ends:\n${end}`);
+  throw new SetupError(`${argv[0]} exited with ${code ?? signal}; last lines of its output:\n${end}`);
 }

@@ -49,7 +49,7 @@ export async function podman(args: readonly string[], options: PodmanOptions = {
   const [code, signal] = await once(child, 'close');
   if (!(options.goodCodes ?? [0]).includes(code)) {
     const what = `podman ${args.slice(0, SHOWN_WORDS).join(' ')} … exited with ${code ?? signal}`;
-    throw new SetupError(`${what}; its output ends:\n${all.slice(-KEPT_ERROR_LINES).join('\n')}`);
+    throw new SetupError(`${what}; last lines of its output:\n${all.slice(-KEPT_ERROR_LINES).join('\n')}`);
   }
   return { code, output: stdout.join('\n').trim() };
 }

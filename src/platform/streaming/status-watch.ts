@@ -17,7 +17,7 @@ export interface StatusWatchOptions<Status> {
   readonly find: (ids: readonly string[]) => Promise<ReadonlyMap<string, Status>>;
   /** Returns true while the process is stopping; failed reads are then not logged. */
   readonly isStopping: () => boolean;
-  /** Plural noun by which messages call what is followed, such as `imports`. */
+  /** Plural noun for the followed work, used in messages, such as `imports`. */
   readonly subjects: string;
   /** Route that reads the state without an event stream. The refusal of a further follower names this route. */
   readonly instead: string;

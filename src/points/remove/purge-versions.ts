@@ -18,8 +18,8 @@ import { attemptPurge } from './attempt-purge.ts';
 /**
  * @returns the statement that deletes the surplus versions of a variable from one chunk of history. The result is the
  * number of deleted versions, and the first instant from which past states of the variable remain complete for the
- * dates of the chunk (R-F9): the greatest VersionTimestamp of a version that directly follows a deleted version of its
- * date.
+ * dates of the chunk (R-F9): the greatest VersionTimestamp of a version that directly follows a deleted version of the
+ * same date.
  * @param target quoted name of the chunk.
  */
 export const cutVersions = (target: string) => `
@@ -78,7 +78,7 @@ export async function purgeVersions(
 
 interface CutOfChunk {
   readonly removed: number;
-  /** First instant from which past states of the chunk are complete; null when the cut deleted nothing. */
+  /** First instant from which past states of the chunk are complete; null when no version was deleted. */
   readonly historyFromMicros: Micros | null;
 }
 

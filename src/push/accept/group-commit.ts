@@ -29,8 +29,8 @@ interface Waiting extends Submission {
   readonly reject: (error: unknown) => void;
 }
 
-// Maximum groups that run at the same time. When another process holds the lock of a user, only the group with that
-// user's pushes waits.
+// Maximum number of groups that run at the same time. When another process holds the lock of a user, only the group
+// with that user's pushes waits.
 const MAX_GROUPS = 2;
 const MAX_PUSHES = 1000;
 const MAX_BYTES = 8 << 20;

@@ -1,6 +1,6 @@
 /**
- * Stores operations and the batches with their readings in one statement: one round trip and one commit for any number
- * of pushes. The pushes are accepted when the statement is committed (R-D1).
+ * Stores push operations and the batches of their readings in one statement: one round trip and one commit for any
+ * number of pushes. The pushes are accepted when the statement is committed (R-D1).
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import { eventLiteral } from '../../platform/database/outbox.ts';

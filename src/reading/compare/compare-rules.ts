@@ -9,7 +9,7 @@ export interface CompareSummary {
   readonly added: number;
   /** Number of dates only in the left version. */
   readonly removed: number;
-  /** Mean over the dates that are in both versions; null when there is no such date. */
+  /** Mean of the absolute differences at the dates that are in both versions; null when there is no such date. */
   readonly meanAbsoluteDifference: number | null;
 }
 

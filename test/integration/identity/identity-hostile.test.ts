@@ -44,7 +44,7 @@ async function signIn(username: string) {
 }
 
 describe('identity: cookies', () => {
-  it('set before a sign-in are worthless after it: no session fixation (R-B2)', async () => {
+  it('cookies set before a sign-in give no access after it, which prevents session fixation (R-B2)', async () => {
     const { browser, before } = await signIn('uma');
     const { address } = startAuthorization(api.origin, { prompt: 'none' });
     const errorWith = async (cookie: string) => {
@@ -55,7 +55,7 @@ describe('identity: cookies', () => {
     expect(await errorWith(before)).toBe('login_required');
   });
 
-  it('are Secure, HttpOnly and SameSite behind TLS (R-B2)', async () => {
+  it('cookies are Secure, HttpOnly and SameSite behind TLS (R-B2)', async () => {
     const behindTls = await startTestApi({ AUTH_URL: 'https://id.example' });
     try {
       await registerApp(behindTls.database);
@@ -74,7 +74,7 @@ describe('identity: cookies', () => {
 });
 
 describe('identity: a wrong password', () => {
-  it('causes the same SQL statements for an existing, an unknown and a blocked user (R-B11)', async () => {
+  it('the SQL statements are the same for an existing, an unknown and a blocked user (R-B11)', async () => {
     await addPerson(api, 'known');
     const work = async (userName: string) => {
       const statements: string[] = [];
@@ -98,7 +98,7 @@ describe('identity: a wrong password', () => {
 });
 
 describe('identity: a stolen refresh token', () => {
-  it('of a public client is detected on reuse, which revokes the grant (R-B3)', async () => {
+  it('reuse of a refresh token of a public client is detected and revokes the grant (R-B3)', async () => {
     const { page, verifier } = await signIn('uma');
     const { body } = await exchangeCode(api.origin, page.url, verifier);
     const refresh = (token: unknown) =>
@@ -109,7 +109,7 @@ describe('identity: a stolen refresh token', () => {
     expect((await refresh(rotated.body.refresh_token)).body.error).toBe('invalid_grant');
   });
 
-  it('is refused to another client (R-B3)', async () => {
+  it('a refresh token is refused when another client sends it (R-B3)', async () => {
     const { page, verifier } = await signIn('uma');
     const { body } = await exchangeCode(api.origin, page.url, verifier);
     const other = { client_id: 'demo', client_secret: 's3cret', refresh_token: String(body.refresh_token) };
@@ -118,7 +118,7 @@ describe('identity: a stolen refresh token', () => {
 });
 
 describe('identity: mails', () => {
-  it('gain neither headers nor recipients from line breaks in names (R-B10)', async () => {
+  it('line breaks in names add neither headers nor recipients to a mail (R-B10)', async () => {
     const injected = 'North\r\nBcc: spy@evil.example\r\nX-Spy: 1';
     await api.manager.put('/account', { name: injected, emailSettings: { senderName: injected } });
     await api.manager.post('/account/invitations', { email: 'ines@north.example', firstName: injected });
@@ -131,7 +131,7 @@ describe('identity: mails', () => {
   });
 
   it.each(['a@x.example, spy@evil.example', 'a@x.example\r\nBcc: spy@evil.example', '<spy@evil.example>'])(
-    'cannot have %j as receiver or reply-to address (R-A5)',
+    '%j is refused as receiver and as reply-to address (R-A5)',
     async (email) => {
       expect((await api.manager.post('/account/invitations', { email })).status).toBe(400);
       expect((await api.manager.put('/account', { emailSettings: { replyTo: email } })).status).toBe(400);
@@ -152,13 +152,13 @@ describe('identity: requesting a new password', () => {
     return rows.length;
   };
 
-  it('is answered the same for existing and unknown users (R-B11)', async () => {
+  it('the answer is the same for existing and unknown users (R-B11)', async () => {
     const answer = await ask('uma');
     expect(answer).toContain('If this user exists');
     expect(await ask('nobody')).toBe(answer);
   });
 
-  it('mails a link to the owner of an address, even when the address is the user name of another user (R-B11)', async () => {
+  it('the owner of an address gets a link by mail, even when the address is the user name of another user (R-B11)', async () => {
     await addPerson(api, 'olga', { email: 'olga@north.example' });
     await addPerson(api, 'olga@north.example', { email: 'spy@evil.example' });
     await ask('olga@north.example');
@@ -166,7 +166,7 @@ describe('identity: requesting a new password', () => {
     expect(linkIn(await mailbox.next('spy@evil.example'))).toContain('/reset-password?token=');
   });
 
-  it('queues at most three mails to a user within 15 minutes (R-B11, R-B15)', async () => {
+  it('at most three mails to a user are queued within 15 minutes (R-B11, R-B15)', async () => {
     await addPerson(api, 'busy', { email: 'busy@north.example' });
     const answer = await ask('busy');
     for (let count = 1; count < 5; count++) expect(await ask('busy')).toBe(answer);
@@ -183,7 +183,7 @@ describe('identity: requesting a new password', () => {
 });
 
 describe('identity: the log of requests', () => {
-  it('contains no token of a query or a header (R-K4)', async () => {
+  it('the log contains no token of a query or a header (R-K4)', async () => {
     let written = '';
     const log = pino(
       new Writable({

@@ -37,7 +37,7 @@ async function subscribe(api: ApiClient, eventType: string): Promise<WebhookRece
 
 describe.concurrent('network faults', () => {
   test(
-    'another process takes over the work of a suspended one, within 10 s on an idle machine: ingest, relay, run, delivery, trial send and mail (R-D6, R-I3, R-I7, R-I8, R-H5, R-B10)',
+    'another process takes over the work of a suspended process within 10 s on an idle machine: ingest, relay, run, delivery, trial send and mail (R-D6, R-I3, R-I7, R-I8, R-H5, R-B10)',
     async () => {
       const suspended = await startSuspendedRoles();
       try {
@@ -147,13 +147,13 @@ const TAKE_OVER_MS = 10_000;
  * @param startMs duration of the start of the process that takes over.
  */
 const takeOverMs = (startMs: number) => Math.max(TAKE_OVER_MS, 6000 + 3 * startMs);
-/** Milliseconds from the creation of the slow variable to the instant until which its runs sleep. */
+/** The runs of the slow variable sleep until this many milliseconds after the creation of the variable. */
 const RUN_MS = 30_000;
 
 /**
- * Starts an api and a process with all roles but grpc. `expectTakeOver` suspends this process while it ingests, relays,
- * calculates, delivers and mails: its transactions wait for rows that the test has locked, its run sleeps, and its
- * receivers and mail server do not answer.
+ * Starts an api process and a second process with all roles except grpc. `expectTakeOver` suspends the second process
+ * while it ingests, relays, calculates, delivers and mails: its transactions wait for rows that the test has locked,
+ * its run sleeps, and its receivers and mail server do not answer.
  */
 async function startSuspendedRoles() {
   const world = await createStoredWorld();

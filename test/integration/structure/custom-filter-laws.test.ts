@@ -173,7 +173,7 @@ async function find(filter: string): Promise<readonly number[]> {
 }
 
 describe('customFilter: compared with a naive evaluator (R-C10)', () => {
-  test('selects the same rows, for random trees of comparisons', async () => {
+  test('the filter selects the same rows as the evaluator, for random trees of comparisons', async () => {
     await fc.assert(
       fc.asyncProperty(tree, async (node) => {
         const expected = rows.filter((row) => matches(node, row)).map(({ id }) => id);
@@ -226,7 +226,7 @@ const HOSTILE = [
   ...['\u202e', '\ud83d\ude00', 'x'.repeat(3000)],
 ];
 
-/** Shows a hostile text in a title: in ASCII; a long text is shortened. */
+/** Formats a hostile text for a title: in ASCII, and shortened if it is long. */
 const shown = (text: string): string => {
   const ascii = JSON.stringify(text).replace(
     /[^ -~]/g,
@@ -302,7 +302,7 @@ describe('customFilter: bounds (R-A14)', () => {
     expect(left.rowCount).toBe(0);
   });
 
-  test('a listing of variables, paged or whole, with or without a total, is refused when its query takes too long, and the database stops the query (R-C10)', async () => {
+  test('a listing of variables is refused when its query takes too long, and the database stops the query; this holds for paged and whole listings, with and without a total (R-C10)', async () => {
     const caller = await api.parts.authentication.callers(
       await api.parts.authentication.verifier(api.manager.token ?? ''),
     );

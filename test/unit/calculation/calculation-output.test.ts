@@ -182,7 +182,7 @@ describe('output: rows of one date', () => {
     expect(taken.warnings).toEqual([warning(1, 'date and Version')]);
   });
 
-  test('are merged across the end of a slice (R-H3)', () => {
+  test('the rows are merged even when a slice ends between them (R-H3)', () => {
     const dates = Array.from({ length: SLICE_ROWS + 1 }, (_, row) => Math.min(row, SLICE_ROWS - 1));
     expect(take(output({ dates }), OVERWRITTEN).counts).toMatchObject({ merged: 1, stored: SLICE_ROWS });
   });
@@ -243,7 +243,7 @@ test.each([
   },
 );
 
-test('output: dates beyond the integers of R are stored (R-H2)', () => {
+test('output: dates outside the range of R integers are stored (R-H2)', () => {
   expect(take(output({ dates: [-(2 ** 31), 2 ** 31] }), OVERWRITTEN).points).toHaveLength(2);
 });
 

@@ -58,7 +58,7 @@ describe('image:check: resource limits of containers', () => {
   const limits = (files: string, processes: string) =>
     `Limit Soft Hard Units\nMax processes   ${processes} ${processes} processes\nMax open files  1024 ${files} files\n`;
 
-  test('stay within the hard limits of the process that starts the container', () => {
+  test('the limits stay within the hard limits of the process that starts the container', () => {
     expect(limitOptions(limits('4096', '1000'))).toEqual([
       '--ulimit',
       'nofile=1024:4096',
@@ -67,7 +67,7 @@ describe('image:check: resource limits of containers', () => {
     ]);
   });
 
-  test('are at most 65536 files and 4096 processes when the process that starts the container has no hard limits', () => {
+  test('the limits are at most 65536 files and 4096 processes when the process that starts the container has no hard limits', () => {
     expect(limitOptions(limits('unlimited', 'unlimited'))).toEqual([
       ...['--ulimit', 'nofile=1024:65536'],
       ...['--ulimit', 'nproc=4096:4096'],

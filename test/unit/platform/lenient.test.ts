@@ -130,11 +130,11 @@ describe('platform: civil time', () => {
       return [timeZoneId, change ? change.epochMilliseconds / 1000 + (distance ?? 0) : second] as const;
     });
 
-  it('an ambiguous local date is the later instant; a local date in a gap moves past the gap, as in Temporal (R-D4)', () => {
+  it('an ambiguous local date means the later instant; a local date in a gap moves past the gap, as in Temporal (R-D4)', () => {
     const kinds = new Set<string>();
     fc.assert(
       fc.property(instants, ([timeZoneId, second]) => {
-        // The offset of two hours earlier, so that the local dates in a gap are drawn too.
+        // Uses the offset that was valid two hours earlier, so that local dates in a gap are generated too.
         const plain = zonedAt(
           'UTC',
           second + zonedAt(timeZoneId, second - 7200).offsetNanoseconds / 1e9,

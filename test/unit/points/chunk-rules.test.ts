@@ -6,7 +6,7 @@ import { CHUNK_MICROS, chunkOf, lengthOf, spanOf, spanOfAll } from '../../../src
 const DAY = 86_400_000_000;
 
 describe('chunk rules: chunks', () => {
-  it('are adjacent and hold each date once', () => {
+  it('chunks are adjacent, and each date is in exactly one chunk', () => {
     fc.assert(
       fc.property(fc.integer({ min: MIN_DATE_MICROS, max: MAX_DATE_MICROS }), (dateMicros) => {
         const number = chunkOf(dateMicros);
@@ -19,7 +19,7 @@ describe('chunk rules: chunks', () => {
     );
   });
 
-  it('are 91 days long from 1989-12-07 to 2049-09-23 (exclusive) and 80 times as long otherwise; 263 chunks contain all valid dates', () => {
+  it('chunks are 91 days long from 1989-12-07 to 2049-09-23 (exclusive) and 80 times as long otherwise; 263 chunks contain all valid dates', () => {
     const numbers: number[] = [];
     for (let date = MIN_DATE_MICROS; date < MAX_DATE_MICROS; date = spanOf(chunkOf(date)).toMicros) {
       numbers.push(chunkOf(date));

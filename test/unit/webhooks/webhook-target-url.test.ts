@@ -120,5 +120,5 @@ describe('webhooks: response header Retry-After (R-I3)', () => {
     expect(parseRetryAfter(text, now)).toBeUndefined();
   });
 
-  test('gives no delay when it is absent', () => expect(parseRetryAfter(undefined, now)).toBeUndefined());
+  test('an absent header gives no delay', () => expect(parseRetryAfter(undefined, now)).toBeUndefined());
 });

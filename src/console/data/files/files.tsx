@@ -55,7 +55,7 @@ export function Files() {
   );
 }
 
-/** @returns `sending`: a mutation that sends a file and opens its page; `part`: the part sent so far, from 0 to 1. */
+/** @returns `sending`: a mutation that sends a file and opens its page; `part`: the fraction sent so far, from 0 to 1. */
 export function useSend() {
   const { userId, accountId } = useSession();
   const navigate = useNavigate();

@@ -65,11 +65,11 @@ const isCounted = (name: string, value: number, labels: Readonly<Record<string, 
   });
 
 describe('metrics: counters (R-A9)', () => {
-  test('count accepted pushes by the label `way`; count their elements, readings and bytes, the HTTP requests and the ingested readings', async () => {
+  test('count accepted pushes by the label `way`, and also the elements, readings and bytes of pushes, HTTP requests and ingested readings', async () => {
     const readings = (hour: number, count: number) =>
       Array.from({ length: count }, (_, minute) => ({ date: new Date(Date.UTC(2026, 2, 1, hour, minute)), value: 1 }));
     const bodies = [
-      // Large enough to be read by a thread.
+      // Large enough that a worker thread reads it.
       [{ variableId: input, note: 'x'.repeat(200_000), data: readings(0, 3) }],
       [{ variableId: input, data: readings(1, 2) }],
       [
@@ -180,7 +180,7 @@ describe('metrics: names and labels (R-A9)', () => {
     expect(sampleOf(found, 'tidemark_http_request_seconds_count', { route: 'none', method: 'GET' })).toBe(2);
   });
 
-  test('the counters of pushes turned away by a full queue and of batches set aside are 0 before their first event', async () => {
+  test('a counter is 0 before its first event: pushes turned away because the queue is full, and batches set aside', async () => {
     expect(sampleOf(await scrape(), 'tidemark_pushes_turned_away_total', { full: 'queue' })).toBe(0);
     expect(sampleOf(await scrape(), 'tidemark_ingest_set_aside_total')).toBe(0);
   });

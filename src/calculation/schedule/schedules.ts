@@ -56,7 +56,7 @@ interface Step {
   readonly nextMillis: number;
 }
 
-/** Replaces the schedules of a variable by the schedules of those of its formulas that have a script (R-H5). */
+/** Replaces the schedules of a variable by those that its formulas declare; skips formulas without a script (R-H5). */
 export async function replaceSchedules(
   transaction: Transaction,
   variableId: number,

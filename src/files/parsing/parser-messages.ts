@@ -39,9 +39,9 @@ export interface ResolveAnswer {
 export interface ParsedChunk {
   /** COPY tuples; the next chunk reuses their memory. */
   readonly tuples: Uint8Array;
-  /** Row number (see `RowError`) of the first row with a valid date and value; 0 without such a row. */
+  /** Row number (see `RowError`) of the first row with a valid date and value; 0 when the chunk has no such row. */
   readonly firstRow: number;
-  /** Number of valid rows; rows that repeat a date count too. */
+  /** Number of valid rows, including rows that repeat a date. */
   readonly ingested: number;
   readonly errors: readonly RowError[];
   readonly warnings: readonly RowWarning[];
@@ -65,5 +65,5 @@ export type FromParser =
   | { readonly kind: 'chunk'; readonly range: ChunkRange; readonly chunk: Omit<ParsedChunk, 'tuples'> }
   | { readonly kind: 'end' }
   | { readonly kind: 'refused'; readonly code: RefusalCode; readonly message: string }
-  /** A bug, or a fault of the machine with its code: the state of the process is unknown. */
+  /** A bug or a fault of the machine, with the code of the error, if any. The state of the process is unknown. */
   | { readonly kind: 'failed'; readonly reason: string; readonly code: string | undefined };

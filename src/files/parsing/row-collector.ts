@@ -19,9 +19,9 @@ const FIRST_CAPACITY = 65_536;
 export interface EncodedRows {
   /** COPY tuples of the rows to be written: only the last row of each variable, date and VersionTag (R-D5). */
   readonly tuples: Buffer;
-  /** Row number (see `RowError`) of the first row with a valid date and value; 0 without such a row. */
+  /** Row number (see `RowError`) of the first row with a valid date and value; 0 when the chunk has no such row. */
   readonly firstRow: number;
-  /** Number of valid rows; rows that repeat a date count too. */
+  /** Number of valid rows, including rows that repeat a date. */
   readonly ingested: number;
   readonly errors: readonly RowError[];
   /** The first 100 warnings; `warningCount` counts all. */

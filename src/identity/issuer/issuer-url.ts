@@ -8,7 +8,10 @@ export function apiUrl({ API_URL, HTTP_HOST, HTTP_PORT }: Pick<Config, 'API_URL'
   return (API_URL ?? `http://${HTTP_HOST}:${HTTP_PORT}`).replace(/\/+$/, '');
 }
 
-/** `{auth_url}/realms/{realm}` (§5) of the embedded issuer, the `iss` of its tokens; without a trailing slash. */
+/**
+ * @returns the address of the embedded issuer, which is the `iss` of its tokens: `{auth_url}/realms/{realm}` (§5),
+ * without a trailing slash.
+ */
 export function issuerUrl(config: IssuerAddress): string {
   const base = config.AUTH_URL ?? apiUrl(config);
   return `${base.replace(/\/+$/, '')}/realms/${config.REALM}`;

@@ -1,7 +1,7 @@
 /**
  * User directory of Keycloak. `user_identity` links the service's users to Keycloak's. A user without a link is created
- * at Keycloak, or found there by user name if the service may take that user over. Keycloak's own pages change
- * passwords; they ask for the current password when the sign-in is older than five minutes, as §5 requires.
+ * at Keycloak, or found there by user name if the service may take that user over. Users change their passwords on
+ * Keycloak's own pages, which ask for the current password when the sign-in is older than five minutes, as §5 requires.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';

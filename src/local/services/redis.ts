@@ -1,4 +1,4 @@
-/** Redis of one stack, from the database root file system. Eviction is off, as BullMQ requires. */
+/** Runs Redis for one stack, inside the database root file system. Eviction is off, as BullMQ requires. */
 import { Redis } from 'ioredis';
 import { launch, prepareState } from './launcher.ts';
 import { findFreePort } from './ports.ts';

@@ -29,7 +29,7 @@ export interface ListingServices extends StreamServices {
   readonly reads: ReadPool;
 }
 
-/** A page of at most this many rows that form one batch (`splitKeys`) is sent whole, without a snapshot. */
+/** A page of at most this many rows is sent whole, without a snapshot, when the rows form one batch (`splitKeys`). */
 const SHORT_ROWS = 100;
 const KEYS_PER_FETCH = 1000;
 const MAX_BATCH_ROWS = 200;
@@ -139,7 +139,7 @@ async function* writeJson<Key extends string | number>(
   { source, accountId, listing, paging, wrap: [before, after] }: StreamedListing<Key>,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  // Encodes the items, so that the read ahead holds JSON, whose size is known and limited.
+  // Encodes the items here, so that the batches that are read ahead are JSON, whose size is known and limited.
   const encode = async function* (transaction: Transaction) {
     const batches = readBatches(transaction, listing, paging);
     const readNext = async () => {

@@ -1,8 +1,8 @@
 /**
- * Finds the variables for which the earliest state that a selection reads is no longer complete, because versions were
- * deleted (a history cut, R-F9). For such a variable, the answer may lack versions of that state. The latest versions
- * are always complete. A selection by VersionTag or tags, or of every version, reads no particular state, so every cut
- * concerns such a selection.
+ * Finds the history cuts that concern a selection (R-F9). A history cut of a variable is an instant: versions were
+ * deleted, so states of the variable before this instant may lack versions. The latest versions are always complete. A
+ * cut concerns a selection when it is later than the earliest state that the selection reads. A selection by VersionTag
+ * or tags, or of every version, reads no particular state, so every cut concerns such a selection.
  */
 import type { OpenedRows, Queryable } from '../../platform/database/database.ts';
 import type { Micros, PointSelection } from '../point.ts';

@@ -1,8 +1,8 @@
 /**
- * Direct write of a large push of new dates: one transaction accepts it, writes its points and ends its operation. An
- * accepted push is durable, as on the ordinary path (R-D1), but its readings are stored once instead of twice. So that
- * pushes take effect in the order of their answers (R-D6), the push takes the ordinary path when a batch with one of
- * its variables is waiting as the write begins or commits.
+ * Writes a large push of new dates directly: one transaction accepts the push, writes its points and completes its
+ * operation. An accepted push is durable, as on the ordinary path (R-D1), but its readings are stored once instead of
+ * twice. Pushes must take effect in the order of their answers (R-D6). Therefore, the push takes the ordinary path when
+ * a batch with one of its variables is waiting at the start or at the commit of the write.
  */
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
 import { isDependencyError } from '../../platform/database/dependency-error.ts';

@@ -28,7 +28,7 @@ afterAll(async () => {
   await api.close();
 });
 
-/** Paths of oidc-provider, which routes by itself. */
+/** Paths that oidc-provider serves; it has a router of its own. */
 const ISSUER_PATH = /^\/realms\//;
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const nameOf = ({ method, path }: { readonly method: string; readonly path: string }) =>
@@ -86,7 +86,7 @@ describe('openapi: the document', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('has no default null, which generated clients would send (R-A9)', () => {
+  it('declares no default of null, because generated clients would send it (R-A9)', () => {
     expect(JSON.stringify(document).includes('"default":null')).toBe(false);
   });
 

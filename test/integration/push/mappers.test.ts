@@ -83,7 +83,7 @@ describe('push: a body in a custom format', () => {
       [3.5],
     ],
     ['CSV', 'text/csv', CSV_MAPPER, 'meter;when;kwh\r\n0042;2026-03-01 00:00:00;"4,5"\r\n', [4.5]],
-  ])('written as %s is mapped to push elements and pushed (R-D9)', async (_format, type, expression, raw, values) => {
+  ])('a %s body is mapped to push elements and pushed (R-D9)', async (_format, type, expression, raw, values) => {
     await api.database.query('delete from point where variable_id = $1', [variableId]);
     await api.database.query('delete from series where variable_id = $1', [variableId]);
     const answer = await pushRaw(await addMapper(expression), type, raw);
@@ -93,7 +93,7 @@ describe('push: a body in a custom format', () => {
     expect(body.map(({ rawValue }) => rawValue)).toEqual(values);
   });
 
-  it('pushed twice with one operationId is one operation, even if the mapper returns different elements the second time (R-D7)', async () => {
+  it('two pushes of a body with one operationId are one operation, even if the mapper returns different elements the second time (R-D7)', async () => {
     const guid = await addMapper(`{"variableId": ${variableId}, "data": [{"date": $now(), "value": v}]}`);
     for (let time = 0; time < 2; time += 1) await pushRaw(guid, 'application/json', '{"v":1}', '?operationId=custom');
     const { body } = await api.manager.get<unknown[]>('/api/operations/custom?all=true');
@@ -108,7 +108,7 @@ describe('push: a body in a custom format', () => {
     });
   });
 
-  it('for an unknown or disabled mapper, or a mapper of another account, is answered 404 (R-D9)', async () => {
+  it('a push to an unknown or disabled mapper, or to a mapper of another account, is answered 404 (R-D9)', async () => {
     const [guid, off] = [await addMapper('[]'), await addMapper('[]', { isEnabled: false })];
     for (const unknown of ['00000000-0000-4000-8000-000000000000', 'x']) {
       const missing = { status: 404, body: { message: `mapper ${unknown} does not exist` } };
@@ -130,7 +130,7 @@ describe('push: a body in a custom format', () => {
     expect((await pushRaw(await addMapper('[]'), 'application/json', '{}', '', other)).status).toBe(403);
   });
 
-  it('with an unsupported Content-Type is 415 (R-A4)', async () => {
+  it('an unsupported Content-Type is answered 415 (R-A4)', async () => {
     expect((await pushRaw(await addMapper('[]'), 'image/png', 'x')).status).toBe(415);
   });
 
@@ -141,7 +141,7 @@ describe('push: a body in a custom format', () => {
       'must not have a DOCTYPE (line 2, column 1)',
     ],
     ['an unclosed XML tag', '<a><b></a>', 'must be XML'],
-  ])('with %s is answered 400 with the reason (R-D9)', async (_what, raw, reason) => {
+  ])('a body with %s is answered 400 with the reason (R-D9)', async (_what, raw, reason) => {
     const answer = await pushRaw(await addMapper('[]'), 'text/xml', raw);
     expect(answer.status).toBe(400);
     expect(answer.body.message).toContain(reason);

@@ -39,7 +39,7 @@ let idleTimer: NodeJS.Timeout | undefined;
 /** Pending end of the processes; a new start waits for it. */
 let ending: Promise<void> = Promise.resolve();
 
-/** Leases the processes, which start when none run. @throws {Error} when they are leased already. */
+/** Leases the processes; starts them when they do not run. @throws {Error} when they are leased already. */
 export async function leaseConsoleProcesses(): Promise<ConsoleProcesses> {
   if (isLeased) throw new Error('a test file may open one console stack at a time; close the first one');
   isLeased = true;

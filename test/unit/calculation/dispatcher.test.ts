@@ -1,4 +1,4 @@
-/** Log lines of the dispatcher about turns that an error interrupted. */
+/** Log lines of the dispatcher about runs and previews that an error interrupted. */
 import { expect, test, vi } from 'vitest';
 import { openDispatcher } from '../../../src/calculation/turns/dispatcher.ts';
 import { createLog } from '../../../src/platform/log.ts';

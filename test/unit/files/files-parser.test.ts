@@ -73,7 +73,7 @@ describe('files: an idle parser process', () => {
   });
 });
 
-describe('files: the death of a parser process', () => {
+describe('files: a parser process that dies', () => {
   const text = `variable_id,date,value\n${'7,2026-03-01T00:00:00,1\n'.repeat(9)}`;
   /** Sends a signal to all parser processes that this process started. */
   const end = (signal: NodeJS.Signals) => {
@@ -85,7 +85,7 @@ describe('files: the death of a parser process', () => {
     ['SIGABRT', 'counts'],
     ['SIGTRAP', 'counts'],
     ['SIGSEGV', 'counts'],
-  ] as const)('by %s while it parses a file %s as caused by the file (R-A15)', async (signal, verdict) => {
+  ] as const)('a death by %s during parsing %s as caused by the file (R-A15)', async (signal, verdict) => {
     const died = countRows(text, async (part) => {
       end(signal);
       return part;
@@ -95,7 +95,7 @@ describe('files: the death of a parser process', () => {
     expect(error).toMatchObject({ isByFile: verdict === 'counts', message: expect.stringContaining(signal) });
   });
 
-  it('before the parser has asked for the file does not count as caused by the file (R-A15)', async () => {
+  it('a death before the parser has asked for the file does not count as caused by the file (R-A15)', async () => {
     end('SIGKILL');
     const asked: number[] = [];
     const parse = () =>

@@ -66,7 +66,7 @@ describe('config: settings from the environment (R-K1)', () => {
     ['INGEST_CONCURRENCY', '3', 13],
     ['FILE_CONCURRENCY', '3', 13],
     ['PUSH_DIRECT_WRITES', '3', 13],
-  ])('with default settings otherwise, %s=%s requires a DATABASE_POOL_SIZE of at least %i', (name, value, needed) => {
+  ])('%s=%s requires a DATABASE_POOL_SIZE of at least %i when other settings are defaults', (name, value, needed) => {
     expect(problemsOf({ ...NEEDED, [name]: value })).toEqual([expect.stringContaining(`at least ${needed} `)]);
     expect(problemsOf({ ...NEEDED, [name]: value, DATABASE_POOL_SIZE: String(needed) })).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** Writing a structure as a workbook whose reader stops before the end. */
+/** Writes a structure as a workbook; the consumer of the workbook stops before the end. */
 import { expect, test } from 'vitest';
 import { encodeCells, writeSheets } from '../../../src/structure/exchange/export/write-document.ts';
 

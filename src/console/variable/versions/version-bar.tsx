@@ -98,7 +98,7 @@ function Labels({ labels, chosen, onSelect }: LabelsProps) {
   );
 }
 
-/** The slider, with playback, that chooses the instant as of which the chart shows the points. */
+/** The slider, with playback, that chooses an instant; the chart shows the state known at this instant. */
 function KnownAt({ stops, timeZone, at, onSelect }: VersionBarProps & { readonly at: string | undefined }) {
   const { t } = useTranslation();
   const [isPlaying, setPlaying] = useState(false);

@@ -1,6 +1,6 @@
 /**
- * Saves the declarations of the rows of an import: skips unchanged declarations, and finds the sites, sources,
- * variables and units that the formulas of the other declarations name.
+ * Saves the declarations of the rows of an import, except unchanged declarations. First finds the sites, sources,
+ * variables and units that the formulas of the changed declarations name.
  */
 import type { Transaction } from '../../../platform/database/database.ts';
 import type { ErrorDetail } from '../../../platform/errors.ts';

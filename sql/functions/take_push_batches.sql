@@ -1,5 +1,5 @@
--- Locks the next batches of an account that may be written now, until the end of the transaction (R-D6). Batches are
--- visited in the order of acceptance. A batch that another transaction has locked, or that is left out here, blocks its
+-- Locks the next batches of an account, of those that may be written now (R-D6); the end of the transaction unlocks them.
+-- Visits batches in the order of acceptance. A batch that another transaction has locked, or that is left out here, blocks its
 -- variables: later batches with one of them are left out too. So several transactions can write batches of one account,
 -- and each variable keeps its order. Takes at most 1,000 batches, which together have at most `max_rows` readings; a
 -- single batch may have more. A batch is small up to `small_rows` readings. Small and large batches are never taken

@@ -26,7 +26,7 @@ const starting: Fetch = () => {
 };
 
 // A connection without traffic for this time is closed, because an answer whose client does not read occupies a
-// database connection. The time is longer than MAX_STATEMENT_MS, so that a deletion can still answer.
+// database connection. The time is longer than MAX_STATEMENT_MS, so that the longest deletion can still answer.
 const STALLED_MS = MAX_STATEMENT_MS + 20_000;
 const BODY_GRACE_SEC = 20;
 // Maximum time to receive a request: enough for a file of 200 MiB at 1 Mbit/s.

@@ -11,7 +11,7 @@ const MICROS_PER_MILLI = 1000;
 export interface VersionRequest {
   readonly versionTags: readonly string[];
   readonly asOfMicros?: Micros | undefined;
-  /** Reads the state known this long ago. Not allowed together with `asOfMicros`. */
+  /** Reads the state as it was this long ago. Not allowed together with `asOfMicros`. */
   readonly relative?: CivilDuration | undefined;
   /** Only versions with a VersionTimestamp at least this long before their date. */
   readonly horizon?: CivilDuration | undefined;

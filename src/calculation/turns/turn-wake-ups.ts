@@ -7,8 +7,8 @@ import type { MemberQueue } from '../../platform/queue.ts';
 import { type Turn, URGENCIES, type Urgency } from './fair-queue.ts';
 
 /**
- * When this many turns of one account and one urgency wait in a calculator, it takes no more of them from Redis, where
- * every calculator can take them.
+ * When this many turns of one account and one urgency wait in a calculator, this calculator leaves further turns in
+ * Redis, where every calculator can take them.
  */
 const MAX_HELD = 64;
 
@@ -31,8 +31,8 @@ export interface TurnTaker {
   /** Takes the ids of the set `key` from Redis, as many as the calculator has capacity for. */
   take(key: string): Promise<void>;
   /**
-   * Takes ids of an account that `take` left in Redis for lack of capacity, for each urgency of which fewer than
-   * MAX_HELD / 2 turns of the account wait in the calculator.
+   * Takes more ids of an account, after `take` left some in Redis for lack of capacity. Skips each urgency of which
+   * MAX_HELD / 2 or more turns of the account still wait in the calculator.
    */
   takeMore(accountId: number): Promise<void>;
 }

@@ -8,10 +8,10 @@ const CLOCK_LENGTHS = { minute: 60_000_000, hour: 3_600_000_000 } as const;
 /**
  * @param spans UTC offsets of the zone, for the period that contains the dates.
  * @param date SQL expression of an instant.
- * @returns SQL expression of the start of the bucket that contains `date`. For days and longer buckets it is the local
- * midnight read as UTC.
+ * @returns SQL expression of the start of the bucket that contains `date`. For days and longer buckets, it is the local
+ * midnight, written as if it were UTC.
  *
- * For minutes and hours it is the instant of the start, computed with the offset at `date`. Only the offset modulo the
+ * For minutes and hours, it is the instant of the start, computed with the offset at `date`. Only the offset modulo the
  * bucket length matters; this remainder is zero in most zones. `::timestamp` converts in UTC, the zone of all sessions,
  * and is faster than `at time zone`.
  */

@@ -1,7 +1,7 @@
 /**
- * Measures memory growth for the largest files, in MB: peak resident memory of a process with the api and ingester
- * roles, and of its parser processes, while a file is uploaded and ingested, minus their resident memory before. The limit
- * is the allowed growth.
+ * Measures memory growth for the largest files, in MB: the peak resident memory during upload and ingestion of a file,
+ * minus the resident memory before. The memory is that of a process with the api and ingester roles and of its parser
+ * processes. The limit is the allowed growth.
  */
 import { crc32, createDeflateRaw } from 'node:zlib';
 import { makeZip, workbookEntries } from '../../fixtures/files/make-workbook.ts';

@@ -1,7 +1,7 @@
 /**
- * Compares `GET /data` from socket to socket with the same rows straight from the database: a bare COPY for rows, the
- * same SQL for buckets and last points. The last figure is the time from the push of a day's correction until a reader
- * has it.
+ * Compares the time of `GET /data` with the time in which the database alone sends the same rows: by COPY for points,
+ * by plain SQL for buckets and last points. The last figure is the time from the push of a day's correction until a
+ * read returns the correction.
  */
 import { Agent, get } from 'node:http';
 import { to as copyTo } from 'pg-copy-streams';
@@ -47,7 +47,7 @@ export async function benchHttpReads(database: Database, { api, http }: Measured
   }
 }
 
-/** A statement that a read is compared with; with `copyFormat`, COPY reads its rows. */
+/** The SQL that a read is compared with. With `copyFormat`, COPY sends the rows of the SQL in this format. */
 interface Limit {
   readonly sql: string;
   readonly copyFormat?: 'csv' | 'binary';
@@ -141,7 +141,7 @@ function readBytes(address: string, agent: Agent, headers: Readonly<Record<strin
   });
 }
 
-/** Each round pushes the last day with values of another length, and reads it until the size of the answer changes. */
+/** Each round pushes the last day with values of another length, and reads the day until the answer changes in size. */
 async function benchCorrection(api: ApiClient, read: (query: string) => Promise<number>, id: number): Promise<Figure> {
   const day = `variableId=${id}&from=2025-12-31T00:00:00Z&to=2026-01-01T00:00:00Z&format=csv&displayLevel=ValueVariableDate`;
   const pairs: (readonly [number, number])[] = [];

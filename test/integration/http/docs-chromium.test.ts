@@ -1,6 +1,6 @@
 /**
- * `/docs`: the answers with its files, and the page in a real browser (content, requested addresses, trying
- * operations). SCREENSHOTS=1 in the environment writes pictures to `.local/screenshots`.
+ * `/docs`: the HTTP responses with the files of the page, and the page in a real browser (content, requested addresses,
+ * trying operations). SCREENSHOTS=1 in the environment writes pictures to `.local/screenshots`.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ afterAll(async () => {
   await api?.close();
 });
 
-/** Files of the page, by the end of their address. */
+/** Files of the page: the part of each address after `/docs`. */
 const FILES = [
   ...[
     '',
@@ -110,7 +110,7 @@ describe.skipIf(program === undefined)(
       await keepScreenshot('docs-linked');
     });
 
-    it('shows the error of an operation that is tried without a token, and its result when it is tried after a sign-in (R-A5, R-A9, R-B3)', async () => {
+    it('shows the error of an operation tried without a token, and the result of the same operation after a sign-in (R-A5, R-A9, R-B3)', async () => {
       const { tab } = chromium;
       await api.manager.post('/sites', { name: 'A site to be found' });
       await tab.open(docs('?tried#/Sites/listSites'));

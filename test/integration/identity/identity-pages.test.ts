@@ -64,7 +64,7 @@ describe('identity: the sign-in page', () => {
     ['nl', 'Aanmelden'],
     ['xx, de-AT', 'Anmelden'],
     ['es', 'Sign in'],
-  ])('for Accept-Language "%s" has the heading "%s" (R-B2)', async (language, title) => {
+  ])('answers Accept-Language "%s" with the heading "%s" (R-B2)', async (language, title) => {
     expect(await htmlFor(language)).toContain(`<h1>${title}</h1>`);
   });
 
@@ -136,7 +136,7 @@ describe('identity: a posted sign-in form', () => {
     ['comes from another origin', { origin: 'https://evil.example' }],
     ['comes from an opaque origin', { origin: 'null' }],
     ['has the media type text/plain', { 'content-type': 'text/plain' }],
-  ])('that %s is refused (R-B2)', async (_case, headers) => {
+  ])('is refused when it %s (R-B2)', async (_case, headers) => {
     const response = await post(headers);
     expect(response.status).toBe(400);
     expect(response.headers.get('location')).toBeNull();
@@ -194,7 +194,7 @@ describe('identity: the authorization code flow', () => {
     expect(decodeJwt(String(refreshed.body.access_token)).account).toBe(api.otherAccountId);
   });
 
-  it('for an account of which the user is not a member ends in access_denied (R-B4)', async () => {
+  it('ends in access_denied for an account of which the user is not a member (R-B4)', async () => {
     const { page } = await signIn('uma', { account: String(api.otherAccountId) });
     expect(new URL(page.url).searchParams.get('error')).toBe('access_denied');
   });
@@ -243,7 +243,7 @@ describe('identity: the authorization code flow', () => {
     expect(page.title).toBe('Sign in');
   });
 
-  it('with an unknown interaction shows the page “This page has expired” (R-B2)', async () => {
+  it('shows the page “This page has expired” for an unknown interaction (R-B2)', async () => {
     const page = await appBrowser().open(`${api.origin}/realms/tidemark/interaction/unknown`);
     expect(page).toMatchObject({ status: 400, title: 'This page has expired' });
   });

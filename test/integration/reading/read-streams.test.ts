@@ -75,7 +75,7 @@ describe('read streams: an HTTP reader', () => {
     ['gzip', 'application/json'],
     ['identity', XLSX_TYPE],
   ])(
-    'that disconnects during an answer with the encoding %s and the type %s releases the database connection (R-G4)',
+    'releases the database connection when it disconnects during an answer with the encoding %s and the type %s (R-G4)',
     async (encoding, accept) => {
       for (let reader = 0; reader <= POOL_SIZE; reader += 1) {
         const read = startRead('GET', encoding, { accept });
@@ -87,7 +87,7 @@ describe('read streams: an HTTP reader', () => {
     },
   );
 
-  test('that disconnects before the answer begins releases the database connection (R-G4)', async () => {
+  test('releases the database connection when it disconnects before the answer begins (R-G4)', async () => {
     for (let reader = 0; reader <= 4 * POOL_SIZE; reader += 1) {
       const read = startRead();
       // The readers disconnect at different times, from the start of the request to about the first chunk of the answer.
@@ -102,7 +102,7 @@ describe('read streams: an HTTP reader', () => {
     await noneIsOpen();
   });
 
-  test('that disconnects before the first row cancels its query (R-G4)', async () => {
+  test('cancels its query when it disconnects before the first row (R-G4)', async () => {
     await whileRowsAreHeldUp(async () => {
       const read = startRead();
       await isRunning();
@@ -111,7 +111,7 @@ describe('read streams: an HTTP reader', () => {
     });
   });
 
-  test('that disconnects while rows are counted for x-total-count cancels the count (R-A7, R-G4)', async () => {
+  test('cancels the count for x-total-count when it disconnects during the count (R-A7, R-G4)', async () => {
     const counting = async (): Promise<number> => {
       const { rowCount } = await api.database.query(
         `select from pg_stat_activity
@@ -127,7 +127,7 @@ describe('read streams: an HTTP reader', () => {
     });
   });
 
-  test('that disconnects before its request is handled leaves no running query (R-G4)', async () => {
+  test('leaves no running query when it disconnects before its request is handled (R-G4)', async () => {
     await whileRowsAreHeldUp(async () => {
       for (let reader = 0; reader < 3 * POOL_SIZE; reader += 1) {
         const read = startRead();
@@ -143,7 +143,7 @@ describe('read streams: an HTTP reader', () => {
     });
   });
 
-  test('that sends HEAD releases the database connection (R-G4)', async () => {
+  test('releases the database connection after a HEAD request (R-G4)', async () => {
     for (let reader = 0; reader <= POOL_SIZE; reader += 1) {
       const [response] = await once(startRead('HEAD'), 'response');
       expect(response.statusCode).toBe(200);
@@ -195,7 +195,7 @@ describe('read streams: a gRPC reader', () => {
   });
   afterAll(() => client.close());
 
-  test('that cancels at once or during the answer releases the database connection (R-J2)', async () => {
+  test('releases the database connection when it cancels the call at once or during the answer (R-J2)', async () => {
     for (let reader = 0; reader <= 2 * POOL_SIZE; reader += 1) {
       const call = client.ReadPoints({ variableIds: [variableId] }, metadata);
       call.on('error', () => {});
@@ -205,7 +205,7 @@ describe('read streams: a gRPC reader', () => {
     await noneIsOpen();
   });
 
-  test('that cancels before the first row cancels its query (R-J2)', async () => {
+  test('ends its query when it cancels the call before the first row (R-J2)', async () => {
     await whileRowsAreHeldUp(async () => {
       const call = client.ReadPoints({ variableIds: [variableId] }, metadata);
       const failed = once(call, 'error').then(([error]) => Promise.reject(error));

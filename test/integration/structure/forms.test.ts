@@ -121,7 +121,7 @@ describe('forms: a definition', () => {
     expect((await api.manager.put(`/form/${other.id}`, { name })).status).toBe(409);
   });
 
-  it('can neither be added nor change its entityType when the account has 100 forms of this entityType (409)', async () => {
+  it('cannot be added with, or changed to, an entityType of which the account has 100 forms (409)', async () => {
     const { stranger } = api;
     await api.database.query(
       `insert into form (account_id, entity_type, name, groups) select $1, 'Site', 'F' || n, '[]' from generate_series(1, 100) n`,
@@ -199,7 +199,7 @@ describe('forms: clientData', () => {
     expect((await api.manager.get(`/variables?customFilter=${filter}`)).body).toMatchObject([{ id: variableId }]);
   });
 
-  it('that is older than its form is kept, shown with its problems and found by hasProblems; it is checked only when it changes', async () => {
+  it('is kept when it is older than its form; its problems are shown and hasProblems finds it; only a change of it is checked', async () => {
     const name = `Late ${++made}`;
     const stored = { clientData: { [name]: { Technical: { Power: 'high', Fuel: 1 } } } };
     const late = await createSource(api.manager, siteId, stored);

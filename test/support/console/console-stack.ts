@@ -34,7 +34,7 @@ export interface ConsoleWindow {
   readonly page: Page;
   /** Errors and warnings of the page and its console, and requests to other origins. */
   readonly complaints: readonly string[];
-  /** Waits until no request except streams of live points has run for QUIET_MS. */
+  /** Waits until a period of QUIET_MS passes without a running request; streams of live points do not count. */
   settled(): Promise<void>;
   close(): Promise<void>;
 }

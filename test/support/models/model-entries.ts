@@ -57,7 +57,7 @@ function withVersion(tags: Tags, version: string | null): Tags {
   return version === null ? tags : { version, ...tags };
 }
 
-/** Parses a Tags cell. One that is not a JSON object of strings leaves its row without tags (§7). */
+/** Parses a Tags cell. A cell that is not a JSON object of strings leaves its row without tags (§7). */
 function readTags(cell: string): Tags {
   try {
     const tags: unknown = JSON.parse(cell || '{}');

@@ -12,7 +12,7 @@ const failure = (code: string) => Object.assign(new Error('failed'), { code });
 
 describe('errors: a request that failed through no fault of the client', () => {
   test.each(['40P01', '40001', '55P03', 'ENOSPC', '57P01'])(
-    'with the error code %s is answered 503 with Retry-After over REST, and UNAVAILABLE over gRPC (R-A5)',
+    'is answered 503 with Retry-After over REST, and UNAVAILABLE over gRPC, for the error code %s (R-A5)',
     async (code) => {
       const app = new Hono<RequestIdEnv>().use(requestId());
       app.onError(errorHandler(log));

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { createKeycloakAdmin } from '../../../src/identity/keycloak/admin-client.ts';
 
-test('Keycloak: the cause of a failed call names the request and the time limit; the message, which the client receives, does not', async () => {
+test('Keycloak: the cause of a failed call names the request and the time limit; the message that the client receives names neither', async () => {
   const reason = new Error('connect ECONNREFUSED');
   const admin = createKeycloakAdmin({
     ...{ url: 'http://id.example', realm: 'r', clientId: 'c', clientSecret: 's' },

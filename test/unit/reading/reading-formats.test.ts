@@ -79,7 +79,7 @@ describe('reading: JSON rows (R-G3)', () => {
 });
 
 describe('reading: CSV rows (R-G4)', () => {
-  test('are RFC 4180 with a header row; a text that a spreadsheet takes for a formula is unchanged', async () => {
+  test('follow RFC 4180 and have a header row; a text that looks like a formula is unchanged', async () => {
     const text = (await joined(writeCsv(table(batch(7, null, [1.5, Number.NaN, 3], [2, 0, 3]))))).toString();
     expect(text).toBe(
       [
@@ -145,7 +145,7 @@ describe('reading: Arrow rows (R-G4)', () => {
     expect(rows.map(labels)).toEqual(expected.map(labels));
   });
 
-  test('of 1,000 variables with one point each are in one record batch', async () => {
+  test('share one record batch when 1,000 variables have one point each', async () => {
     const batches = Array.from({ length: 1000 }, (_, index) => batch(index + 1, 8, [index], [1]));
     const bytes = await joined(writeArrow(table(...batches)));
     expect(tableFromIPC(bytes).batches).toHaveLength(1);
@@ -224,7 +224,7 @@ describe('reading: number writer (R-G3)', () => {
     ...[999_999_999_999_999, 1e15, -1e15, 2 ** 53, 1e21, 1e20, 0.1 + 0.2, 1 / 3, 5e-324, 1.7976931348623157e308],
     ...[-0.0000010067770038988751, -2.2250738585072014e-308, -123456789012345680000],
     ...[100_000_000.5, 999_999_999.999999, 99_999_999.9999999, 0.999999, 0.9999999, 1.005, 1000000000.000001],
-  ])('writes %d as String does', (value) => {
+  ])('writes %d like `String(value)`', (value) => {
     expect(textOf(value)).toBe(String(value));
   });
 
@@ -232,7 +232,7 @@ describe('reading: number writer (R-G3)', () => {
     expect(textOf(-0)).toBe('-0.0');
   });
 
-  test('writes any finite number as String does, but -0 as -0.0', () => {
+  test('writes any finite number like `String(value)`, except -0 as -0.0', () => {
     const decimal = fc
       .tuple(fc.integer({ min: -(10 ** 9), max: 10 ** 9 }), fc.integer({ min: 0, max: 9 }))
       .map(([digits, decimals]) => digits / 10 ** decimals);
@@ -317,7 +317,7 @@ describe('reading: content negotiation (R-G4)', () => {
     ['application/json;q=0, */*', CSV],
     ['text/html, application/xml;q=0.9', JSON_TYPE],
     ['nonsense', JSON_TYPE],
-    // JSON is the default; it is the answer even when Accept refuses it and accepts nothing else (R-A3).
+    // JSON is the default, even when Accept refuses JSON and accepts nothing else (R-A3).
     ['application/json;q=0', JSON_TYPE],
     ['text/json, text/csv;q=0.5', CSV],
     ['*/xml, text/csv;q=0.5', CSV],

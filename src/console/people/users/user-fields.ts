@@ -1,4 +1,4 @@
-/** A user as the fields of the form. Pure. */
+/** Converts a stored user to the fields of the user form. Pure. */
 import type { components } from '../../api/openapi.d.ts';
 import type { Role } from '../../session/session.tsx';
 

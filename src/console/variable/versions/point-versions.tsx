@@ -109,7 +109,7 @@ export function PointVersions({ variableId, seconds, isCalculated, timeZone, onC
   );
 }
 
-/** The origin of a version: several pushes when the record does not tell which of them wrote it. */
+/** The origin of a version. Shows several pushes when the record does not identify the push that wrote the version. */
 function OriginNote({ origins, timeZone }: { readonly origins: readonly Origin[]; readonly timeZone: string }) {
   const { t } = useTranslation('variable');
   const { history } = useRouter();
@@ -141,7 +141,7 @@ function OriginNote({ origins, timeZone }: { readonly origins: readonly Origin[]
   );
 }
 
-/** The run that wrote a version: why it ran, and its inputs as it read them. */
+/** The run that wrote a version: the trigger of the run, and links to its inputs in the state that the run read. */
 function RunNote({ run }: { readonly run: Run }) {
   const { t } = useTranslation();
   return (

@@ -1,7 +1,7 @@
 /**
- * Reads documents in child processes, so that a hostile workbook can end its reader, but not the importer. A JSON document
- * of one part is read in the importer itself. A reader process prepares a batch of rows only when the previous batch is
- * stored, so its memory does not grow with the number of rows.
+ * Reads documents in child processes, so that a hostile workbook can crash its reader process, but not the importer. A
+ * JSON document of one part is read in the importer itself. A reader process prepares a batch of rows only when the
+ * previous batch is stored, so its memory does not grow with the number of rows.
  */
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -34,7 +34,7 @@ const HEAP_MEBIBYTES = 320;
 const BUFFER_MEBIBYTES = 160;
 
 /**
- * Yields the rows of a document, batch by batch, then what the reader reports besides rows.
+ * Yields the rows of a document, batch by batch, and at the end one DocumentNote.
  * @param readStored reads a part of the document; its errors are rethrown.
  * @param signal when aborted, ends the reader process.
  * @throws {DocumentRefusal} when the document cannot be read to its end.

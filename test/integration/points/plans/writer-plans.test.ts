@@ -55,7 +55,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => store?.close());
 
-/** Inserts HOURS hourly dates of each variable, the first at `start`, with `versions` rows per date. */
+/** Inserts, for each variable, rows at HOURS hourly dates from `start` on: `versions` rows per date. */
 function insertPoints(table: string, versions: number, variableIds: readonly number[], start: number) {
   return store.database.query(
     `insert into ${table} (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)
@@ -135,7 +135,7 @@ it('points: chunks in the database have the bounds that chunk-rules computes', a
 
 describe('points: statements of a write on stored rows', () => {
   test.each(Object.keys(RUN_STEPS) as (keyof ChunkRuns)[])(
-    'for the set ChunkRuns.%s find single dates and runs of dates by index scans',
+    'find single dates and runs of dates by index scans, for the set ChunkRuns.%s',
     async (set) => {
       for (const isSingle of [true, false]) {
         await inTransaction(async (transaction) => {
@@ -216,7 +216,7 @@ describe('points: removal', () => {
   });
 });
 
-describe('points: only the affected chunks are locked', () => {
+describe('points: locks on chunks', () => {
   const dates = [FROM - CHUNKS * CHUNK_MICROS, FROM];
   const LOCKED = `
     select distinct relation::regclass::text as name from pg_locks join pg_class on pg_class.oid = relation
@@ -233,12 +233,12 @@ describe('points: only the affected chunks are locked', () => {
       ),
     ]);
 
-  it('by a write with dates far apart', async () => {
+  it('a write with dates far apart locks only the affected chunks', async () => {
     await inTransaction(write);
     expect(await countLocked(write)).toBe(2 * dates.length);
   });
 
-  it('by counting the points of a period and by deleting them (R-G5)', async () => {
+  it('counting and deleting the points of a period lock only the affected chunks (R-G5)', async () => {
     const removal = { variableIds: ids.slice(0, 1), fromMicros: FROM, toMicros: FROM + HOUR };
     expect(await countLocked((transaction) => findRemoved(transaction, removal))).toBe(1);
     expect(await countLocked((transaction) => deletePoints(transaction, removal))).toBe(2);

@@ -51,7 +51,7 @@ describe('webhook sending: the request to a receiver', () => {
     expect(receiver.messages[0]?.headers['webhook-timestamp']).toBe('1772370000');
   });
 
-  test('has the method and headers of the webhook, which cannot replace reserved headers such as Webhook-Id (R-I1, R-I3)', async () => {
+  test('has the method and headers of the webhook; these headers cannot replace reserved headers such as Webhook-Id (R-I1, R-I3)', async () => {
     const own = {
       'Content-Type': 'text/plain',
       'X-Mine': '1',

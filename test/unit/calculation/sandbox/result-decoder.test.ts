@@ -1,4 +1,4 @@
-/** Results above a megabyte are decoded in a worker thread, so that the event loop goes on (R-H7). */
+/** Results above a megabyte are decoded in a worker thread, so that they do not block the event loop (R-H7). */
 import { afterAll, describe, expect, test } from 'vitest';
 import { planOutput } from '../../../../src/calculation/run/output-rules.ts';
 import type { ResultFrame } from '../../../../src/calculation/sandbox/frame.ts';
@@ -67,7 +67,7 @@ describe('result decoder', () => {
       Buffer.concat([int(MAGIC, 0, count), Buffer.alloc(count * 4), rest]),
     );
     expect(decoded?.messages).toHaveLength(65_536);
-    // The longest turn takes 15 ms when this test runs alone. Decoding on the event loop blocked the loop for 1.6 s.
+    // When this test runs alone, the event loop is blocked for 15 ms. Decoding on the loop blocked it for 1.6 s.
     expect(maxTurnMs).toBeLessThan(500);
   });
 

@@ -45,7 +45,7 @@ export const declarations = fairnessCase({
   },
 });
 
-/** Number of saves so far. Makes each declaration differ from the last, because an unchanged one is not checked again. */
+/** Number of saves so far. Makes each declaration differ from the last: an unchanged one is not checked again. */
 let saves = 0;
 const PATCH = { headers: { 'content-type': 'application/json-patch+json' } };
 

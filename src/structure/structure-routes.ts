@@ -282,7 +282,7 @@ function takeTurns(database: Database, declarations: Declarations): Transact {
 
 /**
  * @returns true when the body may declare a calculation. A JSON Patch always may: it writes all members of the variable
- * again, also a stored declaration that no operation names.
+ * again, including a stored declaration that no operation names.
  */
 function mayDeclare(body: unknown): boolean {
   if (typeof body !== 'object' || body === null) return false;

@@ -89,7 +89,7 @@ describe('calculation: calculators that are killed or down', () => {
         return operation.state === 'Completed';
       });
     }
-    // The first scrape of the api process follows the writes, so it finds no value cached before the writes.
+    // This is the first scrape of the api process, so no metric was cached before the writes.
     await eventually('the request of a run', async () => {
       const families = parseExposition(await (await fetch(`${front.health}/metrics`)).text());
       return sampleOf(families, 'tidemark_outbox_events') === 0 && sampleOf(families, 'tidemark_calculation_due') === 1;
@@ -116,8 +116,8 @@ function leftoversOf(pid: number): readonly string[] {
 }
 
 /**
- * Creates an input and a versioned variable that doubles it, slowly enough for the calculator to be killed during its
- * run.
+ * Creates an input and a versioned variable that doubles the input. Its run is slow enough for the calculator to be
+ * killed during the run.
  */
 async function createSlowVariable(): Promise<readonly [input: number, variable: number]> {
   const input = await createVariable(api, sourceId);

@@ -55,7 +55,7 @@ export async function describeComputed(
   };
 }
 
-/** Keeps the first `MAX_ROWS` rows, but takes every slice, because counts and warnings cover only the slices taken. */
+/** Returns the first `MAX_ROWS` rows, but reads all slices: counts and warnings cover only slices that were read. */
 async function readSeries(outputs: readonly Output[]): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const rows: Readonly<Record<string, unknown>>[] = [];
   for (const output of outputs) {

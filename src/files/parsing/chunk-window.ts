@@ -1,8 +1,8 @@
 /**
- * The parser's side of the file through which it passes chunks to the ingester. Both processes have the unlinked file
- * open. Its two slots hold the chunk that is being written to the database and the next chunk. Messages between the
- * processes would be slower: 60 MB of tuples for a million rows made V8 collect the whole heap of the ingester again and
- * again (MEASUREMENTS.md).
+ * The parser's side of the file through which the parser passes chunks to the ingester. Both processes have the
+ * unlinked file open. Its two slots hold the chunk that is being written to the database and the next chunk. Messages
+ * between the processes would be slower: 60 MB of tuples for a million rows made V8 collect the whole heap of the
+ * ingester again and again (MEASUREMENTS.md).
  */
 import { writeSync } from 'node:fs';
 

@@ -35,7 +35,7 @@ export interface ExchangedToken {
  */
 export type ExchangePassword = (credentials: Credentials) => Promise<ExchangedToken>;
 
-/** Scopes of a password exchange: pushes and reads. An endpoint that answers invalid_scope is asked for pushes only. */
+/** Requested scopes: pushes and reads. After the answer invalid_scope, only the scope of pushes is requested. */
 const SCOPES = ['push-data', 'datahub-api'] as const;
 const [PUSH_SCOPE] = SCOPES;
 const TIMEOUT_MS = 10_000;

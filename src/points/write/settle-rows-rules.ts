@@ -1,8 +1,8 @@
 /**
- * Resolves the rows of one variable that arrive out of order or several times per date into one row per date for
- * `point`, sorted by date, and earlier versions. Among rows with the same date and VersionTag, the last row wins
- * (R-F2); without versioning, the last row of the date wins (R-F4). The k-th kept row of a date gets k - 1
- * additional microseconds (R-F1).
+ * Sorts the rows of one variable by date, and separates the row of each date for `point` from the earlier versions of
+ * the date. Rows arrive in any order, and several rows may have the same date. Among rows with the same date and
+ * VersionTag, the last row wins (R-F2); without versioning, the last row of the date wins (R-F4). The k-th row that is
+ * kept for a date gets k - 1 additional microseconds (R-F1).
  */
 import { patchVersionTimestamp, TUPLE_BYTES, toVersionStamp, versionTagIdOf } from '../copy-codec.ts';
 import type { Micros } from '../point.ts';

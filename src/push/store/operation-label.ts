@@ -58,7 +58,7 @@ function makeStem(nowMillis: number): string {
 
 let counter = 0;
 
-/** Returns the next count in hexadecimal. It keeps up to 65,536 labels per millisecond of a process distinct. */
+/** Returns the next count in hexadecimal, so that a process can generate 65,536 distinct labels per millisecond. */
 function counterText(): string {
   counter = (counter + 1) % MAX_MEMBERS;
   return hex(counter);

@@ -91,7 +91,7 @@ async function* groupsOf(batches: AsyncIterable<Batch>): AsyncGenerator<readonly
   if (group.length > 0) yield group;
 }
 
-/** One column of a record batch. A record batch joins successive batches of the table; each of these gives one part. */
+/** One column of a record batch. A record batch joins successive batches of the table; each batch becomes one part. */
 interface Parts {
   readonly rowCount: number;
   readonly parts: readonly { readonly cells: Cells; readonly rowCount: number }[];

@@ -129,7 +129,7 @@ describe('grpc: health of a server that stops', () => {
       const watch = client.watch({ service });
       watch.on('data', ({ status }) => {
         statuses.push(status);
-        // The watch holds up the stop until the end of this grace period.
+        // The open watch delays the stop until this grace period ends.
         if (statuses.length === 1) void server.stop(500);
       });
       watch.on('error', () => resolve());

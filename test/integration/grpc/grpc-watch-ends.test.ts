@@ -73,8 +73,8 @@ async function openReads(): Promise<readonly OpenRead[]> {
 const noneIsOpen = () => eventually('no open read', async () => (await openReads()).length === 0);
 
 /**
- * @returns the number of sessions that a lost connection or a fatal error ended. When a connection is lost while rows
- * are sent, PostgreSQL counts a fatal error.
+ * @returns the number of sessions that ended because of a lost connection or a fatal error. When a connection is lost
+ * while rows are sent, PostgreSQL counts a fatal error.
  */
 async function countCut(): Promise<number> {
   const { rows } = await api.database.query<{ cut: number }>(
@@ -258,8 +258,8 @@ describe('watch: an open watch', () => {
     const cutBefore = await countCut();
     const watcher = watch({ variableIds: [variableId], fromBeginning: true });
     watcher.pause();
-    // The watch first reads in a short transaction, which it ends because there are too many points; then in a long
-    // one, which ends because the reader stalls.
+    // The watch first reads in a short transaction and ends it, because there are too many points. Then it reads in a
+    // long transaction, which ends because the reader stalls.
     await eventually('both reads to be cut', async () => (await countCut()) >= cutBefore + 2);
     await noneIsOpen();
     watcher.resume();

@@ -78,7 +78,7 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, EX
     expect(await call({ sub: uma })).toBe(200);
   });
 
-  it('a sub that is the id of a user identifies this user; a sub of no user and an account that the user may not use are refused (§5, R-B5)', async () => {
+  it('a sub that is a user id identifies the user; a token with an unknown sub, or with an account that the user may not use, is refused (§5, R-B5)', async () => {
     expect(await call({ sub: uma, account: String(api.accountId) })).toBe(200);
     expect(await call({ sub: uma, account: api.otherAccountId })).toBe(403);
     expect(await call({ sub: 'nobody' })).toBe(401);
@@ -140,7 +140,7 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, EX
 });
 
 describe('identity: rotation of signing keys', () => {
-  it('tokens of the old key stay valid while the new one signs (R-B1, R-B2)', async () => {
+  it('tokens signed by the old key stay valid while the new key signs (R-B1, R-B2)', async () => {
     const api = await startTestApi();
     try {
       const { database } = api;

@@ -73,8 +73,8 @@ function startBuild(workplace: string, waitSec: number): Build {
 }
 
 /**
- * @returns the files, except lock files, and the processes and mounts, in any namespace, that the builds in these
- * directories have left on this machine.
+ * @returns what the builds in these directories have left on this machine: files (except lock files), processes, and
+ * mounts in any namespace.
  */
 function leftovers({ temporary, cache }: Build) {
   const files = [temporary, join(cache, 'tidemark')].flatMap((path) => readdirSync(path));
@@ -118,7 +118,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 
 test(
-  'root build: the next build removes what a build killed by SIGKILL left, and succeeds (needs root and mmdebstrap)',
+  'root build: the next build after SIGKILL removes the leftovers of the killed build, and succeeds (needs root and mmdebstrap)',
   options,
   async () => {
     const workplace = makeWorkplace();

@@ -65,7 +65,7 @@ const completed = (location: string | null) =>
   });
 
 describe('deletion with hardDelete (R-C7)', () => {
-  it('of more than 500 sources and variables answers 202 with a job, which continues after its process is killed (R-K3)', async () => {
+  it('a deletion of more than 500 sources and variables answers 202 with a job; the job continues after its process is killed (R-K3)', async () => {
     const siteId = await createLargeSite();
     const answer = await api.send<Job>('DELETE', `/sites/${siteId}?hardDelete=true`);
     const location = answer.headers.get('location');
@@ -114,7 +114,7 @@ describe('deletion with hardDelete (R-C7)', () => {
     }
   }, 30_000);
 
-  it('does not wait for deletions by another account: accounts take turns, step by step (R-A14)', async () => {
+  it('a deletion does not wait for the deletions of another account: the accounts take turns, one step each (R-A14)', async () => {
     const { database } = world;
     await Promise.all(workers.splice(0).map((worker) => worker.kill()));
     const greedy = [await createLargeSite(), await createLargeSite(), await createLargeSite()];
@@ -144,7 +144,7 @@ describe('deletion with hardDelete (R-C7)', () => {
     await startIngester();
   });
 
-  it('whose step fails is named in the error, and is tried again until it ends (R-K3)', async () => {
+  it('the error of a failed step names the deletion, and the step is tried again until it succeeds (R-K3)', async () => {
     const { database } = world;
     await Promise.all(workers.splice(0).map((worker) => worker.kill()));
     const siteId = await createLargeSite();
@@ -162,7 +162,7 @@ describe('deletion with hardDelete (R-C7)', () => {
     expect(await completed(headers.get('location'))).toMatchObject({ variables: { total: 600, deleted: 600 } });
   });
 
-  it('of a site with one variable is done at once with 204; Location names the job that removes the points', async () => {
+  it('a site with one variable is deleted at once with 204; Location names the job that removes the points', async () => {
     const { siteId, variableId } = await createStructure(api);
     await api.call('POST', '/api/data', [{ variableId, data: [{ date: '2026-03-01T00:00:00Z', value: 1 }] }]);
     await startIngester();
@@ -175,7 +175,7 @@ describe('deletion with hardDelete (R-C7)', () => {
     expect(rows).toEqual([]);
   });
 
-  it('of a variable or of a source without variables is done at once with 204; Location names the job of the deletion', async () => {
+  it('a variable, or a source without variables, is deleted at once with 204; Location names the job of the deletion', async () => {
     const { sourceId, variableId } = await createStructure(api);
     for (const [path, kind] of [
       [`/sources/${sourceId}/variables/${variableId}`, 'Variable'],
@@ -191,7 +191,7 @@ describe('deletion with hardDelete (R-C7)', () => {
     expect((await api.get(`/sources/${sourceId}`)).status).toBe(404);
   });
 
-  it('has a job that other accounts cannot read: they get 404, as for an unknown id (R-A5)', async () => {
+  it('other accounts cannot read the job of a deletion: they get 404, as for an unknown id (R-A5)', async () => {
     for (const id of ['x', '00000000-0000-4000-8000-000000000000'])
       expect((await api.get(`/deletions/${id}`)).status).toBe(404);
     const { siteId } = await createStructure(api);

@@ -36,7 +36,7 @@ async function withValues(unitId: number | null, values: readonly number[], memb
 const get = <Body>(path: string) => api.manager.get<Body>(path);
 
 describe('structure: catalogues (R-C8)', () => {
-  test('give every unit a family; the first unit of each family has divisor 1 and offset 0', async () => {
+  test('every unit has a family; the first unit of each family has divisor 1 and offset 0', async () => {
     const units = (await get<Unit[]>('/units')).body;
     const families = (await get<{ id: number; name: string }[]>('/unitFamily')).body;
     expect(units.length).toBeGreaterThan(100);
@@ -48,7 +48,7 @@ describe('structure: catalogues (R-C8)', () => {
     expect(units.filter(({ unitFamilyId }) => !known.has(unitFamilyId))).toEqual([]);
   });
 
-  test('have the kilowatt hour under the id that shipped clients use, and Fahrenheit with its offset', async () => {
+  test('the kilowatt hour has the id that shipped clients use, and Fahrenheit has its offset', async () => {
     const byId = new Map((await get<Unit[]>('/units')).body.map((unit) => [unit.id, unit]));
     expect(byId.get(KWH)).toEqual({
       id: KWH,
@@ -61,7 +61,7 @@ describe('structure: catalogues (R-C8)', () => {
     expect(byId.get(FAHRENHEIT)).toMatchObject({ symbol: '°F', divisor: 1.8, offset: 32 });
   });
 
-  test('list units by family, in pages, with their total', async () => {
+  test('units are listed by family, in pages, with their total', async () => {
     const energy = await api.manager.get<Unit[]>(`/units?unitFamilyId=${ENERGY}`, { 'x-total-count': 'true' });
     expect(new Set(energy.body.map(({ unitFamilyId }) => unitFamilyId))).toEqual(new Set([ENERGY]));
     expect(energy.headers.get('x-total-count')).toBe(String(energy.body.length));
@@ -98,7 +98,7 @@ describe('structure: catalogues (R-C8)', () => {
     },
   );
 
-  test('let a variable have the type 0, which shipped clients send and a push can name, or a type outside the catalogue (R-C6, R-C8)', async () => {
+  test('a variable can have the type 0, which shipped clients send and a push can name, or a type outside the catalogue (R-C6, R-C8)', async () => {
     const { sourceId } = await createStructure(api.manager);
     const variable = { VariableTypeId: 0, UnitId: 8, Divider: 1, Granularity: 10, GranularityTimeBase: 2 };
     const made = await api.manager.post<{ id: number }>(`/variables/source/${sourceId}`, { Id: 0, ...variable });
@@ -111,7 +111,7 @@ describe('structure: catalogues (R-C8)', () => {
     expect((await get<object[]>(`/data?variableId=${made.body.id}`)).body).toMatchObject([{ rawValue: 5 }]);
   });
 
-  test('list time zones, UTC first; a sample of the listed zones is accepted for sites and for reading points', async () => {
+  test('time zones are listed, UTC first; a sample of the listed zones is accepted for sites and for reading points', async () => {
     const zones = (await get<{ id: string }[]>('/timezones')).body.map(({ id }) => id);
     expect(zones[0]).toBe('UTC');
     const variableId = await withValues(KWH, [1]);
@@ -128,7 +128,7 @@ describe('reading: points in a requested unit (R-C8, R-G3)', () => {
   const values = async (path: string, member = 'rawValue') =>
     (await get<Record<string, unknown>[]>(path)).body.map((row) => row[member]);
 
-  test('are converted, and the rows have the requested unit', async () => {
+  test('points are converted, and the rows have the requested unit', async () => {
     const variableId = await withValues(KWH, [1, 2.5]);
     const { body } = await get<object[]>(`/data?variableId=${variableId}&unitId=${WH}`);
     expect(body).toMatchObject([
@@ -138,7 +138,7 @@ describe('reading: points in a requested unit (R-C8, R-G3)', () => {
     expect(await values(`/data?variableId=${variableId}&unitId=${KWH}`)).toEqual([1, 2.5]);
   });
 
-  test('of variables in several units are returned in the requested unit', async () => {
+  test('points of variables in several units are returned in the requested unit', async () => {
     const ids = [await withValues(KWH, [1]), await withValues(MWH, [1]), await withValues(WH, [500])];
     expect(await values(`/data?variableIds=${ids}&unitId=${KWH}`)).toEqual([1, 1000, 0.5]);
   });
@@ -150,13 +150,13 @@ describe('reading: points in a requested unit (R-C8, R-G3)', () => {
     ['COUNT', 'countValue', 2],
     ['VAR', 'varianceValue', (198 * 198) / 2],
     ['STDEV', 'stdevValue', 198 / Math.SQRT2],
-  ])('give the %s of the converted values, also for a unit with an offset', async (aggregation, member, expected) => {
+  ])('%s aggregates the converted values, also for a unit with an offset', async (aggregation, member, expected) => {
     const variableId = await withValues(CELSIUS, [-10, 100]);
     const query = `variableId=${variableId}&granularity=Day&aggregation=${aggregation}&unitId=${FAHRENHEIT}`;
     expect(await values(`/data?${query}`, member)).toEqual([expect.closeTo(expected as number, 9)]);
   });
 
-  test('are refused when the requested unit is unknown; when the unit of the variable is unknown, missing or of another family, the error says so', async () => {
+  test('a read in an unknown unit is refused; so is a read of a variable whose unit is unknown, missing or of another family, and the error gives that reason', async () => {
     const cases = [
       [
         await withValues(KW, [1]),
@@ -175,7 +175,7 @@ describe('reading: points in a requested unit (R-C8, R-G3)', () => {
     expect((await get(`/data?variableId=${cases[0][0]}&unitId=4711`)).body).toMatchObject({ code: 'invalid_input' });
   });
 
-  test('are refused when a value is too large for the unit; the error names the variable, the date and the value', async () => {
+  test('a read is refused when a value is too large for the unit; the error names the variable, the date and the value', async () => {
     const variableId = await withValues(KWH, [1, 1e306]);
     const path = `/data?variableId=${variableId}&unitId=${WH}`;
     const rule = '1e+306 exceeds the range of a double (about 1.8e308) in the requested unit; request another unit';
@@ -188,7 +188,7 @@ describe('reading: points in a requested unit (R-C8, R-G3)', () => {
     }
   });
 
-  test('of another account, or of a site that the user may not see, are not found: 404 (R-A5)', async () => {
+  test('a variable of another account, or of a site that the user may not see, is not found: 404 (R-A5)', async () => {
     const variableId = await withValues(KW, [1]);
     const answer = await api.stranger.get(`/data?variableId=${variableId}&unitId=${KWH}`);
     expect(answer.status).toBe(404);
@@ -228,7 +228,7 @@ describe('catalogues: entries of an account (R-C8)', () => {
   ] as const;
 
   test.each(CATALOGUES)(
-    '%s: managers add, rename and delete entries of their account, which other accounts do not see',
+    '%s: managers add, rename and delete entries of their account; other accounts do not see these entries',
     async (path, members) => {
       const before = (await get<Entry[]>(path)).body;
       const entry = await create(path, members);
@@ -259,7 +259,7 @@ describe('catalogues: entries of an account (R-C8)', () => {
     },
   );
 
-  test('can be written only by managers; a name that is empty, too long or a number is refused, and so are an unknown unit family and a divisor of 0', async () => {
+  test('only managers can write entries; a name that is empty, too long or a number is refused, and so are an unknown unit family and a divisor of 0', async () => {
     const user = await api.signIn('catalogue-reader', 'USER', { sites: [] });
     const { id } = await create('/sitetypes');
     expect((await refusal('POST', '/sitetypes', { name: 'x' }, user))[0]).toBe(403);
@@ -272,7 +272,7 @@ describe('catalogues: entries of an account (R-C8)', () => {
     expect((await refusal('POST', '/units', { name: 'x', unitFamilyId: ENERGY, divisor: 0 }))[0]).toBe(400);
   });
 
-  test('that are in use cannot be deleted: the answer is 409 and names what uses the entry', async () => {
+  test('an entry that is in use cannot be deleted: the answer is 409 and names what uses the entry', async () => {
     const family = await create('/unitFamily');
     const unit = await create('/units', { unitFamilyId: family.id });
     const types = {
@@ -302,7 +302,7 @@ describe('catalogues: entries of an account (R-C8)', () => {
     for (const [path = ''] of uses.toReversed()) expect((await api.manager.delete(path)).status, path).toBe(204);
   });
 
-  test('that are units cannot be deleted while a form or an input of a formula names them', async () => {
+  test('a unit cannot be deleted while a form or an input of a formula names it', async () => {
     const unit = await create('/units', { unitFamilyId: ENERGY });
     const fields = [{ name: 'Yield', type: 'Double', unitId: unit.id }];
     const form = (await api.manager.post<Entry>('/form', { name: 'Yields', groups: [{ name: 'G', fields }] })).body;
@@ -317,7 +317,7 @@ describe('catalogues: entries of an account (R-C8)', () => {
     expect(await refusal('DELETE', `/units/${unit.id}`)).toEqual([409, declared]);
   });
 
-  test('that are units convert exactly within a built-in family and within a family of the account; other accounts cannot use these units', async () => {
+  test('units of an account convert exactly within a built-in family and within a family of the account; other accounts cannot use these units', async () => {
     const crate = await create('/units', { name: 'crate', unitFamilyId: ENERGY, divisor: 0.04 });
     const variableId = await withValues(crate.id, [1, 2.5]);
     const read = async (unitId: number) =>
@@ -345,7 +345,7 @@ describe('catalogues: entries of an account (R-C8)', () => {
     expect((await api.stranger.get(`/data?variableId=${foreign}&unitId=${crate.id}`)).status).toBe(400);
   });
 
-  test('that are units keep their conversion: another divisor, offset or family is refused (409)', async () => {
+  test('a unit keeps its conversion: a change of its divisor, offset or family is refused (409)', async () => {
     const unit = await create('/units', { unitFamilyId: ENERGY, divisor: 2 });
     expect((await api.manager.put(`/units/${unit.id}`, { ...unit, symbol: 'u' })).status).toBe(204);
     expect((await get<object[]>('/units')).body).toContainEqual({ ...unit, symbol: 'u', offset: 0 });
@@ -357,7 +357,7 @@ describe('catalogues: entries of an account (R-C8)', () => {
     }
   });
 
-  test('that are features cannot be deleted while a user has them at a level other than None (R-C3)', async () => {
+  test('a feature cannot be deleted while a user has it at a level other than None (R-C3)', async () => {
     const feature = await create('/account/features');
     const me = (await get<{ id: string }[]>('/account/usermapping')).body[0]?.id;
     const written = [{ id: feature.id, level: 'Read' }];

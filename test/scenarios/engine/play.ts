@@ -4,10 +4,10 @@ import { formatMoment, formatTags } from './rows.ts';
 import type { Command, ExpectedRow, ExpectedVersion, Look, Moment, Scenario, Tags } from './syntax.ts';
 import type { Row, Span, VersionLine, World } from './world.ts';
 
-// The database adds values in an order of its own, so aggregates may differ by rounding. Other values must be equal.
+// The database adds values in an undefined order, so aggregates may differ by rounding. Other values must be equal.
 const TOLERANCE = 1e-9;
 
-/** @throws {Error} naming file, line, and what was expected and read; or the error of a command that expects no error. */
+/** @throws {Error} with file, line, expectation and result; or the error of a command that should succeed. */
 export async function playScenario(world: World, { commands }: Scenario): Promise<void> {
   for (const command of commands) await play(world, command);
 }

@@ -1,5 +1,5 @@
 /**
- * A process that runs TimescaleDB and Redis in the directory given, for tests that kill it:
+ * A process that runs TimescaleDB and Redis in DIRECTORY, for tests that kill the process:
  * `node services-process.ts DIRECTORY`. Prints `{serverUrl, redisUrl}` on one line when both servers answer. SIGTERM
  * stops both servers and ends the process.
  */

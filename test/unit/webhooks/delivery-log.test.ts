@@ -9,7 +9,7 @@ import { openSecretVault } from '../../../src/webhooks/secret-vault.ts';
 const RECEIVER = { accountId: 1, isEnabled: true, url: 'https://a.example/', headers: {}, secrets: [] };
 const IDS = { webhookId: 'a', historyId: 7 };
 
-/** Delivers the attempt 7 of the webhook `a` in one slice. @returns the spies of the log. */
+/** Delivers attempt 7 of the webhook `a` in one slice. @returns the spies of the log. */
 async function deliver(isHeld: boolean) {
   const attempts = [{ id: 7, attempt: 1, isReplay: false }];
   const query = async (statement: string | { readonly name: string }) => {
@@ -35,14 +35,14 @@ async function deliver(isHeld: boolean) {
   return log;
 }
 
-test('webhook delivery: the log line of an attempt that an internal error ended, or that was not released, has the ids of webhook and attempt (R-I3)', async () => {
+test('webhook delivery: the log names the webhook and the attempt when an internal error ends an attempt, or when an attempt is not released (R-I3)', async () => {
   const failed = await deliver(true);
   expect(failed.error).toHaveBeenCalledWith(expect.objectContaining(IDS), expect.stringContaining('internal error'));
   const lost = await deliver(false);
   expect(lost.warn).toHaveBeenCalledWith(expect.objectContaining(IDS), expect.stringContaining('not be released'));
 });
 
-test('webhook delivery: the log line of an outcome that was not written alone has the ids of webhook and attempt (R-I3)', async () => {
+test('webhook delivery: the log names the webhook and the attempt when the write of a single outcome fails (R-I3)', async () => {
   const warn = vi.fn();
   const store = () => Promise.reject(new Error('the database is unavailable'));
   const writer = openOutcomeWriter({ store, patienceMs: 0, log: { warn } as unknown as Log });

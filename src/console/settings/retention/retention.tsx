@@ -60,7 +60,7 @@ function Editor({ state, variableId }: EditorProps) {
     onSuccess: () => renew(toRetentionFields({ ...state, retention: null })),
   });
   const preview = useMutation({ mutationFn: () => callPreview(variableId, fields) });
-  // The counts hold for one rule: a changed rule must be counted again before it is activated.
+  // The counts are valid for one rule. After a change, the user must preview again before activating the policy.
   const isCounted = preview.data?.rule === ruleOf(fields);
   const error = save.error ?? remove.error ?? preview.error;
   return (

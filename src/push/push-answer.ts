@@ -25,7 +25,7 @@ export interface Rejection {
   readonly message: string;
 }
 
-/** Maximum warnings that encoding a push adds, and that each write of its readings adds. */
+/** Maximum number of warnings from the encoding of a push, and from each write of its readings. */
 export const MAX_WARNINGS = 100;
 
 export interface PushWarning {

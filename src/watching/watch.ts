@@ -41,7 +41,7 @@ export interface WatchReading {
    * divided among accounts (R-A14).
    */
   readonly long: Pick<FairSemaphore, 'enter'>;
-  /** Returns the maximum time in ms that a slow reader may hold a snapshot on which the database has worked `workMs`. */
+  /** Returns the maximum time in ms that a long read waits for its reader, when its other steps have taken `workMs`. */
   readonly patienceMs: (workMs: number) => number;
 }
 
@@ -284,7 +284,7 @@ export class Watch {
   }
 }
 
-/** Adds a change to the messages. @returns the messages that it completed. */
+/** Adds a change to the messages. @returns the messages that are now complete. */
 async function addChange(builder: MessageBuilder, change: Change): Promise<readonly BuiltMessage[]> {
   if (change.kind === 'points') return builder.add(change.chunk);
   for (const { variableId, lastVersionTimestamp } of change.changes) {

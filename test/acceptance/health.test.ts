@@ -51,7 +51,7 @@ function descendantsOf(pid: number): readonly number[] {
     .flatMap((child) => [child, ...descendantsOf(child)]);
 }
 
-/** @returns the result of `ask`; undefined when the inspected process has ended, as R's short-lived processes do. */
+/** @returns the result of `ask`; undefined when the inspected process has ended, because R starts short-lived ones. */
 function ifThere<Result>(ask: () => Result): Result | undefined {
   try {
     return ask();
@@ -96,10 +96,10 @@ describe('health: readiness (R-A9)', () => {
   }, 60_000);
 
   test.each([
-    ['503 and down while the database is unavailable', 'database', () => databaseGate, { status: 503, state: 'down' }],
-    ['200 and degraded while Redis is unavailable', 'queue', () => redisGate, { status: 200, state: 'degraded' }],
+    ['503 (down) while the database is unavailable', 'database', () => databaseGate, { status: 503, state: 'down' }],
+    ['200 (degraded) while Redis is unavailable', 'queue', () => redisGate, { status: 200, state: 'degraded' }],
   ] as const)(
-    'of a calculator and an ingester is %s; liveness stays 200',
+    'a calculator and an ingester answer %s; liveness stays 200',
     async (_title, name, gate, expected) => {
       await gate().shut();
       for (const role of [calculator, ingester]) {

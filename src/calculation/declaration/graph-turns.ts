@@ -22,7 +22,7 @@ export const GRAPH_LOCK_CLASS = 0x6772;
 const MAX_WAIT_MS = 5000;
 const FIRST_PAUSE_MS = 10;
 const MAX_PAUSE_MS = 160;
-/** Maximum fraction of the time that goes to saves of one account while other accounts save. */
+/** Maximum fraction of time that the saves of one account may use while other accounts save. */
 const SAVING_SHARE = 0.5;
 
 /** Another transaction is changing the graph of the account. */

@@ -53,8 +53,8 @@ export async function readXlsx({ source, limits, from, onHeader, emit }: ParseJo
 }
 
 /**
- * Takes the first row that is not empty as the header. Of the rows below the header, skips empty rows and the first
- * `doneRows` others, adds each valid row to the collector and rejects each invalid row.
+ * Takes the first row that is not empty as the header. Below the header, skips empty rows and the first `doneRows` rows
+ * that are not empty; adds each further valid row to the collector, and rejects each further invalid row.
  */
 class SheetRows implements RowVisitor {
   scanner: SheetScanner | undefined;

@@ -91,8 +91,9 @@ derived series by R scripts when an input changes, and reads points as they are 
 the label of a revision.
 
 **Requests** are read leniently. Paths may have doubled and trailing slashes. Names of query parameters match in any case and with
-any prefix up to a dot (\`Paging.PageNumber\` is \`pageNumber\`); unknown parameters are ignored, except those of a listing that
-look like a filter. Property names of bodies match in any case; integers may be text, enumerations are names in any case or numbers.
+any prefix up to a dot (\`Paging.PageNumber\` is \`pageNumber\`); unknown parameters are ignored, but a
+listing refuses unknown parameters that look like a filter.
+Property names of bodies match in any case; integers may be text, enumerations are names in any case or numbers.
 Unknown and read-only members of a body are ignored, so a client may send back what GET returned. Media types of bodies are \`application/json\`, \`application/*+json\` or
 \`application/json-patch+json\`.
 

@@ -30,8 +30,8 @@ export interface VerifiedToken {
   /** Claim `iat` in Unix seconds; undefined when absent. */
   readonly issuedSec?: number | undefined;
   /**
-   * Fingerprint of the password that the embedded issuer has exchanged for the claims (R-B7): the claims are valid only
-   * while the user has this password. Undefined for the claims of a token.
+   * Fingerprint of the password for which the embedded issuer returned the claims (R-B7): the claims are valid only
+   * while the user has this password. Undefined when the claims are those of a token.
    */
   readonly passwordFingerprint?: string | undefined;
   /** Claim `account`; undefined when it is absent or is not a non-negative integer. */

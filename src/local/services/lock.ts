@@ -1,7 +1,8 @@
 /**
  * File locks that last until their last holder releases them or exits. `flock` locks the open file, not the process: a
- * child that inherits the descriptor holds the lock too. A database thus keeps its directory locked until its last
- * process is gone, even if its parent was killed. Process ids cannot replace the lock: they repeat between PID namespaces.
+ * child that inherits the descriptor holds the lock too. The directory of a database server thus stays locked until the
+ * last process of the server ends, even when the process that started the server was killed. Process ids cannot replace
+ * the lock: they repeat between PID namespaces.
  */
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync } from 'node:fs';

@@ -43,7 +43,7 @@ export interface RowLeases<Row extends LeasedRow> {
   stop(): void;
 }
 
-/** Starts a timer that renews the leases of the kept rows. When a lease ends, another process may claim its row. */
+/** Renews the leases of the rows given to `keep`, by a timer. When a lease ends, another process may claim its row. */
 export function openRowLeases<Row extends LeasedRow>(database: Database, table: LeasedTable, log: Log): RowLeases<Row> {
   const heldUntilMs = new Map<Row, number>();
   let renewal: Promise<void> | undefined;

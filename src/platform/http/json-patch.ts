@@ -33,7 +33,7 @@ export const patchSchema = z
     z.discriminatedUnion(
       'op',
       [valued('add'), valued('replace'), valued('test'), located('remove'), sourced('move'), sourced('copy')],
-      // The error of an unknown `op` has the path of `op`; an operation that is not an object keeps the default text.
+      // The error of an unknown `op` has the path of `op`. For an operation that is not an object, zod sets the error.
       {
         error: ({ code }) =>
           code === 'invalid_union' ? 'must be add, remove, replace, move, copy or test' : undefined,
@@ -95,7 +95,7 @@ export function applyOperations(document: object, operations: readonly PatchOper
         throw operationError(
           index,
           'from',
-          `a patch must copy at most ${MAX_COPIED_LENGTH} characters of JSON in total, got ${copiedLength} up to here`,
+          `a patch must copy at most ${MAX_COPIED_LENGTH} characters of JSON in total, got ${copiedLength} so far`,
         );
     }
     if (operation.op === 'test') assertEqual(patched, operation, index);

@@ -1,7 +1,7 @@
 /**
  * Refuses points at dates that are rolled up, because a single point cannot be added to an aggregate or corrected in
  * it. Refused points are removed from the write and counted for their variable. Points before `rolledUntilMicros` that
- * no rollup covers are written, and noted so that they are rolled up later.
+ * no rollup covers are written, and `rollup_next` moves back so that they are rolled up later.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { eachTuple, TUPLE_BYTES } from '../copy-codec.ts';

@@ -1,7 +1,7 @@
 /** Types of operations and batches to be stored, and of the outcome of storing them. */
 import type { PushWarning, Rejection } from '../push-answer.ts';
 
-/** The operation of one push, or of several plain pushes that share a row, and the tuples of all its readings. */
+/** An operation with the tuples of its readings: one push, or several plain pushes (plain-push.ts) that share a row. */
 export interface NewOperation {
   readonly userId: string;
   /** Label of the operation: `operationId` of the API. */
@@ -22,13 +22,13 @@ export interface NewOperation {
   readonly isReplay: boolean;
   /** COPY tuples of the readings; empty when no element was accepted. */
   readonly tuples: Buffer;
-  /** Ids of every variable in the tuples; may contain further ids and repeats. */
+  /** Ids of all variables in the tuples; may contain duplicates and the ids of other variables. */
   readonly variableIds: readonly number[];
   /** The plain pushes that share this row; absent when the row has one push. */
   readonly members?: OperationMembers;
 }
 
-/** Columns of equal length, one entry per push, in the order of the tuples. */
+/** Arrays of equal length with one entry per push, in the order of the tuples. */
 export interface OperationMembers {
   readonly elements: readonly number[];
   readonly readings: readonly number[];

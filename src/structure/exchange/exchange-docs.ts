@@ -40,7 +40,7 @@ const structureDocument = z.object(documentOf('')).meta({ id: 'StructureDocument
 const count = z.int().min(0);
 const counts = z
   .object({ created: count, changed: count, left: count })
-  .meta({ id: 'ImportCounts', description: 'Rows by what the import does, or would do, with them.' });
+  .meta({ id: 'ImportCounts', description: 'Number of rows by action; when nothing was written, by planned action.' });
 const importStatus = z.object({
   id: z.string(),
   format: z.enum(['json', 'xlsx']),

@@ -59,7 +59,7 @@ export async function upload(
   const seconds = (performance.now() - startMs) / 1000;
   const delays = await readDelays();
   const status = await api.call<{ readonly counts: { readonly ingested: number } }>('GET', `/storage/${id}`);
-  if (status.counts.ingested !== rows) throw new Error(`the file ended as ${JSON.stringify(status)}`);
+  if (status.counts.ingested !== rows) throw new Error(`${rows} rows must be ingested, got ${JSON.stringify(status)}`);
   return { seconds, delays };
 }
 

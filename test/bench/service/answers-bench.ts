@@ -1,6 +1,6 @@
 /**
- * Measures the memory of an API process during long answers (R-G4): the first answer after its start, when the heap
- * grows, and the next one. Each format runs in its own process, over HTTP, with a fast client.
+ * Measures the memory of an API process during long answers (R-G4): the first answer of the process, when the heap
+ * grows, and the second answer. Each format runs in its own process, over HTTP, with a fast client.
  */
 import { readFileSync } from 'node:fs';
 import { get } from 'node:http';

@@ -211,7 +211,7 @@ describe('admin: the audit trail of commands', () => {
   const trail = async (client: TestClient, query: string) =>
     (await client.get<readonly Entry[]>(`/account/audit${query}`)).body;
 
-  it('names the operator given by --as; entries that belong to no account can be read by an ADMIN only (R-B14)', async () => {
+  it('the trail names the operator given by --as; entries that belong to no account can be read by an ADMIN only (R-B14)', async () => {
     const ada = await api.signIn('ada', 'ADMIN');
     const commands: readonly (readonly [action: string, words: readonly string[]])[] = [
       ['ClientCreated', ['create-client', '--client', 'trailed', '--redirect-uri', 'https://x.example/cb']],
@@ -234,7 +234,7 @@ describe('admin: the audit trail of commands', () => {
     }
   });
 
-  it('without --as, names the operator by the user name on the machine; an ADMIN reads the trails of all accounts (R-B14)', async () => {
+  it('without --as, the trail names the operator by the user name on the machine; an ADMIN reads the trails of all accounts (R-B14)', async () => {
     const words = ['--account', String(api.otherAccountId), '--email', 'all@tidemark.example'];
     await admin('create-user', ...words);
     const bert = await api.signIn('bert', 'ADMIN');
@@ -243,7 +243,7 @@ describe('admin: the audit trail of commands', () => {
     expect(await trail(api.stranger, '?action=UserCreated')).toMatchObject([{ userName: 'olaf' }]);
   });
 
-  it('has no entry of a failed command (R-B14)', async () => {
+  it('a failed command adds no entry (R-B14)', async () => {
     const count = async () => (await api.database.query('select from audit_entry')).rowCount;
     const before = await count();
     await expect(admin('create-client', '--client', 'demo')).rejects.toMatchObject({ code: 'conflict' });
@@ -348,7 +348,7 @@ describe('admin: as a process', { timeout: 90_000 }, () => {
     expect(rows).toEqual([]);
   });
 
-  it('prints the result only and exits with 0; an error goes to stderr with exit code 1 (§5)', async () => {
+  it('a command prints its result only and exits with 0; an error goes to stderr with exit code 1 (§5)', async () => {
     const { stdout, stderr } = await run('rotate-keys');
     expect(stderr).toBe('');
     expect(stdout).toMatch(/^key [\w-]{43} is published; it signs in 15 minutes\n$/);

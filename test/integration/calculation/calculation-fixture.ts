@@ -85,7 +85,7 @@ export interface CalculationFixture {
     parts?: Partial<RunServices>,
     signal?: AbortSignal,
   ) => Promise<RunResult>;
-  /** @returns the jobs that a change at these dates gives to the scripts of the variable. */
+  /** @returns the jobs that the sandbox gets when the variable is computed after a change at these dates. */
   readonly jobsFor: (variableId: number, changed: readonly number[]) => Promise<readonly SandboxJob[]>;
   readonly runsOf: (variableId: number) => Promise<readonly Record<string, unknown>[]>;
 }

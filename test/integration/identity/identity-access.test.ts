@@ -36,7 +36,7 @@ async function call(path: string, token: string | undefined, method = 'GET') {
 }
 
 describe('identity: a bearer token', () => {
-  it('of the issuer is accepted; GET /account/me returns the user, account, role, permissions, scopes and sites of the caller (R-B1, R-B5)', async () => {
+  it('a token of the issuer is accepted; GET /account/me returns the user, account, role, permissions, scopes and sites of the caller (R-B1, R-B5)', async () => {
     expect(await call('/account/me', await tokenOf('max'))).toMatchObject({
       status: 200,
       body: {
@@ -51,7 +51,7 @@ describe('identity: a bearer token', () => {
     });
   });
 
-  it('that is missing, or replaced by HTTP Basic, is 401 with a Bearer challenge (R-A5)', async () => {
+  it('a request without a token, or with HTTP Basic, is answered 401 with a Bearer challenge (R-A5)', async () => {
     const missing = await call('/account/me', undefined);
     expect(missing).toMatchObject({
       status: 401,
@@ -64,7 +64,7 @@ describe('identity: a bearer token', () => {
     expect(other.headers.get('www-authenticate')).toBe('Bearer realm="tidemark", error="invalid_token"');
   });
 
-  it('that was tampered with is 401 (R-B1)', async () => {
+  it('a token that was tampered with is answered 401 (R-B1)', async () => {
     const [header, payload, signature] = (await tokenOf('uma')).split('.');
     const forged = { ...JSON.parse(Buffer.from(payload ?? '', 'base64url').toString()), sub: identity.users.ada };
     const token = [header, Buffer.from(JSON.stringify(forged)).toString('base64url'), signature].join('.');
@@ -76,7 +76,7 @@ describe('identity: a bearer token', () => {
   });
 
   it.each(['none', 'HS256'])(
-    'with the algorithm %s is refused with 401, because only asymmetric algorithms are accepted (R-B1)',
+    'a token with the algorithm %s is answered 401, because only asymmetric algorithms are accepted (R-B1)',
     async (algorithm) => {
       const claims = decodeJwt(await tokenOf('max'));
       const { keys } = (await identity.getJson('/realms/tidemark/protocol/openid-connect/certs')) as {
@@ -94,7 +94,7 @@ describe('identity: a bearer token', () => {
     },
   );
 
-  it('of another issuer, or that is not a JWT, is 401 (R-B1)', async () => {
+  it('a token of another issuer, or text that is not a JWT, is answered 401 (R-B1)', async () => {
     const secret = createSecretKey(randomBytes(32));
     const foreign = await new SignJWT({ sub: 'x', iss: 'https://elsewhere.example' })
       .setProtectedHeader({ alg: 'HS256' })
@@ -107,7 +107,7 @@ describe('identity: a bearer token', () => {
     }
   });
 
-  it('without the required scope is 403, and the answer names the scope (R-B6)', async () => {
+  it('a token without the required scope is answered 403, and the answer names the scope (R-B6)', async () => {
     const pushOnly = await tokenOf('max', { scope: 'push-data' });
     expect(await call('/account/me', pushOnly)).toMatchObject({
       status: 403,
@@ -125,7 +125,7 @@ describe('identity: a bearer token', () => {
     expect((await call('/api/data', pushOnly, 'POST')).status).toBe(200);
   });
 
-  it('is accepted by authenticateBearer, which gRPC calls; a call without the Authorization header is refused with invalid_token (R-J2)', async () => {
+  it('authenticateBearer, which gRPC uses, accepts a token; it refuses a missing Authorization header with invalid_token (R-J2)', async () => {
     const callers = createCallerCache({ database: identity.database, cacheSec: 0 });
     const authentication = { verifier: identity.verifier, callers };
     const caller = await authenticateBearer(authentication, `bearer ${await tokenOf('max')}`, 'datahub-api');
@@ -193,7 +193,7 @@ describe('identity: a live token', () => {
     expect((await call('/account/managers', token)).status).toBe(status);
   });
 
-  it('expires with 30 seconds of tolerance (R-B1)', async () => {
+  it('a token is accepted for 30 seconds after its expiry, and then refused (R-B1)', async () => {
     const token = await tokenOf('max');
     const untilExpirySec = (decodeJwt(token).exp ?? 0) - Math.floor(identity.clock.nowMillis() / 1000);
     identity.clock.advanceSec(untilExpirySec + 29);

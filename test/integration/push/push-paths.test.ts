@@ -46,7 +46,7 @@ async function countOf(variableId: number): Promise<number> {
 }
 
 describe('push: a large push of new dates', () => {
-  it('is readable, is Completed and has its events in the outbox when it is answered (R-D1, R-D7)', async () => {
+  it('when the push is answered, its points are readable, its state is Completed, and its events are in the outbox (R-D1, R-D7)', async () => {
     await api.ingest();
     const variableId = await newVariable();
     const { body } = await push([{ variableId, data: readings(LARGE, 1) }]);
@@ -60,7 +60,7 @@ describe('push: a large push of new dates', () => {
     expect(rows).toEqual([{ type: 'DataPointsWritten' }, { type: 'DataPushCompleted' }]);
   });
 
-  it('is queued behind a waiting batch of the same variable (R-D6)', async () => {
+  it('the push is queued behind a waiting batch of the same variable (R-D6)', async () => {
     await api.ingest();
     const variableId = await newVariable();
     await push([{ variableId, data: readings(1, 5, LARGE - 1) }]);
@@ -71,8 +71,8 @@ describe('push: a large push of new dates', () => {
   });
 
   it.each([
-    ['is queued behind a push to the same variable that is accepted during the write', true],
-    ['is not queued behind a push to another variable that is accepted during the write', false],
+    ['the push is queued when a push to the same variable is accepted during the write', true],
+    ['the push is not queued when a push to another variable is accepted during the write', false],
   ])('%s (R-D6)', async (_what, isSame) => {
     await api.ingest();
     const variableId = await newVariable();
@@ -103,7 +103,7 @@ describe('push: a large push of new dates', () => {
     ['with readings in date order', readings(LARGE, 1)],
     ['with readings in reverse order', readings(LARGE, 1).reverse()],
     ['with repeated dates', [...readings(LARGE, 9), ...readings(LARGE, 1)]],
-  ])('%s stores one point per date, with the value sent last for that date (R-D5)', async (_how, data) => {
+  ])('a push %s stores one point per date, with the value sent last for that date (R-D5)', async (_how, data) => {
     await api.ingest();
     const variableId = await newVariable();
     expect(await push([{ variableId, data }])).toMatchObject({ status: 200 });
@@ -115,7 +115,7 @@ describe('push: a large push of new dates', () => {
     expect(rows.map(({ value }) => value)).toEqual(readings(LARGE, 1).map(({ value }) => value));
   });
 
-  it('with an invalid date is refused with the path of the date; with malformed JSON, it is refused as malformed_json (R-D1)', async () => {
+  it('a push with an invalid date is refused with the path of the date; malformed JSON is refused as malformed_json (R-D1)', async () => {
     const data = [...readings(LARGE, 1), { date: 'no', value: 1 }];
     expect(await push([{ variableId: 1, data }])).toMatchObject({
       status: 400,
@@ -138,7 +138,7 @@ it.each([
 });
 
 describe('push: a cached target', () => {
-  it('is not used after a change of the structure (R-D2)', async () => {
+  it('a cached target is not used after a change of the structure (R-D2)', async () => {
     const siteId = await createSite(api.manager);
     const source = await createSource(api.manager, siteId, { serialNumber: 'SN-cache' });
     const target = { sourceSerialNumber: 'SN-cache', mappingConfig: 'cached' };
@@ -166,7 +166,7 @@ describe('push: a cached target', () => {
     expect(await outcome()).toBe('target_not_found');
   });
 
-  it('follows a change of the source’s time zone (R-D4)', async () => {
+  it('a push uses the new time zone of the source after it changes (R-D4)', async () => {
     const siteId = await createSite(api.manager);
     const source = await createSource(api.manager, siteId, { timeZoneId: 'Europe/Brussels' });
     const variableId = await createVariable(api.manager, source);
@@ -179,7 +179,7 @@ describe('push: a cached target', () => {
     expect(body.map(({ date }) => date)).toEqual(['2026-01-01T03:00:00Z', '2026-01-01T11:00:00Z']);
   });
 
-  it('is separate for users with different site access (R-B9)', async () => {
+  it('users with different site access do not share a cached target (R-B9)', async () => {
     const [seen, hidden] = [await createStructure(api.manager), await createStructure(api.manager)];
     const user = await api.signIn('una', 'USER', { sites: [seen.siteId] });
     const body = [seen, hidden].map(({ variableId }) => ({ variableId, data: [] }));
@@ -195,7 +195,7 @@ describe('push: a cached target', () => {
 });
 
 describe('push: pushes that arrive together', () => {
-  it('get one answer each, and every accepted reading is written (R-D1)', async () => {
+  it('each push gets one answer, and every accepted reading is written (R-D1)', async () => {
     const variableIds = await Promise.all(Array.from({ length: 10 }, () => newVariable()));
     const pushes = Array.from({ length: 100 }, (_, index) => {
       const variableId = index % 7 === 3 ? 2_000_000_000 : variableIds[index % 10];
@@ -219,7 +219,7 @@ describe('push: pushes that arrive together', () => {
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(expected);
   });
 
-  it('fail separately: only the push that cannot be stored is refused (R-D1)', async () => {
+  it('only the push that cannot be stored is refused (R-D1)', async () => {
     const variableId = await newVariable();
     await api.database.query(
       `create function refuse_label() returns trigger language plpgsql as
@@ -236,7 +236,7 @@ describe('push: pushes that arrive together', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 500, 200, 200]);
   });
 
-  it('that re-send the same push through two services are one operation (R-D7, R-K3)', async () => {
+  it('the same push sent repeatedly through two services becomes one operation (R-D7, R-K3)', async () => {
     const variableId = await newVariable();
     const services = [openService(), openService()];
     const caller = { ...(await callerOfManager()), accountId: api.accountId };
@@ -251,7 +251,7 @@ describe('push: pushes that arrive together', () => {
     await Promise.all(services.map((service) => service.close()));
   });
 
-  it('are written one by one after their batch fails; only the faulty push is set aside (R-D1, R-K3)', async () => {
+  it('pushes are written one by one after their batch fails; only the faulty push is set aside (R-D1, R-K3)', async () => {
     await api.ingest();
     const variableId = await newVariable();
     const caller = await callerOfManager();
@@ -282,7 +282,7 @@ describe('push: pushes that arrive together', () => {
 });
 
 describe('push: back-pressure', () => {
-  it('answers 503 with Retry-After while the queue is full, and accepts pushes again afterwards (R-D10)', async () => {
+  it('pushes are answered 503 with Retry-After while the queue is full, and accepted again afterwards (R-D10)', async () => {
     const small = await startTestApi({ PUSH_MAX_QUEUE_BYTES: '1048576', PUSH_DIRECT_WRITES: '0' });
     try {
       const { variableId } = await createStructure(small.manager);
@@ -298,7 +298,7 @@ describe('push: back-pressure', () => {
     }
   });
 
-  it('answers 503 to pushes whose bodies do not fit into the memory limit, and accepts pushes again afterwards (R-D10)', async () => {
+  it('pushes whose bodies do not fit into the memory limit are answered 503, and accepted again afterwards (R-D10)', async () => {
     const small = await startTestApi({ PUSH_MAX_MEMORY_BYTES: '1048576' });
     try {
       const { variableId } = await createStructure(small.manager);

@@ -8,7 +8,7 @@ const textsOf = (body: unknown, name: string) =>
 const pathOf = (body: unknown, name: string, index?: number) => sourceOfBody(body).locationOf(name, index).path;
 
 describe('read query: a body as a source of parameters (R-G1)', () => {
-  test('names match in any case and with any prefix up to a dot', () => {
+  test('names match in any letter case, and a prefix that ends in a dot is ignored', () => {
     const body = { 'Filter.Options.VariableIds': [1, 2], variableids: 3 };
     expect(textsOf(body, 'variableIds')).toEqual(['1', '2', '3']);
     expect(textsOf(body, 'sourceIds')).toEqual([]);

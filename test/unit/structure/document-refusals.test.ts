@@ -42,11 +42,11 @@ const rowOf = (row: number, ...cells: readonly string[]) => {
 
 describe('structure documents: a refusal of JSON', () => {
   test.each([
-    ['a cut document', '{"sites":[{"name":"A"}', 'a comma or ] must follow an element; see byte 22 of the document'],
+    ['truncated JSON', '{"sites":[{"name":"A"}', 'a comma or ] must follow an element; see byte 22 of the document'],
     ['a missing comma', '{"sites":[{} {}]}', 'a comma or ] must follow an element; see byte 13 of the document'],
     ['a missing name', '{"sites":[],}', 'a member must have a name in quotes; see byte 12 of the document'],
     ['a quote that is not closed', '{"sites":[{},{"name":"A}]}', 'must not end within $.sites[1]; see byte 13 of the'],
-    ['a cut list', '{"sites":[', 'the document must not end within $.sites[0]; see byte 10 of the document'],
+    ['a truncated list', '{"sites":[', 'the document must not end within $.sites[0]; see byte 10 of the document'],
   ])('gives the byte of %s', async (_what, text, message) => {
     await expect(readJson(text)).rejects.toMatchObject({
       code: 'malformed_document',
@@ -87,7 +87,7 @@ describe('structure documents: a refusal of JSON', () => {
 });
 
 describe('structure documents: a refusal of a workbook', () => {
-  test('names the sheets in place of which a known sheet is missing', async () => {
+  test('names the sheets of a workbook that has no known sheet', async () => {
     await expect(readSheet('Sites &amp; more', rowOf(1, 'name'))).rejects.toMatchObject({
       code: 'empty_document',
       message: expect.stringMatching(/must have a sheet catalogues, .* or variables, got "Sites & more"$/),

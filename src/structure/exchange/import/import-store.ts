@@ -122,7 +122,7 @@ export async function findImportProblems(queryable: Queryable, id: string): Prom
 /** Imports that wait or are being processed; the condition of the index `structure_import_waiting`. */
 const UNDER_WAY = `state in ('Queued', 'Processing')`;
 
-/** First key of the advisory locks that let one import of an account at a time join the queue. */
+/** First key of the advisory locks that let the imports of an account join the queue one at a time. */
 const QUEUE_LOCK_CLASS = 0x7371;
 
 /**
@@ -260,7 +260,7 @@ const COUNTS = `
        'changed', count(*) filter (where action = 'Changed'), 'left', count(*) filter (where action = 'Left')) as counts
      from structure_import_row where import_id = $1 group by kind) counted)`;
 
-/** Ends an import, with the counts of its rows. @returns false when the import had ended already. */
+/** Ends an import and stores the counts of its rows. @returns false when the import had ended already. */
 export async function endImport(
   queryable: Queryable,
   id: string,
@@ -287,7 +287,7 @@ export async function countImportFailures(queryable: Queryable, id: string, fail
   return rows[0]?.attempts ?? 0;
 }
 
-/** Deletes one import beyond its retention, or the rest of an interrupted upload. @returns whether it deleted one. */
+/** Deletes one import beyond its retention, or one whose upload was interrupted. @returns whether one was deleted. */
 export async function purgeImport(queryable: Queryable, retentionDays: number): Promise<boolean> {
   const { rowCount } = await queryable.query(
     `delete from structure_import where id in (

@@ -1,6 +1,6 @@
 /**
  * Compares the forms of a document with the account's forms, and writes them. A missing form is created; for an
- * existing form, changed groups replace its groups, as PUT /form/{id} does. A form is found by its kind of resource and
+ * existing form, changed groups replace its groups, as PUT /form/{id} does. A form is found by its `entityType` and
  * its name.
  */
 import { isDeepStrictEqual } from 'node:util';
@@ -48,7 +48,7 @@ type Fault = { readonly path: Path; readonly message: string };
 
 const keyOf = ({ entityType, lowerName }: Pick<KnownForm, 'entityType' | 'lowerName'>) => `${entityType} ${lowerName}`;
 
-/** Plans the rows of the list `forms`, after the rows of `catalogues`. @returns the number of problems. */
+/** Plans the rows of `forms`. The rows of `catalogues` must be planned before. @returns the number of problems. */
 export async function planForms(
   transaction: Transaction,
   imported: ImportRef,
@@ -77,7 +77,7 @@ export async function planForms(
   return problems.length;
 }
 
-/** @param known forms by key; the form of the row is added, or gets the place of the row. */
+/** @param known forms by key; the function adds the form of the row, or sets the `place` of an existing form. */
 function planForm(row: StagedForm, groups: readonly DocumentGroup[] | undefined, known: Map<string, KnownForm>) {
   const { ordinal, place, lowerName, members } = row;
   const { entityType, name } = members;
@@ -88,7 +88,7 @@ function planForm(row: StagedForm, groups: readonly DocumentGroup[] | undefined,
   if (found?.id !== undefined) {
     known.set(key, { ...found, place });
     if (found.name !== name) {
-      const message = `must be ${JSON.stringify(found.name)} as in the account, because case counts in clientData; got ${JSON.stringify(name)}`;
+      const message = `must be ${JSON.stringify(found.name)} as in the account, because clientData is case-sensitive; got ${JSON.stringify(name)}`;
       return fault('name', message);
     }
     const isSame = groups === undefined || isDeepStrictEqual(groups, found.groups);

@@ -1,14 +1,14 @@
 -- Creates point_chunks(), which returns the chunks of point and point_version with their state. A query of
 -- TimescaleDB's own view of chunks takes half as long as a small write, and five times as long as this function. The
--- view shows neither the table of a chunk's columns nor whether a compressed chunk also has uncompressed rows. This
--- function therefore reads the catalogue, whose tables changed in 2.26 (chunk.dropped), 2.28 (chunk_constraint) and
--- 2.29 (chunk.relid). The function is created again when the version of TimescaleDB has changed. It is not a view,
--- because a view would make `alter extension` fail.
+-- view shows neither the table that stores the compressed data of a chunk nor whether a compressed chunk also has
+-- uncompressed rows. This function therefore reads the catalogue, whose tables changed in 2.26 (chunk.dropped), 2.28
+-- (chunk_constraint) and 2.29 (chunk.relid). The function is created again when the version of TimescaleDB has changed.
+-- It is not a view, because a view would make `alter extension` fail.
 --
--- name, columns_name: the table of the chunk and the table of its compressed columns, quoted, with schema; columns_name
--- is null for an uncompressed chunk. is_partial: a compressed chunk that also has uncompressed rows. is_compressible:
--- the columnstore of the chunk's hypertable is enabled. from_micros (inclusive), to_micros (exclusive): microseconds
--- since 1970.
+-- name: the table of the chunk. columns_name: the table that stores its compressed data, or null when the chunk is not
+-- compressed. Both names are quoted and include the schema. is_partial: a compressed chunk that also has uncompressed
+-- rows. is_compressible: the columnstore of the chunk's hypertable is enabled. from_micros (inclusive), to_micros
+-- (exclusive): microseconds since 1970.
 do $do$
 declare
   has_relations boolean := exists (

@@ -63,7 +63,7 @@ export const notFoundHandler: NotFoundHandler<RequestIdEnv> = (c) =>
   respond(c, new DomainError('not_found', `no route matches ${c.req.method} ${c.req.path}`));
 
 const DEPENDENCY_FAILED =
-  'a request failed because of a dependency, which the cause of err names; the client may repeat it';
+  'a request failed because of a dependency, which the cause of err names; the client may repeat the request';
 
 function toDomainError(error: unknown, c: Context<RequestIdEnv>, log: Log): DomainError {
   const { requestId } = c.var;
@@ -72,7 +72,7 @@ function toDomainError(error: unknown, c: Context<RequestIdEnv>, log: Log): Doma
     return error;
   }
   if (isTransientError(error)) {
-    log.warn({ err: error, requestId }, 'a request failed because of a transient error; the client may repeat it');
+    log.warn({ err: error, requestId }, 'a request failed because of a transient error; the client may retry');
     return new DomainError(
       'dependency_unavailable',
       'a dependency of the service is unavailable, or the service is busy; retry the request',

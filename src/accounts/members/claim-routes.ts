@@ -107,7 +107,7 @@ async function changeInTransaction(
   return (await listClaims(transaction, accountId, userId)).filter(({ claimType }) => types.has(claimType));
 }
 
-/** Requires that the user has a claim of the type of each of `claims`. @throws {DomainError} not_found */
+/** Requires that the user has, for each of `claims`, a claim of the same type. @throws {DomainError} not_found */
 async function assertClaims(
   transaction: Transaction,
   accountId: number,

@@ -119,7 +119,7 @@ export function freeAlias(name: string, taken: readonly string[]): string {
   }
 }
 
-/** Parses a constant as a person types it: a number, or TRUE or FALSE in any case, is converted; all else stays text. */
+/** Parses a constant as a person types it. Converts a number, and TRUE or FALSE ignoring case; all else stays text. */
 export function parseScalar(text: string): Scalar {
   if (/^(true|false)$/i.test(text)) return text.toLowerCase() === 'true';
   return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text;

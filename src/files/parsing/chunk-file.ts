@@ -34,7 +34,7 @@ export function openChunkFile(): ChunkFile {
         for (let at = 0; at < length; ) {
           const { bytesRead } = await readInto(descriptor, memory, at, length - at, start + at);
           if (bytesRead === 0)
-            throw new Error(`the chunk file is cut off: the chunk at byte ${start} has ${at} of ${length} bytes`);
+            throw new Error(`the chunk file is truncated: the chunk at byte ${start} has ${at} of ${length} bytes`);
           at += bytesRead;
         }
         return memory.subarray(0, length);

@@ -23,7 +23,8 @@ export interface BasicAuthentication extends Authentication {
   /** Called before a password is checked; its error becomes the answer. */
   readonly beforeTry?: (c: Context) => Promise<void>;
   /**
-   * Origins besides the service's own whose pages may send Basic with methods other than GET and HEAD. Default: none.
+   * Other origins whose pages may send Basic with methods other than GET and HEAD. Pages of the service's own origin
+   * may always do so. Default: none.
    */
   readonly corsOrigins?: readonly string[];
   /** Number of the operator's proxies that append to X-Forwarded-For. Default: 0. */

@@ -1,4 +1,7 @@
-/** `npm run db [-- psql arguments]`: psql, from the database root file system, on the running local stack. */
+/**
+ * `npm run db [-- psql arguments]`: runs psql on the database of the running local stack. The database root file system
+ * contains psql.
+ */
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -11,7 +11,7 @@ import type { FillOptions } from './fill-rules.ts';
 
 export interface Filling {
   readonly options: FillOptions;
-  /** Returns the limit of the statement; the page itself is cut after the gaps are filled. */
+  /** Returns the limit of the statement. `fillBuckets` applies the offset and limit of the page after filling. */
   readonly pageOf: (aggregate: AggregateFunction) => Pick<PointSelection, 'limit'>;
 }
 

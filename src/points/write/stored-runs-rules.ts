@@ -34,8 +34,8 @@ export interface ChunkRuns {
   /** Runs of a variable that is no longer versioned: the stored history of the dates is deleted too. */
   readonly forgotten: Runs;
   /**
-   * Runs of a versioned variable whose history was cut (R-F9). When the write replaces a version whose VersionTimestamp
-   * is `history_from` or earlier, only the states from the write on are complete.
+   * Runs of a versioned variable that has lost versions (R-F9). When the write replaces a version whose
+   * VersionTimestamp is `history_from` or earlier, only the states from the write on are complete.
    */
   readonly exposed: Runs;
   /** Runs of a versioned variable: the stored row becomes history, unless it has the VersionTag of the run. */

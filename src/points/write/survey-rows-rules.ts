@@ -35,8 +35,8 @@ export interface Series {
    */
   readonly isHistoryCut: boolean;
   /**
-   * Dates before this instant may be rolled up: `refuseRolledUp` refuses or notes the points at such dates. Absent or
-   * null: no date is rolled up.
+   * Dates before this instant may be rolled up. `refuseRolledUp` refuses a point at such a date, or notes it for a
+   * later rollup. Absent or null: no date is rolled up.
    */
   readonly rolledUntilMicros?: Micros | null;
 }

@@ -126,7 +126,7 @@ function numberPart(values: Float64Array, none: string): PartWriter {
   return { maxBytes: NUMBER_BYTES, write };
 }
 
-/** Copies the text of the previous row when the instant is the same: most rows of a write have one VersionTimestamp. */
+/** Copies the text of the previous row for the same instant, because most rows of a write share a VersionTimestamp. */
 function instantPart(values: Float64Array, writeInstant: InstantWriter): PartWriter {
   let last = Number.NaN;
   const text = new Uint8Array(INSTANT_BYTES);

@@ -36,8 +36,8 @@ const MAX_AGE_MS = 30_000;
 const AGE_MS_PER_MESSAGE = 0.3;
 const MAX_ADDED = 1000;
 /**
- * A full backlog accepts messages again when it has shrunk to this fraction of the limit. A backlog that was not full
- * counts as nearly full above this fraction.
+ * A full backlog accepts messages again when it has shrunk to this fraction of the limit. Any other backlog is nearly
+ * full above this fraction.
  */
 const FULL_SHARE = 0.9;
 const MAX_ENTRIES = 10_000;
@@ -56,7 +56,7 @@ const COUNT = `
  */
 export function openBacklogLimit(maxPending: number, nowMillis: () => number): BacklogLimit {
   const counts = new Map<string, Count>();
-  /** A nearly full backlog is counted often, so that few messages are dropped although they would fit. */
+  /** A nearly full backlog is counted often, so that few messages that would fit are dropped. */
   const maxAgeMs = ({ pending }: Count, isFull: boolean): number =>
     !isFull && pending > maxPending * FULL_SHARE
       ? MIN_AGE_MS

@@ -1,8 +1,8 @@
 /**
- * Measures the sandbox without the calculator, from Node and back: the time that the sandbox adds to R code, compared
- * with the time of the code in a plain warm R process; the trivial runs per second for twenty target variables, three
- * at a time and one at a time; a run with 100,000 points in and out; and memory after runs for a thousand target
- * variables.
+ * Measures the sandbox without the calculator, from the call in Node to the result in Node: the time that the sandbox
+ * adds to R code, compared with the time of the code in a plain warm R process; the time of a run with 100,000 points
+ * in and out; the trivial runs per second for twenty target variables, three at a time and one at a time; and the
+ * memory of R after runs for a thousand target variables.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';

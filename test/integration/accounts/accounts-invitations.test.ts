@@ -157,7 +157,7 @@ describe('accounts: accepting an invitation (§3)', () => {
   }
   const PLANTED = 'known to another person';
 
-  it('an existing user whose name is the invited address, but who has another mail address, is refused (R-B8, R-B10)', async () => {
+  it('an existing user is refused when the user name is the invited address but the mail address differs (R-B8, R-B10)', async () => {
     const id = await plant('vera@north.example');
     await invite('vera@north.example');
     const link = linkIn(await mailbox.next('vera@north.example'));
@@ -205,7 +205,7 @@ describe('accounts: accepting an invitation (§3)', () => {
   });
 });
 
-it('accounts: the delayed mail with the password of a created user goes to the changed address only (R-B10, R-B12)', async () => {
+it('accounts: a delayed password mail goes only to the new address when the address of the user was changed (R-B10, R-B12)', async () => {
   const [old, email] = ['typo@north.exampel', 'typo@north.example'];
   await api.manager.post('/account/user/create?delayToSendEmail=72', { userName: 'typo', email: old });
   await api.manager.post(`/account/user/${await userIdOf(api, 'typo')}`, { email });
@@ -267,7 +267,7 @@ describe('accounts: managing invitations', () => {
     expect((await api.stranger.get(PATH)).body).toEqual([]);
   });
 
-  it('an invitation prefers `role` to `roles`, and is for a USER when both are empty; a manager cannot invite an ADMIN by `roles` (R-B10, R-C2)', async () => {
+  it('in an invitation, `role` takes precedence over `roles`; without both, the role is USER; a manager cannot invite an ADMIN by `roles` (R-B10, R-C2)', async () => {
     const roleOf = async (more: Body) =>
       (await api.manager.post<Body>(PATH, { email: 'role@north.example', ...more })).body?.role;
     expect(await roleOf({ roles: [{ id: 'MANAGER', name: 'MANAGER' }] })).toBe('MANAGER');

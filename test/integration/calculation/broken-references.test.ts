@@ -1,7 +1,7 @@
 /**
  * Saved declarations that are no longer valid, because an input or the owner of a form value was deleted, an input
- * changed its unit, or a rule is newer. The variable keeps the declaration and can still be changed. It reports deleted
- * inputs, deleted owners and changed units as problems.
+ * changed its unit, or a newer rule refuses them. The variable keeps the declaration and can still be changed. It
+ * reports deleted inputs, deleted owners and changed units as problems.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCalculation } from '../../../src/calculation/run/run-calculation.ts';
@@ -82,7 +82,7 @@ describe('declaration: an input was deleted after the declaration was saved (R-H
     expect(history.body).toHaveLength(1);
   });
 
-  test('another part of the declaration can be changed; a second missing input is refused, and so is the deleted input once the declaration no longer has it', async () => {
+  test('other parts of the declaration can be changed; a second missing input is refused; the deleted input cannot be added back after it was removed', async () => {
     const { id, gone, kept, declaration } = await withDeletedInput();
     const change = (formula: string, ...ids: readonly number[]) => {
       const variables = ids.map((variableId, index) => ({ alias: `i${index}`, variableId }));

@@ -66,7 +66,7 @@ describe('identity: POST /account/user/create', () => {
     await api.manager.put('/account', { language: 'en' });
   });
 
-  it('id, user name, roles, claims, sites, features and business keys that are null count as absent, also when a user is changed (§4.2, R-C2)', async () => {
+  it('null counts as absent for id, user name, roles, claims, sites, features and business keys, also when a user is changed (§4.2, R-C2)', async () => {
     const none = {
       id: null,
       userName: null,
@@ -352,7 +352,7 @@ describe('identity: GET /user/updatePasswordLink', () => {
 });
 
 describe('identity: wrong passwords', () => {
-  it('that lock sign-in are announced once, as an event and in the audit trail (R-B11, R-I2)', async () => {
+  it('the lock after five wrong passwords is announced once, as an event and in the audit trail (R-B11, R-I2)', async () => {
     await newPerson('lou');
     const id = await userIdOf(api, 'lou');
     const read = async () => {

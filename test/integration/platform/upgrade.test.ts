@@ -1,6 +1,6 @@
 /**
- * Upgrade of a populated database: the real `migrate` migrates the rows that a service with the schema of migration
- * 0029 left (test/fixtures/upgrade) to the newest schema, and the current roles work with these rows. A new migration
+ * Upgrade of a populated database. A service with the schema of migration 0029 stored its rows (test/fixtures/upgrade).
+ * The real `migrate` migrates the rows to the newest schema, and the current roles work with the rows. A new migration
  * needs no change of this test, unless it changes the number of rows of a table (RECOUNTED_TABLES).
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -143,7 +143,7 @@ describe('upgrade: identity and accounts', () => {
   });
 });
 
-it('upgrade: the history of a variable whose dates were rewritten counts as complete from its last write on (R-F9)', () => {
+it('upgrade: a variable with overwritten points has a complete history only from its last write on (R-F9)', () => {
   // Only this variable has a record of a write that did more than append.
   expect(wholeFrom).toEqual([{ variableId: 1, historyFrom: '2025-01-03 08:00:00+00' }]);
 });

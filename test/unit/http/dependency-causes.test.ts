@@ -1,4 +1,4 @@
-/** The log has the cause of an error that names a failed dependency; the client does not get it (R-A5, R-K4). */
+/** An error that names a failed dependency is logged with its cause; the client does not get the cause (R-A5, R-K4). */
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import { toStatus } from '../../../src/grpc/status.ts';
@@ -7,7 +7,7 @@ import { DomainError } from '../../../src/platform/errors.ts';
 import { type RequestIdEnv, requestId } from '../../../src/platform/http/request-id.ts';
 import { createLog } from '../../../src/platform/log.ts';
 
-test('errors: the cause of a DomainError is logged with the request id and is not sent; one without a cause is not logged', async () => {
+test('errors: a DomainError with a cause is logged with the request id, and the cause is not sent; a DomainError without a cause is not logged', async () => {
   const lines: object[] = [];
   const warn = (fields: object, message: string) => lines.push({ ...fields, message });
   const log = Object.assign(createLog('silent', 'test'), { warn });

@@ -1,6 +1,6 @@
 /**
- * Values against the definition of their form: each type, choices, ranges, required and unknown fields; and which
- * definitions are refused or accepted.
+ * Checks of values against the definition of their form: types, list items, ranges, required and unknown fields. Also
+ * checks which definitions are refused or accepted.
  */
 import { describe, expect, test } from 'vitest';
 import { parseInput } from '../../../src/platform/http/lenient.ts';
@@ -21,7 +21,7 @@ const problemsOf = (fields: readonly Field[], main: unknown, former?: unknown) =
 
 const FUEL = { name: 'Fuel', type: 'Int', isList: true, items: [{ name: 'Gas', value: 1 }, { value: 2 }] };
 
-describe('forms: a value', () => {
+describe('forms: values', () => {
   test.each([
     ['String', 'x', 1, 'must be a string, got 1'],
     ['Int', 3, 3.5, 'must be an integer, got 3.5'],
@@ -29,7 +29,7 @@ describe('forms: a value', () => {
     ['Boolean', false, 'false', 'must be true or false, got "false"'],
     ['Date', '2026-03-01', '01/03/2026', 'must be an ISO 8601 date such as 2026-03-01'],
     ['Date', '2026-03-01T10:00:00.1234567Z', '1767225600000', 'must be an ISO 8601 date'],
-  ])('of a field of type %s may be %o or null, but not %o (R-C11)', (type, good, bad, message) => {
+  ])('the value of a field of type %s may be %o or null, but not %o (R-C11)', (type, good, bad, message) => {
     const fields = [{ name: 'Value', type }];
     expect(problemsOf(fields, { Value: good })).toEqual([]);
     expect(problemsOf(fields, { Value: null })).toEqual([]);
@@ -38,19 +38,19 @@ describe('forms: a value', () => {
     ]);
   });
 
-  test('of a list field must be one of the items of the field; the message names the items', () => {
+  test('the value of a list field must be one of the items of the field; the message names the items', () => {
     expect(problemsOf([FUEL], { Fuel: 2 })).toEqual([]);
     expect(problemsOf([FUEL], { Fuel: 3 })).toMatchObject([{ message: 'must be one of 1 (Gas), 2, got 3' }]);
   });
 
-  test('must be within its range, both ends inclusive', () => {
+  test('a value must be within the range of its field, both ends inclusive', () => {
     const fields = [{ name: 'Power', type: 'Double', minimum: 0, maximum: 10 }];
     for (const Power of [0, 10]) expect(problemsOf(fields, { Power })).toEqual([]);
     expect(problemsOf(fields, { Power: -1 })).toMatchObject([{ message: 'must be at least 0, got -1' }]);
     expect(problemsOf(fields, { Power: 10.5 })).toMatchObject([{ message: 'must be at most 10, got 10.5' }]);
   });
 
-  test('of a required field must be given if and only if the resource has values of the form', () => {
+  test('a required field must have a value if and only if the resource has values of the form', () => {
     const form = define([{ name: 'Serial', type: 'String', isRequired: true }]);
     const problems = (clientData: unknown) => findNewProblems([form], clientData, undefined, '$');
     expect(problems({})).toEqual([]);
@@ -60,7 +60,7 @@ describe('forms: a value', () => {
     expect(problems({ Boiler: { Main: { Serial: null } } })).toHaveLength(1);
   });
 
-  test('that the form does not define is a problem; its message lists the defined names', () => {
+  test('a field or group that the form does not define is a problem; the message lists the defined names', () => {
     expect(problemsOf([FUEL], { Feul: 1 })).toEqual([
       { path: '$.clientData.Boiler.Main.Feul', message: 'is not a field of the group Main, which has Fuel' },
     ]);
@@ -69,7 +69,7 @@ describe('forms: a value', () => {
     ]);
   });
 
-  test('that was stored before is accepted until it changes', () => {
+  test('an invalid value that was stored before is accepted until it changes', () => {
     const fields = [FUEL, { name: 'Serial', type: 'String', isRequired: true }];
     const stored = { Fuel: 9, Extra: { deep: [1] } };
     expect(problemsOf(fields, stored)).toHaveLength(3);
@@ -80,13 +80,13 @@ describe('forms: a value', () => {
     ]);
   });
 
-  test('is refused when it is new and invalid, although more than 100 stored values are also invalid', () => {
+  test('a new invalid value is refused, although more than 100 stored values are also invalid', () => {
     const stored = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`Old${index}`, 1]));
     expect(problemsOf([FUEL], stored)).toHaveLength(100);
     expect(problemsOf([FUEL], { ...stored, New: 1 }, stored)).toMatchObject([{ path: '$.clientData.Boiler.Main.New' }]);
   });
 
-  test('that was stored before is not converted to text; a new invalid value is converted, for the error message (R-A14)', () => {
+  test('a value that was stored before is not converted to text; a new invalid value is converted, for the error message (R-A14)', () => {
     let described = 0;
     const value = { toJSON: () => (described += 1) };
     const fields = [{ name: 'Value', type: 'String' }];
@@ -96,7 +96,7 @@ describe('forms: a value', () => {
     expect(described).toBeGreaterThan(0);
   });
 
-  test('is checked in fields named "a/b~c", "toString" and "it\'s."; a value named __proto__ is a problem', () => {
+  test('values are checked in fields named "a/b~c", "toString" and "it\'s."; a value named __proto__ is a problem', () => {
     const fields = [
       { name: 'a/b~c', type: 'Int' },
       { name: 'toString', type: 'Int' },
@@ -114,7 +114,7 @@ describe('forms: a value', () => {
   });
 });
 
-describe('forms: a definition', () => {
+describe('forms: definitions', () => {
   const expectRefusal = (fields: readonly Field[], message: string) => expect(() => define(fields)).toThrow(message);
   test.each([
     ['a list without items', { name: 'x', type: 'Int', isList: true }, 'items must have at least 1 item'],
@@ -146,11 +146,11 @@ describe('forms: a definition', () => {
     ],
     ['an unknown type', { name: 'x', type: 'Money' }, 'must be one of String, Int, Double, Boolean, Date'],
     ['a reserved name', { name: '__proto__', type: 'Int' }, 'must not be one of __proto__'],
-  ])('with %s is refused', (_what, field, message) => {
+  ])('a definition with %s is refused', (_what, field, message) => {
     expectRefusal([field], message);
   });
 
-  test('with two fields of the same name, ignoring case, or with too many fields, is refused', () => {
+  test('a definition is refused when two fields have the same name, ignoring case, or when it has too many fields', () => {
     expectRefusal(
       [
         { name: 'Power', type: 'Int' },
@@ -162,7 +162,7 @@ describe('forms: a definition', () => {
     expectRefusal(many, 'must have at most 300 fields in total, got 301');
   });
 
-  test('accepts what shipped clients write: member names with capital letters, types by number, and no entityType for a form of sites', () => {
+  test('a definition may be written as shipped clients write it: member names with capital letters, types by number, and no entityType for a form of sites', () => {
     const Groups = [{ Name: 'G', Fields: [{ Name: 'D', Type: 5, IsList: false, Items: null }] }];
     expect(parseInput(NEW_FORM, { Name: 'F', Groups })).toMatchObject({
       entityType: 'Site',

@@ -77,7 +77,7 @@ describe('sandbox: result frames', () => {
     for (let length = 0; length < okFrame.length; length++) {
       expect(() => decode(okFrame.subarray(0, length))).toThrow(FrameError);
     }
-    expect(() => decode(Buffer.concat([okFrame, int(0)]))).toThrow('4 B follow');
+    expect(() => decode(Buffer.concat([okFrame, int(0)]))).toThrow('got 4 B after it');
   });
 
   test('counts, codes and a status that are out of range are refused (R-H7)', () => {

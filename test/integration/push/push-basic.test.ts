@@ -64,7 +64,7 @@ describe('push: HTTP Basic', () => {
     expect((await push('Bearer x')).headers.get('www-authenticate')).not.toContain('Basic');
   });
 
-  it('works for reads of the API, not for changes (R-A13, R-B6)', async () => {
+  it('is also accepted for reads, but for no change other than a push (R-A13, R-B6)', async () => {
     const client = createTestClient(api.origin);
     const headers = { authorization: encoded(`ann@example.test:${PASSWORD}`) };
     expect((await client.get('/sites', headers)).status).toBe(200);

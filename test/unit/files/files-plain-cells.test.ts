@@ -86,7 +86,7 @@ describe('files: cells read from bytes (R-E2, R-E3)', () => {
   });
 });
 
-describe('files: the cache of numbers for combinations of cells (§2)', () => {
+describe('files: the cache that gives each distinct combination of cells a number (§2)', () => {
   const cell = fc.string({ unit: fc.constantFrom('a', 'b', '1', 'é'), maxLength: 3 });
 
   it('gives equal cells the same number and different cells different numbers, also after it is cleared', () => {

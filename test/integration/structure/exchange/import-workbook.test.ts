@@ -129,7 +129,7 @@ describe('structure import: forms', () => {
     sites: [{ name: 'S', clientData: { Building: { Main: { Area: 12, Use: 'shop' } } } }, { name: 'T' }],
   };
 
-  test('forms move between accounts with ranges, choices and units; the rows of an import show what changes; the export of a site contains only the forms that the site has values of (R-A13, R-C11)', async () => {
+  test('an export and an import copy forms to another account with their ranges, choices and units; GET …/rows of an import names the changed members; the export of a site contains only the forms for which the site has values (R-A13, R-C11)', async () => {
     const [from, to] = [await stack.newAccount(), await stack.newAccount()];
     expect(await stack.run(from, document, { whatIf: true })).toMatchObject({
       problems: [],

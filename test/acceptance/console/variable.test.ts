@@ -70,7 +70,7 @@ async function untilDrawn({ page }: ConsoleWindow, count: number): Promise<void>
   await page.locator(`[data-points="${count}"]`).waitFor();
 }
 
-test('console variable: while the page is open, newly committed points appear in the chart and add a stop to the slider; after a lost connection, the points committed meanwhile appear (R-J1)', async () => {
+test('console variable: while the page is open, newly committed points appear in the chart and add a stop to the slider “As of”; after a lost connection, the points committed meanwhile appear (R-J1)', async () => {
   const window = await openVariable(ids.heat, '?v=known');
   const { page, complaints, close } = window;
   await page.getByText('Live', { exact: true }).waitFor();

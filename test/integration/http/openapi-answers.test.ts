@@ -89,7 +89,7 @@ const addressOf = (operation: Operation) => {
 const typesOf = ({ answers: [{ types = {} }] }: Operation) => Object.keys(types);
 const givesFiles = (operation: Operation) => !typesOf(operation).includes(JSON_TYPE);
 
-describe('openapi: GET operations of the API (except pages, metrics, streams and operations that need R)', () => {
+describe('openapi: GET operations of the API (except pages, metrics, streams and operations that need the language R)', () => {
   it('an operation that returns no file answers 200 as described, and a list is not empty (R-A9)', async () => {
     const silent: string[] = [];
     for (const operation of reading.filter((operation) => !givesFiles(operation))) {

@@ -167,7 +167,7 @@ describe('Keycloak: changes by a manager', () => {
     expect((await client.get('/account')).status).toBe(200);
   });
 
-  it('resetting the password of a user who is locked without an end date is 409 and sends no mail (R-A5, R-B11)', async () => {
+  it('resetting the password of a user who is locked without an end date is answered 409 and sends no mail (R-A5, R-B11)', async () => {
     await create('stuck');
     const id = await userIdOf(api, 'stuck');
     await api.manager.post(`/account/user/${id}/lock`, { isLocked: true });
@@ -202,7 +202,7 @@ describe('Keycloak: changes by a manager', () => {
 });
 
 describe('Keycloak: a user', () => {
-  it('is created at Keycloak by the first change when the user is older than the use of Keycloak (R-B2)', async () => {
+  it('is created at Keycloak by the first change of the user if the user was stored before Tidemark used Keycloak (R-B2)', async () => {
     const id = await addPerson(api, 'legacy', { email: 'legacy@north.example' });
     await api.manager.post(`/account/user/${id}`, { lastName: 'Old' });
     expect(inKeycloak('legacy')).toMatchObject({ lastName: 'Old', email: 'legacy@north.example' });

@@ -207,7 +207,7 @@ describe('push: the small-push handler', () => {
   });
 });
 
-describe('push: the cache of small pushes', () => {
+describe('push: the cache of the small-push handler', () => {
   it('forgets a deleted variable (R-D2)', async () => {
     const id = await createVariable(api.manager, sourceId);
     const codes = async () => (await push(one({}, { variableId: id }))).body.rejected.map(({ code }) => code);
@@ -235,7 +235,7 @@ describe('push: the cache of small pushes', () => {
     expect(await push(one(), '', reader)).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
   });
 
-  it('is separate for users with different site access (R-B9)', async () => {
+  it('keeps users with different site access apart (R-B9)', async () => {
     const source = await createSource(api.manager, siteId);
     const id = await createVariable(api.manager, source);
     const user = await api.signIn('ulf', 'USER', { sites: [] });
@@ -247,7 +247,7 @@ describe('push: the cache of small pushes', () => {
 });
 
 describe('push: a small push while the database is unreachable', () => {
-  it('the push is answered 503 with Retry-After (R-D1, R-A5)', async () => {
+  it('is answered 503 with Retry-After (R-D1, R-A5)', async () => {
     await push(one());
     await api.databaseGate.shut();
     const answer = await push(one());

@@ -72,7 +72,7 @@ describe('reading: comparison', () => {
     expect(Object.keys(compared).at(-1)).toBe('summary');
   });
 
-  test('accepts instants and VersionTags; the right side defaults to the latest versions (R-G6)', async () => {
+  test('selects the left and the right side by VersionTag or as of an instant; the right side defaults to the latest versions (R-G6)', async () => {
     const asOf = `leftAsOf=${encodeURIComponent(between)}`;
     expect(triples(await compare(`${asOf}&rightVersion=V2`))).toEqual(V1_TO_V2);
     expect(triples(await compare(asOf))).toEqual([

@@ -208,7 +208,7 @@ describe('read formats', () => {
     }
   });
 
-  test('rows of aggregates have a column for each aggregate; it is empty for a variable that uses another aggregate (R-G3)', async () => {
+  test('rows of aggregates have a column for each aggregate; the column is empty for a variable that uses another aggregate (R-G3)', async () => {
     const other = await createVariable(api.manager, sourceId, { quantityType: 'Integrated' });
     await api.manager.post('/api/data', [{ variableId: other, data: [{ date: '2026-01-01T06:00:00Z', value: 4 }] }]);
     await api.ingest();

@@ -218,7 +218,7 @@ describe('structure: PATCH', () => {
   });
 
   it.each([
-    ['a failing test', 409, { op: 'test', path: '/name', value: 'other' }],
+    ['a failing `test` operation', 409, { op: 'test', path: '/name', value: 'other' }],
     ['a path that does not exist', 400, { op: 'replace', path: '/clientData/none/deep', value: 1 }],
     ['an unknown operation', 400, { op: 'explode', path: '/name' }],
     ['a value that is not allowed', 400, { op: 'replace', path: '/timeZoneId', value: 'Mars/Base' }],
@@ -407,7 +407,7 @@ describe('structure: DELETE', () => {
     }
   });
 
-  it('writes a deletion to the audit trail, but not a refused one (R-B14, R-C7)', async () => {
+  it('writes a deletion to the audit trail, but not a refused deletion (R-B14, R-C7)', async () => {
     const { siteId, sourceId, variableId } = await createStructure(api.manager);
     await api.manager.delete(`/sites/${siteId}`);
     await api.manager.delete(`/sources/${sourceId}/variables/${variableId}`);
@@ -418,7 +418,7 @@ describe('structure: DELETE', () => {
     expect(await trailOf('SiteDeleted', siteId)).toMatchObject([{ details: { hardDelete: true } }]);
   });
 
-  it('of a variable hides its points at once and removes them in the background (R-C7)', async () => {
+  it('hides the points of a deleted variable at once and removes them in the background (R-C7)', async () => {
     const { sourceId, variableId } = await createStructure(api.manager, { isVersioned: true });
     const reading = (value: number) => [{ variableId, data: [{ date: '2026-01-01T00:00:00Z', value }] }];
     for (const value of [1, 2]) await api.manager.post('/api/data', reading(value));
@@ -462,7 +462,7 @@ describe('structure: DELETE', () => {
     expect((await deleted).status).toBe(409);
   });
 
-  it('of a site makes a concurrent POST of a source to this site answer 409 (R-A5)', async () => {
+  it('makes a concurrent POST of a source to the deleted site answer 409 (R-A5)', async () => {
     const siteId = await createSite(api.manager);
     const deleting = await api.database.connect();
     await deleting.query(BEGIN_HOLDING);

@@ -36,7 +36,7 @@ function open(slots: number) {
 const accounts = (turns: readonly Turn[]) => turns.map(({ accountId }) => accountId);
 
 describe('fair queue: accounts', () => {
-  test('accounts get about equal seconds of the slots, not equal numbers of runs (R-A14)', () => {
+  test('accounts use the slots for about equal times, not equal numbers of runs (R-A14)', () => {
     const { add, serve } = open(1);
     for (let turn = 0; turn < 200; turn += 1) for (const account of [A, B]) add(account);
     const served = serve({ [A]: 1000, [B]: 100 }, 110);
@@ -66,7 +66,7 @@ describe('fair queue: accounts', () => {
     expect(queue.size).toBe(0);
   });
 
-  test('an account in debt is served when no other account waits; its debt is dropped when no run waits any more (R-A14)', () => {
+  test('an account that has used much slot time is served when no other account waits; this use is forgotten when no run waits any more (R-A14)', () => {
     const { queue, add, serve } = open(1);
     add(A);
     add(A);

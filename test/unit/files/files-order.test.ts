@@ -4,7 +4,7 @@ import { orderRows } from '../../../src/files/parsing/order-rows.ts';
 
 const row = fc.tuple(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 0, max: 6 }), fc.integer({ min: 0, max: 2 }));
 
-it('files: ordering a chunk keeps only the last row per variable, date and VersionTag, and sorts the dates of each variable (R-D5)', () => {
+it('files: ordering a chunk of rows keeps only the last row per variable, date and VersionTag, and sorts the dates of each variable (R-D5)', () => {
   fc.assert(
     fc.property(fc.array(row, { maxLength: 40 }), (rows) => {
       const order = orderRows({
@@ -26,7 +26,7 @@ it('files: ordering a chunk keeps only the last row per variable, date and Versi
   );
 });
 
-it('files: ordering a chunk keeps file order when the dates of each variable ascend, and otherwise sorts by variable and date', () => {
+it('files: ordering a chunk of rows keeps file order when the dates of each variable ascend, and otherwise sorts by variable and date', () => {
   const columns = {
     size: 3,
     variableIds: Int32Array.of(1, 2, 1),

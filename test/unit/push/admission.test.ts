@@ -20,7 +20,7 @@ test('push: a body that needs more than the memory for all bodies is refused wit
   );
 });
 
-test('push: the error for a body without free memory names the memory in use, in MiB', () => {
+test('push: when too little memory is free for a body, the error names the memory in use, in MiB', () => {
   const admission = open();
   admission.openBody({ accountId: 1, userId: 'max' }).take(7.5 * MIB);
   const body = admission.openBody({ accountId: 2, userId: 'una' });

@@ -26,7 +26,7 @@ describe('read query: a body as a source of parameters (R-G1)', () => {
     expect(sourceOfBody(null).all('a')).toEqual([]);
   });
 
-  test('an error at an index names the path of the value at this index; an error without an index names the path of the last value, or of the list that contains it; when there is no such value, the path is $ and the name of the parameter', () => {
+  test('an error about one value of a parameter names the path of this value; an error about the whole parameter names the path of its last value, or of the list that contains the last value; for a missing value, the path is $ and the name of the parameter', () => {
     const body = { filter: { Ids: [[1, 2], 3], one: 4 } };
     expect([0, 1, 2].map((index) => pathOf(body, 'ids', index))).toEqual([
       '$.filter.Ids[0][0]',
@@ -51,7 +51,7 @@ describe('read query: a body as a source of parameters (R-G1)', () => {
     expect(locationInBody('$.from')).toEqual({ subject: '$.from', path: '$.from' });
   });
 
-  test('the name `tags`, in any letter case and at any depth, may hold an object of strings; a text is read like the query parameter `tags`', () => {
+  test('a member named `tags`, in any letter case and at any depth, may be an object of strings; a string is read like the query parameter `tags`', () => {
     const { tagPairs } = sourceOfBody({ Filter: { Tags: { quality: 'first', url: '' } }, 'x.TAGS': [{ a: 'b' }] });
     expect(tagPairs).toEqual([
       ['quality', 'first'],

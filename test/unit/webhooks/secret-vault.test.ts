@@ -36,7 +36,7 @@ describe('webhook secrets at rest', () => {
     }
   });
 
-  test('a key rotation wraps the data key again and keeps the encrypted text; plain texts are sealed (R-I1)', () => {
+  test('a key rotation encrypts the data key with the new key and keeps the encrypted text; a text that is stored in plain form is sealed (R-I1)', () => {
     const sealed = openSecretVault([OLD]).seal(SECRET, 1);
     const both = openSecretVault([NEW, OLD]);
     const renewed = both.renew(sealed, 1) ?? '';

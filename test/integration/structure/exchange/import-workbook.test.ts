@@ -129,7 +129,7 @@ describe('structure import: forms', () => {
     sites: [{ name: 'S', clientData: { Building: { Main: { Area: 12, Use: 'shop' } } } }, { name: 'T' }],
   };
 
-  test('an export and an import copy forms to another account with their ranges, choices and units; GET …/rows of an import names the changed members; the export of a site contains only the forms for which the site has values (R-A13, R-C11)', async () => {
+  test('an import copies exported forms to another account with the ranges, choices and units of their fields; GET …/rows of the import gives the old values of a changed form; the export of a site contains only the forms for which the site has values (R-A13, R-C11)', async () => {
     const [from, to] = [await stack.newAccount(), await stack.newAccount()];
     expect(await stack.run(from, document, { whatIf: true })).toMatchObject({
       problems: [],
@@ -164,7 +164,7 @@ describe('structure import: forms', () => {
     expect(await formsOf(sites[1]?.id)).toMatchObject({ catalogues: [], forms: [] });
   });
 
-  test('the forms of a document apply to the clientData in that document; a document with a fault is refused whole, with the path of each fault (R-C11, R-A5)', async () => {
+  test('the forms in an imported document apply to the clientData in the same document; a document with a fault is refused whole, with the path of each fault (R-C11, R-A5)', async () => {
     const manager = await stack.newAccount();
     const problemsOf = async (content: typeof document | object) => {
       const { state, problems } = await stack.run(manager, content);

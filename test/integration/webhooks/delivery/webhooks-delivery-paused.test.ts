@@ -30,7 +30,7 @@ async function addPaused(waiting: number): Promise<string> {
   return webhookId;
 }
 
-test('webhook delivery: a replay whose wake-up was lost is sent during the pause of its receiver (R-I5, R-K3)', async () => {
+test('webhook delivery: a replay is sent although its webhook is paused and the message that wakes the deliverer was lost (R-I5, R-K3)', async () => {
   const webhookId = await addPaused(2);
   const { rows } = await delivery.api.database.query<{ eventId: string }>(
     `insert into webhook_attempt (event_id, webhook_id, attempt, is_replay)
@@ -45,7 +45,7 @@ test('webhook delivery: a replay whose wake-up was lost is sent during the pause
   expect(receiver.received).toHaveLength(1);
 });
 
-test('webhook delivery: claiming attempts of a paused webhook does not read its whole backlog (R-I3)', async () => {
+test('webhook delivery: a search for due attempts of a paused webhook does not read all waiting attempts of the webhook (R-I3)', async () => {
   const webhookId = await addPaused(3000);
   const read = await withTransaction(delivery.api.database, async (transaction) => {
     expect(await claimAttempts(transaction, webhookId, 8, 1000)).toEqual([]);

@@ -109,7 +109,7 @@ describe('metrics: counters (R-A9)', () => {
     expect(lag / transactions).toBeLessThan(10);
   });
 
-  test('count zygotes, runs by outcome, stored points, and timings of each phase of a run', async () => {
+  test('count zygotes (the R processes that start the runs), runs by outcome, stored points, and timings of each phase of a run', async () => {
     const script = (text: string) => calculated(text, [{ alias: 'a', variableId: input, periodType: 'RelativeDate' }]);
     const good = 'list(TimeSeries = data.frame(Dates = c(0L, 60L), Values = c(1, 2)))';
     for (const text of [good, 'stop("no")']) {
@@ -180,7 +180,7 @@ describe('metrics: names and labels (R-A9)', () => {
     expect(sampleOf(found, 'tidemark_http_request_seconds_count', { route: 'none', method: 'GET' })).toBe(2);
   });
 
-  test('a counter is 0 before its first event: pushes turned away because the queue is full, and batches set aside', async () => {
+  test('the counters of pushes turned away because the queue is full and of batches set aside are 0 before their first event', async () => {
     expect(sampleOf(await scrape(), 'tidemark_pushes_turned_away_total', { full: 'queue' })).toBe(0);
     expect(sampleOf(await scrape(), 'tidemark_ingest_set_aside_total')).toBe(0);
   });

@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 describe('npm start: a second instance on one machine', { timeout: 180_000 }, () => {
-  test('chooses free ports while the default ports are in use, prints them, serves, refuses a second start, and stops with exit code 0 (R-K2)', async () => {
+  test('chooses free ports while the default ports are in use, prints them, serves, refuses another start in the same checkout, and stops with exit code 0 (R-K2)', async () => {
     await Promise.all([occupy(8080), occupy(50_051)]);
     const clone = cloneCheckout();
     const instance = run(clone, ['src/local/commands/start.ts'], ownEnvironment());

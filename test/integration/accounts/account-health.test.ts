@@ -148,7 +148,7 @@ describe('account health: failures', () => {
   });
 });
 
-it('account health: counts 100,000 variables and lists the 50 that became silent last', async () => {
+it('account health: the answer for 100,000 variables counts all variables and the silent ones, and lists the 50 that became silent last', async () => {
   await run(
     `insert into variable (account_id, source_id, name, granularity, granularity_time_base)
      select $1, $2, 'v' || n, 15, 2 from generate_series(1, ${VARIABLES}) n`,

@@ -191,7 +191,7 @@ describe('accounts: a mail', () => {
     expect(mailbox.mails.some(({ receivers }) => receivers.includes('obsolete@x.example'))).toBe(false);
   });
 
-  it('leaves a warning that names the mail and the result when the mail is deleted during its sending (R-B10)', async () => {
+  it('is named in a warning, with the result of the sending, when it is deleted while it is being sent (R-B10)', async () => {
     await queueMail(database, mailTo('deleted@x.example'));
     const ids: number[] = [];
     const prepare: PrepareMail = async ({ id, data }) => {

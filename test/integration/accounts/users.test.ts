@@ -268,7 +268,7 @@ describe('accounts: claims', () => {
     expect((await api.manager.put('/account/user/claims/edit', body)).status).toBe(404);
   });
 
-  it('a USER may change no claims; a MANAGER must be a member of all accounts of the user; the user must be a member of the account (§4.2, R-B8)', async () => {
+  it('a USER may change no claims; a MANAGER may change those of a user only as a member of all accounts of this user; a user has claims only in accounts of which the user is a member (§4.2, R-B8)', async () => {
     for (const [client, userId, status] of [
       [user, uma, 403],
       [api.manager, foreign, 404],

@@ -160,7 +160,7 @@ describe('calculation: repeated runs', () => {
   });
 
   test.each([
-    ['its account gives a borrowed slot back', false],
+    ['its account gives back a slot borrowed from another account', false],
     ['the calculator stops', true],
   ])(
     'a run that loses its database session just before %s is repeated, and the lost attempt does not count (R-A15)',
@@ -223,7 +223,7 @@ describe('calculation: faults of a sandbox', () => {
     return calculations.runsOf(variableId);
   };
 
-  test('the third and the fourth fault of a script each fail the run with outcome breaks_sandbox; an edited script starts with no faults (R-H7, R-H8)', async () => {
+  test('the third and the fourth sandbox fault that a script causes each fail the run with outcome breaks_sandbox; an edited script starts with no faults (R-H7, R-H8)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
     const faults = [
@@ -241,7 +241,7 @@ describe('calculation: faults of a sandbox', () => {
     expect(edited[4], 'another script starts with no faults').toMatchObject({ state: 'Abandoned', outcome: 'fault' });
   });
 
-  test('a script is tried five times when the sandbox causes the faults (R-H8)', async () => {
+  test('a script is tried five times when the sandbox, not the script, causes the faults (R-H8)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
     const runs = await runUntilEnded(variableId, source, { ...FAULT, cause: 'sandbox' });

@@ -198,7 +198,7 @@ describe('files: an uploaded file', () => {
     ]);
   });
 
-  it('resolves targets by a serial number with a mapping configuration or by the configuration alone; unknown and ambiguous targets are rejected (§2, R-D2)', async () => {
+  it('names the target of a row by serial number and mapping configuration, or by mapping configuration alone; rows with an unknown or ambiguous target are rejected (§2, R-D2)', async () => {
     const variableId = await newVariable({ mappingConfig: 'm1' });
     const siteId = await createSite(stack.api.manager);
     const twinId = await createSource(stack.api.manager, siteId, { serialNumber: 'S-1' });
@@ -313,7 +313,7 @@ describe('files: an uploaded file', () => {
     expect(new Uint8Array(await response.arrayBuffer())).toEqual(bytes);
   });
 
-  it('shares the 3 event streams of a user with other files; one more stream gets 429 until a client disconnects (R-A14)', async () => {
+  it('shares with other files the 3 event streams that a user may have open; one more stream gets 429 until a client disconnects (R-A14)', async () => {
     const fileIds = [await stack.upload('one.csv', `${HEADER}\n`), await stack.upload('two.csv', `${HEADER}\n`)];
     const setState = (state: string) =>
       stack.api.database.query(`update stored_file set state = $2 where id = any($1)`, [fileIds, state]);
@@ -341,7 +341,7 @@ describe('files: an uploaded file', () => {
     for (const { answer } of followers) expect(await answer.text()).toMatch(/^event: progress\n.*event: end\n/s);
   });
 
-  it('notifies a webhook that is limited to one variable when any chunk has an ingested row of that variable, and not otherwise (R-I1, R-I2)', async () => {
+  it('notifies a webhook that is limited to one variable only when a row of that variable, anywhere in the file, was ingested (R-I1, R-I2)', async () => {
     const { accountId, database, parts } = stack.api;
     const [first, second, third] = [await newVariable(), await newVariable(), await newVariable()];
     const addWebhook = async (variableId: number) => {
@@ -372,7 +372,7 @@ describe('files: an uploaded file', () => {
     await database.query('delete from webhook where id = any($1)', [webhooks]);
   });
 
-  it('is ingested except its rows at rolled-up dates, which are rejected with a warning that names these dates (R-E1)', async () => {
+  it('is ingested, except for rows at dates that retention has rolled up; these rows are rejected, and a warning names the dates (R-E1)', async () => {
     const variableId = await newVariable();
     const file = (value: number) =>
       ['2019-03-01T06:00:00', '2019-03-01T18:00:00', '2019-03-02T06:00:00']

@@ -100,7 +100,7 @@ describe('identity: impersonation', () => {
     }
   });
 
-  it('gives a token that is refused while the ADMIN is locked or has another role (R-B14, R-B5)', async () => {
+  it('gives a token that is refused while the ADMIN is locked or no longer has the role ADMIN (R-B14, R-B5)', async () => {
     const client = await impersonate();
     for (const [change, undo] of [
       ['is_locked = true', 'is_locked = false'],

@@ -9,7 +9,7 @@ test.each([
   ['a run at midnight keeps midnight', '2026-03-01T00:00:00.000Z', '2026-03-01T00:00:00'],
   ['a run one millisecond after midnight gets 01:00', '2026-03-01T00:00:00.001Z', '2026-03-01T01:00:00'],
   ['a run at 23:59:59.999 gets midnight of the next day', '2026-02-28T23:59:59.999Z', '2026-03-01T00:00:00'],
-  ['a run in the last millisecond of a year gets the next year', '2026-12-31T23:59:59.999Z', '2027-01-01T00:00:00'],
+  ['a run in the last millisecond of a year gets 1 January', '2026-12-31T23:59:59.999Z', '2027-01-01T00:00:00'],
 ])('calculation: default Version: %s (§9.4, R-H10)', (_rule, now, version) => {
   expect(defaultVersion(Date.parse(now))).toBe(version);
 });

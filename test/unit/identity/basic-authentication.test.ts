@@ -43,7 +43,7 @@ function openApp(exchangePassword: ExchangePassword, callers: FindCaller = findC
 describe('HTTP Basic: the origin of a request', () => {
   test.each([
     ['an HTML form of another web site', { 'sec-fetch-site': 'cross-site', origin: EVIL }],
-    ['an HTML form of a sibling of the host', { 'sec-fetch-site': 'same-site', origin: `https://www.${HOST}` }],
+    ['an HTML form of another host of the site', { 'sec-fetch-site': 'same-site', origin: `https://www.${HOST}` }],
     ['an HTML form without an origin', { 'sec-fetch-site': 'cross-site' }],
     ['a sandboxed web page', { origin: 'null' }],
     ['a web page of another origin in an old browser', { origin: EVIL }],
@@ -93,7 +93,7 @@ describe('HTTP Basic: refusals', () => {
     },
   );
 
-  test('a request is refused when its cached exchange is stale and the issuer no longer grants the scope (R-B6, R-B7)', async () => {
+  test('a request is refused when the token cached for its credentials is no longer valid and the issuer no longer grants the scope (R-B6, R-B7)', async () => {
     const granted = [verified('push-data'), verified('datahub-api')];
     let isStale = false;
     const callers: FindCaller = async (token) => {

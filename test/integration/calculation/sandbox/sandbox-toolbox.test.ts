@@ -23,7 +23,7 @@ afterAll(() => pool?.close());
 
 const run = (tests: string) => pool.run(jobOf(`library(testthat)\n${read('helper-inputs.R')}\n${tests}\n${EMPTY}`));
 
-test.each(FILES)('R package: %s passes in the sandbox (R-H4)', async (file) => {
+test.each(FILES)('R package: the test file %s passes in the sandbox (R-H4)', async (file) => {
   expect(await run(read(file))).toMatchObject({ kind: 'ok' });
 });
 

@@ -125,7 +125,7 @@ function expectByKeys(scans: readonly { readonly how: string; readonly by: strin
   }
 }
 
-it('points: chunks in the database have the bounds that chunk-rules computes', async () => {
+it('points: the chunks in the database have the bounds that chunk-rules.ts computes', async () => {
   const chunks = await inTransaction((transaction) => findChunks(transaction));
   expect(chunks.length).toBeGreaterThan(2 * CHUNKS);
   for (const { fromMicros, toMicros } of chunks) {
@@ -135,7 +135,7 @@ it('points: chunks in the database have the bounds that chunk-rules computes', a
 
 describe('points: statements of a write on stored rows', () => {
   test.each(Object.keys(RUN_STEPS) as (keyof ChunkRuns)[])(
-    'find single dates and runs of dates by index scans, for the set ChunkRuns.%s',
+    'find both single dates and runs of consecutive dates by index scans, for runs of the kind `%s`',
     async (set) => {
       for (const isSingle of [true, false]) {
         await inTransaction(async (transaction) => {

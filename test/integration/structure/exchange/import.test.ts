@@ -78,7 +78,7 @@ describe('structure import: a document', () => {
     expect(await stack.text(to)).toBe(text);
   });
 
-  test('writes nothing when it is imported with whatIf; the rows of the import show what would be created, changed (by field) and left unchanged', async () => {
+  test('writes nothing when it is imported with whatIf; a listing shows for each row of the document whether it would be created, changed (and in which fields) or left unchanged', async () => {
     const manager = await stack.newAccount();
     await stack.run(manager, BAKERY);
     const before = await stack.text(manager);
@@ -262,7 +262,7 @@ describe('structure import: a document with problems', () => {
       /^\$\.variables\[0\] isDefault must be true for at most one .*; \$\.variables\[1\] also sets isDefault/,
     ],
     [
-      'a default variable of a source that has another one',
+      'a default variable of a source that has another default variable',
       { variables: [{ ...inS('w'), isDefault: true }] },
       /^\$\.variables\[0\] isDefault must .*; variable \d+ already is the default of this source: set its isDefault/,
       { ...HOME, variables: [{ ...inS('v'), isDefault: true }] },
@@ -412,7 +412,7 @@ describe('structure import: a document with catalogue entries or form values', (
     );
   });
 
-  test('is checked against the forms of the account; values stored before the form stay valid (R-C11)', async () => {
+  test('is checked against the forms of the account; values stored before a form was created stay valid (R-C11)', async () => {
     const manager = await stack.newAccount();
     const stored = { name: 'Old', clientData: { Building: { Main: { Area: 'large' } } } };
     await manager.post('/sites', stored);
@@ -428,7 +428,7 @@ describe('structure import: a document with catalogue entries or form values', (
 });
 
 describe('structure import: a document that cannot be read', () => {
-  test('fails, with the reason (R-A5)', async () => {
+  test('makes the import fail, and the import states the reason (R-A5)', async () => {
     const failures = async (text: string) => (await stack.run(stack.api.manager, text)).failure;
     const cut = await failures('{"sites":[{"name":"A"}');
     expect(cut).toMatchObject({ code: 'malformed_document', message: expect.stringMatching(/see byte 22 of the/) });
@@ -441,8 +441,8 @@ describe('structure import: a document that cannot be read', () => {
   });
 });
 
-describe('structure import: a request', () => {
-  test("needs a manager and a known media type, and shows only imports of the caller's account (R-B8, R-A4, R-A5)", async () => {
+describe('structure import: an import', () => {
+  test('requires a manager and a known media type, and is visible only to its own account (R-B8, R-A4, R-A5)', async () => {
     const { manager, stranger } = stack.api;
     const user = await stack.api.signIn('una', 'USER');
     expect((await user.post('/structure/import', BAKERY)).status).toBe(403);

@@ -29,7 +29,7 @@ function openZygote(scripts: readonly string[]) {
 
 const isRunning = ({ exitCode, signalCode }: ChildProcess) => exitCode === null && signalCode === null;
 
-test.concurrent('zygote: one standby and no orphan remain after a zygote dies during the start of its standby (R-H7)', async () => {
+test.concurrent('zygote: when a zygote dies during the start of its standby, the standby takes over and gets its own standby, and no other process remains (R-H7)', async () => {
   const ready = `echo ready; ${HEARTBEATS}`;
   const {
     zygote: opened,
@@ -63,7 +63,7 @@ test.concurrent('zygote: a stuck standby is replaced; the new standby serves aft
   expect(launched.filter(isRunning)).toEqual([]);
 }, 30_000);
 
-test.concurrent('zygote: the log names the process that ended, its lines on standard error, and the pause after a failed restart (R-H7)', async () => {
+test.concurrent('zygote: the log contains the id of a zygote that ended, the lines that a zygote wrote to standard error, and the pause after a failed restart (R-H7)', async () => {
   const ready = `echo ready; ${HEARTBEATS}`;
   const { zygote: opened, launched, logged } = openZygote([ready, 'echo broken >&2; exit 3']);
   const zygote = await opened;

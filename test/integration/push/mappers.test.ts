@@ -125,7 +125,7 @@ describe('push: a body in a custom format', () => {
     expect((await pushRaw(guid, 'application/json', '{}')).status).toBe(200);
   });
 
-  it('needs the permission datapusher.custom (R-B8)', async () => {
+  it('may be pushed only with the permission datapusher.custom (R-B8)', async () => {
     const other = await api.signIn('nina', 'MANAGER');
     expect((await pushRaw(await addMapper('[]'), 'application/json', '{}', '', other)).status).toBe(403);
   });
@@ -251,7 +251,7 @@ describe('push: /account/mappers', () => {
     expect((await api.database.query('select count(*) from push_operation')).rows).toEqual(before.rows);
   });
 
-  it('tests an unsaved expression with a CSV sample and stores no mapper; invalid JSON, an invalid expression, an image and a sample of 1 MiB give errors (R-D9)', async () => {
+  it('tests an unsaved expression with a CSV sample and stores no mapper; an invalid expression gives an error, and so does a sample that is invalid JSON, an image or 1 MiB long (R-D9)', async () => {
     const given = { expression: '[$.{ "variableId": id, "data": [{ "date": at, "value": kwh }] }]' };
     const test = (members: object) => api.manager.post('/account/mappers/test', { ...given, ...members });
     const elements = [{ variableId: '1', data: [{ date: '2026-01-01T00:00:00Z', value: '2' }] }];

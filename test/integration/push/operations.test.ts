@@ -136,7 +136,7 @@ describe('push: an operation', () => {
 
   it.each([
     ['the newer of two operations with one label', '', 1],
-    ['two operations with one label', '?all=true', 2],
+    ['both operations with one label', '?all=true', 2],
   ])(
     'can be replayed after it failed: a replay of %s writes the readings and announces the state Completed (R-D7, R-D8, R-A15)',
     async (_which, query, replayedPushes) => {
@@ -331,7 +331,7 @@ describe('push: DataPushCompleted', () => {
     ['1.5', 60],
     ['0', 60],
     ['99999999999', 60],
-  ])('for a push with operationTimeoutSec %j has a deadline of %i s (R-D7, R-A3)', async (text, seconds) => {
+  ])('of a push with operationTimeoutSec %j is due within %i s (R-D7, R-A3)', async (text, seconds) => {
     const label = newLabel();
     expect(await push(one(variableId), `?operationId=${label}&operationTimeoutSec=${text}`)).toMatchObject({
       status: 200,

@@ -56,7 +56,7 @@ async function guess(userName: string, count: number, networkOf: (guess: number)
 const signIn = (userName: string) => requestToken(api.origin, passwordGrant(userName));
 
 describe.concurrent('push: wrong Basic passwords', () => {
-  it('block the address of the guesser; a process without cached passwords still accepts the device at another address (R-B11)', async () => {
+  it('block the address of the guesser; the right password from another address is accepted, even by a process that has not cached it (R-B11)', async () => {
     await addDevice('one');
     await guess('one', 2 * MAX_FAILURES, () => '192.0.2.1');
     expect(await push('one', PASSWORD, '192.0.2.1')).toBe(401);
@@ -73,7 +73,7 @@ describe.concurrent('push: wrong Basic passwords', () => {
     await expect(signIn('two')).rejects.toThrow('invalid_grant');
   });
 
-  it('after 20 × SIGN_IN_MAX_FAILURES guesses, block the address of the guesser even for a device that has pushed from there, but not the device at another address (R-B11)', async () => {
+  it('block the address of the guesser even for a device that has pushed from it, when they reach 20 × SIGN_IN_MAX_FAILURES; the device is still accepted at another address (R-B11)', async () => {
     await addDevice('three');
     expect(await push('three', PASSWORD, '192.0.2.3')).toBe(200);
     await guess('three', MANY - 1, () => '192.0.2.3');
@@ -102,7 +102,7 @@ describe.concurrent('push: wrong Basic passwords', () => {
     expect(await isAccepted('five', '192.0.2.5')).toBe(true);
   });
 
-  it('count once towards the block of addresses that never sent the right password, even when a device repeats them; a new wrong password counts too (R-B11)', async () => {
+  it('count together over all addresses: a password that a device repeats counts once, and a different wrong password counts again (R-B11)', async () => {
     await addDevice('seven');
     await push('seven', 'old password', '192.0.2.7');
     await guess('seven', MANY - 2, (index) => `203.0.113.${index}`);

@@ -62,12 +62,12 @@ test.each([
   ['in 2 hours', 2 * 3600 + 60],
   ['59 seconds ago', -59],
   ['now', 59],
-])('console instants: %s is written for an instant %i seconds from now', (expected, seconds) => {
+])('console instants: "%s" is the text for the current time plus %i seconds', (expected, seconds) => {
   const nowMs = Date.parse('2026-03-01T12:00:00Z');
   expect(writeAgo(new Date(nowMs + seconds * 1000).toISOString(), nowMs, 'en')).toBe(expected);
 });
 
-describe('console correction: missing dates are computed in the civil calendar of the zone', () => {
+describe('console correction: the dates that lack a point are computed in local time', () => {
   const zone = 'Europe/Brussels';
   const sec = (instant: string) => Date.parse(instant) / 1000;
   const pointsOf = (...dates: string[]) => ({
@@ -156,7 +156,7 @@ describe('console export: the API calls that return what a chart shows', () => {
     expect(only).toMatchObject({ path: '/data', query: { variableIds: '1,2,3' }, part: undefined });
     expect(more).toEqual([]);
   });
-  test('for labels of one variable side by side, each label takes one call, and the other variables of the chart share one more call', () => {
+  test('when a chart shows several labels of one variable, each label takes one call, and the other variables share one more call', () => {
     const exports = toExports({ ...shown, selection: { kind: 'labels', labels: ['a', 'b'] } }, now);
     expect(exports.map(({ query }) => [query.variableIds, query.version])).toEqual([
       ['1', 'a'],

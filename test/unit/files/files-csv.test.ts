@@ -132,7 +132,7 @@ describe('files: the CSV reader', () => {
   });
 });
 
-describe('files: dates as data frames write them (R-A11)', () => {
+describe('files: dates in the formats that data frame libraries write (R-A11)', () => {
   it('a date alone is the first instant of its day, also where midnight occurs twice or never (R-A11, R-D4)', async () => {
     const text = `${HEADER}\n1,2026-03-08,1\n1,2026-11-01,2\n1,2026-11-01T00:00:00,3\n`;
     const { warnings, points } = await read(text, { timeZoneId: 'America/Havana' });
@@ -326,7 +326,7 @@ describe('files: a CSV read part by part', () => {
     );
   });
 
-  it('resumes at the first byte of a record, and loses or repeats no record (R-E5)', async () => {
+  it('can be resumed after any part; no record is lost or repeated (R-E5)', async () => {
     await fc.assert(
       fc.asyncProperty(rows, fc.nat(), async (table, cut) => {
         const text = Buffer.from(toCsv(table));
@@ -355,7 +355,7 @@ describe('files: a CSV read part by part', () => {
     );
   });
 
-  it('resumes after the first chunk (R-E5)', async () => {
+  it('can be resumed after the first chunk, and ends at the same row and byte (R-E5)', async () => {
     const lines = Array.from({ length: 120_000 }, (_, index) => `1,${DATE}Z,${index}\n`);
     const text = `${HEADER}\n${lines.join('')}`;
     const whole = await read(text);

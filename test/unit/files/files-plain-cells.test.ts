@@ -89,7 +89,7 @@ describe('files: cells read from bytes (R-E2, R-E3)', () => {
 describe('files: the cache that gives each distinct combination of cells a number (§2)', () => {
   const cell = fc.string({ unit: fc.constantFrom('a', 'b', '1', 'é'), maxLength: 3 });
 
-  it('gives equal cells the same number and different cells different numbers, also after it is cleared', () => {
+  it('gives equal combinations the same number and different combinations different numbers, also after it is cleared', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(cell, cell), { maxLength: 60 }), fc.nat(60), (rows, forgetAt) => {
         const known = new Map<string, number>();
@@ -106,7 +106,7 @@ describe('files: the cache that gives each distinct combination of cells a numbe
     );
   });
 
-  it('clears itself when full, and does not cache long keys', () => {
+  it('clears itself when full, and does not hold long combinations', () => {
     let asked = 0;
     const keys = new CellKeys([0], () => asked++);
     for (let index = 0; index < 250_000; index += 1) keys.idOf(cellsOf([`v${index}`]));

@@ -18,8 +18,8 @@ function openLanes() {
   return { lanes, asked, writes };
 }
 
-describe('ingester: lanes that overtake a long write', () => {
-  it('are not opened by a write that ends at once (R-D6)', async () => {
+describe('ingester: extra lanes that write other batches of an account during a long write', () => {
+  it('are not opened during a write that ends at once (R-D6)', async () => {
     const { lanes, asked } = openLanes();
     await lanes.open(1, Promise.resolve());
     await lanes.close();

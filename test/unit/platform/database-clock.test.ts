@@ -26,13 +26,13 @@ async function warningsOf(readMs: number, behindMs: number): Promise<readonly un
   return warnings;
 }
 
-test('database clock: a difference of a minute gives a warning with the milliseconds by which this machine is ahead', async () => {
+test('database clock: when the clock of this machine is a minute ahead, a warning gives the difference in milliseconds', async () => {
   const warnings = (await warningsOf(10, 60_000)) as readonly { readonly aheadMs: number }[];
   expect(warnings).toHaveLength(1);
   expect(Math.abs((warnings[0]?.aheadMs ?? 0) - 60_000)).toBeLessThan(1000);
 });
 
-test('database clock: a reading that takes 16 s gives no warning when the clocks agree', async () => {
+test('database clock: a reading of the clock that takes 16 s gives no warning when the clocks agree', async () => {
   expect(await warningsOf(16_000, 16_000)).toEqual([]);
   expect(await warningsOf(16_000, 0)).toEqual([]);
 });

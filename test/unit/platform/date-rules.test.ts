@@ -162,7 +162,7 @@ describe('parseMoment: dates in requests (R-A8, R-G1)', () => {
   );
 });
 
-describe('parseInstant: instants such as the end of a lock (R-B11, R-A11)', () => {
+describe('parseInstant: instants, such as the time until which a user is locked (R-B11, R-A11)', () => {
   test.each([
     ['2026-03-01T12:00:00Z', '2026-03-01T12:00:00.000000Z'],
     ['2026-03-01T12:00+01:00', '2026-03-01T11:00:00.000000Z'],

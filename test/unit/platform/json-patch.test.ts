@@ -22,7 +22,7 @@ function refusalOf(document: object, ...operations: readonly unknown[]) {
 
 const json = fc.object({ maxDepth: 3, values: [fc.integer(), fc.string(), fc.boolean(), fc.constant(null)] });
 
-it('json patch: a patch that rfc6902 computes between two documents turns the first into the second (R-I6)', () => {
+it('json patch: a patch that the library rfc6902 computes between two documents turns the first into the second (R-I6)', () => {
   fc.assert(
     fc.property(json, json, (before, after) => {
       const operations = createPatch(before, after);

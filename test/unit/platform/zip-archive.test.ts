@@ -14,8 +14,8 @@ async function readA(...entries: readonly ZipEntry[]): Promise<void> {
   for await (const piece of archive.read('xl/a.xml')) expect(piece.length).toBeGreaterThan(0);
 }
 
-describe('zip archive: the error names', () => {
-  test('the part whose compressed bytes are damaged', async () => {
+describe('zip archive: the error message contains', () => {
+  test('the name of the part whose compressed bytes are damaged', async () => {
     const deflated = { data: Buffer.from([0xff, 0xff, 0xff]), inflatedBytes: 3, crc32: 0 };
     await expect(readA({ name: 'xl/a.xml', content: '', deflated })).rejects.toMatchObject({
       code: 'damaged_file',
@@ -23,7 +23,7 @@ describe('zip archive: the error names', () => {
     });
   });
 
-  test('the name that two parts have', async () => {
+  test('the name that two parts share', async () => {
     const entries = ['b', 'c', 'c'].map((name, index) => ({ name: `xl/${name}.xml`, content: String(index) }));
     await expect(readA(...entries)).rejects.toMatchObject({
       code: 'damaged_file',
@@ -47,4 +47,4 @@ test.each([
   [1_048_576, '1048576 bytes (1 MiB)'],
   [1_600_000, '1600000 bytes (1.5 MiB)'],
   [2 ** 31, '2147483648 bytes (2 GiB)'],
-])('%i bytes are shown as "%s"', (bytes, text) => expect(showBytes(bytes)).toBe(text));
+])('zip archive: a size of %i bytes is shown as "%s"', (bytes, text) => expect(showBytes(bytes)).toBe(text));

@@ -57,7 +57,7 @@ it('webhooks as a USER sees them: a filter shows exactly the ids that the user m
   );
 });
 
-it('webhooks as a USER sees them: a webhook without a filter shows no delivery statistics; with a filter, only to a user who sees everything in the entities of the filter (R-B9)', () => {
+it('webhooks as a USER sees them: delivery statistics are shown only when the webhook has a filter and the user may see each entity of the filter completely (R-B9)', () => {
   fc.assert(
     fc.property(filter, reach, (given, reached) => {
       const shown = planVisible(webhookOf(given), reached);

@@ -61,7 +61,7 @@ describe('accounts: GET /admin/operate', () => {
     expect(busiestAccounts).toMatchObject([{ accountName: 'North', pushes: 1, readings: 1, runs: 8, runSeconds: 16 }]);
   });
 
-  it('lists the metrics of waiting work, the signing keys, the measured storage, and the clients without hashes of secrets', async () => {
+  it('lists the metrics of waiting work, the signing keys, the measured storage, and the clients, but no hashes of their secrets', async () => {
     const { waiting, clients, signingKeys } = await read();
     expect(waiting).toMatchObject({ tidemark_push_waiting_batches: 0, tidemark_calculation_due: 0 });
     expect(clients).toContainEqual(expect.objectContaining({ clientId: 'tidemark-console', isPublic: true }));
@@ -73,7 +73,7 @@ describe('accounts: GET /admin/operate', () => {
     );
   });
 
-  it('examines 20,000 runs and 20,000 pushes when 25,000 of each are stored', async () => {
+  it('examines only 20,000 runs and 20,000 pushes when 25,000 of each are stored', async () => {
     await api.database.query(
       `with run as (
          insert into calculation_run (variable_id, account_id, state, trigger, from_date, to_date, trigger_date, wave, attempt,

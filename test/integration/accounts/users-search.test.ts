@@ -50,7 +50,7 @@ describe('accounts: GET /account/users', () => {
     expect((await user.get<readonly Listed[]>('/user/users')).body).toHaveLength(EVERYBODY.length);
   });
 
-  it('displayLevel Light returns a UserInfoLight, Normal a UserLight; Verbose returns more members to managers only (R-C2)', async () => {
+  it('displayLevel Light returns a UserInfoLight, Normal a UserLight; Verbose returns more fields of each user, but to managers only (R-C2)', async () => {
     const first = async (client: TestClient, level: string) => {
       const path = `/account/users?SearchText=zouzou&DisplayLevel=${level}`;
       return (await client.get<readonly Listed[]>(path)).body[0];
@@ -281,7 +281,7 @@ describe('accounts: POST /account/users', () => {
     expect((await user.post('/account/users', { pageNumber: 2 ** 53 - 1, itemsPerPage: 100_000 })).status).toBe(400);
   });
 
-  it('refuses accountId from a USER, and invalid members (§4.3)', async () => {
+  it('refuses accountId from a USER, and invalid values of displayLevel, paging and businessKeys (§4.3)', async () => {
     expect((await user.post('/account/users', { accountId: api.accountId })).status).toBe(403);
     for (const body of [{ displayLevel: 'x' }, { paging: { itemsPerPage: 0 } }, { businessKeys: { values: ['x'] } }]) {
       expect((await user.post('/account/users', body)).status).toBe(400);
@@ -306,7 +306,7 @@ describe('accounts: GET /account/users/visibleToMe', () => {
   const visible = async (client: TestClient, query = '') =>
     (await client.get<readonly Listed[]>(`/account/users/visibleToMe${query}`)).body;
 
-  it('lists the users of all accounts of the caller; accountIds names only accounts that a user and the caller both have (§4.3, R-C2)', async () => {
+  it('lists the users of all accounts of the caller; in the answer, the accountIds of a user are the accounts that the user shares with the caller (§4.3, R-C2)', async () => {
     const both = await signInPerson(api, 'both');
     const listed = await visible(both);
     expect(listed.map(({ userName }) => userName)).toEqual([

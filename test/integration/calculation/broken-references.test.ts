@@ -69,7 +69,7 @@ async function run(id: number, jobs: SandboxJob[] = []) {
 }
 
 describe('declaration: an input was deleted after the declaration was saved (R-H1)', () => {
-  test('the calculated variable can be renamed by PUT of what GET shows, by PATCH, and by PUT of the name alone', async () => {
+  test('the calculated variable can be renamed by PUT of the whole variable as GET returns it, by PATCH, and by PUT of the name alone', async () => {
     const { id } = await withDeletedInput();
     expect(await api.manager.put(pathOf(id), { ...(await read(id)), name: 'One' })).toMatchObject({ status: 204 });
     expect((await read(id)).name).toBe('One');
@@ -82,7 +82,7 @@ describe('declaration: an input was deleted after the declaration was saved (R-H
     expect(history.body).toHaveLength(1);
   });
 
-  test('other parts of the declaration can be changed; a second missing input is refused; the deleted input cannot be added back after it was removed', async () => {
+  test('other parts of the declaration can be changed; adding an input that does not exist is refused; once the deleted input is removed from the declaration, it cannot be added again', async () => {
     const { id, gone, kept, declaration } = await withDeletedInput();
     const change = (formula: string, ...ids: readonly number[]) => {
       const variables = ids.map((variableId, index) => ({ alias: `i${index}`, variableId }));
@@ -97,7 +97,7 @@ describe('declaration: an input was deleted after the declaration was saved (R-H
     expect(await change('i0 * 5', gone, kept)).toMatchObject({ status: 400 });
   });
 
-  test('the calculated variable shows the problem, hasProblems finds the variable, and the message of its run names the input', async () => {
+  test('the calculated variable shows the problem, the filter hasProblems finds the variable, and the message of its run names the deleted input', async () => {
     const { id, gone } = await withDeletedInput();
     const whole = await createVariable(api.manager, sourceId, { calculated: calculated('1', []) });
     expect((await read(id)).problems).toEqual([

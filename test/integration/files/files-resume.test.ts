@@ -123,7 +123,7 @@ describe('files: a file that is being processed when the structure changes', () 
 });
 
 describe('files: a file whose processing is interrupted or runs twice', () => {
-  it('resumes after a stop, loses and repeats no row, and is announced once (R-E5, R-K2, R-I2)', async () => {
+  it('resumes after a stop, loses and repeats no row, and causes one FileIngested event (R-E5, R-K2, R-I2)', async () => {
     const fileId = await stack.upload('a.csv', csv);
     const stopped = new AbortController();
     stopped.abort();
@@ -269,7 +269,7 @@ it('files: the files of an account are processed in the order in which their upl
   expect(rows).toEqual([{ value: 1 }, { value: 2 }, { value: 3 }]);
 });
 
-it('files: a file is written after earlier pushes to its variables: those accepted before its processing began (R-D6)', async () => {
+it('files: the rows of a file are written after the pushes to the same variables that were accepted before the processing of the file began (R-D6)', async () => {
   const { database, accountId } = stack.api;
   const addBatch = (variables: string) =>
     database.query(`insert into push_batch (account_id, rows, variables) values ($1, '', $2)`, [accountId, variables]);

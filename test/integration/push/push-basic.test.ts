@@ -228,7 +228,7 @@ describe('push: HTTP Basic with PUSH_BASIC_TOKEN_URL, the token endpoint of an i
     expect(verified.scopes).toEqual(new Set(['push-data']));
   });
 
-  it('names the endpoint and its error in the cause of dependency_unavailable, for the log (R-A5)', async () => {
+  it('the error dependency_unavailable has a cause for the log, which names the endpoint and what it answered (R-A5)', async () => {
     const credentials = { userName: 'ann', password: 'x' };
     await expect(exchangeAt(endpoint(), 'x')(credentials)).rejects.toMatchObject({
       cause: { message: `PUSH_BASIC_TOKEN_URL (${endpoint()}) answered invalid_client` },

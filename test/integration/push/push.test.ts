@@ -226,10 +226,10 @@ describe('push: a target', () => {
     ['target_not_found', 'an unknown variable', { variableId: 2_000_000_000 }],
     ['target_not_found', 'identifiers that disagree', { mappingConfig: 'map-2', sourceSerialNumber: '471100' }],
     ['target_not_found', 'an identifier value in another case', { mappingConfig: 'MAP-2' }],
-    ['target_not_found', 'an element without identifiers', {}],
-    ['target_ambiguous', 'the name alone of a source with two variables', { sourceName: 'Boiler' }],
+    ['target_not_found', 'missing identifiers', {}],
+    ['target_ambiguous', 'a sourceName alone, of a source with two variables', { sourceName: 'Boiler' }],
   ])(
-    'is rejected with %s for %s; a second, valid element is accepted (§7, R-D1, R-D2)',
+    'an element is rejected with %s because of %s; a second, valid element is accepted (§7, R-D1, R-D2)',
     async (code, _what, identifiers) => {
       const { variableId } = await identified();
       const body = [{ ...identifiers, data: [{ date: DATE, value: 1 }] }, ...one(variableId)];

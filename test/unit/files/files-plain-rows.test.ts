@@ -47,7 +47,7 @@ describe('files: the fast readers of a sheet (R-E2)', () => {
     );
   });
 
-  it('read serial numbers of dates to the millisecond, and leave a number with an exponent to the slower parser', () => {
+  it('read serial numbers of dates to the millisecond, and leave a number with an exponent to the slower parser of numbers', () => {
     const instants = fc.integer({ min: 0, max: 86_400_000 * 73_000 });
     fc.assert(
       fc.property(instants, fc.constantFrom(17, 15, 10, 'exponent' as const), (millis, digits) => {
@@ -68,7 +68,7 @@ describe('files: the fast readers of a sheet (R-E2)', () => {
     );
   });
 
-  it('leave a negative, fractional serial number of a date to the slower parser', () => {
+  it('leave a negative serial number with a fraction to the slower parser of numbers', () => {
     expect(plainSerial(Buffer.from('-0.5'), 0, 4)).toBeNaN();
     expect(plainSerial(Buffer.from('0.5'), 0, 3)).toBe(0.5);
   });

@@ -131,7 +131,7 @@ test('architecture: the console uses no innerHTML, eval or similar way to run te
   expect(CONSOLE.filter((file) => risky.test(read(file)))).toEqual([]);
 });
 
-test('architecture: only push-service.ts imports the code of the fast paths of push; other files import only their interface', () => {
+test('architecture: only push-service.ts imports the code of the fast paths of push; other files import only types from fast-paths.ts', () => {
   const folder = 'src/push/fast-paths/';
   const used = imports.filter(({ from, to }) => !from.startsWith(folder) && to.startsWith(folder));
   expect(used.length).toBeGreaterThan(3);

@@ -30,8 +30,8 @@ function nextChange(zone: string, date: number): number {
 
 const bucketsOf = (kind: (typeof KINDS)[number], zone: string) => civilBuckets(kind, zone, startOfDay(zone));
 
-describe('points: civil buckets', () => {
-  test('are adjacent in both directions around clock changes (R-G1)', () => {
+describe('points: buckets in the local time of a zone', () => {
+  test('follow each other without a gap, forward and backward, around clock changes (R-G1)', () => {
     const hours = fc.integer({ min: -30 * 60, max: 30 * 60 });
     fc.assert(
       fc.property(fc.constantFrom(...ZONES), fc.constantFrom(...KINDS), anyDate, hours, (zone, kind, date, minutes) => {

@@ -57,7 +57,7 @@ describe('read parameters: OpenAPI describes what is parsed (R-A9)', () => {
     },
   );
 
-  test('each parameter has the recorded default, and the recorded choices, examples or type', () => {
+  test('each parameter has the default, and the choices, examples or type, of the snapshot', () => {
     const shapes = PARAMETERS.map(([name, parameter]) => {
       const { type, enum: names, default: fallback, examples } = schemaOf(parameter);
       return `${name}: ${(names ?? examples ?? [type]).join(', ')}; ${fallback}`;
@@ -90,7 +90,7 @@ describe('read parameters: OpenAPI describes what is parsed (R-A9)', () => {
     `);
   });
 
-  test('a parameter of ids may also be written in the singular, and its description says so (R-A3)', () => {
+  test('variableIds and sourceIds may also be named variableId and sourceId, and their descriptions say so (R-A3)', () => {
     expect(query('variableId=1&variableIds=2&SourceId=3&sourceIds=4,5')).toMatchObject({
       variableIds: [2, 1],
       sourceIds: [4, 5, 3],

@@ -162,7 +162,7 @@ describe('forms: definitions', () => {
     expectRefusal(many, 'must have at most 300 fields in total, got 301');
   });
 
-  test('a definition may be written as shipped clients write it: member names with capital letters, types by number, and no entityType for a form of sites', () => {
+  test('a definition may be written as shipped clients write it: member names with capital letters, types as numbers, and no entityType for a form of sites', () => {
     const Groups = [{ Name: 'G', Fields: [{ Name: 'D', Type: 5, IsList: false, Items: null }] }];
     expect(parseInput(NEW_FORM, { Name: 'F', Groups })).toMatchObject({
       entityType: 'Site',

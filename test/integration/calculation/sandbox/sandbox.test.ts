@@ -102,7 +102,7 @@ describe('sandbox: the five globals', () => {
   });
 });
 
-test('sandbox: a script sees the changed dates, and the window of each input; the From of an input without a window is NULL (R-H6)', async () => {
+test('sandbox: a script sees the period of changed dates as ChangedFrom and ChangedTo, and the window of each input as From and To; From is NULL for an input without a window (R-H6)', async () => {
   const window = { from: 1_700_000_000, to: 4_000_000_000 };
   const script = `a <- inputVariables$a
     seen <- list(targetVariable$ChangedFrom, targetVariable$ChangedTo, a$From, a$To, inputVariables$b$From)
@@ -165,15 +165,15 @@ describe('sandbox: results of scripts', () => {
     expect((await scriptError('')).message).toContain('got NULL');
   });
 
-  test('Errors without TimeSeries fail the run with the texts of Errors; with TimeSeries the run is ok (R-H3)', async () => {
+  test('a result with Errors but without TimeSeries fails the run with the texts of Errors; a result with both does not fail it (R-H3)', async () => {
     expect((await scriptError('list(Errors = c("first", "second"))')).message).toBe('first\nsecond');
     const both = await ok(jobOf('list(TimeSeries = list(Dates = 1L, Values = 1), Errors = "minor")'));
     expect(both.errors).toEqual(['minor']);
   });
 });
 
-describe('sandbox: memory that a run shares with the zygote', () => {
-  test('most of this memory is not copied when a script calls package functions: fewer than 550 page faults (R-H7)', async () => {
+describe('sandbox: memory that a run shares with the zygote, the R process from which it is forked', () => {
+  test('most of this memory is not copied when a script calls package functions: the calls cause fewer than 550 page faults (R-H7)', async () => {
     const script = `faults <- function() as.numeric(strsplit(readLines("/proc/self/stat"), " ")[[1]][10])
       faults()
       before <- faults()

@@ -59,7 +59,7 @@ const withId = (requestId: string) => ({ headers: { 'x-request-id': requestId } 
 
 describe('request ids: log lines (R-A10)', () => {
   test.each([1, 2_000])(
-    'the lines of a push of %i reading(s) and of the two runs that it causes have the id of the request',
+    'the lines of a push of %i point(s) and of the two runs that it causes have the id of the request',
     async (count) => {
       const requestId = `push-of-${count}`;
       const start = Date.UTC(2026, 2, count % 28);

@@ -145,7 +145,7 @@ test('console: signing out everywhere ends, at the issuer, the sessions of this 
   await Promise.all([first.close(), second.close()]);
 });
 
-test('console home: silent variables and a rejected push are counted, and a silent variable links to its page', async () => {
+test('console home: variables without new points and a rejected push are counted, and a variable without new points links to its page', async () => {
   await stack.manager.call('POST', '/api/data?operationId=old-points', [
     { sourceSerialNumber: 'NONE', mappingConfig: 'x', data: [{ date: '2026-01-01T00:00:00Z', value: 1 }] },
   ]);
@@ -160,7 +160,7 @@ test('console home: silent variables and a rejected push are counted, and a sile
   await close();
 });
 
-test('console home: a USER without sites is advised to ask a manager, and sees no count of silent variables (R-B9)', async () => {
+test('console home: a USER without sites is advised to ask a manager, and sees no count of variables without new points (R-B9)', async () => {
   const { page, complaints, close } = await stack.open(USER);
   await page.getByRole('heading', { name: 'No variables yet' }).waitFor();
   await page.getByText('A manager can create variables, or give you access to a site.').waitFor();
@@ -207,7 +207,7 @@ test('console find: words and expressions find variables; an invalid expression 
 /** @returns the number of dates that the chart has drawn. */
 const drawn = ({ page }: ConsoleWindow) => page.locator('[data-points]').getAttribute('data-points');
 
-test('console variable: labels are shown side by side, a slider chooses the state known at an instant, and a comparison lists what changed (R-F5, R-G6)', async () => {
+test('console variable: the chart shows the values of each VersionTag, a slider chooses the state known at an instant, and a comparison lists what changed (R-F5, R-G6)', async () => {
   const window = await stack.open(MANAGER, `/console/variables/${variableId}`);
   const { page, complaints, close } = window;
   await page.getByRole('img', { name: NAME }).waitFor();

@@ -136,7 +136,7 @@ test('console people: an administrator creates a client, replaces its secret, di
   await close();
 });
 
-test('console operate: an administrator sees roles, queues and the busiest accounts; a manager is not offered this view (R-B8)', async () => {
+test('console operate: an administrator sees the processes with their roles, the queues and the busiest accounts; a manager cannot open this page (R-B8)', async () => {
   await stack.manager.call('POST', '/api/data', [{ variableId, data: [{ date: '2026-03-01T00:00:00Z', value: 1 }] }]);
   const { page, complaints, close } = await stack.open(ADMIN, '/console/operate');
   await page.getByRole('row', { name: /api, ingester, calculator, deliverer/ }).waitFor();

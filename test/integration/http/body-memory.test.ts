@@ -113,7 +113,7 @@ describe('files: memory of uploads', () => {
 });
 
 describe('structure import: memory of documents', () => {
-  it('an account with many stalled documents is answered 503, and another account can still import', async () => {
+  it('an account with many stalled imports is answered 503, and another account can still import', async () => {
     const greedy = [api.manager, second].flatMap((client) =>
       Array.from({ length: 4 }, () => openBody(client, IMPORT, 20 * MIB, 3 * MIB)),
     );

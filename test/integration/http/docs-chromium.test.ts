@@ -55,7 +55,7 @@ describe('docs: the files of the page', () => {
     }
   });
 
-  it('answer 304 to their own ETag (R-A9)', async () => {
+  it('are answered with 304 when If-None-Match is their ETag (R-A9)', async () => {
     for (const name of FILES) {
       const first = await fetch(docs(name));
       await first.text();

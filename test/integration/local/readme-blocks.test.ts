@@ -100,7 +100,7 @@ test('readme: all shell blocks except npm commands run in sh and in bash, and re
   }
 }, 60_000);
 
-test('tour: after the readme, all blocks except npm commands run; the only error is the one that the tour announces', async () => {
+test('tour (src/local/TOUR.md): after the readme, all shell blocks of the tour except npm commands run; the only error is the one that the tour announces', async () => {
   const readme = await commandsOf(README);
   expect(readme).toMatch(CLEAN_UP);
   const tour = (await commandsOf(TOUR))

@@ -24,8 +24,8 @@ const countWaiting = async (): Promise<number> => {
   return rowCount ?? 0;
 };
 
-describe('connection shares', () => {
-  test('reads, writes and pushes of one account are answered while slow requests use up the share of another account (R-A14)', async () => {
+describe('shares of the database connections', () => {
+  test('reads, structure changes and pushes of one account are answered while slow requests use up the share of another account (R-A14)', async () => {
     const siteId = await createSite(api.manager);
     const holder = await api.database.connect();
     await holder.query(BEGIN_HOLDING);

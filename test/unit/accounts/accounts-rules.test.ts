@@ -40,16 +40,16 @@ describe('accounts: the error for a refused field (R-A5)', () => {
 
 describe('accounts: permission to change a user and to grant a role (R-B8)', () => {
   test.each([
-    ['a manager may change a user of their account', person('MANAGER', 1), person('USER', 1), true],
-    ['a manager may change a manager of their account', person('MANAGER', 1, 2), person('MANAGER', 1, 2), true],
+    ['a MANAGER may change a USER of their account', person('MANAGER', 1), person('USER', 1), true],
+    ['a MANAGER may change a MANAGER of the same accounts', person('MANAGER', 1, 2), person('MANAGER', 1, 2), true],
     [
-      'a manager may not change a user who also belongs to another account',
+      'a MANAGER may not change a USER who also belongs to another account',
       person('MANAGER', 1),
       person('USER', 1, 2),
       false,
     ],
-    ['a manager may change a user who belongs to no account', person('MANAGER', 1), person('USER'), true],
-    ['a manager may not change an ADMIN', person('MANAGER', 1), person('ADMIN', 1), false],
+    ['a MANAGER may change a USER who belongs to no account', person('MANAGER', 1), person('USER'), true],
+    ['a MANAGER may not change an ADMIN', person('MANAGER', 1), person('ADMIN', 1), false],
     ['a USER may not change themself', person('USER', 1), person('USER', 1), false],
     ['an ADMIN may change any user', person('ADMIN'), person('ADMIN', 1, 2), true],
   ])('%s', (_case, changer, changed, allowed) => {

@@ -57,7 +57,7 @@ describe('files: a parser process that reads one file after another', () => {
 });
 
 describe('files: an idle parser process', () => {
-  it('holds no chunk in the temporary directory (R-A14)', async () => {
+  it('leaves no rows in its temporary file (R-A14)', async () => {
     expect(await countRows(`variable_id,date,value\n7,2026-03-01T00:00:00,1\n`, async (part) => part)).toBe(1);
     const chunkFiles = readdirSync('/proc/self/fd')
       .map((descriptor) => `/proc/self/fd/${descriptor}`)

@@ -164,7 +164,7 @@ describe('npm start: recipes of the root file systems', () => {
     }
   });
 
-  it('the packages read from the lists include TimescaleDB, Redis and R, and no comments', () => {
+  it('the package names read from the package lists include TimescaleDB, Redis and R, but no comments', () => {
     expect(databaseRecipe().packages).toEqual(expect.arrayContaining(['postgresql-17-timescaledb', 'redis-server']));
     expect(rRecipe().packages).toContain('r-base-core');
     const scripts = ['dplyr', 'lubridate', 'zoo', 'xts', 'data.table', 'purrr', 'jsonlite'];

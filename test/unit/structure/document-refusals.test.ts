@@ -47,14 +47,14 @@ describe('structure documents: a refusal of JSON', () => {
     ['a missing name', '{"sites":[],}', 'a member must have a name in quotes; see byte 12 of the document'],
     ['a quote that is not closed', '{"sites":[{},{"name":"A}]}', 'must not end within $.sites[1]; see byte 13 of the'],
     ['a truncated list', '{"sites":[', 'the document must not end within $.sites[0]; see byte 10 of the document'],
-  ])('gives the byte of %s', async (_what, text, message) => {
+  ])('gives the byte position of %s', async (_what, text, message) => {
     await expect(readJson(text)).rejects.toMatchObject({
       code: 'malformed_document',
       message: expect.stringContaining(message),
     });
   });
 
-  test('gives the path and the first byte of a value that is not valid or is too large', async () => {
+  test('gives the path and the byte position of a value that is not valid or is too large', async () => {
     await expect(readJson('{"format":nul}')).rejects.toMatchObject({
       message: expect.stringMatching(/^\$\.format must be valid JSON in UTF-8: .*; see byte 10 of the document$/),
     });
@@ -72,7 +72,7 @@ describe('structure documents: a refusal of JSON', () => {
     await expect(scan()).rejects.toMatchObject({ code: 'too_large', message });
   });
 
-  test('names the row that needs too much memory or is nested too deeply', async () => {
+  test('gives the path of an element that needs too much memory or is nested too deeply', async () => {
     const deep = {
       get name(): string {
         throw new RangeError('Maximum call stack size exceeded');

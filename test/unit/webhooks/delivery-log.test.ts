@@ -35,14 +35,14 @@ async function deliver(isHeld: boolean) {
   return log;
 }
 
-test('webhook delivery: the log names the webhook and the attempt when an internal error ends an attempt, or when an attempt is not released (R-I3)', async () => {
+test('webhook delivery: the log names the webhook and the attempt when an internal error ends the attempt, or when the deliverer cannot give a claimed attempt back (R-I3)', async () => {
   const failed = await deliver(true);
   expect(failed.error).toHaveBeenCalledWith(expect.objectContaining(IDS), expect.stringContaining('internal error'));
   const lost = await deliver(false);
   expect(lost.warn).toHaveBeenCalledWith(expect.objectContaining(IDS), expect.stringContaining('not be released'));
 });
 
-test('webhook delivery: the log names the webhook and the attempt when the write of a single outcome fails (R-I3)', async () => {
+test('webhook delivery: the log names the webhook and the attempt when the outcome of one attempt cannot be stored (R-I3)', async () => {
   const warn = vi.fn();
   const store = () => Promise.reject(new Error('the database is unavailable'));
   const writer = openOutcomeWriter({ store, patienceMs: 0, log: { warn } as unknown as Log });

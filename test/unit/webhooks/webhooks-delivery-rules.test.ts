@@ -36,7 +36,7 @@ describe('webhook delivery: next step after an attempt', () => {
     expect(next(failed, 3, true)).toEqual({ kind: 'end' });
   });
 
-  test('410 disables the webhook after the first attempt, the last attempt and a replay (R-I3)', () => {
+  test('status 410 disables the webhook, whether it answers the first attempt, the last attempt or a replay (R-I3)', () => {
     const gone = { state: 'Failed', status: 410, retryAfterMs: 1000 } as const;
     expect([next(gone), next(gone, 8), next(gone, 2, true)]).toEqual(Array(3).fill({ kind: 'disable' }));
   });
@@ -61,7 +61,7 @@ describe('webhook delivery: next step after an attempt', () => {
     [503, 7000],
     [500, 0],
     [200, 0],
-  ])('a %i with Retry-After of 7 s pauses the webhook for %i ms (R-I3)', (status, pauseMs) => {
+  ])('an answer %i with Retry-After of 7 s pauses the webhook for %i ms (R-I3)', (status, pauseMs) => {
     expect(planPause({ state: status === 200 ? 'Succeeded' : 'Failed', status, retryAfterMs: 7000 })).toBe(pauseMs);
   });
 });
@@ -78,7 +78,7 @@ describe('webhook delivery: circuit of a receiver', () => {
     ['one failure', 'closed', false, [503]],
     ['one failure of a receiver that failed before', 'open', true, [429]],
     ['two failures with a success between them', 'closed', false, [500, 200, 500]],
-    ['three refused messages', 'closed', false, [400, 404, 422]],
+    ['three messages that the receiver refused', 'closed', false, [400, 404, 422]],
     ['two failures with a refused message between them', 'closed', false, [408, 400, 500]],
   ] as const)('after %s, the circuit is %s (R-I3)', (_, state, isFailing, statuses) => {
     expect(openAfter(isFailing, statuses)).toBe(state === 'open');
@@ -160,7 +160,7 @@ describe('webhooks: the mail about a webhook that the service disabled', () => {
   });
 });
 
-test('webhook delivery: the account semaphore refuses a key while all permits of its account are taken; `leave()` returns the next refused key, if any (R-I3)', () => {
+test('webhook delivery: the account semaphore refuses a webhook while all permits of its account are taken; `leave()` returns the refused webhook that is next, if any (R-I3)', () => {
   const semaphore = openAccountSemaphore(2);
   expect(['a', 'b', 'c', 'c', 'd'].map((id) => semaphore.tryEnter(1, id))).toEqual([true, true, false, false, false]);
   expect(semaphore.tryEnter(2, 'e')).toBe(true);

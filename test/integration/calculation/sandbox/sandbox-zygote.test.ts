@@ -64,7 +64,7 @@ test('zygote: a zygote that dies is replaced even when the removal of its contai
   }
 });
 
-test('zygote: a standby replaces a stopped zygote within 5 s on a busy machine (R-H7)', async () => {
+test('zygote: a standby replaces a zygote stopped by SIGSTOP within 5 s on a busy machine (R-H7)', async () => {
   const launched: Container[] = [];
   const burners: ChildProcess[] = [];
   const started = createMetrics();
@@ -91,7 +91,7 @@ test('zygote: a standby replaces a stopped zygote within 5 s on a busy machine (
 });
 
 test.concurrent.each(['SIGSTOP', 'SIGKILL'] as const)(
-  'zygote: %s right after the start ends a zygote within 5 s with a log line; the standby, which is still starting, replaces it (R-H7)',
+  'zygote: a zygote that gets %s right after its start ends within 5 s and is logged; the standby, which is still starting, replaces it (R-H7)',
   async (signal) => {
     const launched: Container[] = [];
     const counted = createMetrics();
@@ -123,7 +123,7 @@ test.concurrent.each(['SIGSTOP', 'SIGKILL'] as const)(
   },
 );
 
-test('zygote: stopped spare supervisors are replaced within 5 s; the zygote keeps running (R-H7)', async () => {
+test('zygote: spare supervisors stopped by SIGSTOP are replaced within 5 s; the zygote keeps running (R-H7)', async () => {
   const launched: Container[] = [];
   const zygote = await Zygote.open(recording(launched), metrics, log, NO_STANDBY);
   try {
@@ -141,7 +141,7 @@ test('zygote: stopped spare supervisors are replaced within 5 s; the zygote keep
   }
 });
 
-test('sandbox: the loss of a supervisor is a fault of the run when one run was active, and a fault of the sandbox when two runs were active (R-H7)', async () => {
+test('sandbox: the loss of a supervisor counts as a fault of the run when one run was active, and as a fault of the sandbox when two runs were active (R-H7)', async () => {
   const others = descendants(process.pid);
   const pool = await openTestPool();
   const sleep = jobOf('Sys.sleep(20); list(TimeSeries = list(Dates = integer(), Values = numeric()))');
@@ -184,7 +184,7 @@ test('zygote: on machines that permit control groups, a zygote has its own contr
   expect(left.flat().filter((name) => name === basename(groups?.[0] ?? ''))).toEqual([]);
 });
 
-test('zygote: two spare runners wait; each has copied more than 1,500 KB of memory before its run begins (R-H7)', async () => {
+test('zygote: two spare runners wait for a run; each already has more than 1,500 KB of memory that it does not share with the zygote (R-H7)', async () => {
   const launched: Container[] = [];
   const zygote = await Zygote.open(recording(launched), metrics, log, NO_STANDBY);
   try {

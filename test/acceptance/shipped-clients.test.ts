@@ -109,7 +109,7 @@ describe('shipped clients: the existing Python clients', () => {
     }
   });
 
-  test('push to /api/data/, with a trailing slash, without a query and with malformed queries (R-A3)', async () => {
+  test('push to /api/data/ (the path ends with a slash), without a query and with malformed queries (R-A3)', async () => {
     const { access } = await token();
     for (const query of [
       '',

@@ -167,7 +167,7 @@ describe('watch: a watch ends', () => {
     expect(await watcher.ended()).toMatchObject({ code: GrpcStatus.PERMISSION_DENIED, reason: 'permission_denied' });
   });
 
-  it('with NOT_FOUND when site access is withdrawn (R-B5, R-B9)', async () => {
+  it('with NOT_FOUND when its user loses the access to the site (R-B5, R-B9)', async () => {
     const user = await api.signIn('ungranted', 'USER', { sites: [structure.siteId] });
     const watcher = watch({ variableIds: [structure.variableId] }, readerOf(user));
     await watcher.begun();

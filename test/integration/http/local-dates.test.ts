@@ -63,8 +63,8 @@ describe('dates without a zone', () => {
   const force = (path: string) => zoneOf('POST', `${path}/forceUpdate`, { from: MIDNIGHT, to: MILLIS });
 
   test.each([
-    ['the audit trail', 'GET', `/account/audit?from=${MIDNIGHT}&to=${MILLIS}`, () => undefined],
-    ['a deletion', 'DELETE', '/data', () => ({ variableIds: [variableId], fromDateUtc: MIDNIGHT, whatIf: true })],
+    ['GET /account/audit', 'GET', `/account/audit?from=${MIDNIGHT}&to=${MILLIS}`, () => undefined],
+    ['DELETE /data', 'DELETE', '/data', () => ({ variableIds: [variableId], fromDateUtc: MIDNIGHT, whatIf: true })],
   ])('in %s: the header Time-Zone names UTC (R-A11)', async (_what, method, path, body) => {
     expect(await zoneOf(method, path, body())).toBe('UTC');
   });

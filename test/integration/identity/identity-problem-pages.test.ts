@@ -82,8 +82,8 @@ describe('identity: the answer to too many attempts', () => {
   });
 });
 
-describe('identity: an address of the issuer', () => {
-  it('answers browsers with a page and programs in JSON when it does not exist (R-A5)', async () => {
+describe('identity: paths of the issuer', () => {
+  it('an unknown path answers browsers with a page and programs in JSON (R-A5)', async () => {
     const page = await ask(`${REALM}/nowhere`, { language: 'fr' });
     expect(page).toMatchObject({ status: 404, text: expect.stringContaining('Page introuvable') });
     const answer = await ask(`${REALM}/nowhere`, { accept: '*/*' });
@@ -96,7 +96,7 @@ describe('identity: an address of the issuer', () => {
     ['/reset-password?token=old', 'token'],
     ['/interaction/unknown', 'interaction'],
   ])(
-    '%s answers browsers with a page about expiry and programs in JSON, because its %s is unknown (R-B11)',
+    '%s has an unknown %s: browsers get a page, programs get JSON, and both answers say that it has expired (R-B11)',
     async (path) => {
       expect(await ask(REALM + path, { language: 'nl' })).toMatchObject({
         ...{ status: 400, text: expect.stringContaining('Deze pagina is verlopen') },
@@ -111,7 +111,7 @@ describe('identity: an address of the issuer', () => {
   );
 });
 
-it('identity: while the database is down, addresses of pages answer 503: browsers get a page with the request id, programs get JSON (R-A5, R-A10)', async () => {
+it('identity: while the database is down, the paths of pages answer 503: browsers get a page with the request id, programs get JSON (R-A5, R-A10)', async () => {
   await api.databaseGate.shut();
   try {
     for (const path of [`${REALM}/reset-password?token=x`, '/account/invitation?token=x']) {
@@ -132,7 +132,7 @@ it('identity: while the database is down, addresses of pages answer 503: browser
   }
 });
 
-it('identity: an API path without a token answers browsers with 401 in JSON (R-A5)', async () => {
+it('identity: a browser that requests an API path without a token gets 401 in JSON (R-A5)', async () => {
   const { status, text } = await ask('/account');
   expect({ status, body: JSON.parse(text) }).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
 });

@@ -132,7 +132,7 @@ describe('identity: access to some sources of a site', () => {
     }
   });
 
-  it('is returned as granted and accepted back unchanged (R-C2, R-C3)', async () => {
+  it('is returned as it was granted; sending the answer back changes nothing (R-C2, R-C3)', async () => {
     const whole = (await api.manager.get<Body>(`/account/user/${userId}`)).body;
     expect(whole.sites).toEqual([{ siteId, level: 'Read', sourceIds: [sources[0]] }]);
     expect((await api.manager.post(`/account/user/${userId}`, whole)).body).toEqual(whole);
@@ -208,7 +208,7 @@ describe('identity: the migration to levels of site access', () => {
 });
 
 describe('identity: an invitation to some sources', () => {
-  it('grants the named sources that still belong to the site; if none does, it grants no source (R-B10, R-C3)', async () => {
+  it('grants the named sources that still belong to the site; when none of them does, the user gets access to no source (R-B10, R-C3)', async () => {
     const [gone, elsewhere] = [await createSource(api.manager, siteId), await createSite(api.manager)];
     const invite = async (email: string, sourceIds: readonly number[]) => {
       await api.manager.post('/account/invitations', { email, sites: [{ siteId, level: 'Read', sourceIds }] });

@@ -113,7 +113,7 @@ describe('upgrade: the fixture', () => {
 });
 
 describe('upgrade: identity and accounts', () => {
-  it('keeps the signing key and adds none', async () => {
+  it('the signing key is kept, and no key is added', async () => {
     const { keys } = await read<{ keys: { kid: string }[] }>('/realms/tidemark/protocol/openid-connect/certs');
     expect(keys.map(({ kid }) => kid)).toEqual([old.signingKid]);
   });
@@ -187,11 +187,11 @@ describe('upgrade: points, pushes and files', () => {
     ['points of the revised version', 'variableId=1&asOf=2025-01-03T12:00:00Z', [10.5, 11]],
     ['points with a VersionTag', 'variableId=4&version=D-2', [40]],
     ['points of a calculated variable', 'variableId=3', [3]],
-  ])('reads %s written before the upgrade (R-G2)', async (_what, query, values) => {
+  ])('%s written before the upgrade are readable (R-G2)', async (_what, query, values) => {
     expect(await valuesOf(query)).toEqual(values);
   });
 
-  it('reads points of batches and of a file that were pending during the upgrade', async () => {
+  it('the points of the batches and of the file that were pending during the upgrade are readable afterwards', async () => {
     expect(await valuesOf('variableId=1')).toEqual([10.75, 11, 12, 13]);
     expect(await valuesOf('variableId=2')).toEqual([3.5, 4, 4.5, 20, 21]);
     expect(await valuesOf('variableId=4')).toEqual([43]);
@@ -214,16 +214,16 @@ describe('upgrade: points, pushes and files', () => {
     [`${SHARED}1`, { state: 'Completed', accepted: { elements: 1, readings: 1 } }],
     [`${SHARED_ENDED}2`, { state: 'Completed', accepted: { elements: 1, readings: 1 } }],
     ['broken', { state: 'Failed', failure: 'its readings could not be written' }],
-  ])('finds the operation "%s" under its label (R-D7)', async (label, expected) => {
+  ])('the operation "%s" is found under its label (R-D7)', async (label, expected) => {
     expect(await read(`/api/operations/${label}`)).toMatchObject({ operationId: label, ...expected });
     expect(await read(`/api/operations/${label}?all=true`)).toMatchObject([{ operationId: label, ...expected }]);
   });
 
-  it('finds no operation under the label that follows the last label of pushes stored together (R-D7)', async () => {
+  it('no operation is found under the label that would follow the last label of pushes stored together (R-D7)', async () => {
     expect((await api.get(`/api/operations/${SHARED}2`)).status).toBe(404);
   });
 
-  it('lists and replays the rejected elements of an old operation (R-D8)', async () => {
+  it('the rejected elements of an old operation are listed and can be replayed (R-D8)', async () => {
     const rejected = await read('/api/operations/first-import/rejected');
     expect(rejected).toMatchObject([{ code: 'target_not_found', element: { mappingConfig: 'mill.gas' } }]);
     const gas = { name: 'Gas', mappingConfig: 'mill.gas' };
@@ -239,7 +239,7 @@ describe('upgrade: points, pushes and files', () => {
       'd2',
       { state: 'Completed', ignoredColumns: ['remark'], errors: [{ row: 3, code: 'invalid_date' }] },
     ],
-  ])('finds an old file %s and its outcome (R-E1)', async (_what, end, expected) => {
+  ])('an old file %s is found with its outcome (R-E1)', async (_what, end, expected) => {
     expect(await read(`/storage/${id(end)}`)).toMatchObject(expected);
   });
 });
@@ -255,7 +255,7 @@ describe('upgrade: webhooks', () => {
     await receiver?.close();
   });
 
-  it('lists the webhook with its history and its success count (R-I1, R-I5)', async () => {
+  it('a webhook keeps its history and its success count (R-I1, R-I5)', async () => {
     expect(await read('/account/webhooks?displayLevel=Verbose')).toMatchObject([
       { id: id('e1'), name: 'Ledger', successCount: 1 },
     ]);
@@ -264,7 +264,7 @@ describe('upgrade: webhooks', () => {
     expect(history).toContainEqual(expect.objectContaining({ eventId: id('f2'), state: 'Pending' }));
   });
 
-  it('delivers the pending messages and the events in the outbox, signed with the old secret (R-I8)', async () => {
+  it('the pending messages and the events in the outbox are delivered, signed with the old secret (R-I8)', async () => {
     const url = [{ op: 'replace', path: '/url', value: receiver.url }];
     expect((await api.patch(`/account/webhooks/${id('e1')}`, url)).status).toBe(200);
     deliverer = await startRoles(['deliverer'], environment);

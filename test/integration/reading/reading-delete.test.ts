@@ -125,7 +125,7 @@ describe('points: deletion', () => {
     (await api.database.query(`select from outbox_event where type = 'DataPointsWritten'`)).rowCount;
 });
 
-describe('deleting points: an invalid request', () => {
+describe('deleting points: a refused request', () => {
   test.each([
     ['no variables', { variableIds: [] }, 400],
     ['no list of variables', {}, 400],
@@ -158,7 +158,7 @@ describe('deleting points: an invalid request', () => {
     expect(await valuesOf(variableId)).toEqual([1]);
   });
 
-  test('from a USER with access to the site is refused, with and without whatIf (R-B8)', async () => {
+  test('from a USER with access to the site is answered with 403, with and without whatIf (R-B8)', async () => {
     const variableId = await withDays(1);
     const user = await api.signIn('deleting-user', 'USER', { sites: [siteId] });
     for (const whatIf of [true, false]) {

@@ -88,7 +88,7 @@ describe('reading: workbooks', () => {
     expect(rows[0]).toEqual(COLUMNS.slice(0, 3));
   });
 
-  test('a refused request is answered in JSON (R-A5)', async () => {
+  test('a refused request for a workbook is answered in JSON (R-A5)', async () => {
     const { status, headers } = await fetchRaw(api, '/data?variableId=2000000000', XLSX);
     expect([status, headers.get('content-type')]).toEqual([404, 'application/json']);
   });

@@ -88,7 +88,7 @@ test.each([
   ['/account', 'displayLevel', ['Light', 'Normal', 'Verbose']],
   ['/account/users', 'DisplayLevel', ['Light', 'Normal', 'Verbose']],
   ['/account/webhooks', 'DisplayLevel', ['Light', 'Normal', 'Verbose']],
-])('listings: GET %s takes %s by name, or by its index (from 0) in %j (R-A3)', async (path, name, names) => {
+])('listings: GET %s takes %s as a name, or as its index (from 0) in %j (R-A3)', async (path, name, names) => {
   const address = `${path.replace('VARIABLE', ids.VARIABLE ?? '')}${path.includes('?') ? '&' : '?'}${name}=`;
   const answers = new Set<string>();
   for (const [number, choice] of names.entries()) {
@@ -101,7 +101,7 @@ test.each([
   expect((await api.manager.get(`${address}${names.length}`)).status).toBe(400);
 });
 
-test('listings: a webhook takes eventType and httpMethod by number, and the listing of webhooks filters by EventType in numbers and names (R-A3, R-I1, R-I2)', async () => {
+test('listings: a webhook accepts eventType and httpMethod as numbers; the filter EventType of the listing of webhooks accepts numbers and names (R-A3, R-I1, R-I2)', async () => {
   const hook = { name: 'numbers', url: 'https://example.com/', eventType: 2, httpMethod: 1 };
   const { body } = await api.manager.post<object>('/account/webhooks', hook);
   expect(body).toMatchObject({ eventType: 'DataPointsWritten', httpMethod: 'PUT' });

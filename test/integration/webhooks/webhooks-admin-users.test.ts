@@ -78,7 +78,7 @@ describe('webhooks: a USER', () => {
     }
   });
 
-  it('sees a webhook with a partly accessible filter, but neither the inaccessible ids nor the statistics (R-B9)', async () => {
+  it('sees a webhook whose filter also names inaccessible entities, but sees neither their ids nor the statistics (R-B9)', async () => {
     const filter = {
       siteIds: [hidden.siteId, granted.siteId],
       sourceIds: [hidden.sources[0]],
@@ -133,7 +133,7 @@ it('webhooks: the total and the pages of a listing cover only the webhooks that 
   }
 });
 
-it('webhooks: possible credentials of the receiver are masked for a USER and shown to MANAGER and ADMIN (R-B9, R-I1)', async () => {
+it('webhooks: parts of url, headers and bodyTemplate that may hold credentials are masked for a USER and shown to MANAGER and ADMIN (R-B9, R-I1)', async () => {
   const members = {
     url: 'https://Receiver.example:8443/hooks/s3cret?key=s3cret',
     headers: { Authorization: 's3cret', 'X-Key': 's3cret' },

@@ -34,7 +34,7 @@ test('backup: a directory that has only a folder wal is refused', async () => {
   );
 });
 
-test('backup: a damaged file of a backup directory is refused with its path', async () => {
+test('backup: a damaged file in a backup directory is refused, and the error names its path', async () => {
   const directory = join(folder, 'damaged');
   await claimDirectory(directory, OWNER);
   const [owner, facts] = [join(directory, 'tidemark-backups.json'), join(directory, 'one', 'backup.json')];

@@ -27,14 +27,14 @@ test('formula periods: where the periods of formulas overlap, the formula with t
   ]);
 });
 
-test('formula periods: the gap between two validities belongs to no period (R-H1)', () => {
+test('formula periods: a gap between the validities of two formulas belongs to no period (R-H1)', () => {
   expect(plan(from(0, 10), from(20, 30))).toEqual([
     [0, 0, 10],
     [1, 20, 30],
   ]);
 });
 
-test('formula periods: the plan assigns every date the same formula as a search through all formulas (R-H1)', () => {
+test('formula periods: the plan of periods gives every date the formula that a search through all formulas finds (R-H1)', () => {
   const bound = fc.option(fc.nat(20), { nil: undefined });
   const begins = fc.uniqueArray(bound, { maxLength: 6 });
   fc.assert(
@@ -50,7 +50,7 @@ test('formula periods: the plan assigns every date the same formula as a search 
   );
 });
 
-test('formula periods: a range is clamped to the period; a range outside the period becomes the nearest date of the period (R-H1)', () => {
+test('formula periods: a range of dates is cut to the period; a range outside the period becomes the nearest date of the period (R-H1)', () => {
   const period = { formula: 0, fromMicros: 10, untilMicros: 20 };
   expect(clampInto(period, { fromMicros: 0, toMicros: 5 })).toEqual({ fromMicros: 10, toMicros: 10 });
   expect(clampInto(period, { fromMicros: 5, toMicros: 15 })).toEqual({ fromMicros: 10, toMicros: 15 });

@@ -173,7 +173,7 @@ describe('files: the reading of an invalid workbook (R-E4)', () => {
     });
   });
 
-  it('fails when a part inflates to more than the archive says', async () => {
+  it('fails when a part of the archive inflates to more bytes than the archive states', async () => {
     const lying = workbookEntries({ sheet: big }).map((entry) =>
       entry.name.includes('sheet1') ? { ...entry, claims: { inflatedBytes: 1000 } } : entry,
     );

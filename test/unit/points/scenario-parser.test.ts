@@ -77,13 +77,13 @@ describe('scenario parser', () => {
     ['a clause given twice', ['read A every every -> none'], 'f:3: every is a clause that this read already has'],
     ['an unknown clause', ['read A newest -> none'], 'f:3: a clause of a read or -> was expected, got newest'],
     ['an unknown zone', ['read A sum by day in Mars/Base -> none'], 'f:3: a time zone must be an IANA time zone'],
-    ['words after the end', ['read A -> none 1'], 'f:3: the end of the line was expected, got 1'],
+    ['words after the end of a command', ['read A -> none 1'], 'f:3: the end of the line was expected, got 1'],
     ['a block without an end', ['read A -> {', '2026-01-01 1'], 'f:4: a date must be an instant such as 2026-03-01'],
   ])('refuses %s (§9.2)', (_what, lines, message) => {
     expect(() => inScenario(...lines)).toThrow(message);
   });
 
-  it('refuses a title without a citation, a file without a scenario, and lines before the first scenario (§9.2)', () => {
+  it('refuses a scenario title that cites no rule, a file without a scenario, and lines before the first scenario (§9.2)', () => {
     expect(() => parse('scenario no rule', 'variable A', 'read A -> none')).toThrow('must cite its rule');
     expect(() => parse('# nothing')).toThrow('f:1: a file must hold a scenario');
     expect(() => parse('variable A', 'scenario one (§9.2)')).toThrow('f:1: a file must begin with a scenario');

@@ -150,7 +150,7 @@ describe('write plan', () => {
     );
   });
 
-  it('plans runs of dates that contain every written date up to the high-water mark, and only written dates', () => {
+  it('plans runs that contain only written dates, and all those up to the latest date of the variable before the write', () => {
     fc.assert(
       fc.property(batches, states, (given, known) => {
         const made = plan(given, ...known);
@@ -189,14 +189,14 @@ describe('write plan', () => {
     );
   });
 
-  it('passes on the given buffer when the dates of every variable ascend strictly', () => {
+  it('uses the given buffer without a copy when the dates of every variable ascend strictly', () => {
     const tuples = encodeTuples([point(1, 0), point(2, 0), point(1, HOUR), point(2, HOUR)]);
     const known = new Map([1, 2].map((variableId) => [variableId, series({ variableId })]));
     expect(planWrite([tuples], known, NOW).current).toEqual([tuples]);
     expect(planWrite([tuples], known, NOW).current[0]).toBe(tuples);
   });
 
-  it('joins dates of one chunk at equal steps of at most an hour into one run', () => {
+  it('joins dates that are in one chunk and have equal steps of at most an hour into one run', () => {
     const stored = series({ variableId: 1, maxDateMicros: NOW });
     const runsOf = (dates: readonly number[]) =>
       [...plan([dates.map((date) => point(1, date))], stored).chunks.values()].map(({ superseded }) =>
@@ -214,7 +214,7 @@ describe('write plan', () => {
     expect(runsOf([-2 * HOUR, -HOUR, 0, HOUR])).toEqual([[[-2 * HOUR, -HOUR, HOUR]], [[0, HOUR, HOUR]]]);
   });
 
-  it('a written row replaces the stored version that has the same VersionTag; a VersionTag newer than all VersionTags written before replaces nothing (R-F2)', () => {
+  it('a written row replaces the stored version that has the same VersionTag; a row whose VersionTag is newer than all VersionTags written before replaces nothing (R-F2)', () => {
     const known = series({ variableId: 1, maxDateMicros: NOW, lastVersionTagId: 5 });
     const replaced = (tagId: number) => expand(plan([[point(1, 0, tagId)]], known), 'replaced');
     expect(replaced(5)).toEqual(['1 0 5']);

@@ -91,7 +91,7 @@ function expectedRows(elements: readonly Element[]): Row[] {
 }
 
 describe('push: encoded readings', () => {
-  it('without a time have the first instant of their day, also if midnight occurs twice or never (R-A11, R-D4)', () => {
+  it('without a time of day have the first instant of their day, also if midnight occurs twice or never (R-A11, R-D4)', () => {
     const dates = ['2026-03-08', '2026-11-01', '2026-11-01T00:00:00'];
     const data = dates.map((date, value) => ({ date, value }));
     const parsed = parsePush([{ variableId: 1, data }], { maxElements: 1, maxReadings: 3 });
@@ -141,7 +141,7 @@ describe('push: encoded readings', () => {
     );
   });
 
-  it('are in date order for each variable; `firstDates` holds the first dates, or is undefined when a variable has a date twice (R-D5)', () => {
+  it('are in date order for each variable; `firstDates` holds the first date of each variable, or is undefined when a variable has a date twice (R-D5)', () => {
     fc.assert(
       fc.property(fc.array(element, { maxLength: 6 }), (elements) => {
         const { tuples, firstDates } = encode(elements);

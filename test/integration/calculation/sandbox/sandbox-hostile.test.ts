@@ -57,7 +57,7 @@ describe('sandbox: limits', () => {
     ['memory-bomb', 'memory', 'the script needed more than 256 MiB of memory'],
     ['memory-bomb-of-many', 'memory', 'the script needed more than 256 MiB of memory'],
     ['fork-bomb', 'processes', 'the script had more than 16 processes at the same time'],
-  ])('the script %s is stopped by the limit of %s (R-H7)', async (script, limit, message) => {
+  ])('the script %s is stopped by the limit %s (R-H7)', async (script, limit, message) => {
     const outcome = await hostile(script);
     expect(outcome).toMatchObject({ kind: 'limit', limit });
     expect(outcome.kind === 'limit' && outcome.message).toContain(message);
@@ -183,7 +183,7 @@ describe('sandbox: answers', () => {
     if (outcome.kind === 'ok') expect(outcome.series.values).toEqual(Float64Array.of(1));
   });
 
-  test('programs that system() starts get no file descriptor of the answer (R-H7)', async () => {
+  test('programs that a script starts with system() get no file descriptor to which the answer is written (R-H7)', async () => {
     const script = `said <- system("for fd in 3 4 5 6 7 8 9; do echo forged >&$fd && echo reached; done", intern = TRUE,
       ignore.stderr = TRUE)
       list(TimeSeries = data.frame(Dates = 1L, Values = 1), Errors = as.character(said))`;
@@ -196,13 +196,13 @@ describe('sandbox: answers', () => {
     expect(outcome.kind === 'script_error' && outcome.notes.warnings).toEqual([expect.stringMatching(/^f/)]);
   });
 
-  test('a forged frame before the real one is refused (R-H7)', async () => {
+  test('an answer with a forged frame before the real frame is refused (R-H7)', async () => {
     const outcome = await hostile('forge-frame');
     expect(outcome).toMatchObject({ kind: 'script_error' });
     expect(outcome.kind === 'script_error' && outcome.message).toContain('could not be read');
   });
 
-  test('a forged frame of 15 million messages is refused, and blocks the event loop for less than 500 ms (R-H7)', async () => {
+  test('an answer with a forged frame of 15 million messages is refused, and blocks the event loop for less than 500 ms (R-H7)', async () => {
     const { result, maxTurnMs } = await measureTurns(() => hostile('forge-empty-messages'));
     expect(result).toMatchObject({ kind: 'script_error' });
     expect(maxTurnMs).toBeLessThan(500);
@@ -223,7 +223,7 @@ describe('sandbox: answers', () => {
     },
   );
 
-  test('factors, NaN, NA, lists and Unicode keep their meaning (R-H3)', async () => {
+  test('factors, NaN, NA, lists and Unicode in a result keep their meaning (R-H3)', async () => {
     const outcome = await runScript(pool, 'odd-columns');
     if (outcome.kind !== 'ok') throw new Error(JSON.stringify(outcome));
     const { dates, values, versions, tags } = outcome.series;
@@ -267,7 +267,7 @@ describe('sandbox: ends of runs', () => {
     expect(await hostile('crash')).toMatchObject({ kind: 'killed', signal: 'SIGSEGV' });
   });
 
-  test('forged output fails the run (R-H7)', async () => {
+  test('a run whose script writes forged bytes into the answer fails (R-H7)', async () => {
     const outcome = await hostile('forge-output');
     expect(outcome).toMatchObject({ kind: 'script_error' });
     expect(outcome.kind === 'script_error' && outcome.message).toContain('could not be read');

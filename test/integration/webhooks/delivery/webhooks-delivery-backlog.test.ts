@@ -41,7 +41,7 @@ const messageOf = (minute: number) => ({
   date: `2026-03-01T00:0${minute}:00Z`,
 });
 
-test('webhook fan-out: dropping messages of a hundred webhooks takes at most four statements and leaves one history entry per webhook (R-I5)', async () => {
+test('webhook fan-out: dropping messages of a hundred webhooks takes at most four SQL statements and leaves one history entry per webhook (R-I5)', async () => {
   const webhookIds = await addWebhooks(100);
   const write = (minutes: readonly number[]) =>
     countStatements(async (transaction) => {
@@ -96,7 +96,7 @@ test('webhook fan-out: the count of a backlog of 20,000 messages is cached for 6
   expect([await measure(0), await measure(5900), await measure(6100)]).toEqual([1, 0, 1]);
 });
 
-test('webhook fan-out: webhooks without a backlog accept messages, also when there are more webhooks than the cache holds (R-I8)', async () => {
+test('webhook fan-out: webhooks without a backlog accept messages, also when there are more webhooks than the cache of backlog counts holds (R-I8)', async () => {
   const backlog = openBacklogLimit(10, () => 0);
   const hooks = (count: number) => Array.from({ length: count }, () => ({ webhookId: randomUUID(), isFull: false }));
   const known = hooks(10_001);

@@ -197,7 +197,7 @@ describe('calculation: unit of an input (R-C8)', () => {
 });
 
 describe('calculation: form values (R-H1, R-H2)', () => {
-  test('paths read the forms of the site and the source; an unset value is null (R-H2)', async () => {
+  test('a path reads a value in the forms of the site or of the source; an unset value is null (R-H2)', async () => {
     const area = { Form: { Building: { 'Floor area': 120.5, heated: true, tags: ['a'] } } };
     await store.database.query('update site set client_data = $1', [area]);
     await store.database.query(`update source set client_data = '{"Meter":{"factor":2}}'`);
@@ -396,7 +396,7 @@ describe('calculation: schedules (R-H5)', () => {
 });
 
 describe('calculation: a chain of calculations (R-H11)', () => {
-  test('a run fails with the outcome loop when an edit of the graph leads a result back to its own variable (R-H11)', async () => {
+  test('a run fails with the outcome loop when, after an edit of formulas, a change comes back to a variable that already passed it on (R-H11)', async () => {
     const source = await addHourly(1);
     const passOn = (variableId: number) => formula(input(variableId, { periodType: 'RelativeDate' }));
     const first = await calculations.addCalculated(passOn(source));
@@ -429,7 +429,7 @@ describe('calculation: records of runs (R-H8)', () => {
     expect(await calculations.runsOf(variableId)).toEqual([]);
   });
 
-  test('a run that stops with its calculator is recorded as Abandoned, does not count as an attempt, and is repeated (R-K2)', async () => {
+  test('a run that stops because its calculator stops is recorded as Abandoned, does not count as an attempt, and is repeated (R-K2)', async () => {
     const source = await addHourly(1);
     const variableId = await calculations.addCalculated(formula(input(source)));
     await calculations.change(source);

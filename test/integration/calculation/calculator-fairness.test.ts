@@ -167,7 +167,7 @@ describe('calculator: accounts', () => {
     });
   });
 
-  test('a triggered run precedes at least half of the forced runs that wait in its account (R-H5, R-A14)', async () => {
+  test('a triggered run starts before at least half of the background runs (such as forced runs) that wait in its account (R-H5, R-A14)', async () => {
     start({ concurrency: 1 });
     const order: number[] = [];
     const note = async ({ id, ms }: { id: () => number; ms: number }) => {
@@ -186,7 +186,7 @@ describe('calculator: accounts', () => {
     await eventually('all', async () => order.length === 31);
   });
 
-  test('a variable that is requested again during each of its runs does not keep another variable from running (R-H5)', async () => {
+  test('a variable whose calculation is requested again during each of its runs does not keep another variable from being calculated (R-H5)', async () => {
     start({ concurrency: 1 });
     const variable = await addVariable(store.accountId);
     const busy: number = await addVariable(store.accountId, async () => {
@@ -236,7 +236,7 @@ describe('calculator: previews', () => {
     await lonely.close();
   });
 
-  test('an error names the size limit when R returns no sample data, and the dates when no formula is valid for them (R-H9)', async () => {
+  test('when R returns no sample data, the error names the size limit; when no formula is valid for the requested dates, the error names these dates (R-H9)', async () => {
     start();
     const { signal } = new AbortController();
     const variableId = await addVariable(store.accountId);

@@ -97,7 +97,7 @@ describe('identity: cached push credentials', () => {
     },
   );
 
-  it('are refused when the cached caller is invalidated and the password in the database is new or marked as temporary (R-B7, R-B5)', async () => {
+  it('are refused after the cache entry of the user is invalidated, if the password in the database is new or marked as temporary (R-B7, R-B5)', async () => {
     const [changed, void_] = [await addPusher('cora'), await addPusher('vera')];
     for (const name of ['cora', 'vera']) expect(await push(api.origin, name, PASSWORD)).toBe(200);
     await api.database.query(`update app_user set password_hash = password_hash || 'x' where id = $1`, [changed]);
@@ -168,7 +168,7 @@ describe('identity: sessions and tokens when a password changes', () => {
     }
   });
 
-  it('a token grant is stored only if the checked password is still the stored one (R-B11)', async () => {
+  it('a token grant is stored only if the password that was checked is still the password of the user (R-B11)', async () => {
     const userId = await addPusher('grant');
     const { rows } = await api.database.query<{ hash: string }>(
       'select password_hash as hash from app_user where id = $1',

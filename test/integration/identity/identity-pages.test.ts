@@ -142,7 +142,7 @@ describe('identity: a posted sign-in form', () => {
     expect(response.headers.get('location')).toBeNull();
   });
 
-  it('is refused without the cookie of the interaction; the authorization request sets only SameSite=Lax and HttpOnly cookies (R-B2)', async () => {
+  it('is refused without the cookie of its authorization request; this request sets only SameSite=Lax and HttpOnly cookies (R-B2)', async () => {
     expect((await post({ 'sec-fetch-site': 'same-origin' }, false)).status).toBe(400);
     expect((await post({ 'sec-fetch-site': 'same-origin' })).status).toBe(303);
     const redirect = await fetch(startAuthorization(api.origin).address, { redirect: 'manual' });
@@ -152,7 +152,7 @@ describe('identity: a posted sign-in form', () => {
     }
   });
 
-  it('is refused with the cookie of another interaction (R-B2)', async () => {
+  it('is refused with the cookie of another authorization request (R-B2)', async () => {
     const browser = appBrowser();
     const first = await browser.open(startAuthorization(api.origin).address);
     const other = await appBrowser().open(startAuthorization(api.origin).address);
@@ -207,7 +207,7 @@ describe('identity: the authorization code flow', () => {
     expect(new URL(silent.url).searchParams.get('error')).toBe('login_required');
   });
 
-  it.each(['login_hint', 'state', 'nonce', 'ui_locales'])('refuses a NUL in %s by name (R-A5)', async (name) => {
+  it.each(['login_hint', 'state', 'nonce', 'ui_locales'])('refuses a %s with NUL and names it (R-A5)', async (name) => {
     const { address } = startAuthorization(api.origin, { [name]: 'a\0b' });
     const refused = await fetch(address, { redirect: 'manual', headers: { accept: 'text/html' } });
     const target = new URL(refused.headers.get('location') ?? 'x:nowhere');

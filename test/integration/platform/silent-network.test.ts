@@ -37,7 +37,7 @@ async function subscribe(api: ApiClient, eventType: string): Promise<WebhookRece
 
 describe.concurrent('network faults', () => {
   test(
-    'another process takes over the work of a suspended process within 10 s on an idle machine: ingest, relay, run, delivery, trial send and mail (R-D6, R-I3, R-I7, R-I8, R-H5, R-B10)',
+    'another process takes over the work of a suspended process within 10 s on an idle machine: ingesting pushes, relaying events, running calculations, delivering and trying webhooks, and sending mail (R-D6, R-I3, R-I7, R-I8, R-H5, R-B10)',
     async () => {
       const suspended = await startSuspendedRoles();
       try {
@@ -50,7 +50,7 @@ describe.concurrent('network faults', () => {
   );
 
   test(
-    'while the database is down, a push is answered 503 and the service is live but not ready; silent database connections are closed, and a push is computed within 25 s (R-A5, R-A9, R-K3)',
+    'while the database is down, a push is answered 503 and the service is live but not ready; when the database connections fall silent, they are closed, and a push and its calculation complete within 25 s (R-A5, R-A9, R-K3)',
     () =>
       withService(async ({ api, databaseGate, expectReadiness, readiness, ...service }) => {
         await databaseGate.shut();
@@ -71,7 +71,7 @@ describe.concurrent('network faults', () => {
   );
 
   test(
-    'a push is computed within 25 s although the open database connections lose all answers; while the database connections are silent, SIGTERM ends the process within 10 s (R-K2)',
+    'a push and its calculation complete within 25 s although the open database connections lose all answers; while the database connections are silent, SIGTERM ends the process within 10 s (R-K2)',
     () =>
       withService(async ({ roles, databaseGate, expectPushToBeComputed }) => {
         databaseGate.freeze('answers');
@@ -86,7 +86,7 @@ describe.concurrent('network faults', () => {
   );
 
   test(
-    'pushes accepted while Redis is down are computed afterwards; silent connections to Redis are replaced, and a push is computed within 15 s (R-K3)',
+    'the calculations for pushes accepted while Redis is down run afterwards; when connections to Redis fall silent, a push and its calculation complete within 15 s (R-K3)',
     () =>
       withService(async ({ redisGate, expectReadiness, ...service }) => {
         await service.push();
@@ -105,7 +105,7 @@ describe.concurrent('network faults', () => {
   );
 
   test(
-    'without Redis, pushes are ingested, computed and announced to webhooks by polling; the service is degraded, not down (R-K3, R-I3)',
+    'without Redis, the processes find their work by polling: pushes are ingested, their calculations run, and webhooks are told; the service is degraded, not down (R-K3, R-I3)',
     () =>
       withService(
         async ({ api, roles, redisGate, readiness, expectReadiness, expectPushToBeComputed }) => {

@@ -164,7 +164,7 @@ describe('points: purging versions', () => {
     return variableId;
   }
 
-  it('applies a lowered limit to all dates, separately to tagged and untagged versions (R-F3, R-F7)', async () => {
+  it('applies a lowered version limit to every date, to tagged and untagged versions separately (R-F3, R-F7)', async () => {
     const [lowered, other] = [await addMany(), await addMany()];
     await setSeries(lowered, 'version_limit = 2');
     expect([...(await purge(lowered, other))]).toEqual([

@@ -61,7 +61,7 @@ async function read(query: string) {
 
 const item = (variableId: number, instant: string | undefined) => `${instant};variableId=${variableId}`;
 
-describe('history: the header History-From of GET /data and POST /data', () => {
+describe('history: the header History-From of GET /data and POST /data (a history cut is the instant from which the states of a variable are complete)', () => {
   test('an as-of read before the oldest stored version has no rows, and the header names the instant from which states are complete (R-F9)', async () => {
     expect(await read(`variableId=${cut}&asOf=${BEFORE_ALL}`)).toEqual({ historyFrom: item(cut, kept[0]), values: [] });
     expect(await read(`variableId=${cut}&asOf=${kept[0]}`)).toEqual({ historyFrom: null, values: [3] });
@@ -75,14 +75,14 @@ describe('history: the header History-From of GET /data and POST /data', () => {
     'tags=a:b',
     'versions=all',
   ])(
-    'with %s, the header names the history cut of a variable; for a variable without a history cut there is no header (R-F9, R-G2)',
+    'with %s, the header names the history cut of a variable; a read of a variable without a history cut gets no header (R-F9, R-G2)',
     async (choice) => {
       expect(await read(`variableId=${cut}&${choice}`)).toMatchObject({ historyFrom: item(cut, kept[0]) });
       expect(await read(`variableId=${whole}&${choice}`)).toMatchObject({ historyFrom: null });
     },
   );
 
-  test('a read of the latest values has no header; a read with a horizon has none when the states that it needs are complete (R-F9)', async () => {
+  test('a read of the latest values gets no header; a read with a horizon gets none when the states that it needs are complete (R-F9)', async () => {
     expect(await read(`variableId=${cut}`)).toEqual({ historyFrom: null, values: [4] });
     expect(await read(`variableId=${cut}&horizon=PT1H&from=2099-01-01`)).toEqual({ historyFrom: null, values: [] });
   });
@@ -129,7 +129,7 @@ describe('history: the header History-From of GET /data and POST /data', () => {
   });
 });
 
-describe('history: history cuts', () => {
+describe('history: a history cut, the instant from which the states of a variable are complete', () => {
   test('a purge after the version limit was lowered makes a history cut: states are complete only from the first version after the newest removed version (R-F9, R-F7)', async () => {
     const variableId = await createVariable(manager, sourceId, { isVersioned: true });
     for (const value of [1, 2, 3, 4]) await push(variableId, value);
@@ -162,7 +162,7 @@ describe('history: history cuts', () => {
   });
 });
 
-test('history: a comparison with a state before a history cut names the cut in JSON, in the header History-From and in the metadata of Arrow (R-F9, R-G6)', async () => {
+test('history: a comparison with a state before a history cut (the instant from which states are complete) names the cut in JSON, in the header History-From and in the metadata of Arrow (R-F9, R-G6)', async () => {
   const query = `/data/compare?variableId=${cut}&leftAsOf=${BEFORE_ALL}`;
   const json = await fetchRaw(api, query, JSON_TYPE);
   expect(JSON.parse(json.bytes.toString())).toMatchObject({ historyFrom: kept[0], summary: { points: 1, added: 1 } });
@@ -182,7 +182,7 @@ test.each<readonly [Method, object]>([
   ['ReadPoints', { granularity: 'GRANULARITY_DAY' }],
   ['ReadLast', {}],
 ])(
-  'history: the initial metadata of %s %j names the history cut when the read is as of an earlier instant, and no cut when it is as of a later instant (R-F9, R-J1)',
+  'history: the initial metadata of %s %j names the history cut (the instant from which states are complete) when the read is as of an earlier instant, and no cut when the read is as of a later instant (R-F9, R-J1)',
   async (method, members) => {
     const asked = async (asOf: string | undefined) => {
       const call = reader.open(method, { ...members, variableIds: [cut], asOfMicros: Date.parse(asOf ?? '') * 1000 });
@@ -194,7 +194,7 @@ test.each<readonly [Method, object]>([
   },
 );
 
-test('history: a watch that resumes after a history cut sends the remaining versions and names no cut; an as-of read names the cut (R-F9, R-J1)', async () => {
+test('history: a watch that resumes from a position before a history cut sends the versions that remain, and names no cut; an as-of read names the cut (R-F9, R-J1)', async () => {
   const variableId = await createVariable(manager, sourceId, { isVersioned: true, versionLimit: 2 });
   const request = `/data/watch?variableId=${variableId}`;
   const before = await openEventStream(api.origin, request, manager);

@@ -121,7 +121,7 @@ describe('retention: policy, preview and job', () => {
     expect(await state(path)).toMatchObject({ retention: null, rollupCount: 3 });
   });
 
-  test('the policy of a variable replaces the policy of its account; after the removal of the policy of the account, the job rolls up no new variable', async () => {
+  test('the policy of a variable takes precedence over the policy of its account; after the policy of the account is deleted, the job rolls up no points of a new variable', async () => {
     const [exempt, ofAccount, kept] = [await addDays(2, 1), await addDays(2, 1), await addDays(2, 1)];
     await manager.put(`/variables/${exempt}/retention`, { ...DAILY, isActive: false });
     await manager.put(`/variables/${kept}/retention`, { ...DAILY, keepRawYears: YEARS + 1, isActive: true });

@@ -121,7 +121,7 @@ describe('forms: a definition', () => {
     expect((await api.manager.put(`/form/${other.id}`, { name })).status).toBe(409);
   });
 
-  it('cannot be added with, or changed to, an entityType of which the account has 100 forms (409)', async () => {
+  it('cannot be added with, or changed to, an entityType for which the account already has 100 forms (409)', async () => {
     const { stranger } = api;
     await api.database.query(
       `insert into form (account_id, entity_type, name, groups) select $1, 'Site', 'F' || n, '[]' from generate_series(1, 100) n`,
@@ -199,7 +199,7 @@ describe('forms: clientData', () => {
     expect((await api.manager.get(`/variables?customFilter=${filter}`)).body).toMatchObject([{ id: variableId }]);
   });
 
-  it('is kept when it is older than its form; its problems are shown and hasProblems finds it; only a change of it is checked', async () => {
+  it('is kept when it is older than its form, and is checked only when it changes; its problems are shown, and the parameter hasProblems selects by them', async () => {
     const name = `Late ${++made}`;
     const stored = { clientData: { [name]: { Technical: { Power: 'high', Fuel: 1 } } } };
     const late = await createSource(api.manager, siteId, stored);

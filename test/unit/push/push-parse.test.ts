@@ -185,7 +185,7 @@ describe('push: a parsed body', () => {
     expect(byHand(json)).toMatchObject({ details: { length: 100 } });
   });
 
-  it('may spell members in any case; among repeated members the exact name wins, else the last (R-A3)', () => {
+  it('may spell the names of members in any case; when a name is repeated, the member with the exact spelling counts, else the last member (R-A3)', () => {
     const json = [
       { DATA: [{ Date: '2026-01-01T00:00Z', value: 2, VALUE: 1 }], VariableID: 4, variableid: 5 },
       { data: [{ date: null, DATE: '2026-01-01T00:00Z', Value: 1 }] },
@@ -396,7 +396,7 @@ describe('push: the bytes of a body', () => {
     });
   });
 
-  it('are refused with the broken rule when a key or value of a tag is invalid; the path omits an invalid key (R-D1)', () => {
+  it('are refused when a key or value of a tag is invalid; the error states the broken rule, and its path omits an invalid key (R-D1)', () => {
     const body = (tags: unknown) => [{ tags, data: [] }];
     const key = 'k'.repeat(201);
     const rule = /^the key must be a string of at most 200 characters .*, got "kkk/;

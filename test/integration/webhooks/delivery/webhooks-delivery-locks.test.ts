@@ -87,7 +87,7 @@ test.each(['Succeeded', 'Failed'] as const)(
   },
 );
 
-test('webhook delivery: the writer of outcomes reports which webhook it disabled after a response 410, and the reason (R-I3)', async () => {
+test('webhook delivery: when a response 410 disables a webhook, the write of this outcome returns the id of the webhook and the reason (R-I3)', async () => {
   const { id } = await createWebhook(api.manager);
   const outcome = { state: 'Failed', request: REQUEST, durationMs: 1 } as const;
   const end = { outcome, next: { kind: 'disable' }, pauseMs: 0, endedMs: performance.now() } as const;

@@ -48,8 +48,8 @@ const addCalculated = (inputs: readonly Input[]): Promise<number> =>
     ),
   );
 
-describe('calculation: a variable reached by two paths', () => {
-  test('the variable waits for the running variable of the longer path, but not for the next run of that variable (R-H5)', async () => {
+describe('calculation: a variable that a change reaches by two paths', () => {
+  test('the variable waits for the current run of the other variable on the longer path, but not for the next run of that variable (R-H5)', async () => {
     const input = await store.addVariable({ isVersioned: false });
     const between = await addCalculated([{ variableId: input }]);
     const both = await addCalculated([{ variableId: input }, { variableId: between }]);
@@ -173,7 +173,7 @@ describe('calculation: a run that was abandoned', () => {
   });
 
   test.each(['before', 'after'] as const)(
-    'the run delays a request for dates outside the run, if the request is made %s a worker tries to repeat the run; the request keeps attempt 0 (R-H5)',
+    'a request for dates outside the run, made %s a worker tries to repeat the run, is delayed like the run and keeps attempt 0 (R-H5)',
     async (order) => {
       const variableId = await addCalculated([]);
       await force(variableId, OLD);
@@ -325,8 +325,8 @@ describe('calculation: an update that a user stops', () => {
   });
 });
 
-describe('calculation: the wave of a run', () => {
-  test('a run names the inputs whose change triggered it, and its wave shows what triggered what (R-H8)', async () => {
+describe('calculation: the wave, which is all runs that one change triggers', () => {
+  test('a run names the inputs whose change triggered it; its wave shows which variables triggered which (R-H8)', async () => {
     const [first, second] = [
       await store.addVariable({ isVersioned: false }),
       await store.addVariable({ isVersioned: false }),
@@ -381,7 +381,7 @@ describe('calculation: unusual output of a script', () => {
     expect(result).toMatchObject({ report: { outcome: 'ok', counts: { stored: 1 }, notes: { warnings: ['minor'] } } });
   });
 
-  test('a Version that cannot be stored fails the run (§7)', async () => {
+  test('a run fails when its script returns a Version that cannot be stored (§7)', async () => {
     const variableId = await addCalculated([]);
     await store.database.query('update variable set is_versioned = true where id = $1', [variableId]);
     await forceRuns(store.database, [variableId], {});

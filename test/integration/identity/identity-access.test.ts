@@ -175,7 +175,7 @@ describe('caller: permissions', () => {
   });
 });
 
-describe('identity: a live token', () => {
+describe('identity: how long a token gives access', () => {
   it.each([
     ['locking the user', 'update app_user set is_locked = true where id = $1', 401],
     ['deleting the user', 'delete from app_user where id = $1', 401],

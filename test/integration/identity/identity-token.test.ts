@@ -81,7 +81,7 @@ describe('identity: the password grant', () => {
     expect(some.body).toMatchObject({ scope: 'push-data', refused_scope: 'profile' });
   });
 
-  it('accepts the scope opisense-api as datahub-api, also in a refresh (R-B6, §5)', async () => {
+  it('accepts opisense-api as another name of the scope datahub-api, also in a refresh (R-B6, §5)', async () => {
     const first = await tokenForMax({ scope: 'opisense-api push-data' });
     expect(first.body.scope).toBe('opisense-api push-data');
     expect(decodeJwt(first.body.access_token ?? '').scope).toBe('datahub-api push-data');
@@ -317,7 +317,7 @@ describe('identity: stored state of the issuer', () => {
     expect((await refresh(live)).status).toBe(200);
   });
 
-  it('has one signing key after concurrent first starts (R-B2)', async () => {
+  it('has one signing key when several processes start for the first time at once (R-B2)', async () => {
     await identity.database.query('delete from signing_key');
     const starts = await Promise.all([1, 2, 3].map(() => getIssuerKeys(identity.database)));
     expect(new Set(starts.map(({ jwks }) => jwks.keys.map(({ kid }) => kid).join())).size).toBe(1);

@@ -192,7 +192,7 @@ const WALKERS = [
   ['a USER with ids of a site that was not granted', () => user, () => hidden],
 ] as const;
 
-it('identity: the tests with foreign ids have an id for every path parameter of every route (R-A5)', () => {
+it('identity: for every path parameter of every route, these tests have an id of another account (R-A5)', () => {
   const unknown = allRoutes().filter(({ path }) => fillPath(path, NO_IDS) === undefined);
   expect(unknown).toEqual([]);
   for (const kind of Object.keys(NO_IDS) as Kind[]) expect([kind, foreign[kind]]).not.toEqual([kind, NO_IDS[kind]]);
@@ -200,7 +200,7 @@ it('identity: the tests with foreign ids have an id for every path parameter of 
 });
 
 describe.each(WALKERS)('identity: %s', (_who, client, ids) => {
-  it.each(METHODS)('finds no foreign object by the path of any %s route (R-A5, R-B9)', async (method) => {
+  it.each(METHODS)('finds no object by such an id in the path of any %s route (R-A5, R-B9)', async (method) => {
     const routes = allRoutes().filter((route) => route.method === method && route.path.includes('/:'));
     expect(routes.length).toBeGreaterThan(0);
     for (const { path } of routes) {
@@ -214,7 +214,7 @@ describe.each(WALKERS)('identity: %s', (_who, client, ids) => {
   });
 
   it.each(QUERIES)(
-    'finds no foreign object by the query parameter %s with a foreign %s id, neither in lists nor in totals (R-A5, R-A7, R-B9)',
+    'finds no object by the query parameter %s with such an id (%s), neither in lists nor in totals (R-A5, R-A7, R-B9)',
     async (name, kind) => {
       const paths = listPaths();
       // Sends GROUP requests at a time, so that none exceeds the limit of concurrent reads.
@@ -229,7 +229,7 @@ describe.each(WALKERS)('identity: %s', (_who, client, ids) => {
     },
   );
 
-  it('gets the same answer for foreign ids in bodies as for unused ids (R-A5, R-B9)', async () => {
+  it('gets the same answer for such ids in bodies as for unused ids (R-A5, R-B9)', async () => {
     const bodies: readonly (readonly [method: string, path: string, body: (given: Ids) => unknown])[] = [
       ['POST', '/data', ({ variable }) => ({ variableIds: [Number(variable)] })],
       ['DELETE', '/data', ({ variable }) => ({ variableIds: [Number(variable)], whatIf: true })],
@@ -256,7 +256,7 @@ describe.each(WALKERS)('identity: %s', (_who, client, ids) => {
     for (const [method, path, bodyOf] of bodies) await expectSame(client(), method, () => path, bodyOf, ids());
   });
 
-  it.each(GRPC_METHODS)('gets no foreign data by %s over gRPC (R-J2, R-B9)', async (method) => {
+  it.each(GRPC_METHODS)('gets no data for such ids by %s over gRPC (R-J2, R-B9)', async (method) => {
     const reader = createGrpcReader(api.grpcAddress, client().token);
     const isOfOne = method === 'ListVersions' || method === 'ListRuns';
     const refusalOf = async (request: object, id: string) => {
@@ -275,7 +275,7 @@ describe.each(WALKERS)('identity: %s', (_who, client, ids) => {
     }
   });
 
-  it('finds no foreign target of a push by mappingConfig, serial number or name (R-D2, R-B9)', async () => {
+  it('cannot push by the mappingConfig, serial number or name of an object that has such an id (R-D2, R-B9)', async () => {
     const mark = ids() === foreign ? FOREIGN : HIDDEN;
     for (const elementOf of [
       (name: string) => ({ mappingConfig: `${name}-map` }),
@@ -302,7 +302,7 @@ it('identity: counts, lists and totals of a USER include only the granted site a
   expect((await user.get('/account?displayLevel=Verbose')).body).toMatchObject(counts);
 });
 
-it('identity: requests with foreign ids have changed no object that has such an id (R-A5, R-B9)', async () => {
+it('identity: requests with ids of another account or of an ungranted site have changed no object with such an id (R-A5, R-B9)', async () => {
   await api.ingest();
   expect(await snapshot()).toEqual(before);
 });

@@ -241,7 +241,7 @@ describe('read streams: a gRPC reader', () => {
   );
 });
 
-test('read streams: the total of an as-of read waits for the same open writes as its rows (R-A7, R-F5)', async () => {
+test('read streams: the rows and the total of an as-of read wait for a write that is still open, and include its point (R-A7, R-F5)', async () => {
   const { variableId: ownId } = await createStructure(api.manager);
   const answer = await withTransaction(
     api.database,
@@ -307,7 +307,7 @@ describe('read streams: limits', () => {
     expect(count).toBeGreaterThan(5);
   });
 
-  test('counting filled buckets yields to other work and ends when its signal is aborted (R-A7, R-G4)', async () => {
+  test('a count that includes empty buckets lets other work run, and ends when its signal is aborted (R-A7, R-G4)', async () => {
     const leaving = new AbortController();
     let days = 0;
     const startOfDay = (date: number): number => {

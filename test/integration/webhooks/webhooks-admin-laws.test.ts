@@ -69,7 +69,7 @@ async function forget(...webhooks: readonly SeenWebhook[]): Promise<void> {
   for (const { id } of webhooks) await api.manager.delete(`/account/webhooks/${id}`);
 }
 
-it('webhooks: POST of the body of GET creates an equal webhook, and PUT of the body at any display level changes nothing (rulings part C, R-I1)', async () => {
+it('webhooks: POST of the body that GET returned creates an equal webhook; PUT of that body, at any display level, changes nothing (rulings part C, R-I1)', async () => {
   await fc.assert(
     fc.asyncProperty(webhook, fc.constantFrom('Light', 'Normal', 'Verbose'), async (members, level) => {
       const made = await createWebhook(api.manager, members);

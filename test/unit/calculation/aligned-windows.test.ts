@@ -70,7 +70,7 @@ test.each([
   [{ granularity: 'All' }, 'Day', WARNED],
   [{ periodType: 'AbsoluteDate' }, 'Day', NOT_WARNED],
   [{ periodType: 'LastNPoints' }, 'Day', WARNED],
-] as const)('validate: an input declared as %j and grouped by %s %s (R-H9)', (input, period, verdict) => {
+] as const)('validate: an input declared as %j that the script groups by %s %s (R-H9)', (input, period, verdict) => {
   const found = findPartialPeriods(formulaOf(input), ['inputVariables$a'], [{ period, line: 3 }], '$');
   expect(found.map(({ path }) => path)).toEqual(verdict === WARNED ? ['$.variables[0].alignTo'] : []);
 });

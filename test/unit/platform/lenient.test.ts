@@ -36,7 +36,7 @@ describe('lenient reading: query strings', () => {
     );
   });
 
-  it('a name matches in any case and behind any prefix that ends in a dot (R-A3)', () => {
+  it('the name of a parameter matches in upper and lower case, and after any prefix that ends in a dot (R-A3)', () => {
     const name = fc
       .tuple(fc.array(fc.stringMatching(/^\w{1,8}$/), { maxLength: 3 }), fc.mixedCase(fc.constant('siteIds')))
       .map(([prefixes, spelling]) => [...prefixes, spelling].join('.'));

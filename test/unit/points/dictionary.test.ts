@@ -5,8 +5,8 @@ import { openDictionary } from '../../../src/points/dictionary.ts';
 
 const ACCOUNT = 7;
 
-describe('points: dictionary', () => {
-  test('throws when an entry is missing after its insertion, for VersionTags and for tag sets', async () => {
+describe('points: the dictionary of VersionTags and tag sets', () => {
+  test('throws when the database does not return an entry after its insertion', async () => {
     const queries: string[] = [];
     const query = async (text: string) => {
       queries.push(text);

@@ -8,7 +8,7 @@ import { mergeSpans, offsetSpans } from '../../../src/points/buckets/zone-offset
 const ZONES = ['Europe/Brussels', 'Africa/Casablanca', 'Australia/Lord_Howe', 'Africa/Monrovia', 'Pacific/Apia', 'UTC'];
 const HOUR = 3_600_000_000;
 
-test('zone offsets: spans have the offsets of Temporal for any period (R-G1)', () => {
+test('zone offsets: the spans of any period have the UTC offsets that Temporal computes (R-G1)', () => {
   const micros = fc.integer({ min: MIN_DATE_MICROS, max: MAX_DATE_MICROS - 1 });
   const bound = fc.option(micros, { nil: undefined });
   fc.assert(

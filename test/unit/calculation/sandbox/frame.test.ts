@@ -93,7 +93,7 @@ describe('sandbox: result frames', () => {
     expect(() => decode(int(MAGIC, 0, 1, -1))).toThrow('must not be negative, got -1');
   });
 
-  test('a column is refused when its table has more texts than the column has rows (R-H7)', () => {
+  test('a column is refused when its table of distinct texts has more entries than the column has rows (R-H7)', () => {
     const columns = Buffer.concat([int(MAGIC, 0), texts(), texts(), texts(), int(0), int(0)]);
     const forged = Buffer.concat([columns, int(1, 1_000_000), Buffer.alloc(4_000_000)]);
     expect(() => decode(forged)).toThrow('a table must not be longer than its column, got 1000000 > 1');
@@ -143,7 +143,7 @@ describe('sandbox: request frames', () => {
     expect(() => encodeRequest(jobOf('', { inputs: [inputOf('a', series)] }))).toThrow(RangeError);
   });
 
-  test('a view into a larger buffer sends only its own part (R-H2)', () => {
+  test('when a column is a view into a larger buffer, only the part in the view is sent (R-H2)', () => {
     const whole = { ...regularSeries(3), dates: Int32Array.of(0, 1, 2) };
     const part = { ...regularSeries(2), dates: whole.dates.subarray(1) };
     const frame = encodeRequest(jobOf('', { inputs: [inputOf('a', part)] }));
@@ -284,7 +284,7 @@ describe('sandbox: the outcome of a run (R-H7)', () => {
     ['alone', 'run', true],
     ['beside another run', 'sandbox', false],
   ] as const)(
-    'without a trailer in its answer, a run executed %s ends as a fault of the %s (R-H7)',
+    'when a run was executed %s and its answer has no trailer, the outcome is a fault with the cause %s (R-H7)',
     (_where, cause, isAlone) => {
       const answer = { result: okFrame, output: '', trailer: null };
       expect(outcomeOf(answer, LIMITS, 1, isAlone)).toMatchObject({ kind: 'fault', cause });

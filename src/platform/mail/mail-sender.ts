@@ -145,7 +145,7 @@ function report(mail: WaitingMail, outcome: MailOutcome, isWritten: boolean, log
   if (!isWritten)
     log.warn(
       { ...fields, outcome: outcome.kind },
-      'the result is not stored: the lease of the mail was lost or its row deleted; a mail still Waiting is sent again',
+      'the result of sending a mail is dropped (lease lost or row deleted); a mail that is still Waiting is sent again',
     );
   else if (outcome.kind === 'Failed') log.error(fields, 'mail not sent; it will not be retried');
   else if (outcome.kind === 'Waiting') log.warn(fields, 'mail not sent; it will be retried');

@@ -204,7 +204,7 @@ function readFilter(
     const names = Object.keys(BUSINESS_KEY_NAME).join(', ');
     throw locationError(
       { subject: `query ${KEY_NAME}`, path: `query.${KEY_NAME}` },
-      `is required with BusinessKeys.Values: one of ${names}`,
+      `must be given with BusinessKeys.Values, as one of ${names}`,
     );
   }
   // When a query repeats a parameter such as `Claims[0].ClaimType`, its last text that is not empty wins. A claim type

@@ -85,7 +85,7 @@ export async function findWindow(
   }
 }
 
-/** Finds the window between declared dates. All runs read the same dates, so no `whole` range limits the output rows. */
+/** Finds the window between declared dates. The window has no member `whole`, because every run reads the same dates. */
 function absoluteWindow(input: InputDeclaration, timeZoneId: string): Window {
   const fromMicros = instantMicros(input.fromAbsolutePeriod);
   const toMicros = instantMicros(input.toAbsolutePeriod);

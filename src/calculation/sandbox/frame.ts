@@ -338,7 +338,7 @@ class FrameReader {
 
   #withinPoints(count: number): number {
     const { maxPoints } = this.#limits;
-    if (count > maxPoints) throw new PointLimitError(`a column must not be longer than ${maxPoints}, got ${count}`);
+    if (count > maxPoints) throw new PointLimitError(`a column must have at most ${maxPoints} points, got ${count}`);
     return count;
   }
 

@@ -32,7 +32,7 @@ const SCRIPT =
 /** Target of each stage: median seconds to recover under load. */
 const LIMITS = { push: 3, computed: 5, webhook: 5, watch: 3 } as const;
 type Stage = keyof typeof LIMITS;
-/** For each stage, the roles whose kills count in its figure. */
+/** The roles that each stage needs. The figure of a stage is a median over the kills of these roles. */
 const NEEDED: Readonly<Record<Stage, readonly Role[]>> = {
   push: ['api'],
   computed: ['ingester', 'calculator'],

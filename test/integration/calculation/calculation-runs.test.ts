@@ -173,7 +173,7 @@ describe('calculation: a run that was abandoned', () => {
   });
 
   test.each(['before', 'after'] as const)(
-    'a request for dates outside the run, made %s a worker tries to repeat the run, is delayed like the run and keeps attempt 0 (R-H5)',
+    'a new request for other dates waits as long as the run that is to be repeated, and keeps attempt 0; it is made %s a worker tries to repeat the run (R-H5)',
     async (order) => {
       const variableId = await addCalculated([]);
       await force(variableId, OLD);

@@ -112,7 +112,7 @@ describe('openapi: GET operations of the API (except pages, metrics, streams and
     }
   });
 
-  it('a file has a described media type when the client accepts any type or a described type (R-E1)', async () => {
+  it('an operation that returns a file sends it with a media type that the OpenAPI document lists, when the client accepts any type or a listed type (R-E1)', async () => {
     const given: string[] = [];
     for (const operation of reading.filter(givesFiles)) {
       for (const accept of ['*/*', ...typesOf(operation)]) {

@@ -40,12 +40,12 @@ describe('sandbox: a signal to the process group of a run', () => {
   });
 });
 
-describe('sandbox: ids that mean the same in every run', () => {
+describe('sandbox: processes, keys and priorities outside the run', () => {
   test('a run cannot change the priority of itself, its group or its user (R-H7)', async () => {
     expect(await hostile('lower-priorities')).toMatchObject({ kind: 'ok', errors: [] });
   });
 
-  test('system calls that address limits, keys, terminals or processes by id are refused; the run has its own session (R-H7)', async () => {
+  test('system calls that name a limit, key, terminal or process by its id are refused; the run has its own session (R-H7)', async () => {
     expect(await hostile('reach-shared-ids')).toMatchObject({ kind: 'ok', errors: [] });
   });
 });

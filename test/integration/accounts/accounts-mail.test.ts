@@ -205,7 +205,7 @@ describe('accounts: a mail', () => {
     await eventually('the warning', async () => warn.mock.calls.length > 0);
     await sender.stop();
     const fields = expect.objectContaining({ mailId: ids[0], kind: 'password_changed', outcome: 'Sent' });
-    expect(warn).toHaveBeenCalledWith(fields, expect.stringContaining('its row deleted'));
+    expect(warn).toHaveBeenCalledWith(fields, expect.stringContaining('lease lost or row deleted'));
   });
 
   it('waits when neither a mail server nor MAIL_DIRECTORY is configured (R-B10)', async () => {

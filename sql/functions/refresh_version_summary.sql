@@ -3,8 +3,11 @@
 -- that changed. The mark of a summary is the last VersionTimestamp and the purge count that `series` had before the
 -- summary was computed. So after a concurrent write the mark is out of date, and the next call repeats the work. An
 -- advisory lock per variable serialises calls, which could otherwise deadlock on the rows of the periods; a call that
--- waited for the lock checks the mark again.
-create or replace function refresh_version_summary(wanted_id int) returns void language plpgsql as $$
+-- waited for the lock checks the mark again. Every call plans its statements anew, because a plan
+-- that a session keeps may be older than the compression of a chunk: in runs on compressed chunks, summaries missed
+-- points at times.
+create or replace function refresh_version_summary(wanted_id int) returns void language plpgsql
+  set plan_cache_mode = force_custom_plan as $$
 declare
   -- First key of the advisory locks; no other lock uses it.
   lock_class constant int := 30323;

@@ -67,7 +67,9 @@ const CLAIM = `
   order by claimed.due_date, claimed.id`;
 
 const RELEASE = `
-  update webhook_attempt set claimed_until = null
+  update webhook_attempt
+  set claimed_until = null,
+      due_date = case when $3::float8 > 0 then clock_timestamp() + $3 * interval '1 millisecond' else due_date end
   from unnest($1::int8[], $2::timestamptz[]) given (id, claimed_until)
   where webhook_attempt.id = given.id and webhook_attempt.claimed_until = given.claimed_until and state = 'Pending'`;
 
@@ -122,10 +124,17 @@ export async function claimAttempts(
   }));
 }
 
-/** Releases the claims of attempts that have no outcome (R-K2). */
-export async function releaseClaims(queryable: Queryable, attempts: readonly ClaimedAttempt[]): Promise<void> {
+/**
+ * Releases the claims of attempts that have no outcome (R-K2).
+ * @param delayMs milliseconds until the attempts are due; 0: they keep their due dates.
+ */
+export async function releaseClaims(
+  queryable: Queryable,
+  attempts: readonly ClaimedAttempt[],
+  delayMs = 0,
+): Promise<void> {
   if (attempts.length === 0) return;
-  await queryable.query(RELEASE, [attempts.map(({ id }) => id), attempts.map((it) => it.claimedUntil)]);
+  await queryable.query(RELEASE, [attempts.map(({ id }) => id), attempts.map((it) => it.claimedUntil), delayMs]);
 }
 
 /** @returns ids of webhooks with a due attempt that is not claimed; for a paused webhook, only replays count. */

@@ -40,6 +40,11 @@ export interface DeliveryServices {
 const SLICE_MS = 2000;
 /** After this many attempts a lane waits for the writes of their outcomes: back-pressure while the database is unavailable. */
 const MAX_UNWRITTEN = 50;
+/**
+ * Delay until an attempt that an internal error ended is repeated. The error uses up no attempt and counts neither
+ * towards the pause nor towards the disabling of the webhook, because it shows nothing about the receiver (R-A15).
+ */
+const INTERNAL_ERROR_DELAY_MS = 60_000;
 
 /**
  * Sends due attempts of a webhook for one time slice (R-I3).
@@ -72,7 +77,7 @@ async function runLane(services: DeliveryServices, prefetch: AttemptPrefetch, ci
     for (let due = await prefetch.take(); due; due = await prefetch.take()) {
       const outcome = await sendUnlessStopped(services, due).finally(prefetch.done);
       // The circuit breaker ignores replays: a manager may use them to test a receiver that is being set up.
-      if (outcome && !due.claimed.isReplay) circuit.add(toEnd(outcome));
+      if (isOutcome(outcome) && !due.claimed.isReplay) circuit.add(toEnd(outcome));
       writes.push(endAttempt(services, due, outcome, circuit.isOpen()));
       if (writes.length >= MAX_UNWRITTEN) await Promise.all(writes.splice(0));
     }
@@ -84,16 +89,17 @@ async function runLane(services: DeliveryServices, prefetch: AttemptPrefetch, ci
 async function endAttempt(
   services: DeliveryServices,
   due: DueAttempt,
-  outcome: TryOutcome | undefined,
+  outcome: TryOutcome | NoOutcome,
   isOpen: boolean,
 ): Promise<void> {
   const endedMs = performance.now();
   await services.leases.drop([due.claimed]);
-  await (outcome ? writeEnd(services, due, { outcome, endedMs, isOpen }) : release(services, due));
+  if (isOutcome(outcome)) await writeEnd(services, due, { outcome, endedMs, isOpen });
+  else await release(services, due, outcome === 'broken' ? INTERNAL_ERROR_DELAY_MS : 0);
 }
 
-async function release({ database, log }: DeliveryServices, { claimed }: DueAttempt): Promise<void> {
-  await releaseClaims(database, [claimed]).catch((error: unknown) => {
+async function release({ database, log }: DeliveryServices, { claimed }: DueAttempt, delayMs: number): Promise<void> {
+  await releaseClaims(database, [claimed], delayMs).catch((error: unknown) => {
     log.warn(
       { err: error, webhookId: claimed.webhookId, historyId: claimed.id },
       'an unfinished webhook attempt could not be released; it can be sent again when its lease ends',
@@ -101,32 +107,30 @@ async function release({ database, log }: DeliveryServices, { claimed }: DueAtte
   });
 }
 
-/** @returns undefined when the claim is lost already, or `givingUp` is aborted before the receiver answers. */
+/**
+ * Why an attempt has no outcome. `abandoned`: its claim was lost before it began, or `givingUp` was aborted before the
+ * receiver answered. `broken`: an internal error ended it.
+ */
+type NoOutcome = 'abandoned' | 'broken';
+
+const isOutcome = (result: TryOutcome | NoOutcome): result is TryOutcome => typeof result === 'object';
+
 async function sendUnlessStopped(
   { send, leases, givingUp, log }: DeliveryServices,
   { claimed, target }: DueAttempt,
-): Promise<TryOutcome | undefined> {
-  const stopped = Promise.withResolvers<undefined>();
-  if (givingUp.aborted || !leases.isHeld(claimed)) return undefined;
-  const stop = () => stopped.resolve(undefined);
+): Promise<TryOutcome | NoOutcome> {
+  const stopped = Promise.withResolvers<'abandoned'>();
+  if (givingUp.aborted || !leases.isHeld(claimed)) return 'abandoned';
+  const stop = () => stopped.resolve('abandoned');
   givingUp.addEventListener('abort', stop);
-  const startMs = performance.now();
   try {
     return await Promise.race([send(target, claimed.message), stopped.promise]);
   } catch (error) {
     log.error(
       { err: error, webhookId: claimed.webhookId, historyId: claimed.id },
-      'an internal error ended a webhook attempt; the attempt counts as failed and is retried like any failed attempt',
+      `an internal error ended a webhook attempt; the attempt is repeated in ${INTERNAL_ERROR_DELAY_MS / 1000} s`,
     );
-    const { httpMethod: method, url } = target;
-    const request = { method, url, headers: {}, body: '' };
-    const durationMs = performance.now() - startMs;
-    return {
-      state: 'Failed',
-      request,
-      error: 'the request to the receiver failed because of an internal error of the service',
-      durationMs,
-    };
+    return 'broken';
   } finally {
     givingUp.removeEventListener('abort', stop);
   }

@@ -1,0 +1,83 @@
+/** An internal error of the service shows nothing about a receiver, so it must not count against a webhook (R-A15). */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openRowLeases } from '../../../../src/platform/database/row-leases.ts';
+import { LEASED_ATTEMPTS } from '../../../../src/webhooks/delivery/claim-attempts.ts';
+import { type DeliveryServices, deliverSlice } from '../../../../src/webhooks/delivery/deliver-slice.ts';
+import { openOutcomeWriter } from '../../../../src/webhooks/delivery/outcome-writer.ts';
+import { writeOutcomes } from '../../../../src/webhooks/delivery/write-outcomes.ts';
+import { openSecretVault } from '../../../../src/webhooks/secret-vault.ts';
+import { startTestApi, type TestApi } from '../../../support/services/start-api.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi();
+}, 60_000);
+afterAll(() => api?.close());
+
+/** Adds a webhook with due messages. */
+async function addWebhook(messages: number): Promise<string> {
+  const { rows } = await api.database.query<{ id: string }>(
+    `insert into webhook (account_id, name, url, event_type, secret)
+     values ($1, 'hook', 'https://receiver.example', 'SiteCreated', 'whsec_') returning id`,
+    [api.accountId],
+  );
+  const webhookId = rows[0]?.id ?? '';
+  await api.database.query(
+    `with event as (
+       insert into webhook_event (webhook_id, account_id, type, date, data)
+       select id, account_id, event_type, now(), '{}' from webhook, generate_series(1, $2) where id = $1 returning id
+     ) insert into webhook_attempt (event_id, webhook_id) select id, $1 from event`,
+    [webhookId, messages],
+  );
+  return webhookId;
+}
+
+async function deliver(webhookId: string, send: () => Promise<unknown>): Promise<void> {
+  const { database, log } = api.parts;
+  const leases = openRowLeases(database, LEASED_ATTEMPTS, log);
+  const services = {
+    ...{ database, leases, send, log, parallel: 2, vault: openSecretVault([]) },
+    retries: { delaysSec: [5, 300], maxProbePauseMs: 60_000 },
+    writer: openOutcomeWriter({
+      store: async (ended) => void (await writeOutcomes(database, ended, 5)),
+      patienceMs: 1000,
+      log,
+    }),
+    chance: () => 0,
+    metrics: { attempted: () => {}, disabled: () => {} },
+    isStopped: () => false,
+    givingUp: new AbortController().signal,
+  };
+  await deliverSlice(services as unknown as DeliveryServices, webhookId, { isFailing: false }).finally(leases.stop);
+}
+
+test('webhook delivery: an attempt that an internal error ends stays Pending with the same number, is due again in 60 s, and does not pause the webhook (R-A15, R-I3)', async () => {
+  const webhookId = await addWebhook(3);
+  await deliver(webhookId, () => Promise.reject(new Error('a bug')));
+  const { rows } = await api.database.query(
+    `select state, attempt, claimed_until, error, due_date - now() between '50 s' and '60 s' as "isDelayed"
+     from webhook_attempt where webhook_id = $1`,
+    [webhookId],
+  );
+  const kept = { state: 'Pending', attempt: 1, claimed_until: null, error: null, isDelayed: true };
+  expect(rows).toEqual([kept, kept, kept]);
+  const { rows: webhooks } = await api.database.query('select failing_since, paused_until from webhook where id = $1', [
+    webhookId,
+  ]);
+  expect(webhooks).toEqual([{ failing_since: null, paused_until: null }]);
+});
+
+test('webhook delivery: an attempt that the receiver fails counts and is retried with the next number (R-I3)', async () => {
+  const webhookId = await addWebhook(1);
+  const request = { method: 'POST', url: 'https://receiver.example', headers: {}, body: '' };
+  const outcome = { state: 'Failed', request, error: 'refused', durationMs: 1 };
+  await deliver(webhookId, async () => outcome);
+  const { rows } = await api.database.query(
+    'select state, attempt from webhook_attempt where webhook_id = $1 order by attempt',
+    [webhookId],
+  );
+  expect(rows).toEqual([
+    { state: 'Failed', attempt: 1 },
+    { state: 'Pending', attempt: 2 },
+  ]);
+});

@@ -24,12 +24,12 @@ async function stage(read: (batches: RowBatches) => Promise<unknown>) {
 
 const readJson = (text: string) => stage((batches) => readJsonRows(sourceOf(Buffer.from(text)), batches));
 
-/** Reads a workbook with one sheet. @param rows XML of its rows. */
-function readSheet(name: string, rows: string) {
-  const sheet = `<worksheet><sheetData>${rows}</sheetData></worksheet>`;
-  const entries = workbookEntries({ sheet }).map((entry) => {
-    return { name: entry.name, content: String(entry.content).replace('A &gt; B', name) };
-  });
+/** Reads a workbook with one sheet. @param rows XML of its rows; undefined: the workbook lists the sheet without containing it. */
+function readSheet(name: string, rows: string | undefined) {
+  const sheet = `<worksheet><sheetData>${rows ?? ''}</sheetData></worksheet>`;
+  const entries = workbookEntries({ sheet })
+    .filter((entry) => rows !== undefined || !entry.name.startsWith('xl/worksheets/'))
+    .map((entry) => ({ name: entry.name, content: String(entry.content).replace('A &gt; B', name) }));
   return stage((batches) => readWorkbookRows(sourceOf(makeZip(entries)), LIMITS, batches));
 }
 
@@ -104,6 +104,13 @@ describe('structure documents: a refusal of a workbook', () => {
     await expect(readSheet('sites', `${rowOf(1, 'name')}</row>`)).rejects.toMatchObject({
       code: 'damaged_file',
       message: expect.stringMatching(/^the sheet sites cannot be read: /),
+    });
+  });
+
+  test('names a known sheet that the workbook lists but does not contain', async () => {
+    await expect(readSheet('sites', undefined)).rejects.toMatchObject({
+      code: 'damaged_file',
+      message: 'the workbook lists the sheet sites, but does not contain its rows',
     });
   });
 

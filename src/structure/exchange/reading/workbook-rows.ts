@@ -116,7 +116,9 @@ async function openReader(archive: ZipArchive) {
     const kind = kindCalled(name);
     const target = targets.get(rId);
     const entry = target?.startsWith('/') ? target.slice(1) : `xl/${target}`;
-    return kind && archive.has(entry) ? [{ name, kind, entry }] : [];
+    if (!kind) return [];
+    if (archive.has(entry)) return [{ name, kind, entry }];
+    throw new DocumentRefusal('damaged_file', `the workbook lists the sheet ${name}, but does not contain its rows`);
   });
   return {
     names: names.join(', ').slice(0, MAX_NAMES_CHARACTERS),

@@ -3,9 +3,11 @@
 -- that changed. The mark of a summary is the last VersionTimestamp and the purge count that `series` had before the
 -- summary was computed. So after a concurrent write the mark is out of date, and the next call repeats the work. An
 -- advisory lock per variable serialises calls, which could otherwise deadlock on the rows of the periods; a call that
--- waited for the lock checks the mark again. Every call plans its statements anew, because a plan
--- that a session keeps may be older than the compression of a chunk: in runs on compressed chunks, summaries missed
--- points at times.
+-- waited for the lock checks the mark again.
+--
+-- Every call plans its statements anew. TimescaleDB before 2.22 does not invalidate plans when an UPDATE or DELETE
+-- decompresses rows of a chunk, so a plan that a session keeps would scan only the compressed rows of this chunk. For
+-- the same reason, no named statement reads points.
 create or replace function refresh_version_summary(wanted_id int) returns void language plpgsql
   set plan_cache_mode = force_custom_plan as $$
 declare

@@ -1,7 +1,7 @@
 /** Compression of chunks that are no longer written, where the edition of TimescaleDB supports it. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Transaction, withTransaction } from '../../../src/platform/database/database.ts';
+import { type Transaction, withConnection, withTransaction } from '../../../src/platform/database/database.ts';
 import { migrate } from '../../../src/platform/database/migrate.ts';
 import { createLog } from '../../../src/platform/log.ts';
 import { compressChunks } from '../../../src/points/columns/compress-chunks.ts';
@@ -215,6 +215,39 @@ describe('points: with the Community edition of TimescaleDB', () => {
     expect(await withTransaction(store.database, work, snapshot)).toEqual([{ value: 7 }]);
     expect(await compressChunks(store.database, NOW, log)).toBe(1);
     expect((await store.read(variableId)).map(({ value }) => value)).toEqual([7]);
+  });
+});
+
+it('points: the list of versions counts points that were written after another variable was corrected in the same compressed chunk, although the session keeps its plans (R-F8)', async (test) => {
+  if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
+  const [corrected, written] = [
+    await store.addVariable({ isVersioned: true }),
+    await store.addVariable({ isVersioned: true }),
+  ];
+  await writeHours(corrected, 1);
+  await eventually('the compression of all chunks', async () => {
+    await compressChunks(store.database, NOW, log);
+    return (await findChunkSizes()).every(({ isCompressed, rowBytes }) => isCompressed && rowBytes === 0);
+  });
+  await withConnection(store.database, async (session) => {
+    const count = async (variableId: number) => {
+      await session.query('select refresh_version_summary($1)', [variableId]);
+      const { rows } = await session.query<{ count: number }>(
+        'select sum(point_count)::int as count from version_summary where variable_id = $1',
+        [variableId],
+      );
+      return rows[0]?.count;
+    };
+    await session.query('set plan_cache_mode = force_generic_plan');
+    expect(await count(corrected)).toBe(24);
+    // Decompresses points of the chunk; TimescaleDB before 2.22 does not invalidate plans that scan the chunk.
+    await store.database.query('delete from point where variable_id = $1 and date > to_timestamp($2::float8 / 1e6)', [
+      corrected,
+      DAY,
+    ]);
+    await writeHours(written, 2);
+    expect(await count(written)).toBe(24);
+    await session.query('reset plan_cache_mode');
   });
 });
 

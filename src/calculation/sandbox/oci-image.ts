@@ -21,18 +21,24 @@ export async function ensureImage(command: readonly string[], rRoot: string): Pr
 }
 
 async function importRoot([file = '', ...options]: readonly string[], rRoot: string, image: string): Promise<void> {
-  const tar = spawn('tar', ['--create', '--directory', rRoot, '.'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const tar = spawn('tar', ['--create', '--directory', rRoot, '.'], { stdio: ['ignore', 'pipe', 'pipe'] });
   const load = spawn(file, [...options, 'import', '-', image], {
     stdio: ['pipe', 'ignore', 'pipe'],
     env: HOST_ENVIRONMENT,
   });
-  const [errors, code] = await Promise.all([
+  const [errors, code, tarErrors, [tarCode]] = await Promise.all([
     text(load.stderr),
     endOf(load, file),
-    pipeline(tar.stdout, load.stdin).catch(() => 'the exit code is checked below'),
+    text(tar.stderr),
+    once(tar, 'close'),
+    pipeline(tar.stdout, load.stdin).catch(() => 'the exit codes are checked below'),
   ]);
   if (code !== 0)
     throw new SandboxUnavailableError(`${file} could not import R_ROOT ${rRoot} as image ${image}: ${errors.trim()}`);
+  if (tarCode === 0) return;
+  // The engine imported an incomplete archive. The next call must not find this image.
+  await runOci([file, ...options], ['image', 'rm', image]);
+  throw new SandboxUnavailableError(`tar could not read R_ROOT ${rRoot}: ${tarErrors.trim()}`);
 }
 
 /** @returns the exit code; null after a signal. @throws {SandboxUnavailableError} when the engine cannot run. */

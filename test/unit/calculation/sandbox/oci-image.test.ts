@@ -1,5 +1,5 @@
 /** Errors of the OCI engine that an operator can correct. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -14,5 +14,26 @@ test('OCI image: when the engine is not installed, the error names the engine an
     await expect(ensureImage(['false'], root)).rejects.toThrow(`false could not import R_ROOT ${root} as image`);
   } finally {
     rmSync(root, { recursive: true });
+  }
+});
+
+test('OCI image: when tar cannot read all of R_ROOT, the imported image is removed and the error names R_ROOT (R-H7)', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'tidemark-engine-'));
+  const [engine, calls, root] = ['engine', 'calls', 'missing'].map((name) => join(directory, name)) as [
+    string,
+    string,
+    string,
+  ];
+  // Knows no image, and imports whatever it is given.
+  writeFileSync(
+    engine,
+    `#!/bin/sh\necho "$@" >> ${calls}\ncase "$2" in inspect) exit 1 ;; esac\n[ "$1" != import ] || cat > /dev/null\n`,
+    { mode: 0o755 },
+  );
+  try {
+    await expect(ensureImage([engine], root)).rejects.toThrow(`tar could not read R_ROOT ${root}: tar: `);
+    expect(readFileSync(calls, 'utf8').trim().split('\n').at(-1)).toBe('image rm localhost/tidemark-r:missing');
+  } finally {
+    rmSync(directory, { recursive: true });
   }
 });

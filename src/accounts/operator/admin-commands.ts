@@ -160,9 +160,9 @@ function printLines(print: AdminServices['print'], lines: readonly string[]): vo
  */
 export async function runAdminCommand(services: AdminServices, argv: readonly string[]): Promise<void> {
   const { values, name, operands } = parseCommand(argv.includes('--help') ? ['help'] : argv);
-  const fileCommand = services.backups[name];
+  const fileCommand = Object.hasOwn(services.backups, name) && services.backups[name];
   if (fileCommand) return fileCommand(operands, values);
-  const command = operands.length === 0 ? COMMANDS[name] : undefined;
+  const command = operands.length === 0 && Object.hasOwn(COMMANDS, name) && COMMANDS[name];
   if (!command) throw unknownWords(name, operands);
   const userName = parseInput(nameSchema, values.as ?? services.operatorName, '--as');
   const caller = { userId: 'operator', userName };
@@ -171,7 +171,9 @@ export async function runAdminCommand(services: AdminServices, argv: readonly st
 }
 
 function unknownWords(name: string, operands: readonly string[]): DomainError {
-  const problem = COMMANDS[name] ? `${name} takes options only, got ${operands.join(' ')}` : `unknown command ${name}`;
+  const problem = Object.hasOwn(COMMANDS, name)
+    ? `${name} takes options only, got ${operands.join(' ')}`
+    : `unknown command ${name}`;
   return new DomainError('invalid_input', `${name === '' ? 'a command is required' : problem}\n\n${ADMIN_USAGE}`);
 }
 

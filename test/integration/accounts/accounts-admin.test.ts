@@ -275,6 +275,7 @@ describe('admin: invalid arguments', () => {
   it.each([
     [[], 'a command is required'],
     [['nothing'], 'unknown command nothing'],
+    [['constructor'], 'unknown command constructor'],
     [['create-account', 'and', 'more'], 'create-account takes options only, got and more'],
     [['create-client', '--colour', 'blue'], "Unknown option '--colour'"],
   ])('the error for the arguments %j begins with what is wrong; the usage follows (§5)', async (argv, problem) => {

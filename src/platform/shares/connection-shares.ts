@@ -12,6 +12,8 @@ interface Holder {
   readonly accountId: number;
   /** Number of connections that this request holds. */
   held: number;
+  /** Functions that give back the permits of this request; never more than `held`. */
+  readonly permits: (() => void)[];
 }
 
 export interface ConnectionShareOptions {
@@ -34,7 +36,7 @@ const holders = new AsyncLocalStorage<Holder | undefined>();
 
 /** Runs the work of one request, whose first connection takes a permit from the share of the account. */
 export function runForAccount<Result>(accountId: number, work: () => Result): Result {
-  return holders.getStore()?.accountId === accountId ? work() : holders.run({ accountId, held: 0 }, work);
+  return holders.getStore()?.accountId === accountId ? work() : holders.run({ accountId, held: 0, permits: [] }, work);
 }
 
 /**
@@ -53,11 +55,12 @@ export function shareConnections(pool: Database, { permits, permitsPerAccount }:
   });
   const connect = pool.connect.bind(pool);
   const lend = async (holder: Holder): Promise<Connection> => {
-    const leave = holder.held > 0 ? () => {} : await semaphore.enter(holder.accountId);
+    if (holder.held === 0) holder.permits.push(await semaphore.enter(holder.accountId));
     holder.held += 1;
+    // The last permit is kept while the request holds any connection.
     const end = (): void => {
       holder.held -= 1;
-      leave();
+      if (holder.permits.length > holder.held) holder.permits.pop()?.();
     };
     try {
       const connection = await connect();

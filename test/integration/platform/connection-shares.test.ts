@@ -67,6 +67,28 @@ describe('shares of the database connections', () => {
     await database.end();
   });
 
+  test('a request keeps its permit until it has released its last connection (R-A14)', async () => {
+    const log = createLog('silent', 'test');
+    const database = openDatabase({ url: api.parts.config.DATABASE_URL, poolSize: 4, applicationName: 'test', log });
+    shareConnections(database, { permits: 1, permitsPerAccount: 1 });
+    const ended: string[] = [];
+    const { promise: isFirstReleased, resolve } = Promise.withResolvers<void>();
+    const first = runForAccount(1, async () => {
+      const one = await database.connect();
+      const two = await database.connect();
+      one.release();
+      resolve();
+      await two.query('select pg_sleep(0.2)');
+      ended.push('first');
+      two.release();
+    });
+    await isFirstReleased;
+    const second = runForAccount(1, () => database.query('select 1').then(() => ended.push('second')));
+    await Promise.all([first, second]);
+    expect(ended).toEqual(['first', 'second']);
+    await database.end();
+  });
+
   test('a failed connection gives its permit back (R-A14)', async () => {
     const log = createLog('silent', 'test');
     const url = 'postgres://nobody@127.0.0.1:1/nothing';

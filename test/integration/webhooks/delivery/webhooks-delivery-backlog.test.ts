@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Transaction, withTransaction } from '../../../../src/platform/database/database.ts';
 import { openBacklogLimit } from '../../../../src/webhooks/fan-out/backlog-limit.ts';
 import { openDropRecorder } from '../../../../src/webhooks/fan-out/drop-recorder.ts';
+import { addDueMessages } from '../../../support/fixtures/webhooks.ts';
 import { startTestApi, type TestApi } from '../../../support/services/start-api.ts';
 
 let api: TestApi;
@@ -80,13 +81,7 @@ test('webhook fan-out: the history entry of a single dropped message uses the si
 
 test('webhook fan-out: the count of a backlog of 20,000 messages is cached for 6 s', async () => {
   const [webhookId = ''] = await addWebhooks(1);
-  await api.database.query(
-    `with event as (
-       insert into webhook_event (webhook_id, account_id, type, date, data)
-       select id, account_id, event_type, now(), '{}' from webhook, generate_series(1, 20000) where id = $1 returning id
-     ) insert into webhook_attempt (event_id, webhook_id) select id, $1 from event`,
-    [webhookId],
-  );
+  await addDueMessages(api.database, webhookId, 20_000);
   let nowMillis = 0;
   const backlog = openBacklogLimit(100_000, () => nowMillis);
   const measure = (millis: number) => {

@@ -6,6 +6,7 @@ import { type DeliveryServices, deliverSlice } from '../../../../src/webhooks/de
 import { openOutcomeWriter } from '../../../../src/webhooks/delivery/outcome-writer.ts';
 import { writeOutcomes } from '../../../../src/webhooks/delivery/write-outcomes.ts';
 import { openSecretVault } from '../../../../src/webhooks/secret-vault.ts';
+import { addDueMessages } from '../../../support/fixtures/webhooks.ts';
 import { startTestApi, type TestApi } from '../../../support/services/start-api.ts';
 
 let api: TestApi;
@@ -22,13 +23,7 @@ async function addWebhook(messages: number): Promise<string> {
     [api.accountId],
   );
   const webhookId = rows[0]?.id ?? '';
-  await api.database.query(
-    `with event as (
-       insert into webhook_event (webhook_id, account_id, type, date, data)
-       select id, account_id, event_type, now(), '{}' from webhook, generate_series(1, $2) where id = $1 returning id
-     ) insert into webhook_attempt (event_id, webhook_id) select id, $1 from event`,
-    [webhookId, messages],
-  );
+  await addDueMessages(api.database, webhookId, messages);
   return webhookId;
 }
 

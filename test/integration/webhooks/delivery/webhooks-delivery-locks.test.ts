@@ -5,7 +5,7 @@ import { claimAttempts } from '../../../../src/webhooks/delivery/claim-attempts.
 import { purgeHistory } from '../../../../src/webhooks/delivery/purge-history.ts';
 import { writeOutcomes } from '../../../../src/webhooks/delivery/write-outcomes.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { createWebhook } from '../../../support/fixtures/webhooks.ts';
+import { addDueMessages, createWebhook } from '../../../support/fixtures/webhooks.ts';
 import { startTestApi, type TestApi } from '../../../support/services/start-api.ts';
 
 let api: TestApi;
@@ -47,13 +47,7 @@ const waitUntilWaiting = (count: number) =>
 
 /** Adds a message to the webhook and claims its attempt. */
 async function claimOne(webhookId: string) {
-  await api.database.query(
-    `with event as (
-       insert into webhook_event (webhook_id, account_id, type, date, data)
-       select id, account_id, event_type, now(), '{}' from webhook where id = $1 returning id
-     ) insert into webhook_attempt (event_id, webhook_id) select id, $1 from event`,
-    [webhookId],
-  );
+  await addDueMessages(api.database, webhookId, 1);
   const [claimed] = await claimAttempts(api.database, webhookId, 1, 60_000);
   if (!claimed) throw new Error('no attempt was claimed');
   return claimed;

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { withTransaction } from '../../../../src/platform/database/database.ts';
 import { claimAttempts } from '../../../../src/webhooks/delivery/claim-attempts.ts';
 import { openReceiver, type WebhookReceiver } from '../../../support/doubles/webhook-receiver.ts';
+import { addDueMessages } from '../../../support/fixtures/webhooks.ts';
 import { type Delivery, startDelivery } from './webhooks-delivery-fixture.ts';
 
 let delivery: Delivery;
@@ -20,13 +21,7 @@ async function addPaused(waiting: number): Promise<string> {
   const webhookId = await delivery.addWebhook(receiver.url);
   const { database } = delivery.api;
   await database.query(`update webhook set paused_until = now() + interval '1 day' where id = $1`, [webhookId]);
-  await database.query(
-    `with event as (
-       insert into webhook_event (webhook_id, account_id, type, date, data)
-       select id, account_id, event_type, now(), '{}' from webhook, generate_series(1, $2) where id = $1 returning id
-     ) insert into webhook_attempt (event_id, webhook_id) select id, $1 from event`,
-    [webhookId, waiting],
-  );
+  await addDueMessages(database, webhookId, waiting);
   return webhookId;
 }
 

@@ -24,7 +24,7 @@ describe('variable: mappingConfig is unique within its source (R-D2)', () => {
     status: 409,
     body: {
       code: 'conflict',
-      message: `mappingConfig must be unique within a source, "kWh" is used by variable ${otherId} ("Import") of source ${sourceId}`,
+      message: `mappingConfig must be unique within a source; "kWh" is used by variable ${otherId} ("Import") of source ${sourceId}`,
       details: [{ path: '$.mappingConfig' }],
     },
   });

@@ -313,7 +313,7 @@ describe('files: an uploaded file', () => {
     expect(new Uint8Array(await response.arrayBuffer())).toEqual(bytes);
   });
 
-  it('shares with other files the 3 event streams that a user may have open; one more stream gets 429 until a client disconnects (R-A14)', async () => {
+  it('has event streams of its progress; a user may have 3 open for all files, and one more gets 429 until a client disconnects (R-A14)', async () => {
     const fileIds = [await stack.upload('one.csv', `${HEADER}\n`), await stack.upload('two.csv', `${HEADER}\n`)];
     const setState = (state: string) =>
       stack.api.database.query(`update stored_file set state = $2 where id = any($1)`, [fileIds, state]);

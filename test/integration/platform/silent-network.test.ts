@@ -105,7 +105,7 @@ describe.concurrent('network faults', () => {
   );
 
   test(
-    'without Redis, the processes find their work by polling: pushes are ingested, their calculations run, and webhooks are told; the service is degraded, not down (R-K3, R-I3)',
+    'without Redis, the processes find their work by polling: pushes are ingested, their calculations run, and webhooks get their messages; the service is degraded, not down (R-K3, R-I3)',
     () =>
       withService(
         async ({ api, roles, redisGate, readiness, expectReadiness, expectPushToBeComputed }) => {

@@ -134,7 +134,7 @@ async function pushIntoOneBatch(variableIds: readonly [number, number]): Promise
 }
 
 describe('push: while one push of an account rewrites stored points', () => {
-  test('a small push to another variable overtakes the rewrite, even from a batch that also has a push to the rewritten variable; each webhook is told of the pushes to its own variable and of no others (R-D6, R-I2)', async () => {
+  test('a small push to another variable overtakes the rewrite, even from a batch that also has a push to the rewritten variable; each webhook gets messages about pushes to its own variable only (R-D6, R-I2)', async () => {
     const [rewritten = 0, other = 0] = await addVariables(2);
     const webhooks = [await subscribe(rewritten), await subscribe(other)];
     pushed.clear();

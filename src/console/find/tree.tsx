@@ -12,6 +12,7 @@ import { useSession } from '../session/session.tsx';
 import { Icon } from '../shell/icon.tsx';
 import { type ListKey, useLists } from './structure.ts';
 import classes from './tree.module.css';
+import { nextStep } from './tree-keys.ts';
 import { type Row, toRows } from './tree-rows.ts';
 
 const ROW_PIXELS = 38;
@@ -168,46 +169,6 @@ function Chosen({ row }: { readonly row: Row | undefined }) {
       )}
     </p>
   );
-}
-
-type Step =
-  | { readonly kind: 'choose' }
-  | { readonly kind: 'toggle' }
-  | { readonly kind: 'move'; readonly index: number };
-
-/**
- * @returns the step for a key, as WAI-ARIA describes it for trees: for example, left closes an open node, and goes from
- * any other node to its parent, if it has one. Undefined for a key without a step.
- */
-function nextStep(key: string, rows: readonly Row[], active: number): Step | undefined {
-  const row = rows[active];
-  const isOpen = row !== undefined && 'isOpen' in row && row.isOpen;
-  const isClosed = row !== undefined && 'isOpen' in row && !row.isOpen;
-  switch (key) {
-    case 'ArrowDown':
-      return { kind: 'move', index: active + 1 };
-    case 'ArrowUp':
-      return { kind: 'move', index: active - 1 };
-    case 'Home':
-      return { kind: 'move', index: 0 };
-    case 'End':
-      return { kind: 'move', index: rows.length - 1 };
-    case 'ArrowRight':
-      return isClosed ? { kind: 'toggle' } : { kind: 'move', index: isOpen ? active + 1 : active };
-    case 'ArrowLeft':
-      return isOpen ? { kind: 'toggle' } : { kind: 'move', index: parentOf(rows, active) };
-    case 'Enter':
-    case ' ':
-      return { kind: 'choose' };
-    default:
-      return undefined;
-  }
-}
-
-function parentOf(rows: readonly Row[], index: number): number {
-  const depth = rows[index]?.depth ?? 0;
-  for (let at = index - 1; at >= 0; at--) if ((rows[at]?.depth ?? 0) < depth) return at;
-  return index;
 }
 
 interface TreeRowProps {

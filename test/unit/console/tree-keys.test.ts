@@ -1,0 +1,31 @@
+/** The keys of a tree, as the WAI-ARIA pattern for trees describes them. */
+import { expect, test } from 'vitest';
+import { nextStep, type TreeNode } from '../../../src/console/find/tree-keys.ts';
+
+const ROWS: readonly TreeNode[] = [
+  { depth: 0, isOpen: true }, // 0: open site
+  { depth: 1, isOpen: true }, // 1: open source of it
+  { depth: 2 }, // 2, 3: variables of this source
+  { depth: 2 },
+  { depth: 1, isOpen: false }, // 4: closed source of the open site
+  { depth: 0, isOpen: false }, // 5: closed site
+];
+
+test.each([
+  ['ArrowRight', 'a closed site', 5, 'opens it', { kind: 'toggle' }],
+  ['ArrowRight', 'an open source', 1, 'moves to its first variable', { kind: 'move', index: 2 }],
+  ['ArrowRight', 'a variable', 3, 'stays', { kind: 'move', index: 3 }],
+  ['ArrowLeft', 'an open source', 1, 'closes it', { kind: 'toggle' }],
+  ['ArrowLeft', 'a closed source', 4, 'moves to its site', { kind: 'move', index: 0 }],
+  ['ArrowLeft', 'a variable', 3, 'moves to its source', { kind: 'move', index: 1 }],
+  ['ArrowLeft', 'a closed site', 5, 'stays', { kind: 'move', index: 5 }],
+  ['Home', 'a variable', 3, 'moves to the first row', { kind: 'move', index: 0 }],
+  ['End', 'a variable', 3, 'moves to the last row', { kind: 'move', index: 5 }],
+  ['ArrowDown', 'a variable', 3, 'moves to the next row', { kind: 'move', index: 4 }],
+  ['ArrowUp', 'a source', 4, 'moves to the previous row', { kind: 'move', index: 3 }],
+  ['Enter', 'a variable', 3, 'chooses it', { kind: 'choose' }],
+  [' ', 'a variable', 3, 'chooses it', { kind: 'choose' }],
+  ['a', 'a variable', 3, 'does nothing', undefined],
+])('console find: the key "%s" on %s (row %i of the tree) %s', (key, _row, active, _effect, step) => {
+  expect(nextStep(key, ROWS, active)).toEqual(step);
+});

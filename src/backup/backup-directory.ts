@@ -113,10 +113,13 @@ export async function listBackups(directory: string): Promise<readonly Backup[]>
 function parseFile<Schema extends z.ZodType>(schema: Schema, path: string, text: string): z.output<Schema> {
   try {
     return schema.parse(JSON.parse(text));
-  } catch {
-    throw new DomainError('conflict', `${path} is damaged; replace it with an undamaged copy`);
+  } catch (error) {
+    const reason = error instanceof z.ZodError ? error.issues.map(describeIssue).join(', ') : (error as Error).message;
+    throw new DomainError('conflict', `${path} is damaged (${reason}); replace it with an undamaged copy`);
   }
 }
+
+const describeIssue = ({ path, message }: z.core.$ZodIssue): string => `${path.join('.') || 'the file'}: ${message}`;
 
 /** Writes `backup.json` into the folder of an unfinished backup. */
 export async function writeFacts(folder: string, facts: BackupFacts): Promise<void> {

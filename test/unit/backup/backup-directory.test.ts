@@ -34,13 +34,13 @@ test('backup: a directory that has only a folder wal is refused', async () => {
   );
 });
 
-test('backup: a damaged file in a backup directory is refused, and the error names its path', async () => {
+test('backup: a damaged file in a backup directory is refused, and the error names its path and the fault', async () => {
   const directory = join(folder, 'damaged');
   await claimDirectory(directory, OWNER);
   const [owner, facts] = [join(directory, 'tidemark-backups.json'), join(directory, 'one', 'backup.json')];
   await mkdir(dirname(facts));
   await writeFile(facts, '{"startSegment":');
-  await expect(listBackups(directory)).rejects.toThrow(`${facts} is damaged; replace it`);
+  await expect(listBackups(directory)).rejects.toThrow(new RegExp(`${facts} is damaged \\(.*JSON.*\\); replace it`));
   await writeFile(owner, '{}');
-  await expect(readOwner(directory)).rejects.toThrow(`${owner} is damaged; replace it`);
+  await expect(readOwner(directory)).rejects.toThrow(new RegExp(`${owner} is damaged \\(\\w+: .*\\); replace it`));
 });

@@ -1,7 +1,6 @@
 /** Starts the gRPC server: the data points service, health and reflection (R-J1, R-J2). */
 import { Server, ServerCredentials, type UntypedHandleCall } from '@grpc/grpc-js';
 import { ReflectionService } from '@grpc/reflection';
-import { HealthImplementation } from 'grpc-health-check';
 import type { Metrics } from '../platform/metrics/metrics.ts';
 import type { Watching } from '../watching/open-watching.ts';
 import { countCalls } from './count-calls.ts';
@@ -10,6 +9,7 @@ import { listVersionsHandler } from './list-versions.ts';
 import { loadReflectedPackage, loadServerService } from './load-proto.ts';
 import { readLastHandler } from './read-last.ts';
 import { type ReadServices, readPointsHandler } from './read-points.ts';
+import { serveHealth } from './serve-health.ts';
 import { watchPointsHandler } from './watch-points.ts';
 
 export interface DataPointsServices extends ReadServices {
@@ -23,9 +23,6 @@ export interface GrpcServer {
   /** Graceful shutdown: ends the watches, waits up to `graceMs` for other calls, then cancels them. */
   stop(graceMs: number): Promise<void>;
 }
-
-/** Names under which clients ask for health: the whole server, and its service. */
-const HEALTH_NAMES = ['', 'tidemark.v1.DataPoints'] as const;
 
 const SERVER_OPTIONS = {
   'grpc.max_receive_message_length': 4 << 20,
@@ -48,15 +45,13 @@ export async function startGrpcServer(services: DataPointsServices, host: string
     ListVersions: listVersionsHandler(services) as UntypedHandleCall,
     ListRuns: listRunsHandler(services) as UntypedHandleCall,
   });
-  const health = new HealthImplementation();
-  for (const name of HEALTH_NAMES) health.setStatus(name, 'SERVING');
-  health.addToServer(server);
+  const endHealth = serveHealth(server);
   new ReflectionService(loadReflectedPackage()).addToServer(server);
   const boundPort = await bind(server, `${host}:${port}`);
   return {
     address: `${host}:${boundPort}`,
     stop: async (graceMs) => {
-      for (const name of HEALTH_NAMES) health.setStatus(name, 'NOT_SERVING');
+      endHealth();
       const timer = setTimeout(() => server.forceShutdown(), graceMs);
       const shutDown = new Promise<void>((resolve) => {
         server.tryShutdown(() => resolve());

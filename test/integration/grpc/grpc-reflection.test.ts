@@ -8,8 +8,10 @@ import { promisify } from 'node:util';
 import {
   type ClientReadableStream,
   credentials,
+  status as GrpcStatus,
   loadPackageDefinition,
   type ServiceClientConstructor,
+  type ServiceError,
 } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { protoPath } from 'grpc-health-check';
@@ -121,20 +123,26 @@ describe('grpc: health of a server that stops', () => {
   it.each([
     ['the whole server', ''],
     ['the service tidemark.v1.DataPoints', 'tidemark.v1.DataPoints'],
-  ])('a health watch of %s receives SERVING, then NOT_SERVING (R-J2, R-K2)', async (_what, service) => {
-    const server = await startGrpcServer(api.parts, '127.0.0.1', 0);
-    const client = openHealthClient(server.address);
-    const statuses: string[] = [];
-    await new Promise<void>((resolve) => {
+  ])(
+    'a health watch of %s receives SERVING, then NOT_SERVING, and ends with UNAVAILABLE; the server does not wait for its grace period (R-J2, R-K2)',
+    async (_what, service) => {
+      const server = await startGrpcServer(api.parts, '127.0.0.1', 0);
+      const client = openHealthClient(server.address);
+      const statuses: string[] = [];
+      const serving = Promise.withResolvers<void>();
+      const ended = Promise.withResolvers<number>();
       const watch = client.watch({ service });
       watch.on('data', ({ status }) => {
         statuses.push(status);
-        // The open watch delays the stop until this grace period ends.
-        if (statuses.length === 1) void server.stop(500);
+        serving.resolve();
       });
-      watch.on('error', () => resolve());
-    });
-    client.close();
-    expect(statuses).toEqual(['SERVING', 'NOT_SERVING']);
-  });
+      watch.on('error', ({ code }: ServiceError) => ended.resolve(code));
+      await serving.promise;
+      // Longer than the time limit of the test.
+      await server.stop(120_000);
+      expect(await ended.promise).toBe(GrpcStatus.UNAVAILABLE);
+      expect(statuses).toEqual(['SERVING', 'NOT_SERVING']);
+      client.close();
+    },
+  );
 });

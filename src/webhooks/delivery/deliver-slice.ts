@@ -12,7 +12,15 @@ import type { WebhookMetrics } from '../webhook-metrics.ts';
 import { type AttemptPrefetch, type DueAttempt, openPrefetch } from './attempt-prefetch.ts';
 import { type ClaimedAttempt, type Receiver, releaseClaims } from './claim-attempts.ts';
 import type { OutcomeWriter } from './outcome-writer.ts';
-import { isDown, planNextStep, planPause, planProbePause, type RetryPolicy, type TryEnd } from './retry-rules.ts';
+import {
+  isDown,
+  planNextStep,
+  planPause,
+  planProbePause,
+  planRepeat,
+  type RetryPolicy,
+  type TryEnd,
+} from './retry-rules.ts';
 
 export type TryOutcome = AttemptOutcome & { readonly retryAfterMs?: number; readonly isTooLarge?: boolean };
 
@@ -40,11 +48,6 @@ export interface DeliveryServices {
 const SLICE_MS = 2000;
 /** After this many attempts a lane waits for the writes of their outcomes: back-pressure while the database is unavailable. */
 const MAX_UNWRITTEN = 50;
-/**
- * Delay until an attempt that an internal error ended is repeated. The error uses up no attempt and counts neither
- * towards the pause nor towards the disabling of the webhook, because it shows nothing about the receiver (R-A15).
- */
-const INTERNAL_ERROR_DELAY_MS = 60_000;
 
 /**
  * Sends due attempts of a webhook for one time slice (R-I3).
@@ -95,7 +98,7 @@ async function endAttempt(
   const endedMs = performance.now();
   await services.leases.drop([due.claimed]);
   if (isOutcome(outcome)) await writeEnd(services, due, { outcome, endedMs, isOpen });
-  else await release(services, due, outcome === 'broken' ? INTERNAL_ERROR_DELAY_MS : 0);
+  else await release(services, due, outcome.delayMs);
 }
 
 async function release({ database, log }: DeliveryServices, { claimed }: DueAttempt, delayMs: number): Promise<void> {
@@ -107,30 +110,42 @@ async function release({ database, log }: DeliveryServices, { claimed }: DueAtte
   });
 }
 
+/** An attempt without an outcome, which is released; milliseconds until it is due again. */
+interface NoOutcome {
+  readonly delayMs: number;
+}
+
+const isOutcome = (result: TryOutcome | NoOutcome): result is TryOutcome => 'state' in result;
+
 /**
- * Why an attempt has no outcome. `abandoned`: its claim was lost before it began, or `givingUp` was aborted before the
- * receiver answered. `broken`: an internal error ended it.
+ * @returns no outcome when the claim is lost already, `givingUp` is aborted before the receiver answers, or an internal
+ * error ends the attempt.
  */
-type NoOutcome = 'abandoned' | 'broken';
-
-const isOutcome = (result: TryOutcome | NoOutcome): result is TryOutcome => typeof result === 'object';
-
 async function sendUnlessStopped(
   { send, leases, givingUp, log }: DeliveryServices,
   { claimed, target }: DueAttempt,
 ): Promise<TryOutcome | NoOutcome> {
-  const stopped = Promise.withResolvers<'abandoned'>();
-  if (givingUp.aborted || !leases.isHeld(claimed)) return 'abandoned';
-  const stop = () => stopped.resolve('abandoned');
+  const stopped = Promise.withResolvers<NoOutcome>();
+  if (givingUp.aborted || !leases.isHeld(claimed)) return { delayMs: 0 };
+  const stop = () => stopped.resolve({ delayMs: 0 });
   givingUp.addEventListener('abort', stop);
+  const startMs = performance.now();
   try {
     return await Promise.race([send(target, claimed.message), stopped.promise]);
   } catch (error) {
+    const delayMs = planRepeat(Date.now() - Date.parse(claimed.message.timestamp));
+    const what = delayMs === undefined ? 'counts as failed' : `is repeated in ${Math.round(delayMs / 1000)} s`;
     log.error(
       { err: error, webhookId: claimed.webhookId, historyId: claimed.id },
-      `an internal error ended a webhook attempt; the attempt is repeated in ${INTERNAL_ERROR_DELAY_MS / 1000} s`,
+      `an internal error ended a webhook attempt; the attempt ${what}`,
     );
-    return 'broken';
+    if (delayMs !== undefined) return { delayMs };
+    return {
+      state: 'Failed',
+      request: { method: target.httpMethod, url: target.url, headers: {}, body: '' },
+      error: 'the request to the receiver failed because of an internal error of the service',
+      durationMs: performance.now() - startMs,
+    };
   } finally {
     givingUp.removeEventListener('abort', stop);
   }

@@ -84,6 +84,23 @@ export function planProbePause(attempt: number, { delaysSec, maxProbePauseMs }: 
   return Math.min((delaysSec[attempt - 1] ?? delaysSec.at(-1) ?? 0) * 1000, maxProbePauseMs);
 }
 
+const MIN_REPEAT_MS = 60_000;
+const MAX_REPEAT_MS = 3_600_000;
+/** Age of a message from which an internal error counts as a failed attempt. */
+const MAX_REPEAT_AGE_MS = 86_400_000;
+
+/**
+ * Plans the repetition of an attempt that an internal error of the service ended (R-A15). The error shows nothing about
+ * the receiver, so it uses up no attempt and counts neither towards the pause nor towards the disabling of the webhook.
+ * The delay grows with the age of the message, because the receiver may have got the message already.
+ * @param ageMs age of the message; negative when clocks differ.
+ * @returns milliseconds until the attempt is due again; undefined when the message is older than a day: the attempt then
+ * counts as failed.
+ */
+export function planRepeat(ageMs: number): number | undefined {
+  return ageMs > MAX_REPEAT_AGE_MS ? undefined : Math.min(Math.max(ageMs, MIN_REPEAT_MS), MAX_REPEAT_MS);
+}
+
 function boundRetryAfter(retryAfterMs = 0): number {
   return Math.min(Math.max(retryAfterMs, 0), MAX_RETRY_AFTER_MS);
 }

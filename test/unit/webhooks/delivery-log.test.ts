@@ -11,7 +11,7 @@ const IDS = { webhookId: 'a', historyId: 7 };
 
 /** Delivers attempt 7 of the webhook `a` in one slice. @returns the spies of the log. */
 async function deliver(isHeld: boolean) {
-  const attempts = [{ id: 7, attempt: 1, isReplay: false }];
+  const attempts = [{ id: 7, attempt: 1, isReplay: false, timestamp: new Date().toISOString() }];
   const query = async (statement: string | { readonly name: string }) => {
     if (typeof statement === 'string') throw new Error('the claim cannot be released');
     return { rows: statement.name === 'webhook-claim' ? attempts.splice(0) : [RECEIVER] };

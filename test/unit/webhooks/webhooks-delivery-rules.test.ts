@@ -8,7 +8,13 @@ import { readConfig } from '../../../src/config.ts';
 import { openAccountSemaphore } from '../../../src/webhooks/delivery/account-semaphore.ts';
 import { openCircuit } from '../../../src/webhooks/delivery/deliver-slice.ts';
 import { disableReason, withoutQuery } from '../../../src/webhooks/delivery/disable-reason.ts';
-import { isDown, planNextStep, planPause, planProbePause } from '../../../src/webhooks/delivery/retry-rules.ts';
+import {
+  isDown,
+  planNextStep,
+  planPause,
+  planProbePause,
+  planRepeat,
+} from '../../../src/webhooks/delivery/retry-rules.ts';
 import { type Occurrence, planMessages, toFilter } from '../../../src/webhooks/fan-out/filter-rules.ts';
 
 const { WEBHOOK_RETRY_SEC } = readConfig({ DATABASE_URL: 'postgres://a@b/c', REDIS_URL: 'redis://a' });
@@ -91,6 +97,14 @@ describe('webhook delivery: circuit of a receiver', () => {
     expect([circuit.isOpen(), isDown(tooLarge)]).toEqual([false, false]);
     circuit.add(failed);
     expect(circuit.isOpen()).toBe(true);
+  });
+
+  test('after an internal error, an attempt is repeated after a delay that equals the age of the message, but is at least 60 s and at most an hour; for a message older than a day, the attempt counts as failed (R-A15)', () => {
+    const HOUR = 3_600_000;
+    expect([-5000, 0, 90_000, HOUR, 24 * HOUR, 24 * HOUR + 1].map(planRepeat)).toEqual([
+      ...[60_000, 60_000, 90_000, HOUR, HOUR],
+      undefined,
+    ]);
   });
 
   test('the pause before a probe is the back-off of the failed attempt, but at most maxProbePauseMs (R-I3)', () => {

@@ -46,7 +46,12 @@ async function deliver(webhookId: string, send: () => Promise<unknown>): Promise
   await deliverSlice(services as unknown as DeliveryServices, webhookId, { isFailing: false }).finally(leases.stop);
 }
 
-test('webhook delivery: an attempt that an internal error ends stays Pending with the same number, is due again in 60 s, and does not pause the webhook (R-A15, R-I3)', async () => {
+async function attemptsOf(webhookId: string): Promise<readonly unknown[]> {
+  const sql = 'select state, attempt from webhook_attempt where webhook_id = $1 order by attempt';
+  return (await api.database.query(sql, [webhookId])).rows;
+}
+
+test('webhook delivery: an attempt that an internal error ends stays Pending with the same number, is due again in 60 s, and does not pause the webhook; for a message older than a day, the attempt counts as failed (R-A15, R-I3)', async () => {
   const webhookId = await addWebhook(3);
   await deliver(webhookId, () => Promise.reject(new Error('a bug')));
   const { rows } = await api.database.query(
@@ -60,6 +65,15 @@ test('webhook delivery: an attempt that an internal error ends stays Pending wit
     webhookId,
   ]);
   expect(webhooks).toEqual([{ failing_since: null, paused_until: null }]);
+  const oldId = await addWebhook(1);
+  await api.database.query(`update webhook_event set date = now() - interval '25 hours' where webhook_id = $1`, [
+    oldId,
+  ]);
+  await deliver(oldId, () => Promise.reject(new Error('a bug')));
+  expect(await attemptsOf(oldId)).toEqual([
+    { state: 'Failed', attempt: 1 },
+    { state: 'Pending', attempt: 2 },
+  ]);
 });
 
 test('webhook delivery: an attempt that the receiver fails counts and is retried with the next number (R-I3)', async () => {
@@ -67,11 +81,7 @@ test('webhook delivery: an attempt that the receiver fails counts and is retried
   const request = { method: 'POST', url: 'https://receiver.example', headers: {}, body: '' };
   const outcome = { state: 'Failed', request, error: 'refused', durationMs: 1 };
   await deliver(webhookId, async () => outcome);
-  const { rows } = await api.database.query(
-    'select state, attempt from webhook_attempt where webhook_id = $1 order by attempt',
-    [webhookId],
-  );
-  expect(rows).toEqual([
+  expect(await attemptsOf(webhookId)).toEqual([
     { state: 'Failed', attempt: 1 },
     { state: 'Pending', attempt: 2 },
   ]);

@@ -33,7 +33,7 @@ const MAX_CELL_CHARACTERS = 32_767;
 /** Rows after which the event loop serves other requests; a row of seven cells takes about 10 µs. */
 const ROWS_PER_TURN = 500;
 
-const NEEDS_ESCAPE = /(?![\t\n])\p{Cc}|_(?=x[\dA-Fa-f]{4}_)/gu;
+const NEEDS_ESCAPE = /(?![\t\n])\p{Cc}|[\uFFFE\uFFFF]|_(?=x[\dA-Fa-f]{4}_)/gu;
 
 /**
  * Yields the bytes of a workbook with these sheets. Reading begins when the first bytes are requested. The first batch
@@ -133,10 +133,10 @@ function toCell(cell: WorkbookCell): Excel.CellValue {
 }
 
 /**
- * Escapes control characters, except tab and line feed, in the form `_x000D_`, and text that looks like such an escape
- * (ECMA-376 part 1, 22.9.2.19).
+ * Escapes the characters that XML cannot contain or changes, in the form `_x000D_`: control characters except tab and
+ * line feed, U+FFFE and U+FFFF. Also escapes text that looks like such an escape (ECMA-376 part 1, 22.9.2.19).
  */
-function escapeText(text: string): string {
+export function escapeText(text: string): string {
   return text.replace(NEEDS_ESCAPE, (character) => {
     return `_x${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`;
   });

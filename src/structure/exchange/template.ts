@@ -9,7 +9,7 @@ import { Hono } from 'hono';
 import type { CallerEnv } from '../../identity/authentication/authenticate.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import type { RequestIdEnv } from '../../platform/http/request-id.ts';
-import { XLSX_TYPE } from '../../platform/http/workbook-writer.ts';
+import { escapeText, XLSX_TYPE } from '../../platform/http/workbook-writer.ts';
 import { AGGREGATE } from '../catalogue/enumerations.ts';
 import { type TimeZone, timeZoneLister } from '../catalogue/list-time-zones.ts';
 import { type CatalogueType, listTypes, listVariableTypes } from '../catalogue/list-types.ts';
@@ -114,7 +114,8 @@ function addLists(workbook: Excel.Workbook, lists: readonly List[]): ReadonlyMap
 }
 
 function fill(sheet: Excel.Worksheet, column: number, values: readonly (string | number)[]): void {
-  for (const [index, value] of values.entries()) sheet.getCell(index + 1, column).value = value;
+  for (const [index, value] of values.entries())
+    sheet.getCell(index + 1, column).value = typeof value === 'string' ? escapeText(value) : value;
 }
 
 function addDropDowns(sheet: Excel.Worksheet, kind: KindName, ranges: ReadonlyMap<string, string>): void {

@@ -56,8 +56,8 @@ describe('platform: workbook writer', () => {
     expect(rowsOf((await written({ rows: batchesOf() })).worksheets[0])).toEqual([HEADER]);
   });
 
-  test('writes formulas, markup, escapes and control characters as text', async () => {
-    const texts = ['=1+1', '<a&b>"\'', ' a\nb\t', '_x0041_', 'a\rb\u0000\u007f', '5', 'é😀'];
+  test('writes formulas, markup, escapes, control characters and noncharacters as text', async () => {
+    const texts = ['=1+1', '<a&b>"\'', ' a\nb\t', '_x0041_', 'a\rb\u0000\u007f', '\ufffe\uffff', '5', 'é😀'];
     const workbook = await written({ rows: batchesOf(texts.map((text) => [text, 0])) });
     const unescaped = (text: unknown) =>
       String(text).replace(/_x([\dA-F]{4})_/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));

@@ -20,7 +20,7 @@ afterAll(() => stack.close());
 
 const DOCUMENT = {
   sites: [{ name: 'é "x" 😀', externalId: 'E-1', clientData: { text: `${'é😀'.repeat(10_700)} end` } }],
-  sources: [{ siteExternalId: 'E-1', serialNumber: '007', name: '"q"', tags: ['a', 'b|c'] }],
+  sources: [{ siteExternalId: 'E-1', serialNumber: '007', name: '"q" \ufffe\u0001', tags: ['a', 'b|c'] }],
   variables: [
     { siteExternalId: 'E-1', sourceSerialNumber: '007', mappingConfig: 'kWh', divider: 0.5, isVersioned: true },
     { siteExternalId: 'E-1', sourceSerialNumber: '007', name: ' spaced ', aggregate: 'MAX' },
@@ -93,6 +93,16 @@ describe('structure import: workbooks', () => {
     for (const { dataValidations } of workbook.worksheets as unknown as readonly Listed[]) dataValidations.model = {};
     expect(await stack.run(manager, await bytes())).toMatchObject({ state: 'Completed', problems: [] });
     expect(JSON.parse(await stack.text(manager)).sources).toMatchObject([{ serialNumber: '7', name: 'Oven' }]);
+  });
+
+  test('the template can be read when a unit family of the account has a character in its name that XML cannot contain', async () => {
+    const manager = await stack.newAccount();
+    expect((await manager.post('/unitFamily', { name: 'Odd \ufffe' })).status).toBe(200);
+    const headers = { authorization: `Bearer ${manager.token}` };
+    const response = await fetch(`${stack.api.origin}/structure/template`, { headers });
+    const workbook = new excel.Workbook();
+    await workbook.xlsx.load(await response.arrayBuffer());
+    expect(workbook.getWorksheet('lists')?.getSheetValues().flat()).toContain('Odd \ufffe');
   });
 
   test('the import of a zip bomb, a damaged workbook or another kind of archive fails, and the next import runs (R-E4)', async () => {

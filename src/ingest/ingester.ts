@@ -132,8 +132,10 @@ export function startIngester(services: IngesterServices): Ingester {
   let isStopped = false;
   const purge = async (): Promise<void> => {
     while (!isStopped && (await continueDeletion(database)));
-    while (!isStopped && (await purgeDeletedVariable(database)));
-    while (!isStopped && (await purgeRequestedVersions(database)));
+    for (const purgeNext of [purgeDeletedVariable, purgeRequestedVersions]) {
+      let turn = await purgeNext(database);
+      while (!isStopped && turn) turn = await purgeNext(database, turn);
+    }
   };
   const worker = openWakeWorker(queue, settings.concurrency, drain, queueOptions);
   const sweeper = startSweeper(queue.name, settings.sweepIntervalMs, sweep, log, services.progress);

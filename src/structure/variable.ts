@@ -119,8 +119,9 @@ export async function deleteVariables(
     throw new DomainError('conflict', `${rule}; change their declarations first or set hardDelete=true`);
   }
   await transaction.query(
-    'insert into point_purge (variable_id, deletion_id) select unnest($1::int[]), $2::uuid on conflict do nothing',
-    [variableIds, hard?.deletionId ?? null],
+    `insert into point_purge (account_id, variable_id, deletion_id)
+     select $1, unnest($2::int[]), $3::uuid on conflict do nothing`,
+    [accountId, variableIds, hard?.deletionId ?? null],
   );
   await deleteResources(transaction, VARIABLE, accountId, variableIds);
 }

@@ -1,16 +1,28 @@
 /**
- * Queue of background purges, one entry per variable, processed in the order of request. A purge that fails is retried
- * after a growing delay (one minute to one day), so it does not delay other purges.
+ * Queues of background purges, one entry per variable. Accounts take turns, so that a long queue of one account does not
+ * delay the purges of another (R-A14); the purges of one account run in the order of their requests. A purge that fails
+ * is retried after a growing delay (one minute to one day), so it does not delay other purges.
  */
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
 
 export type PurgeTable = 'point_purge' | 'version_purge';
 
+/** The account whose purge was attempted last: the turn continues with the account that has the next greater id. */
+export type PurgeTurn = { readonly accountId: number };
+
+/** Less than every account id: the turn begins with the first account. */
+const BEFORE_ALL_ACCOUNTS = -1;
 const PURGE_TIMEOUT_MS = 600_000;
 
-const takeFrom = (table: PurgeTable) => `
-  select variable_id as "variableId" from ${table} where next_attempt_date <= clock_timestamp()
-  order by greatest(requested_date, next_attempt_date), variable_id limit 1 for update skip locked`;
+interface Taken extends PurgeTurn {
+  readonly variableId: number;
+}
+
+/** @returns the statement that takes the first due purge of the accounts whose id is greater than $1. */
+export const takeFrom = (table: PurgeTable) => `
+  select variable_id as "variableId", account_id as "accountId" from ${table}
+  where account_id > $1 and next_attempt_date <= clock_timestamp()
+  order by account_id, greatest(requested_date, next_attempt_date), variable_id limit 1 for update skip locked`;
 
 // Statement that delays the retry of a purge: by a minute after the first failure, by twice the last delay after each
 // further failure, at most by a day.
@@ -22,27 +34,33 @@ const postpone = (table: PurgeTable) => `
 
 /**
  * Runs one step of the next due purge in its own transaction.
+ * @param last the result of the previous call; undefined: begin with the first account.
  * @param work returns true when the purge is complete; its queue entry is then deleted.
- * @returns false when no purge is due.
+ * @returns the turn for the next call; undefined when no purge is due.
  * @throws the error of `work`; the purge is postponed.
  */
 export async function attemptPurge(
   database: Database,
   table: PurgeTable,
+  last: PurgeTurn | undefined,
   work: (transaction: Transaction, variableId: number) => Promise<boolean>,
-): Promise<boolean> {
-  let taken: number | undefined;
+): Promise<PurgeTurn | undefined> {
+  let taken: Taken | undefined;
   const attempt = async (transaction: Transaction): Promise<void> => {
-    const { rows } = await transaction.query<{ variableId: number }>(takeFrom(table));
-    taken = rows[0]?.variableId;
-    if (taken === undefined || !(await work(transaction, taken))) return;
-    await transaction.query(`delete from ${table} where variable_id = $1`, [taken]);
+    taken = await takeNext(transaction, table, last);
+    if (!taken || !(await work(transaction, taken.variableId))) return;
+    await transaction.query(`delete from ${table} where variable_id = $1`, [taken.variableId]);
   };
   try {
     await withTransaction(database, attempt, { statementTimeoutMs: PURGE_TIMEOUT_MS });
   } catch (error) {
-    if (taken !== undefined) await database.query(postpone(table), [taken]);
+    if (taken) await database.query(postpone(table), [taken.variableId]);
     throw error;
   }
-  return taken !== undefined;
+  return taken;
+}
+
+async function takeNext(transaction: Transaction, table: PurgeTable, last?: PurgeTurn): Promise<Taken | undefined> {
+  const takeAfter = async (accountId: number) => (await transaction.query<Taken>(takeFrom(table), [accountId])).rows[0];
+  return (last && (await takeAfter(last.accountId))) ?? takeAfter(BEFORE_ALL_ACCOUNTS);
 }

@@ -3,7 +3,7 @@ import type { Database, Transaction } from '../../platform/database/database.ts'
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { holdGate } from '../columns/hold-gate.ts';
 import { type Chunk, findChunks } from '../write/find-chunks.ts';
-import { attemptPurge } from './attempt-purge.ts';
+import { attemptPurge, type PurgeTurn } from './attempt-purge.ts';
 
 /** Maximum chunks of each table per transaction, which bounds the number of locks. */
 const CHUNKS_AT_ONCE = 32;
@@ -17,11 +17,12 @@ const removeFrom = (target: string) =>
 
 /**
  * Purges up to 32 chunks of each table for the next deleted variable (R-C7).
- * @returns false when no purge is due; call again while it returns true.
+ * @param last the result of the previous call; undefined: begin with the first account.
+ * @returns the turn for the next call; undefined when no purge is due.
  * @throws the error of the purge, which will be retried.
  */
-export function purgeDeletedVariable(database: Database): Promise<boolean> {
-  return attemptPurge(database, 'point_purge', async (transaction, variableId) => {
+export function purgeDeletedVariable(database: Database, last?: PurgeTurn): Promise<PurgeTurn | undefined> {
+  return attemptPurge(database, 'point_purge', last, async (transaction, variableId) => {
     await holdGate(transaction);
     // A running writer has inserted or locked the row of `series`, so the insert or the deletion below waits for that
     // writer. The lock on the row then blocks new writers until the commit. Afterwards, writers no longer find the

@@ -11,7 +11,7 @@ import { findChunks } from '../write/find-chunks.ts';
 import { lockSeries } from '../write/lock-series.ts';
 import { withNestedLoops } from '../write/supersede-stored.ts';
 import type { Series } from '../write/survey-rows-rules.ts';
-import { attemptPurge } from './attempt-purge.ts';
+import { attemptPurge, type PurgeTurn } from './attempt-purge.ts';
 
 // Tagged and untagged versions are counted separately, from the newest. The current version, which is in `point`, counts
 // as the newest of its kind (tagged or untagged).
@@ -102,21 +102,30 @@ async function purgeSeries(transaction: Transaction, series: Series): Promise<nu
   return removed;
 }
 
-/** Queues variables for a background purge of their versions (R-F7). A queued variable is not added again. */
-export async function requestVersionPurge(transaction: Transaction, variableIds: readonly number[]): Promise<void> {
+/**
+ * Queues variables of an account for a background purge of their versions (R-F7). A queued variable is not added
+ * again.
+ */
+export async function requestVersionPurge(
+  transaction: Transaction,
+  accountId: number,
+  variableIds: readonly number[],
+): Promise<void> {
   await transaction.query(
-    `insert into version_purge (variable_id) select id from unnest($1::int[]) id order by id on conflict do nothing`,
-    [variableIds],
+    `insert into version_purge (account_id, variable_id)
+     select $1, id from unnest($2::int[]) id order by id on conflict do nothing`,
+    [accountId, variableIds],
   );
 }
 
 /**
  * Purges the versions of the next queued variable in one transaction (R-F7).
- * @returns false when no variable is due.
+ * @param last the result of the previous call; undefined: begin with the first account.
+ * @returns the turn for the next call; undefined when no variable is due.
  * @throws the error of the purge, which will be retried.
  */
-export function purgeRequestedVersions(database: Database): Promise<boolean> {
-  return attemptPurge(database, 'version_purge', async (transaction, variableId) => {
+export function purgeRequestedVersions(database: Database, last?: PurgeTurn): Promise<PurgeTurn | undefined> {
+  return attemptPurge(database, 'version_purge', last, async (transaction, variableId) => {
     await purgeVersions(transaction, [variableId]);
     return true;
   });

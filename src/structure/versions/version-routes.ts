@@ -64,13 +64,15 @@ async function answerPurge({ database, audit }: VersionRouteParts, c: Context<En
 
 /** Requests a background purge of every versioned variable of the account and answers the number of these variables. */
 async function answerAccountPurge({ database, audit }: VersionRouteParts, c: Context<Env>): Promise<Response> {
+  const { accountId } = c.var.caller;
   const variableCount = await withTransaction(database, async (transaction) => {
     const { rows } = await transaction.query<{ id: number }>(
       'select id from variable where account_id = $1 and is_versioned order by id',
-      [c.var.caller.accountId],
+      [accountId],
     );
     await requestVersionPurge(
       transaction,
+      accountId,
       rows.map(({ id }) => id),
     );
     await audit(transaction, c.var, { action: 'VersionsPurged', details: { variableCount: rows.length } });

@@ -240,7 +240,10 @@ describe('watch: rewrite records', () => {
     const variableId = await store.addVariable({ isVersioned: false });
     for (const value of [1, 2]) await store.write(variableId, [[day(0), value]]);
     expect(await notesOf(variableId)).toHaveLength(1);
-    await store.database.query('insert into point_purge (variable_id) values ($1)', [variableId]);
+    await store.database.query('insert into point_purge (account_id, variable_id) values ($1, $2)', [
+      store.accountId,
+      variableId,
+    ]);
     while (await purgeDeletedVariable(store.database));
     expect(await notesOf(variableId)).toEqual([]);
   });

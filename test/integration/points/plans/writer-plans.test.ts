@@ -256,7 +256,10 @@ it('points: purging a deleted variable with points in many chunks takes several 
       [FROM, CHUNK_MICROS, variableId],
     );
   }
-  await store.database.query('insert into point_purge (variable_id) values ($1)', [variableId]);
+  await store.database.query('insert into point_purge (account_id, variable_id) values ($1, $2)', [
+    store.accountId,
+    variableId,
+  ]);
   const left: number[] = [];
   while (await purgeDeletedVariable(store.database)) {
     const { rows: counts } = await store.database.query<{ count: number }>(

@@ -1,9 +1,9 @@
 /** The purge of stored versions after the version limit is lowered (R-F7). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { purgeRequestedVersions } from '../../../src/points/remove/purge-versions.ts';
-import type { TestClient } from '../../support/clients/test-client.ts';
-import { createSource, createStructure, createVariable } from '../../support/fixtures/structure.ts';
-import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
+import { purgeRequestedVersions } from '../../../../src/points/remove/purge-versions.ts';
+import type { TestClient } from '../../../support/clients/test-client.ts';
+import { createSource, createStructure, createVariable } from '../../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../../support/services/start-api.ts';
 
 let api: TestApi;
 let admin: TestClient;

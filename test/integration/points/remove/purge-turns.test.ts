@@ -1,0 +1,60 @@
+/** The queues of background purges of deleted variables and of versions (R-C7, R-F7, R-A14). */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { attemptPurge, type PurgeTurn, takeFrom } from '../../../../src/points/remove/attempt-purge.ts';
+import { purgeDeletedVariable } from '../../../../src/points/remove/purge-points.ts';
+import { purgeRequestedVersions } from '../../../../src/points/remove/purge-versions.ts';
+import { openPointStore, type PointStore } from '../../../support/fixtures/point-store.ts';
+
+const PURGES = { point_purge: purgeDeletedVariable, version_purge: purgeRequestedVersions } as const;
+
+let store: PointStore;
+beforeAll(async () => {
+  store = await openPointStore();
+});
+afterAll(() => store?.close());
+beforeEach(() => store.database.query('truncate point_purge, version_purge'));
+
+/** Queues the purges of variables that do not exist. */
+const request = (table: keyof typeof PURGES, accountId: number, firstId: number, count: number) =>
+  store.database.query(
+    `insert into ${table} (account_id, variable_id) select $1, $2 + number from generate_series(0, $3 - 1) number`,
+    [accountId, firstId, count],
+  );
+
+describe.each(['point_purge', 'version_purge'] as const)('purges in the queue %s', (table) => {
+  it('of accounts take turns: a long queue of one account delays another account by one purge (R-A14)', async () => {
+    for (const [accountId, count] of [
+      [7, 4],
+      [8, 1],
+      [9, 2],
+    ] as const)
+      await request(table, accountId, accountId * 1000, count);
+    const accounts: number[] = [];
+    let turn: PurgeTurn | undefined = await PURGES[table](store.database);
+    for (; turn; turn = await PURGES[table](store.database, turn)) accounts.push(turn.accountId);
+    expect(accounts).toEqual([7, 8, 9, 7, 9, 7, 7]);
+  });
+
+  it('of one account run in the order of the requests', async () => {
+    for (const id of [3, 1, 2]) await request(table, 7, id, 1);
+    const variableIds: number[] = [];
+    let turn: PurgeTurn | undefined;
+    do {
+      turn = await attemptPurge(store.database, table, turn, async (_transaction, variableId) => {
+        variableIds.push(variableId);
+        return true;
+      });
+    } while (turn);
+    expect(variableIds).toEqual([3, 1, 2]);
+  });
+
+  it('are found through an index, without a sort, in a queue of 20,000', async () => {
+    await request(table, 7, 1, 20_000);
+    await store.database.query(`analyze ${table}`);
+    const explained = `explain (costs off) ${takeFrom(table).replace('$1', '6')}`;
+    const { rows } = await store.database.query<{ 'QUERY PLAN': string }>(explained);
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).toContain(`Index Scan using ${table}_turn`);
+    expect(plan).not.toMatch(/Sort|Seq Scan/);
+  });
+});

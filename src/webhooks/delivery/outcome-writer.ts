@@ -1,21 +1,23 @@
 /**
  * Writes the outcomes of attempts in groups: outcomes that arrive during one transaction wait, and the next transaction
- * writes up to 500 of them, of any webhooks. When a group cannot be written, its outcomes are written one by one; the
- * write of an outcome is retried until `patienceMs` after the end of the attempt. When all retries fail, a process
- * sends the message of the attempt again under the same id (R-I3).
+ * writes up to 500 of them, of any webhooks. After a fault of the service, such as an unreachable database, the write of
+ * a group is retried until `patienceMs` after the end of each attempt. After any other error, the outcomes of the group
+ * are written one by one, and the outcome that fails alone is given up at once, because a retry would only delay the
+ * outcomes of other webhooks. The message of an attempt without a stored outcome is sent again under the same id (R-I3).
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { isTransientError } from '../../platform/database/dependency-error.ts';
 import type { Log } from '../../platform/log.ts';
 import type { EndedAttempt } from './write-outcomes.ts';
 
 export interface OutcomeWriter {
-  /** Resolves when the outcome is written, is skipped because the claim was lost, or `patienceMs` has passed. */
+  /** Resolves when the outcome is written, is skipped because the claim was lost, or is given up. */
   write(ended: EndedAttempt): Promise<void>;
 }
 
 export interface OutcomeWriterOptions {
   readonly store: (ended: readonly EndedAttempt[]) => Promise<void>;
-  /** Milliseconds after the end of an attempt during which the write of its outcome is retried. */
+  /** Milliseconds after the end of an attempt during which the write of its outcome is retried after faults of the service. */
   readonly patienceMs: number;
   readonly log: Log;
 }
@@ -27,31 +29,41 @@ interface Waiting {
 
 const MAX_BATCH = 500;
 const RETRY_PAUSE_MS = 200;
+const RETRIED = 'the write is retried; if all retries fail, the messages are sent again';
+const SPLIT = 'they are now written one by one';
+const GIVEN_UP = 'the message of the attempt is sent again';
 
 /** @returns a writer, which makes one call of `store` at a time (R-I3). */
 export function openOutcomeWriter({ store, patienceMs, log }: OutcomeWriterOptions): OutcomeWriter {
   const waiting: Waiting[] = [];
   let isRunning = false;
-  const attemptStore = async (batch: readonly EndedAttempt[]): Promise<boolean> => {
+  const attemptStore = async (batch: readonly EndedAttempt[]): Promise<'written' | 'unavailable' | 'refused'> => {
     try {
       await store(batch);
-      return true;
+      return 'written';
     } catch (error) {
       const [first, ...others] = batch.map(({ claimed }) => claimed);
       const ids = others.length === 0 ? { webhookId: first?.webhookId, historyId: first?.id } : {};
+      const result = isTransientError(error) ? 'unavailable' : 'refused';
+      const next = result === 'unavailable' ? RETRIED : others.length > 0 ? SPLIT : GIVEN_UP;
       log.warn(
-        { err: error, attempts: batch.length, ...ids, patienceMs },
-        'outcomes of webhook attempts were not written; writes are retried, and if all fail, messages are sent again',
+        { err: error, attempts: batch.length, ...ids },
+        `outcomes of webhook attempts were not written; ${next}`,
       );
-      return false;
+      return result;
     }
   };
   const storeWithRetry = async (batch: readonly EndedAttempt[]): Promise<void> => {
-    if (await attemptStore(batch)) return;
-    // Writes the outcomes one by one, so that an outcome that cannot be written only delays the others.
-    for (const ended of batch) {
-      while (!(await attemptStore([ended])) && performance.now() - ended.endedMs < patienceMs)
-        await pause(RETRY_PAUSE_MS);
+    let left = batch;
+    while (left.length > 0) {
+      const result = await attemptStore(left);
+      if (result === 'written') return;
+      if (result === 'refused') {
+        if (left.length > 1) for (const ended of left) await storeWithRetry([ended]);
+        return;
+      }
+      left = left.filter(({ endedMs }) => performance.now() - endedMs < patienceMs);
+      if (left.length > 0) await pause(RETRY_PAUSE_MS);
     }
   };
   const run = async (): Promise<void> => {

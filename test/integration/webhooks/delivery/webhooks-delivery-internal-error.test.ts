@@ -27,17 +27,20 @@ async function addWebhook(messages: number): Promise<string> {
   return webhookId;
 }
 
-async function deliver(webhookId: string, send: () => Promise<unknown>): Promise<void> {
+/** Opens a writer that retries the write of an outcome for 60 s. */
+const openWriter = () =>
+  openOutcomeWriter({
+    store: async (ended) => void (await writeOutcomes(api.database, ended, 5)),
+    patienceMs: 60_000,
+    log: api.parts.log,
+  });
+
+async function deliver(webhookId: string, send: () => Promise<unknown>, writer = openWriter()): Promise<void> {
   const { database, log } = api.parts;
   const leases = openRowLeases(database, LEASED_ATTEMPTS, log);
   const services = {
-    ...{ database, leases, send, log, parallel: 2, vault: openSecretVault([]) },
+    ...{ database, leases, send, log, writer, parallel: 2, vault: openSecretVault([]) },
     retries: { delaysSec: [5, 300], maxProbePauseMs: 60_000 },
-    writer: openOutcomeWriter({
-      store: async (ended) => void (await writeOutcomes(database, ended, 5)),
-      patienceMs: 1000,
-      log,
-    }),
     chance: () => 0,
     metrics: { attempted: () => {}, disabled: () => {} },
     isStopped: () => false,
@@ -86,3 +89,16 @@ test('webhook delivery: an attempt that the receiver fails counts and is retried
     { state: 'Pending', attempt: 2 },
   ]);
 });
+
+test('webhook delivery: an outcome that the database refuses to store is given up and does not delay the outcomes of other webhooks (R-A14, R-I3)', async () => {
+  const [refused, other] = [await addWebhook(1), await addWebhook(1)];
+  await api.database.query(
+    `alter table webhook_attempt add constraint refused check (webhook_id <> '${refused}' or state <> 'Succeeded')`,
+  );
+  const request = { method: 'POST', url: 'https://receiver.example', headers: {}, body: '' };
+  const outcome = { state: 'Succeeded', request, response: { status: 200, headers: {}, body: '' }, durationMs: 1 };
+  const writer = openWriter();
+  await Promise.all([refused, other].map((webhookId) => deliver(webhookId, async () => outcome, writer)));
+  expect(await attemptsOf(other)).toEqual([{ state: 'Succeeded', attempt: 1 }]);
+  expect(await attemptsOf(refused)).toEqual([{ state: 'Pending', attempt: 1 }]);
+}, 10_000);

@@ -34,7 +34,7 @@ export interface VerifiedToken {
    * while the user has this password. Undefined when the claims are those of a token.
    */
   readonly passwordFingerprint?: string | undefined;
-  /** Claim `account`; undefined when it is absent or is not a non-negative integer. */
+  /** Claim `account`; undefined when it is absent, null or an empty text. */
   readonly accountId: number | undefined;
   readonly scopes: ReadonlySet<string>;
   /**
@@ -151,11 +151,16 @@ function readClaims(issuer: string, payload: JWTPayload): VerifiedToken {
 }
 
 /**
- * Accepts the id 0, which no account has, so that a token with `account` 0 does not fall back to the active account.
+ * Reads the claim `account`. Any value that an issuer may have meant as an account must not count as absent: the caller
+ * would then work in the user's active account instead. So the id 0, which no account has, is kept.
+ * @throws {DomainError} invalid_token.
  */
 function readAccount(claim: unknown): number | undefined {
+  if (claim === undefined || claim === null || claim === '') return undefined;
   const accountId = typeof claim === 'string' && /^\d+$/.test(claim) ? Number(claim) : claim;
-  return typeof accountId === 'number' && Number.isSafeInteger(accountId) && accountId >= 0 ? accountId : undefined;
+  if (typeof accountId === 'number' && Number.isSafeInteger(accountId) && accountId >= 0) return accountId;
+  const got = show(claim, 'account');
+  throw new DomainError('invalid_token', `the claim account of the token must be the id of an account, got ${got}`);
 }
 
 function text(value: unknown): string | undefined {

@@ -224,7 +224,7 @@ test.each(CASES)('a subscriber receives the webhook event %s with its data (R-I2
   await api.call('DELETE', `/account/webhooks/${id}`);
 });
 
-/** Whether the data of a message are `data`. The test skips messages that still arrive for earlier events. */
+/** Whether the message has this data. The test skips messages that still arrive for earlier events. */
 function isAbout(body: ReceivedMessage['body'], data: unknown): boolean {
   try {
     expect(body.data).toEqual(data);

@@ -3,12 +3,12 @@ import { expect, test } from 'vitest';
 import { nextStep, type TreeNode } from '../../../src/console/find/tree-keys.ts';
 
 const ROWS: readonly TreeNode[] = [
-  { depth: 0, isOpen: true }, // 0: open site
-  { depth: 1, isOpen: true }, // 1: open source of it
-  { depth: 2 }, // 2, 3: variables of this source
+  { depth: 0, isOpen: true }, // Row 0: an open site
+  { depth: 1, isOpen: true }, // Row 1: an open source of the site in row 0
+  { depth: 2 }, // Rows 2 and 3: variables of the source in row 1
   { depth: 2 },
-  { depth: 1, isOpen: false }, // 4: closed source of the open site
-  { depth: 0, isOpen: false }, // 5: closed site
+  { depth: 1, isOpen: false }, // Row 4: a closed source of the site in row 0
+  { depth: 0, isOpen: false }, // Row 5: a closed site
 ];
 
 test.each([

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { FileIngester } from '../../../src/files/processing/file-ingester.ts';
 import { type Transaction, withTransaction } from '../../../src/platform/database/database.ts';
 import { XLSX_TYPE } from '../../../src/platform/http/workbook-writer.ts';
 import { rollUpPoints } from '../../../src/points/rollups/roll-up-points.ts';
@@ -26,10 +27,11 @@ const TOO_LARGE = new RegExp(`at most ${MAX_BYTES} bytes \\(4 MiB\\)$`);
 const LARGE_FORM = `--b\r\n${OTHER_PART}\r\n\r\n${'a'.repeat(MAX_BYTES + (2 << 20))}\r\n--b--`;
 
 let stack: FileStack;
+let ingester: FileIngester;
 let sourceId: number;
 beforeAll(async () => {
   stack = await startFileStack(MAX_BYTES);
-  stack.startIngester({ maxRows: 200_000 });
+  ingester = startIngester();
   const siteId = await createSite(stack.api.manager, { timeZoneId: 'Europe/Brussels' });
   // Keeps the ids of new variables above 7, the id that the fixtures use.
   await stack.api.database.query(`select setval(pg_get_serial_sequence('variable', 'id'), 100)`);
@@ -37,6 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
+const startIngester = () => stack.startIngester({ maxRows: 200_000 });
 const newVariable = (members = {}) => createVariable(stack.api.manager, sourceId, members);
 const read = async (variableId: number) =>
   (
@@ -314,10 +317,9 @@ describe('files: an uploaded file', () => {
   });
 
   it('has event streams of its progress; a user may have 3 open for all files, and one more gets 429 until a client disconnects (R-A14)', async () => {
+    // Without an ingester, the files stay Queued, so their event streams stay open.
+    await ingester.stop();
     const fileIds = [await stack.upload('one.csv', `${HEADER}\n`), await stack.upload('two.csv', `${HEADER}\n`)];
-    const setState = (state: string) =>
-      stack.api.database.query(`update stored_file set state = $2 where id = any($1)`, [fileIds, state]);
-    await setState('Processing');
     const follow = async (fileId = fileIds[0]) => {
       const leaving = new AbortController();
       const headers = { authorization: `Bearer ${stack.api.manager.token}` };
@@ -336,7 +338,8 @@ describe('files: an uploaded file', () => {
       const found = await follow();
       return found.answer.status === 200 && found;
     });
-    await setState('Failed');
+    await stack.api.database.query(`update stored_file set state = 'Failed' where id = any($1)`, [fileIds]);
+    ingester = startIngester();
     expect(await next.answer.text()).toMatch(/event: end\ndata: .*"Failed"/);
     for (const { answer } of followers) expect(await answer.text()).toMatch(/^event: progress\n.*event: end\n/s);
   });

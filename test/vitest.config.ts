@@ -5,6 +5,7 @@ import FileOrder from './support/file-order.ts';
 /** Tests of points. They are repeated on compressed chunks when TIMESCALEDB_BUILD names a build that can compress. */
 const TESTS_OF_POINTS = [
   'test/integration/points/*.test.ts',
+  'test/integration/points/remove/*.test.ts',
   'test/integration/reading/*.test.ts',
   'test/integration/retention/*.test.ts',
   'test/integration/grpc/grpc-read*.test.ts',

@@ -4,6 +4,7 @@
  */
 import { once } from 'node:events';
 import { type ClientRequest, request } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type ClientReadableStream,
   credentials,
@@ -132,7 +133,7 @@ describe('read streams: an HTTP reader', () => {
       for (let reader = 0; reader < 3 * POOL_SIZE; reader += 1) {
         const read = startRead();
         await once(read, 'finish');
-        if (reader % 3 > 0) await new Promise((resolve) => setImmediate(resolve));
+        if (reader % 3 > 0) await nextTurn();
         read.destroy();
       }
       await hasEnded();
@@ -199,7 +200,8 @@ describe('read streams: a gRPC reader', () => {
     for (let reader = 0; reader <= 2 * POOL_SIZE; reader += 1) {
       const call = client.ReadPoints({ variableIds: [variableId] }, metadata);
       call.on('error', () => {});
-      if (reader % 2 === 0) await once(call, 'data');
+      // Without the pause, grpc-js would not tell the server about the cancellation, and the reads would run to their end.
+      await (reader % 2 === 0 ? once(call, 'data') : nextTurn());
       call.cancel();
     }
     await noneIsOpen();

@@ -32,7 +32,7 @@ export const ERROR_MAPPINGS = {
 
 export type ErrorCode = keyof typeof ERROR_MAPPINGS;
 
-/** A problem of an input: the path of a value, such as `$[3].data[0].date` or `query.siteIds`, and the broken rule. */
+/** A problem with an input: the path of a value, such as `$[3].data[0].date` or `query.siteIds`, and the rule it breaks. */
 export interface ErrorDetail {
   readonly path: string;
   readonly message: string;

@@ -49,8 +49,8 @@ export interface MemberQueue extends WakeQueue {
 export interface WakeWorker {
   /**
    * Wakes the keys that a sweeper found in the database. While Redis is unavailable, this process works on
-   * the keys itself, at most `concurrency` at once, and does not wait for the results; the next sweep
-   * repeats the remaining keys.
+   * up to `concurrency` of the keys itself, without waiting for the results. It leaves the other keys to the
+   * next sweep, which finds them again.
    */
   sweep(keys: readonly string[]): Promise<void>;
   /** Finishes the keys in progress and takes no more keys. */

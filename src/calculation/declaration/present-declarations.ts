@@ -1,7 +1,7 @@
 /**
  * The declaration of a calculated variable as clients read it (R-C12). The stored declaration is the JSON that a client
  * wrote, with instants in place of local dates. In the answer, the names of documented members have their documented
- * case, absent lists are empty, inputs and forms have their current site and source, and the note is left out.
+ * case, absent lists are empty, each input and form value has its current site and source, and the note is left out.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import { MAX_INT4 } from '../../platform/limits.ts';

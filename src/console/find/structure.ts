@@ -102,7 +102,10 @@ async function search(text: string): Promise<Hits> {
   return { sites, sources, variables };
 }
 
-/** @returns the query of the variables' sources, by source id. The hit of a variable shows the site of its source. */
+/**
+ * @returns a query whose data maps the source ids of the variables to the sources. A search hit for a variable shows the
+ * site of its source.
+ */
 export function useSourcesOf(variables: readonly Variable[]) {
   const sourceIds = [...new Set(variables.map(({ sourceId }) => sourceId))].sort((a, b) => a - b);
   return useQuery({

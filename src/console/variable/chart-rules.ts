@@ -53,11 +53,11 @@ export function stepOf(granularity: number | null, timeBase: string | null): num
 
 /** Dates of the first and the last point of a variable, and the usual distance of its points. */
 export interface Bounds extends Range {
-  /** Median distance of the newest points of the variable, in seconds; undefined with fewer than two points. */
+  /** Median interval between the newest points of the variable, in seconds; undefined with fewer than two points. */
   readonly spacingSec: number | undefined;
 }
 
-/** @returns the median distance of consecutive dates; undefined for fewer than two. @param seconds dates in any order. */
+/** @returns the median interval between consecutive dates; undefined for fewer than two. @param seconds dates in any order. */
 export function spacingOf(seconds: readonly number[]): number | undefined {
   const dates = seconds.toSorted((a, b) => a - b);
   const distances = dates.slice(1).map((date, index) => date - (dates[index] ?? date));

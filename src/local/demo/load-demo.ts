@@ -159,7 +159,7 @@ async function awaitPeaks(
     if (Date.now() > deadlineMs) {
       const [run] = await api.call<unknown[]>('GET', `/variables/${peakId}/runs`);
       throw new SetupError(
-        `The demo was not computed within ${CALCULATION_TIMEOUT_MS / 1000} s; start again to continue. ` +
+        `The demo was not computed within ${CALCULATION_TIMEOUT_MS / 1000} s. Run \`npm start\` again to continue. ` +
           `The last run of the variable Daily peak: ${JSON.stringify(run) ?? 'none'}`,
       );
     }

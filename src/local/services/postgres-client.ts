@@ -22,7 +22,7 @@ export function clientPath(root: string, path: string | undefined): string {
     throw new Error(
       `${root} has no dynamic loader ld-linux. Stop every local stack, rename this directory and repeat the command, ` +
         'which builds the directory again. If the subdirectory data of the renamed directory has files, these are ' +
-        'databases: move the files to data of the new directory before a stack starts.',
+        'databases: move the files to the subdirectory data of the new directory before you start a stack.',
     );
   }
   const directory = join(LOCAL_DIRECTORY, 'postgres-client');

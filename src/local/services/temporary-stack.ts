@@ -43,7 +43,7 @@ function makeDirectory(prefix: string): { readonly directory: string; readonly l
   using creation = tryLock(join(LOCAL_DIRECTORY, 'lock'), CREATE_WAIT_SEC);
   if (!creation)
     throw new SetupError(
-      `Other runs of tests or benchmarks have locked ${LOCAL_DIRECTORY} for ${CREATE_WAIT_SEC} s while they start; try again later.`,
+      `Waited ${CREATE_WAIT_SEC} s for the lock on ${LOCAL_DIRECTORY}, which other runs of tests or benchmarks hold while they start. Try again later.`,
     );
   removeAbandoned(prefix);
   const directory = mkdtempSync(join(LOCAL_DIRECTORY, prefix));

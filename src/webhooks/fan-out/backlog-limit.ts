@@ -56,7 +56,7 @@ const COUNT = `
  */
 export function openBacklogLimit(maxPending: number, nowMillis: () => number): BacklogLimit {
   const counts = new Map<string, Count>();
-  /** A nearly full backlog is counted often, so that few messages that would fit are dropped. */
+  /** A nearly full backlog is counted often, so that a message that would fit is rarely dropped. */
   const maxAgeMs = ({ pending }: Count, isFull: boolean): number =>
     !isFull && pending > maxPending * FULL_SHARE
       ? MIN_AGE_MS

@@ -21,7 +21,10 @@ export interface Answer {
   readonly isCut: boolean;
 }
 
-/** Result of an exchange. There is an error unless the response ended, exceeded MAX_BYTES or switched protocols. */
+/**
+ * Result of an exchange. `error` is absent when the response was received completely, was cut off at MAX_BYTES, or
+ * switched protocols.
+ */
 export interface Reply {
   readonly answer?: Answer;
   readonly error?: Error;

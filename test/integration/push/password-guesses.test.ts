@@ -84,7 +84,7 @@ describe.concurrent('push: wrong Basic passwords', () => {
     expect(await isAccepted('three', '192.0.2.4')).toBe(true);
   }, 30_000);
 
-  it('block every address that never sent the right password, when they come from many addresses; an address that has sent the right password is not blocked (R-B11)', async () => {
+  it('from many addresses block every address that has never sent the right password; an address that has sent it is not blocked (R-B11)', async () => {
     await addDevice('four');
     expect(await push('four', PASSWORD, '198.51.100.1')).toBe(200);
     await guess('four', MANY - 1, (index) => `203.0.113.${index}`);

@@ -147,7 +147,7 @@ describe('push: small pushes', () => {
     expect([await statusOf(''), await statusOf(THROUGH_APP)]).toEqual([status, status]);
   });
 
-  it('a push replaces the value of every earlier push of its date, whether the small-push handler or the Hono app handled the earlier push (R-D6)', async () => {
+  it('a push replaces the value that an earlier push stored for the same date, whether the small-push handler or the Hono app handled the earlier push (R-D6)', async () => {
     const id = await createVariable(api.manager, sourceId);
     const date = nextDate();
     for (let value = 0; value < 20; value += 1) {

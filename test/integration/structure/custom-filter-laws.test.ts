@@ -247,7 +247,7 @@ describe('customFilter: hostile texts', () => {
     },
   );
 
-  test('a hostile text as a whole filter, a field, an operator or a bare value is either accepted or refused with the position of the error', async () => {
+  test('a hostile text used as the entire filter, a field, an operator or a bare value is either accepted or refused with the position of the error', async () => {
     const texts = [...HOSTILE, 'a\u0000b', '\ud800', "name = '\u0000'", "name = 'a"];
     const filters = texts.flatMap((text) => [
       text,

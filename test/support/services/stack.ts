@@ -1,4 +1,4 @@
-/** A database and a queue prefix for one test file, on the services of the run. */
+/** A database and a queue prefix for one test file, on the PostgreSQL and Redis servers that the test run started. */
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { inject } from 'vitest';

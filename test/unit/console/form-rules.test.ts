@@ -1,4 +1,7 @@
-/** Forms of the account: how the console converts definitions and filled-in values to texts of inputs, and back. */
+/**
+ * Forms of the account: how the console converts definitions and filled-in values to the texts in its input fields, and
+ * back.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Form, toFormBody, toFormDraft } from '../../../src/console/settings/forms/form-draft.ts';

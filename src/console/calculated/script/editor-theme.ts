@@ -52,7 +52,8 @@ const theme = EditorView.theme({
   '.cm-lint-marker-warning': { background: 'var(--warn)' },
   '.cm-lintRange-error, .cm-lintRange-warning, .cm-lintRange-info': {
     backgroundImage: 'none !important',
-    // A border, not an underline: the browser keeps an underline in an inline style when the user types over the text.
+    // A border, because the browser copies an underline into the inline style of text that is typed over it, and the
+    // underline then stays.
     borderBottom: '2px dotted var(--bad)',
   },
   '.cm-lintRange-warning': { borderBottomColor: 'var(--warn)' },

@@ -45,7 +45,7 @@ describe('sandbox: processes, keys and priorities outside the run', () => {
     expect(await hostile('lower-priorities')).toMatchObject({ kind: 'ok', errors: [] });
   });
 
-  test('system calls that name a limit, key, terminal or process by its id are refused; the run has its own session (R-H7)', async () => {
+  test('a run cannot reach keys, terminals or other processes by their ids, nor the limits of other processes; it has its own session (R-H7)', async () => {
     expect(await hostile('reach-shared-ids')).toMatchObject({ kind: 'ok', errors: [] });
   });
 });

@@ -72,7 +72,7 @@ describe('structure export: the document', () => {
     expect(JSON.stringify([sites, sources, variables])).not.toMatch(/"(id|siteId|sourceId|variableId)"/);
   });
 
-  test('contains and names only granted resources when a USER exports it; it states any other input by id (R-B9)', async () => {
+  test('contains and names only granted resources when a USER exports it; an input that is not granted appears only as an id (R-B9)', async () => {
     const user = await api.signIn('una', 'USER', { sites: [mill.siteId] });
     const text = JSON.stringify(await exported(user));
     expect(text).toContain('M-1');

@@ -94,8 +94,8 @@ export const sitesSchema = z
     lenientObject({
       siteId: idSchema,
       level: z.preprocess((value) => value ?? 'Read', enumerationSchema(SITE_ACCESS_LEVEL)),
-      // Sources to which the access is limited; an empty list permits no source. Absent or null: all sources of the
-      // site.
+      // Sources to which the access is limited; an empty list permits no source. Absent or null means
+      // all sources of the site.
       sourceIds: z.array(idSchema).max(MAX_LIST).nullish(),
     }),
   )

@@ -35,8 +35,8 @@ export interface Restore {
   /** The cluster to create: absent or an empty directory. */
   readonly target: string;
   /**
-   * Instant of the database's clock, ISO 8601 in UTC; later commits are not restored. Undefined:
-   * all archived WAL is restored.
+   * Instant of the database's clock, ISO 8601 in UTC; later commits are not restored. Undefined
+   * means that all archived WAL is restored.
    */
   readonly until: string | undefined;
 }

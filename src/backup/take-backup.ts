@@ -54,7 +54,7 @@ const FACTS = `
 /**
  * Backs up the cluster into a new folder in `directory` and verifies the checksums of the backup.
  * @param keep number of backups to keep, including the new backup; older backups and the WAL that only they need are
- * removed. Undefined: all are kept.
+ * removed. Undefined means that all are kept.
  * @throws {DomainError} conflict when the directory is not empty and does not belong to this cluster, the server does not
  * allow replication, or pg_basebackup or pg_verifybackup fails.
  */

@@ -34,7 +34,7 @@ export interface StreamServices extends AnswerServices {
 export interface Counted<Message> {
   readonly message: Message;
   readonly count: number;
-  /** Bytes of the message that count towards the client's minimum reading rate; undefined: no bytes count. */
+  /** Bytes of the message that count towards the client's minimum reading rate; undefined means that no bytes count. */
   readonly bytes?: number;
 }
 

@@ -8,7 +8,7 @@ import type { Socket } from 'node:net';
 import { refuse } from './refuse-malformed.ts';
 
 export interface BodyRate {
-  /** Minimum rate of a request body; 0: no minimum. */
+  /** Minimum rate of a request body; 0 means no minimum. */
   readonly bytesPerSec: number;
   /** A body may fall behind the minimum rate by this many seconds. */
   readonly graceSec: number;
@@ -25,7 +25,7 @@ export interface BodyRateWatch {
 interface Watched {
   /** The request whose body is being received; undefined between bodies. */
   request: Request | undefined;
-  /** `bytesRead` of the socket at the last check; undefined: not checked yet. */
+  /** `bytesRead` of the socket at the last check; undefined before the first check. */
   bytesRead: number | undefined;
   /** Bytes by which the client may still fall behind the minimum rate; negative: too slow. */
   credit: number;

@@ -24,7 +24,7 @@ import { costOfPush, countAddress, limitAddress, limitCaller, type RateLimits } 
 
 export interface AppParts {
   readonly authentication: Authentication;
-  /** Exchanges the HTTP Basic credentials of pushes and reads for a token; undefined: Basic is not accepted. */
+  /** Exchanges the HTTP Basic credentials of pushes and reads for a token; undefined means that Basic is refused. */
   readonly exchangePassword: ExchangePassword | undefined;
   readonly issuer: Hono<RequestIdEnv & { Bindings: HttpBindings }>;
   /** Whether a path belongs to the token issuer. */
@@ -33,7 +33,7 @@ export interface AppParts {
   readonly open: Hono<RequestIdEnv>;
   /** `/openapi.json` and `/docs`; they need no token. */
   readonly description: Hono;
-  /** The console's files, which need no token; undefined: no console. */
+  /** The console's files, which need no token; undefined when the app serves no console. */
   readonly console: Hono | undefined;
   readonly rateLimits: RateLimits;
   readonly healthChecks: Readonly<Record<string, HealthCheck>>;
@@ -44,7 +44,7 @@ export interface AppParts {
   readonly metrics: Metrics;
   /** CORS_ORIGINS: origins whose pages may call the service; `*` means any. */
   readonly corsOrigins: readonly string[];
-  /** METRICS_TOKEN of scrapers; undefined: only an ADMIN may read `/metrics`. */
+  /** METRICS_TOKEN of scrapers; undefined means that only an ADMIN may read `/metrics`. */
   readonly metricsToken: string | undefined;
   readonly log: Log;
 }

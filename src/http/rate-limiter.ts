@@ -114,7 +114,7 @@ export function openRateLimiter({ redisUrl, prefix, log }: RateLimiterOptions): 
 
 /**
  * Adds the cost of requests, in milliseconds, to keys in Redis.
- * @returns the milliseconds until each key has its whole budget again; undefined: Redis is unavailable.
+ * @returns the milliseconds until each key has its whole budget again; undefined when Redis is unavailable.
  */
 type Settle = (keys: readonly string[], addedMs: readonly number[]) => Promise<readonly number[] | undefined>;
 

@@ -9,7 +9,7 @@ const ROUNDING_MS = 1e-6;
 export interface RateDecision {
   /** State to store for the key: the instant at which the whole burst is available again. A refusal leaves it unchanged. */
   readonly fullAtMs: number;
-  /** Milliseconds until the request may pass; 0: it passes now. */
+  /** Milliseconds until the request may pass; 0 when it passes now. */
   readonly waitMs: number;
 }
 

@@ -21,7 +21,7 @@ export interface Field {
   readonly members?: Readonly<Record<string, number>>;
   /** Whether the column holds JSON. */
   readonly isJson?: true;
-  /** How a customFilter compares the field; absent: a customFilter cannot compare the field as a whole. */
+  /** How a customFilter compares the field; absent when a customFilter cannot compare the field as a whole. */
   readonly filterType?: 'text' | 'number' | 'boolean' | 'texts';
 }
 

@@ -45,7 +45,7 @@ interface OtherVariable {
   readonly id: number;
   readonly name: string;
   readonly sourceId: number;
-  /** The mappingConfig in conflict; null: the conflict is about isDefault. */
+  /** The mappingConfig in conflict; null when the conflict is about isDefault. */
   readonly mappingConfig: string | null;
 }
 

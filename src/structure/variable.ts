@@ -98,12 +98,13 @@ export const VARIABLE_LEVELS = {
   Verbose: ['id', 'sourceName', ...Object.keys(VARIABLE.fields), 'problems', 'formProblems'],
 } as const;
 
-/** The job of a deletion with hardDelete=true; null: a deletion without hardDelete. */
+/** The job of a deletion with hardDelete=true; null for a deletion without hardDelete. */
 export type HardDeletion = { readonly deletionId: string } | null;
 
 /**
  * Deletes variables at once; the background purge removes their points (`point_purge`).
- * @param hard the job of a deletion with hardDelete=true; null: refuse when another variable reads one of them.
+ * @param hard the job of a deletion with hardDelete=true; null means that the call is refused when
+ * another variable reads one of them.
  * @throws {DomainError} conflict while a remaining variable reads one of them and `hard` is null (R-C7).
  */
 export async function deleteVariables(

@@ -33,7 +33,7 @@ export interface WebhookFields extends Omit<WebhookTarget, 'secrets'> {
 
 export interface Webhook extends WebhookFields {
   readonly id: string;
-  /** Why the service disabled the webhook; null: it did not. */
+  /** Why the service disabled the webhook; null when it did not. */
   readonly disabledReason: string | null;
   readonly createdDate: string;
   readonly modifiedDate: string;
@@ -41,7 +41,7 @@ export interface Webhook extends WebhookFields {
 
 /** A webhook with its delivery statistics. */
 export interface StoredWebhook extends Webhook {
-  /** The last attempt; null: none yet. */
+  /** The last attempt; null when there was none yet. */
   readonly lastExecution: { readonly state: string; readonly date: string } | null;
   /** Number of attempts since the webhook was created, by outcome. */
   readonly successCount: number;

@@ -53,7 +53,7 @@ export async function getWebhook(
 
 /**
  * Lists the webhooks of the account (R-I1).
- * @param eventTypes limits the list to webhooks for these types; empty: no limit.
+ * @param eventTypes limits the list to webhooks for these types; empty means no limit.
  * @returns webhooks in order of name.
  */
 export async function listWebhooks(

@@ -101,7 +101,7 @@ export interface AuditFilter {
 
 export interface AuditEntry {
   readonly id: number;
-  /** Account whose managers may read the entry; null: only ADMIN users. */
+  /** Account whose managers may read the entry; null means only ADMIN users. */
   readonly accountId: number | null;
   readonly date: string;
   readonly userId: string;

@@ -88,9 +88,9 @@ export interface StoredClient extends ClientRegistration {
   readonly isPublic: boolean;
   readonly isEnabled: boolean;
   readonly createdDate: string;
-  /** Instant at which `replaceClientSecret` last replaced the secret; null: never. */
+  /** Instant at which `replaceClientSecret` last replaced the secret; null when it never did. */
   readonly secretDate: string | null;
-  /** Instant until which the replaced secret is valid; null: no replaced secret is valid. */
+  /** Instant until which the replaced secret is valid; null when no replaced secret is valid. */
   readonly previousSecretUntil: string | null;
 }
 

@@ -248,8 +248,8 @@ function itemsOf(relation: string, order: string): string {
 }
 
 /**
- * @returns the user whose pushes and files are shown: a USER sees only their own (R-D7, R-E1); null: all users of the
- * account.
+ * @returns the user whose pushes and files are shown: a USER sees only their own (R-D7, R-E1); null means all users of
+ * the account.
  */
 function ownOnly({ role, userId }: Caller): string | null {
   return role === 'USER' ? userId : null;

@@ -52,7 +52,7 @@ export function listUsersOfAccount(selection: UserSelection): UserListing {
 /**
  * Lists the users of every account the caller may use, sorted by user name (§4.3). The member `accountIds` of a listed
  * user names only accounts that the caller may use.
- * @param accountIds limits the listing to users of these accounts; empty: no limit.
+ * @param accountIds limits the listing to users of these accounts; empty means no limit.
  */
 export function listVisibleUsers(selection: UserSelection, accountIds: readonly number[]): UserListing {
   const seen = `select m.account_id from account_member m join account a on a.id = m.account_id

@@ -74,7 +74,7 @@ export interface UserSearch {
   readonly filter: UserFilter;
   readonly displayLevel: UserDisplayLevel;
   readonly pageNumber: number;
-  /** Users per page; undefined: all users on one page. */
+  /** Users per page; undefined means all users on one page. */
   readonly itemsPerPage: number | undefined;
   readonly viewId: string | undefined;
   readonly accountId: number | undefined;

@@ -80,7 +80,7 @@ export const IS_ALLOWED_ACCOUNT = `($2 = 'ADMIN' or exists (
 const list = (item: string, from: string, order: string) =>
   `coalesce((select jsonb_agg(${item} order by ${order}) from ${from}), '[]')`;
 
-/** Granted sources that still belong to the site; null: all sources. */
+/** Granted sources that still belong to the site; null means all sources. */
 const GRANTED_SOURCES = `case when x.source_ids is not null then array(
   select o.id from source o where o.site_id = s.id and o.id = any(x.source_ids) order by o.id) end`;
 

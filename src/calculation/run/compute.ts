@@ -85,7 +85,7 @@ interface Loaded {
   readonly declaration: RunDeclaration;
   readonly isVersioned: boolean;
   readonly planned: readonly PlannedFormula[];
-  /** For each planned formula, the dates to which its inputs limit the rows (`Window.whole`); undefined: no limit. */
+  /** For each planned formula, the dates to which its inputs limit the rows (`Window.whole`); undefined for no limit. */
   readonly wholes: readonly (DateRange | undefined)[];
   readonly jobs: readonly SandboxJob[];
   readonly formulas: readonly FormulaRecord[];

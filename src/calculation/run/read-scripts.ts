@@ -27,7 +27,7 @@ list(
 /** Matches a grouping as `READ` writes it: a civil period and a line, such as `Day 3`. */
 const BUCKET = /^(Hour|Day|Week|Month|Year) (\d+)$/;
 
-/** Parses scripts in the sandbox without running them (R-H9). @param scripts null: a formula without a script. */
+/** Parses scripts in the sandbox without running them (R-H9). @param scripts null for a formula without a script. */
 export async function readScripts(
   sandbox: SandboxPool,
   scripts: readonly (string | null)[],

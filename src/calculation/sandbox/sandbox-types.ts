@@ -41,7 +41,7 @@ export interface DateWindow {
 export interface SandboxInput {
   readonly alias: string;
   readonly variable: VariableInfo;
-  /** Dates that were read: `From` and `To` of the input. Absent: both are NULL. */
+  /** Dates that were read: `From` and `To` of the input. Absent means that both are NULL. */
   readonly window?: DateWindow;
   readonly series: SeriesColumns;
 }
@@ -58,10 +58,10 @@ export interface SandboxJob {
   readonly forms: readonly SandboxScalar[];
   readonly constants: readonly SandboxScalar[];
   readonly target: VariableInfo;
-  /** Changed dates: `ChangedFrom` and `ChangedTo` of `targetVariable`. Absent: both are NULL. */
+  /** Changed dates: `ChangedFrom` and `ChangedTo` of `targetVariable`. Absent means that both are NULL. */
   readonly changed?: DateWindow;
   readonly triggerDate: number;
-  /** Format of the plots; absent: no plot and no other file of the script is kept (R-H9). */
+  /** Format of the plots; absent means that no plot and no other file of the script is kept (R-H9). */
   readonly pictures?: PictureFormat;
   /** Time that earlier scripts of the same run have used; it is subtracted from the limits (R-H7). */
   readonly spent?: SpentTime;

@@ -12,7 +12,7 @@ import { timeZoneSchema } from '../../structure/catalogue/time-zones.ts';
 
 export interface Schedule {
   readonly cron: string;
-  /** IANA zone; null: the zone of the variable's source. */
+  /** IANA zone; null means the zone of the variable's source. */
   readonly timeZoneId: string | null;
 }
 

@@ -24,7 +24,7 @@ const route = getRouteApi('/console/variables/new');
 interface Wanted {
   readonly name: string;
   readonly inputId?: number | undefined;
-  /** Source of the new variable; undefined: the source of the input. */
+  /** Source of the new variable; undefined means the source of the input. */
   readonly sourceId?: number | undefined;
   readonly granularity: string;
   readonly timeBase: (typeof TIME_BASES)[number];

@@ -23,9 +23,9 @@ export interface Input {
 export interface Form {
   readonly alias: string;
   readonly entityType: string;
-  /** Site that has the value, when `entityType` is Site. Absent: the site of the variable. */
+  /** Site that has the value, when `entityType` is Site. Absent means the site of the variable. */
   readonly siteId?: number | null;
-  /** Source that has the value, when `entityType` is Source. Absent: the source of the variable. */
+  /** Source that has the value, when `entityType` is Source. Absent means the source of the variable. */
   readonly sourceId?: number | null;
   readonly path: string;
   readonly canBeUsedAsATrigger?: boolean | null;
@@ -65,7 +65,7 @@ export function starterScript(alias: string): string {
 
 /**
  * @returns the declaration with every list present and at least one formula.
- * @param given what the API answered; null: not calculated.
+ * @param given what the API answered; null when the variable is not calculated.
  */
 export function toDeclaration(given: unknown): Declaration {
   const { calculatedVariableFormulas = [], ...rest } = (given ?? {}) as Partial<Declaration>;

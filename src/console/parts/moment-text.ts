@@ -21,7 +21,7 @@ export function writeAgo(instant: string, nowMs: number, locale: string): string
 
 /**
  * Formats an instant. In the hour that a clock shows twice, the offset from GMT follows the text.
- * @param timeZone undefined: the zone of the runtime.
+ * @param timeZone undefined means the zone of the runtime.
  */
 export function writeMoment(
   instant: string | number,

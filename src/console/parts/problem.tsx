@@ -7,7 +7,7 @@ import classes from './problem.module.css';
 
 interface ProblemProps {
   readonly error: unknown;
-  /** Called by the button that tries again; absent: no button. */
+  /** Called by the button that tries again; absent when there is no button. */
   readonly onRetry?: () => void;
 }
 

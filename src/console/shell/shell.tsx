@@ -19,7 +19,7 @@ const ROUTES = [
   readonly to: string;
   readonly icon: IconName;
   readonly text: string;
-  /** The lowest role that may open the route; absent: every role. */
+  /** The lowest role that may open the route; absent means every role. */
   readonly needs?: 'MANAGER' | 'ADMIN';
 }[];
 

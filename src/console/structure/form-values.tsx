@@ -81,7 +81,7 @@ interface Words {
   readonly no: string;
 }
 
-/** @returns the choices of a list or a Boolean; undefined: free text. */
+/** @returns the choices of a list or a Boolean; undefined for free text. */
 function optionsOf({ type, isList, items }: FormField, { yes, no }: Words) {
   if (isList) {
     const listed = (items ?? []) as readonly { readonly name?: string | null; readonly value: unknown }[];

@@ -24,7 +24,7 @@ export interface WebhookFields {
   readonly siteIds: string;
   readonly sourceIds: string;
   readonly variableIds: string;
-  /** Template of the body; empty: the whole message as JSON. */
+  /** Template of the body; empty means the whole message as JSON. */
   readonly bodyTemplate: string;
 }
 

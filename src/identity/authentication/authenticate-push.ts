@@ -18,7 +18,7 @@ import type { Credentials, ExchangedToken, ExchangePassword } from './exchange-p
 import type { VerifiedToken } from './verify-token.ts';
 
 export interface BasicAuthentication extends Authentication {
-  /** Exchanges the password of HTTP Basic for a token; undefined: Basic is refused. */
+  /** Exchanges the password of HTTP Basic for a token; undefined means that Basic is refused. */
   readonly exchangePassword: ExchangePassword | undefined;
   /** Called before a password is checked; its error becomes the answer. */
   readonly beforeTry?: (c: Context) => Promise<void>;
@@ -140,7 +140,7 @@ function setChallenge(c: Context, authorization: string | undefined): void {
 
 interface Exchanged {
   readonly verified: VerifiedToken;
-  /** Removes the cached result; undefined: the password was checked in this call. */
+  /** Removes the cached result; undefined when the password was checked in this call. */
   readonly evict: (() => void) | undefined;
 }
 

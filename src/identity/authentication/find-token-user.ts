@@ -14,7 +14,7 @@ export interface TokenUser {
   readonly mustChangePassword: boolean;
   /** Unix seconds; tokens issued before this instant are revoked. */
   readonly tokensValidFromSec: number;
-  /** undefined: the user has no account, or no access to the requested account. */
+  /** Undefined when the user has no account, or no access to the requested account. */
   readonly accountId: number | undefined;
 }
 

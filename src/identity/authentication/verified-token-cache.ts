@@ -17,7 +17,7 @@ interface CacheEntry {
 }
 
 export interface CachingTokenVerifier extends VerifyToken {
-  /** @returns the cached claims of a token; undefined: the token must be verified. */
+  /** @returns the cached claims of a token; undefined when the token must be verified. */
   findCached(token: string): VerifiedToken | undefined;
 }
 

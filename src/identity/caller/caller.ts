@@ -30,7 +30,7 @@ export interface Caller {
 export interface SiteGrant {
   readonly siteId: number;
   readonly level: 'Read' | 'Write' | 'Admin';
-  /** Sources of the site to which the access is limited; null: all sources. */
+  /** Sources of the site to which the access is limited; null means all sources. */
   readonly sourceIds: readonly number[] | null;
 }
 

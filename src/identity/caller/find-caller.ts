@@ -29,7 +29,7 @@ export type FindCaller = (token: VerifiedToken) => Promise<Caller>;
 export interface CallerCache extends FindCaller {
   /** @returns the cached caller; undefined when none is cached or the token is revoked. */
   findCached(token: VerifiedToken): Caller | undefined;
-  /** Removes these users from the cache; undefined: all users. Call it after the commit of their change. */
+  /** Removes these users from the cache; undefined means all users. Call it after the commit of their change. */
   invalidate(userIds: readonly string[] | undefined): void;
 }
 
@@ -38,7 +38,7 @@ export interface CallerCacheOptions {
   /** Seconds for which a caller is cached: config.ACCESS_CACHE_SEC. */
   readonly cacheSec: number;
   readonly clock?: Clock;
-  /** The embedded issuer, whose `sub` is a user's id; undefined: the `sub` of every issuer is a user's id. */
+  /** The embedded issuer, whose `sub` is a user's id; undefined means that the `sub` of every issuer is a user's id. */
   readonly ownIssuer?: string;
   /** How users of other issuers are identified: config.EXTERNAL_USERS. */
   readonly externalUsers?: ExternalUsers;
@@ -53,7 +53,7 @@ interface Access {
 interface TokenValidity {
   /** Unix seconds; tokens issued before this instant are revoked. */
   readonly tokensValidFromSec: number;
-  /** null: the user has no password, or a temporary one. */
+  /** Null when the user has no password, or a temporary one. */
   readonly passwordFingerprint: string | null;
 }
 
@@ -136,7 +136,7 @@ function keyOf({ issuer, subject, accountId, actorSubject }: VerifiedToken): str
 /**
  * Removes the entries whose caller, or the ADMIN who impersonates the caller, is one of the users. Also removes every
  * entry whose query still runs, because that query may have read the state before the change.
- * @param userIds undefined: removes all entries.
+ * @param userIds undefined removes all entries.
  */
 function invalidate(cache: Map<string, Entry>, userIds: readonly string[] | undefined): void {
   for (const [key, { resolved }] of cache) {

@@ -6,11 +6,11 @@ import type { Caller, SiteGrant } from './caller.ts';
 
 /** Ids a caller may access; `null`: everything in the account. */
 export interface Reach {
-  /** Sites the caller may use with all their sources; null: all sites of the account. */
+  /** Sites the caller may use with all their sources; null means all sites of the account. */
   readonly siteIds: readonly number[] | null;
   /** Sources the caller may use in sites not in `siteIds`. */
   readonly sourceIds: readonly number[];
-  /** Sites the caller may see: all sites with a grant, also when the grant is limited to sources; null: all sites. */
+  /** Sites the caller may see: those with a grant, also when the grant is limited to sources; null means all sites. */
   readonly shownSiteIds: readonly number[] | null;
 }
 

@@ -7,7 +7,7 @@ import { choosePageLanguage, fillText, PAGE_TEXTS, type PageLanguage } from './t
 export interface Problem {
   /** HTTP status of the answer. */
   readonly status: number;
-  /** Seconds until the next attempt may succeed; undefined: unknown. */
+  /** Seconds until the next attempt may succeed; undefined when unknown. */
   readonly waitSec?: number | undefined;
   /** Request id, under which the service logs the problem. */
   readonly requestId: string;

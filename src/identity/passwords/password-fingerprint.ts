@@ -19,8 +19,8 @@ export function passwordFingerprintSql(user: string): string {
 }
 
 /**
- * SQL for the Unix second before which a user's tokens count as revoked, comparable with the claim `iat`. 0: no token
- * is revoked.
+ * SQL for the Unix second before which a user's tokens count as revoked, comparable with the claim `iat`. 0 means
+ * that no token is revoked.
  * @param user alias of app_user.
  */
 export function tokensValidFromSql(user: string): string {

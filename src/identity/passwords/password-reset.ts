@@ -45,7 +45,7 @@ export async function findResetUserName(database: Queryable, token: string): Pro
 
 export interface PasswordReset {
   readonly userId: string;
-  /** Address that the link was mailed to; null: unknown. */
+  /** Address that the link was mailed to; null when unknown. */
   readonly sentTo: string | null;
 }
 

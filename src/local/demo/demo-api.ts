@@ -28,7 +28,7 @@ export interface DemoPoint {
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** One decoded message of the stream. A code is the index of a text in `versions` or `tags`, from 1; 0: no text. */
+/** One decoded message of the stream. A code is the index, from 1, of a text in `versions` or `tags`; 0 means none. */
 interface Chunk {
   readonly dateMicros: readonly string[];
   readonly values: readonly number[];

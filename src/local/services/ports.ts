@@ -12,7 +12,7 @@ const [FIRST, LAST] = [20_000, 32_000];
 const MAX_TRIES = 20;
 
 /**
- * @param wanted undefined or 0: any port.
+ * @param wanted undefined or 0 for any port.
  * @returns `wanted` if it is free on loopback, else a free port from the range above.
  * @throws {Error} when none of MAX_TRIES ports is free.
  */

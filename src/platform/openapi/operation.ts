@@ -15,7 +15,7 @@ export type Access =
   | {
       readonly kind: 'caller';
       readonly scope: 'datahub-api' | 'push-data';
-      /** Minimum role of the caller; absent: every user may call. */
+      /** Minimum role of the caller; absent means that every user may call. */
       readonly role?: 'MANAGER' | 'ADMIN';
       /** Claim that the caller must have. */
       readonly permission?: string;
@@ -40,7 +40,7 @@ export interface Body {
 export interface Answer {
   readonly status: number;
   readonly description: string;
-  /** Media type → schema; absent: the body is empty. */
+  /** Media type → schema; absent when the body is empty. */
   readonly types?: Readonly<Record<string, z.ZodType>>;
   /** Description of each response header, by name. */
   readonly headers?: Readonly<Record<string, string>>;

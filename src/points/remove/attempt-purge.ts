@@ -34,7 +34,7 @@ const postpone = (table: PurgeTable) => `
 
 /**
  * Runs one step of the next due purge in its own transaction.
- * @param last the result of the previous call; undefined: begin with the first account.
+ * @param last the result of the previous call; undefined means to begin with the first account.
  * @param work returns true when the purge is complete; its queue entry is then deleted.
  * @returns the turn for the next call; undefined when no purge is due.
  * @throws the error of `work`; the purge is postponed.

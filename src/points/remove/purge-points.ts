@@ -17,7 +17,7 @@ const removeFrom = (target: string) =>
 
 /**
  * Purges up to 32 chunks of each table for the next deleted variable (R-C7).
- * @param last the result of the previous call; undefined: begin with the first account.
+ * @param last the result of the previous call; undefined means to begin with the first account.
  * @returns the turn for the next call; undefined when no purge is due.
  * @throws the error of the purge, which will be retried.
  */

@@ -120,7 +120,7 @@ export async function requestVersionPurge(
 
 /**
  * Purges the versions of the next queued variable in one transaction (R-F7).
- * @param last the result of the previous call; undefined: begin with the first account.
+ * @param last the result of the previous call; undefined means to begin with the first account.
  * @returns the turn for the next call; undefined when no variable is due.
  * @throws the error of the purge, which will be retried.
  */

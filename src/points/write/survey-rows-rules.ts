@@ -36,7 +36,7 @@ export interface Series {
   readonly isHistoryCut: boolean;
   /**
    * Dates before this instant may be rolled up. `refuseRolledUp` refuses a point at such a date, or notes it for a
-   * later rollup. Absent or null: no date is rolled up.
+   * later rollup. Absent or null means that no date is rolled up.
    */
   readonly rolledUntilMicros?: Micros | null;
 }

@@ -21,8 +21,8 @@ export interface PushContents {
   /** Microseconds since 1970-01-01, in UTC, or on the local clock where `isLocal` is not 0. */
   readonly dates: Float64Array;
   /**
-   * Clock of each entry of `dates`: 0: UTC; 1: local; `LOCAL_DAY`: local, at midnight, because the date was given
-   * without a time of day. Undefined when all dates are in UTC.
+   * Clock of each entry of `dates`: 0 for UTC, 1 for local, `LOCAL_DAY` for a local date that was given without a
+   * time of day, and so begins at midnight. Undefined when all dates are in UTC.
    */
   readonly isLocal: Uint8Array | undefined;
   readonly values: Float64Array;
@@ -51,5 +51,5 @@ export const ID_IDENTIFIERS = [
   'variableTypeId',
 ] as const satisfies readonly (keyof TargetIdentifiers)[];
 
-/** Members that an element must not have, except as null: the service takes their values from the token (§2). */
+/** Members that an element must not have, except as null, because the service takes their values from the token (§2). */
 export const FORBIDDEN = ['accountId', 'userId', 'role'] as const;

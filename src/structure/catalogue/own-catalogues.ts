@@ -29,7 +29,7 @@ const nameSchema = textOf(MAX_NAME)
 export interface EntryMember {
   readonly column: string;
   readonly schema: z.ZodType;
-  /** Value of the member when a new entry omits it; absent: the member is required. */
+  /** Value of the member when a new entry omits it; absent means that the member is required. */
   readonly fallback?: unknown;
   /** For a member that takes the names of an enumeration: the number stored for each name. */
   readonly stored?: Readonly<Record<string, number>>;

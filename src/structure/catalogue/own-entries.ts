@@ -17,7 +17,7 @@ export const MAX_ENTRIES = 1000;
 const MAX_NAMED_USES = 5;
 const UNIQUE_VIOLATION = '23505';
 
-/** @returns the schema of an entry to be written. @param isNew true: members without a fallback are required. */
+/** @returns the schema of an entry to be written. @param isNew true makes members without a fallback required. */
 export function entrySchema({ members }: OwnCatalogue, isNew: boolean) {
   const shape = Object.entries(members).map(([name, { schema, fallback }]): [string, z.ZodType] => {
     if (isNew && fallback === undefined) return [name, schema];

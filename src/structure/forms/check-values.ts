@@ -16,7 +16,7 @@ const EMPTY = {};
 
 /**
  * Checks clientData to be written.
- * @param written new clientData; undefined: not written; null: cleared.
+ * @param written new clientData; undefined when clientData is not written, null when it is cleared.
  * @param former the stored clientData; omitted for a new resource.
  * @throws {DomainError} invalid_input with details of the problems that the write adds.
  */

@@ -44,7 +44,7 @@ export function selectFilled(caller: Caller, { entityType, name }: Form): Resour
   return selectResources(resource, caller, [], [isFilled]);
 }
 
-/** @param isBroken true: only resources with problems; false: only resources without problems. Default: all. */
+/** @param isBroken true means only resources with problems, false only those without; by default, all resources. */
 export function listFilled(
   form: Form,
   selection: ResourceSelection,

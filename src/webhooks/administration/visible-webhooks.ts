@@ -13,7 +13,7 @@ import { planVisible, type ReachedEntities, type VisibleWebhook } from './visibl
 
 /**
  * Lists the webhooks that the caller may see (R-B9).
- * @param eventTypes limits the list to webhooks for these types; empty: no limit.
+ * @param eventTypes limits the list to webhooks for these types; empty means no limit.
  * @returns webhooks in order of name.
  */
 export async function listVisible(

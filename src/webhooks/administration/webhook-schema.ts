@@ -69,7 +69,7 @@ export const newWebhookShape = (policy: TargetPolicy) => ({
   headers: clearableHeadersSchema.default({}),
   filter: clearableFilterSchema.default({}),
   bodyTemplate: templateSchema.default(null),
-  /** Secret of the webhook; null: the service generates one. */
+  /** Secret of the webhook; null means that the service generates one. */
   secret: secretSchema.nullish().transform((secret) => secret ?? null),
 });
 

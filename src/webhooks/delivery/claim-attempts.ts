@@ -126,7 +126,7 @@ export async function claimAttempts(
 
 /**
  * Releases the claims of attempts that have no outcome (R-K2).
- * @param delayMs milliseconds until the attempts are due; 0: they keep their due dates.
+ * @param delayMs milliseconds until the attempts are due; 0 means that they keep their due dates.
  */
 export async function releaseClaims(
   queryable: Queryable,

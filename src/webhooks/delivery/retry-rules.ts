@@ -60,7 +60,7 @@ export function planNextStep(
 /**
  * Plans the pause of a webhook: `Retry-After` of a 429 or 503 applies to every message, not only to the refused one
  * (R-I3).
- * @returns milliseconds of the pause, in which only replays are sent; 0: no pause.
+ * @returns milliseconds of the pause, in which only replays are sent; 0 means no pause.
  */
 export function planPause({ state, status, retryAfterMs }: TryEnd): number {
   const isOverloaded = state === 'Failed' && (status === TOO_MANY_REQUESTS || status === UNAVAILABLE);

@@ -14,7 +14,7 @@ export interface EndedAttempt {
   readonly claimed: ClaimedAttempt;
   readonly outcome: AttemptOutcome;
   readonly next: NextStep;
-  /** Milliseconds for which the webhook is paused; 0: no pause. */
+  /** Milliseconds for which the webhook is paused; 0 means no pause. */
   readonly pauseMs: number;
   /** End of the attempt, on the clock of performance.now(). */
   readonly endedMs: number;

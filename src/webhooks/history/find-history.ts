@@ -13,7 +13,7 @@ export interface WebhookHistory {
   /** Header `webhook-id`, the same for every attempt of a message. */
   readonly eventId: string;
   readonly eventType: EventType;
-  /** Number of the attempt, starting at 1; 0: the entry stands for dropped messages. */
+  /** Number of the attempt, starting at 1; 0 means that the entry stands for dropped messages. */
   readonly attempt: number;
   /** Whether a manager requested this attempt by a replay. */
   readonly isReplay: boolean;
@@ -28,7 +28,7 @@ export interface WebhookHistory {
 }
 
 export interface HistoryPage {
-  /** Lists only entries in these states; empty: entries in every state. */
+  /** Lists only entries in these states; empty means entries in every state. */
   readonly states: readonly AttemptState[];
   readonly limit: number;
   readonly offset: number;
@@ -77,7 +77,7 @@ export function planPage(states: readonly AttemptState[]): { readonly statement:
   return states.length === 1 ? { statement: PAGE_OF_STATE, state } : { statement: PAGE, state: states };
 }
 
-/** Counts the entries of the history of a webhook (R-I5). @param states empty: all. */
+/** Counts the entries of the history of a webhook (R-I5). @param states empty for all states. */
 export async function countHistory(
   queryable: Queryable,
   webhookId: string,

@@ -9,7 +9,7 @@ import { getEntry, type WebhookHistory } from './find-history.ts';
 
 interface Origin {
   readonly eventId: string;
-  /** Number of the last attempt; 0: the entry stands for dropped messages. */
+  /** Number of the last attempt; 0 means that the entry stands for dropped messages. */
   readonly lastAttempt: number;
   readonly isPending: boolean;
 }

@@ -31,7 +31,7 @@ export interface TrialServices {
   readonly targetPolicy: TargetPolicy;
   readonly vault: SecretVault;
   readonly audit: WriteAuditEntry<'WebhookTested'>;
-  /** Counts a trial send of the account. @returns milliseconds to wait; 0: allowed. */
+  /** Counts a trial send of the account. @returns milliseconds to wait; 0 when the send is allowed. */
   readonly countTrial: (accountId: number) => Promise<number>;
   readonly log: Log;
 }

@@ -4,7 +4,7 @@ import type { Action, Moment, Period, Query, Tags } from './syntax.ts';
 export interface Row {
   readonly variable: string;
   readonly dateMicros: number;
-  /** Null: a bucket without a value. */
+  /** Null for a bucket without a value. */
   readonly value: number | null;
   readonly version: string | null;
   readonly tags: Tags;

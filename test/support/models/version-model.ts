@@ -48,7 +48,7 @@ export function addVersion(versions: Versions, version: ModelVersion, { isVersio
 
 /**
  * Keeps, at each date, the newest `limit` versions with a VersionTag and the newest `limit` without one (R-F3).
- * @param dateMicros the only date to limit; undefined: limits every date (R-F7).
+ * @param dateMicros the only date to limit; undefined means that every date is limited (R-F7).
  */
 export function limitVersions(versions: Versions, limit: number, dateMicros?: number): Versions {
   return versions.filter((version) => {

@@ -24,7 +24,7 @@ async function stage(read: (batches: RowBatches) => Promise<unknown>) {
 
 const readJson = (text: string) => stage((batches) => readJsonRows(sourceOf(Buffer.from(text)), batches));
 
-/** Reads a workbook with one sheet. @param rows XML of its rows; undefined: the workbook lists the sheet without containing it. */
+/** Reads a workbook with one sheet. @param rows XML of its rows; undefined when the workbook lacks the sheet it lists. */
 function readSheet(name: string, rows: string | undefined) {
   const sheet = `<worksheet><sheetData>${rows ?? ''}</sheetData></worksheet>`;
   const entries = workbookEntries({ sheet })

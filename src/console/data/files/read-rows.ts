@@ -16,7 +16,7 @@ export interface ReadRows {
 }
 
 interface Wanted {
-  /** Numbers of the rows to read; undefined: the first `count` rows below the header. */
+  /** Numbers of the rows to read; undefined means the first `count` rows below the header. */
   readonly rows?: ReadonlySet<number>;
   readonly count: number;
 }

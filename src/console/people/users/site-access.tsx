@@ -167,7 +167,7 @@ function Sources({ userId, access, siteName, onSaved }: GrantedProps & { readonl
 }
 
 interface GrantFields {
-  /** Empty: no site is chosen. */
+  /** Empty when no site is chosen. */
   readonly siteId: string;
   readonly level: Level;
 }

@@ -9,7 +9,7 @@ export type Rollup = 'Hour' | 'Day';
 export interface RetentionFields {
   readonly keepRawYears: string;
   readonly rollup: Rollup;
-  /** Empty: the zone of the source, else of its site, else of the account. */
+  /** Empty means the zone of the source, else of its site, else of the account. */
   readonly timeZoneId: string;
   readonly isActive: boolean;
 }
@@ -31,7 +31,7 @@ export function ruleOf({ keepRawYears, rollup, timeZoneId }: RetentionFields): s
   return JSON.stringify([keepRawYears, rollup, timeZoneId]);
 }
 
-/** Requests the policy and the figures of its rollups. @param variableId undefined: the policy of the account. */
+/** Requests the policy and the figures of its rollups. @param variableId undefined means the policy of the account. */
 export function callRetention(variableId: number | undefined): Promise<RetentionState> {
   return variableId === undefined
     ? bodyOf(api.GET('/account/retention'))
@@ -47,7 +47,7 @@ export async function callPreview(variableId: number | undefined, fields: Retent
   return { counts, rule: ruleOf(fields) };
 }
 
-/** Saves the policy. @param variableId undefined: the policy of the account. */
+/** Saves the policy. @param variableId undefined means the policy of the account. */
 export function saveRetention(variableId: number | undefined, fields: RetentionFields): Promise<unknown> {
   const body = { ...toRule(fields), isActive: fields.isActive };
   return variableId === undefined
@@ -55,7 +55,7 @@ export function saveRetention(variableId: number | undefined, fields: RetentionF
     : bodyOf(api.PUT('/variables/{id}/retention', { params: { path: { id: variableId } }, body }));
 }
 
-/** Removes the policy. @param variableId undefined: the policy of the account. */
+/** Removes the policy. @param variableId undefined means the policy of the account. */
 export function removeRetention(variableId: number | undefined): Promise<unknown> {
   return variableId === undefined
     ? bodyOf(api.DELETE('/account/retention'))

@@ -24,7 +24,7 @@ import {
 } from './retention-calls.ts';
 
 interface RetentionPolicyProps {
-  /** Variable of the policy; absent: the policy of the account. */
+  /** Variable of the policy; absent means the policy of the account. */
   readonly variableId?: number;
 }
 

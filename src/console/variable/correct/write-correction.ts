@@ -12,9 +12,9 @@ export interface Correction {
   /** Divider of the variable, by which the service divides pushed values. */
   readonly divider: number | null;
   readonly edits: Edits;
-  /** VersionTag of the pushed points; empty: none. */
+  /** VersionTag of the pushed points; empty when they get none. */
   readonly label: string;
-  /** Text pushed as the tag `note`; empty: none. */
+  /** Text pushed as the tag `note`; empty when there is none. */
   readonly note: string;
 }
 

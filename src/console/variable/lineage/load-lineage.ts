@@ -30,7 +30,7 @@ interface Tracing {
 /** The points of a variable as of a VersionTimestamp. */
 interface State {
   readonly variableId: number;
-  /** VersionTimestamp of the state; null: the variable had no points. */
+  /** VersionTimestamp of the state; null when the variable had no points. */
   readonly at: string | null;
   /** Alias of the input by which a run read the state; absent for the traced version. */
   readonly alias?: string;

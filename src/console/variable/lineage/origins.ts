@@ -28,7 +28,7 @@ export function originsQuery(variableId: number, versionTimestamps: readonly str
   });
 }
 
-/** An origin as a title, details, and its path in the console. No path: there is no page that the user may open. */
+/** An origin as a title, details, and its path in the console. No path means no page that the user may open. */
 export interface DescribedOrigin {
   readonly title: string;
   readonly details: readonly string[];

@@ -17,7 +17,7 @@ export interface Drawn {
   /** Symbol of the unit; lines with the same unit share an axis. */
   readonly unit: string;
   readonly points: Points;
-  /** Least and greatest value of each bucket; undefined: no band is drawn. */
+  /** Least and greatest value of each bucket; undefined means that no band is drawn. */
   readonly band: { readonly min: Points; readonly max: Points } | undefined;
   /** The line is dashed and slightly transparent. */
   readonly isQuiet: boolean;

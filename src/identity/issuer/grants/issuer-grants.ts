@@ -169,7 +169,7 @@ export async function answerScopeNames(ctx: KoaContextWithOIDC, next: () => Prom
 /**
  * Decides the user and the account of a token. The account is the requested account, else `keptAccountId`, else the
  * account that `findTokenUser` chooses (R-B4).
- * @param keptAccountId account of the sign-in whose code or refresh token is used; undefined: none.
+ * @param keptAccountId account of the sign-in whose code or refresh token is used; undefined means none.
  * @throws invalid_request when the requested account is not a number; invalid_grant when the user is unknown or locked,
  * has no access to the account, or is a member of no account. Also invalid_grant, without `actor`, when the user has a
  * temporary password; with `actor`, when the user is an ADMIN.
@@ -198,7 +198,7 @@ export async function getHolder(
   return holder;
 }
 
-/** @param accountId undefined: the request names no account, and `getHolder` got no `keptAccountId`. */
+/** @param accountId undefined when the request names no account, and `getHolder` got no `keptAccountId`. */
 function noAccess({ role }: TokenUser, accountId: number | undefined): string {
   if (accountId !== undefined) return `Account ${accountId} does not exist, or the user has no access to it`;
   if (role === 'ADMIN') return 'The user is a member of no account; name an account in the form field account';

@@ -7,7 +7,7 @@ interface TokenGrant {
   readonly userId: string;
   readonly accountId: number;
   readonly ttlSec: number;
-  /** Fingerprint of the password the grant is based on; undefined: not checked. */
+  /** Fingerprint of the password the grant is based on; undefined when it is not checked. */
   readonly passwordFingerprint?: string;
 }
 

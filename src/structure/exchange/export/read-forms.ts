@@ -22,7 +22,7 @@ interface StoredForm {
 }
 
 /**
- * @param siteIds limits the rows to forms with values in these sites, their sources or variables; empty: all forms.
+ * @param siteIds limits the rows to forms with values in these sites, their sources or variables; empty means all.
  * @param names names of the account's own units.
  */
 export async function readFormRows(

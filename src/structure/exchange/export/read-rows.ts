@@ -46,7 +46,7 @@ const OF_SITES: Readonly<Record<KindName, (parameter: string) => string>> = {
  * Yields the rows that the caller may read, in the order of a document.
  * @param transaction a snapshot; it is busy until the iteration ends.
  * @param siteIds limits the rows to these sites with their sources and variables, and to the catalogue entries and
- * forms in use there; empty: all.
+ * forms in use there; empty means all.
  */
 export async function* readRows(
   services: RowServices,

@@ -12,7 +12,7 @@ import { MAX_PROBLEMS } from './stage-rows.ts';
 interface ValueRow {
   readonly place: string;
   readonly written: unknown;
-  /** Stored value before the import; undefined: the row creates its resource. */
+  /** Stored value before the import; undefined when the row creates its resource. */
   readonly former: unknown;
 }
 

@@ -10,7 +10,7 @@ import { DocumentRefusal, type RefusalCode } from './document-refusal.ts';
 export interface JsonElement {
   /** Name of the member. */
   readonly list: string;
-  /** Position in the list, from 0; undefined: the member is not a list. */
+  /** Position in the list, from 0; undefined when the value of the member is not a list. */
   readonly index: number | undefined;
   readonly value: unknown;
 }

@@ -28,7 +28,7 @@ interface KnownForm {
   readonly entityType: EntityType;
   readonly name: string;
   readonly lowerName: string;
-  /** Absent: the import creates the form. */
+  /** Absent when the import creates the form. */
   readonly id?: number;
   readonly groups?: readonly DocumentGroup[];
   /** Path of the row that names the form; undefined until a row names it. */

@@ -28,7 +28,7 @@ interface KnownEntry extends Omit<EntryRow, 'unitFamily'> {
   readonly id: number;
   readonly isOwn: boolean;
   readonly familyId?: number | null;
-  /** Path of the row that creates the entry; undefined: the entry is built in, or the account already has it. */
+  /** Path of the row that creates the entry; undefined when the entry is built in, or the account already has it. */
   readonly place?: string;
 }
 type StoredEntry = KnownEntry & { readonly lowerName: string; readonly aggregate: number | null };

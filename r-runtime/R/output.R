@@ -73,7 +73,7 @@ as_series <- function(series, max_points) {
   if (!all(c("Dates", "Values") %in% names(series))) {
     stop(output_error("TimeSeries must have the columns Dates and Values, got ", describe_value(series), hint_series(series)))
   }
-  # A plain list: `[[` of a data frame takes ten times as long.
+  # Makes a plain list, because `[[` on a data frame takes ten times as long.
   columns <- unclass(series)
   points <- max(length(columns[["Dates"]]), length(columns[["Values"]]))
   if (points > max_points) {
@@ -88,8 +88,8 @@ as_series <- function(series, max_points) {
   ))
 }
 
-# Sorts rows whose dates do not ascend: stable, NA last. Columns of unequal length are unchanged: the calculator refuses
-# them (§7).
+# Sorts the rows by date unless they are already sorted. The sort is stable and puts NA last. Leaves columns of unequal
+# length unchanged: the calculator refuses them (§7).
 in_date_order <- function(columns) {
   if (!is.unsorted(columns$Dates, na.rm = TRUE)) return(columns)
   rows <- length(columns$Dates)
@@ -197,8 +197,8 @@ as_numeric_values <- function(values) {
   as.double(unclass(values))
 }
 
-# @return character vector, NULL for NULL: the column as text, a factor as its labels; for a list column (tidyr) the text of
-# each cell, an empty text for an empty cell, or the cell as JSON when it is not a single text.
+# @return the column as a character vector; NULL for NULL. A factor becomes its labels. In a list column (tidyr), an
+# empty cell becomes the empty text, and any other cell that is not a single text becomes JSON.
 as_labels <- function(column) {
   if (is.null(column)) return(NULL)
   if (!is.list(column)) return(as.character(column))

@@ -5,7 +5,8 @@
 #' @param script text; @param globals named list put into `envir`; @param limits list(max_points, max_text_bytes).
 #' @param envir where the script runs: the global environment, because scripts use `<<-` and get().
 #' @param report_line called with the line of each expression of the script before it is evaluated.
-#' @return list(status, notes, and series + errors, or message + call + line + errors): what `result_parts` writes.
+#' @return list for `result_parts`: status, notes and errors; also series when the status is "ok", otherwise message,
+#' call and line.
 #' @noRd
 run_script <- function(script, globals, limits, envir = globalenv(), report_line = function(line) NULL) {
   notes <- new_notes(limits$max_text_bytes - remark_bytes)
@@ -45,8 +46,8 @@ parse_script <- function(script) {
   )
 }
 
-# Converts a syntax error of R. The new message says which string or opening bracket is not closed, if there is one. R's
-# message is "<file>:LINE:COLUMN: text", then the lines of source.
+# Converts R's syntax error to a tidemark_syntax_error, whose message says which string or opening bracket is not
+# closed, if there is one. R's message is "<file>:LINE:COLUMN: text", then the lines of source.
 syntax_error <- function(condition, script) {
   text <- conditionMessage(condition)
   place <- regmatches(text, regexec("^[^\n]*?:([0-9]+):([0-9]+): ", text))[[1]]

@@ -82,7 +82,7 @@ replace_in_base <- function(name, value) {
 }
 
 known_zones <- new.env(parent = emptyenv())
-# POSIX rules such as CET-1CEST are not names of zones.
+# Matches POSIX rules such as CET-1CEST. They are not names of zones, but check_zone accepts them.
 zone_rule_pattern <- "^(:|<|[A-Za-z]{3,}[+-]?[0-9])"
 
 # Warns once per run about each unknown time zone.

@@ -139,8 +139,8 @@ static int limit(int resource, uint64_t soft, uint64_t hard) {
 static struct stage_error set_rlimits(const struct zygote *z, const struct run_header *h) {
   uint64_t address = z->base_address_bytes + h->memory_bytes;
   /*
-   * Allows 8 processes more than the supervisor does, so that the supervisor can count too many processes and report the
-   * limit (supervise.c).
+   * Allows 8 processes more than the supervisor does, so that the supervisor can see that there are too many and report
+   * the limit (supervise.c).
    */
   uint64_t processes = (uint64_t)h->max_processes + 8;
   if (limit(RLIMIT_AS, address, address) < 0 || limit(RLIMIT_CPU, h->cpu_sec, (uint64_t)h->cpu_sec + 1) < 0 ||
@@ -148,7 +148,7 @@ static struct stage_error set_rlimits(const struct zygote *z, const struct run_h
       limit(RLIMIT_CORE, 0, 0) < 0 || limit(RLIMIT_MEMLOCK, 0, 0) < 0 || limit(RLIMIT_MSGQUEUE, 0, 0) < 0 ||
       limit(RLIMIT_SIGPENDING, 256, 256) < 0)
     FAIL(STAGE_RLIMITS);
-  /* Without user namespaces, RLIMIT_NPROC counts every process of the uid, also the zygote and the supervisors. */
+  /* Without user namespaces, RLIMIT_NPROC counts every process of the uid, including the zygote and the supervisors. */
   if (z->mode == MODE_RLIMITS_ONLY) processes += 256;
   if (limit(RLIMIT_NPROC, processes, processes) < 0) FAIL(STAGE_RLIMITS);
   return NO_ERROR;

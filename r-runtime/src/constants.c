@@ -30,8 +30,8 @@ static SEXP *pools;
 static size_t pool_count;
 
 /*
- * Offset of the reference count in an R object. Loading a constant sets its count to FROZEN; the trial run begins with
- * UNLOADED in its place.
+ * Offset of the reference count in an R object. Loading a constant sets its count to FROZEN. Before the trial run,
+ * mark_unloaded changes the count to UNLOADED.
  */
 enum { COUNT_OFFSET = 4 };
 static const uint16_t FROZEN = 0xffff, UNLOADED = 0x8000;
@@ -53,7 +53,7 @@ void note_constants(SEXP pool) {
   if (pools) pools[pool_count++] = pool;
 }
 
-/* Only plain vectors: their identity has no meaning to R code. */
+/* Only plain vectors may be replaced by copies, because R code cannot tell a copy from the original. */
 static int is_movable(SEXP constant) {
   const int type = TYPEOF(constant);
   if (type != LGLSXP && type != INTSXP && type != REALSXP && type != STRSXP) return 0;
@@ -91,7 +91,7 @@ void tm_end_constants(void) {
   end_trial(loaded, loaded_count);
 }
 
-/* Called in the zygote. @return unused: .Call must return an R object. */
+/* Called in the zygote. @return its argument, because .Call must return an R object. */
 SEXP tm_gather_constants(SEXP unused) {
   for (size_t i = 0; i < loaded_count; i++) {
     SEXP pool = (SEXP)loaded[i].at, copy = Rf_duplicate(VECTOR_ELT(pool, (ptrdiff_t)loaded[i].bytes));

@@ -13,7 +13,7 @@ uint64_t monotonic_us(void) {
   return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
 }
 
-/* @return 0 when fd is ready, -1 with errno otherwise. @param forever ignores the deadline. */
+/* @return 0 when fd is ready, -1 with errno otherwise. @param forever whether to ignore the deadline. */
 static int await_ready(int fd, short events, uint64_t deadline_us, int forever) {
   for (;;) {
     uint64_t now = monotonic_us();

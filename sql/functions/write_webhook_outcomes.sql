@@ -8,8 +8,8 @@ create or replace function write_webhook_outcomes(
 ) returns table (webhook_id uuid, is_hopeless boolean) language plpgsql as $$
 #variable_conflict use_column
 begin
-  -- Locks in id order, so that processes that write several webhooks do not deadlock. A separate statement locks: one
-  -- statement that locks and writes would wait for a concurrent change of a row, but still see the row without that change.
+  -- Locks in id order, so that processes that write several webhooks do not deadlock. The lock has its own statement:
+  -- a statement that both locks and writes would wait for a concurrent change of a row, but then not see that change.
   perform from webhook where id = any(webhook_ids) order by id for no key update;
   return query
   with given as materialized (

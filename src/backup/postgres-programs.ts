@@ -26,7 +26,7 @@ export interface PostgresPrograms {
    */
   run(name: ProgramName, argv: readonly string[]): Promise<void>;
   /**
-   * Runs a program until this process receives SIGINT, SIGTERM or SIGHUP; then stops the program by SIGINT and waits
+   * Runs a program until this process receives SIGINT, SIGTERM or SIGHUP; then stops the program with SIGINT and waits
    * for its end. The program writes to the output of this process.
    * @throws {DomainError} conflict when the program is absent, or ends before a stop signal.
    */

@@ -32,7 +32,7 @@ const RECOVERY_SETTING = /^\s*(recovery_\w+|restore_command|hot_standby|archive_
 export interface Restore {
   /** The directory that holds the backups and the archived WAL. */
   readonly directory: string;
-  /** The cluster to create: absent or an empty directory. */
+  /** Directory of the cluster to create; must be absent or empty. */
   readonly target: string;
   /**
    * Instant of the database's clock, ISO 8601 in UTC; later commits are not restored. Undefined
@@ -55,7 +55,7 @@ interface WalFile {
 /**
  * Prepares the directory `target`, in which PostgreSQL recovers when it is started.
  * @throws {DomainError} conflict when `directory` holds no backups, the target is in use or not empty, `until` is before
- * every backup or after the last archived WAL, WAL is missing, or the backup does not match its checksums.
+ * the end of the oldest backup or after the archived WAL, WAL is missing, or the backup does not match its checksums.
  */
 export async function restoreBackup(programs: PostgresPrograms, request: Restore): Promise<Restored> {
   const { directory, target, until } = request;
@@ -134,7 +134,7 @@ async function findWal(
   const end = mtime.toISOString();
   const isCovered = until !== undefined && Date.parse(until) <= mtime.getTime();
   if (!isCovered && firstMissing !== undefined) {
-    // An instant before the end of every backup cannot be restored.
+    // The message proposes the instant `end` only if at least one backup can be restored to it.
     const isRestorable = backups.some(({ restorableFrom }) => isBefore(restorableFrom, end));
     throw new DomainError(
       'conflict',

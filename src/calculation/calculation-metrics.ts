@@ -51,7 +51,7 @@ export function createCalculationMetrics(metrics: Metrics): CalculationMetrics {
 /** Metrics of the zygote, the warm R process from which runs are forked. */
 export interface ZygoteMetrics {
   readonly started: Count;
-  /** Zygotes that died or were killed while they served; others replace them. */
+  /** Zygotes that died or were killed while they served runs; others replace them. */
   readonly died: Count;
   /**
    * Zygotes and standbys that were killed because they sent no heartbeat. `died` also counts the killed zygotes, but

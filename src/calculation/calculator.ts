@@ -32,7 +32,7 @@ const PURGE = `
     select id from calculation_run where finished_date < $1 order by finished_date limit $2)`;
 
 export interface CalculatorServices extends RunServices {
-  /** Queue of wake-ups: a key is an account and an urgency; its members are ids of variables or previews. */
+  /** Queue of wake-ups: a key combines an account and an urgency; its members are ids of variables or previews. */
   readonly queue: MemberQueue;
   readonly queueOptions: QueueOptions;
   readonly outbox: OutboxRelay;
@@ -48,7 +48,7 @@ export interface CalculatorServices extends RunServices {
 }
 
 export interface Calculator {
-  /** Starts no more turns, waits up to `graceMs` for the current turns, then hands back all unfinished turns (R-K2). */
+  /** Starts no more turns, waits up to `graceMs` for the current turns, then requeues all unfinished turns (R-K2). */
   stop(graceMs: number): Promise<void>;
 }
 

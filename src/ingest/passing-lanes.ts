@@ -7,7 +7,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../platform/log.ts';
 
-/** Time after which a write counts as long, so that other batches may be written beside it. */
+/** Time after which a write counts as long, so that other batches may be written at the same time. */
 const OPEN_AFTER_MS = 100;
 const POLL_MS = 50;
 const PAUSE_AFTER_FAILURE_MS = 1000;
@@ -17,7 +17,7 @@ const LANES = [false, true] as const;
 export interface PassingLanes {
   /** Waits for a write of an account. When the write takes long, other batches of the account are written meanwhile. */
   open(accountId: number, write: Promise<unknown>): Promise<void>;
-  /** Waits for all writes that were started beside a long write. */
+  /** Waits for all writes that were started during a long write. */
   close(): Promise<void>;
 }
 
@@ -56,7 +56,7 @@ export function openPassingLanes(
     } catch (error) {
       log.warn(
         { err: error, accountId },
-        'writing batches beside a long write of the account failed; the batches that still wait are retried',
+        'writing batches during a long write of the account failed; the batches that still wait are retried',
       );
       return undefined;
     } finally {

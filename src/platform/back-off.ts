@@ -1,5 +1,5 @@
 /**
- * Delays the next attempt at work after a fault of the service (R-A15). A key, such as an account id, stands for the
+ * Delays the next attempt at work after a fault of the service (R-A15). A key, such as an account id, identifies the
  * work; its delay grows exponentially, with jitter. Each process keeps its own delays in memory. The work itself is in
  * the database, so a restart, which forgets the delays, only makes the next attempt earlier.
  */

@@ -8,7 +8,7 @@ test_that("run: names_read finds the names read from inputVariables, inputForms 
   expect_identical(found, c("inputForms$x y", "inputVariables$a", "inputConstants$k"))
 })
 
-test_that("run: a failed script gets a hint for each undeclared or unset name; a successful one for undeclared names (R-H9)", {
+test_that("run: a failed script gets a hint for each undeclared or unset name, a successful script only for undeclared names (R-H9)", {
   globals <- list(inputVariables = list(main = 1), inputForms = list(area = NULL, floors = 2), inputConstants = list(limit = NULL))
   read <- "inputVariables$mian; inputForms$area; inputForms$floors; inputConstants$k; inputConstants$limit"
   expect_identical(run(paste0(read, "; stop('no')"), globals)$notes$warnings, c(
@@ -58,7 +58,7 @@ test_that("run: an invalid result has the line of the last expression; returned 
   expect_identical(run("x <- 1\nlist(Errors = 'no data')")$line, 0L)
 })
 
-test_that("run: a member in the wrong case is named with its line, unless the script creates it (R-H8)", {
+test_that("run: a hint gives a member in the wrong case and its line, unless the script creates that member (R-H8)", {
   fine <- "list(TimeSeries = list(Dates = 1L, Values = 1))"
   warnings_of <- function(script) run(paste(script, fine, sep = "\n"))$notes$warnings
   expect_identical(
@@ -82,7 +82,7 @@ test_that("run: Errors without a series become the message and the errors of the
   expect_identical(result[c("message", "errors")], list(message = "a\nb", errors = c("a", "b")))
 })
 
-test_that("run: quit() fails the run with its line, keeps the notes, and try() does not catch it (R-H7)", {
+test_that("run: quit() fails the run and its line is reported; the notes are kept, and try() does not catch it (R-H7)", {
   local_quit <- "quit <- tidemark:::refuse_quit\nmessage('kept')\nf <- function() {\n  try(quit(status = 3))\n}\nf()\nstop('not reached')"
   result <- run(local_quit)
   expect_match(result$message, "the script called quit()", fixed = TRUE)
@@ -105,7 +105,7 @@ test_that("run: a syntax error names the bracket or string that is not closed (R
   expect_identical(failure("x <- 1\ny <- 'abc\n"), list(2L, "the string that starts on this line has no closing quote"))
 })
 
-test_that("run: an unknown time zone is a warning, once (R-H8)", {
+test_that("run: an unknown time zone gives one warning, however often it is used (R-H8)", {
   script <- "x <- as.POSIXct('2026-01-01', tz = 'Europe/Brusels')
     y <- format(Sys.time(), tz = 'Europe/Brusels'); z <- as.POSIXct(0, tz = 'Europe/Brussels'); as.POSIXct(0, tz = 'CET-1CEST')
     list(TimeSeries = list(Dates = 1L, Values = 1))"

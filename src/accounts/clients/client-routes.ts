@@ -143,7 +143,7 @@ async function postSigningKey(c: Context<Env>, database: Database): Promise<Resp
   return c.json(keys);
 }
 
-/** Checks that the caller still is an ADMIN, then runs the change (R-B5). */
+/** Checks that the caller is still an ADMIN, then runs the change (R-B5). */
 function change<Result>(
   c: Context<Env>,
   database: Database,

@@ -10,7 +10,7 @@ import { isReached, readReach } from '../../identity/caller/site-reach.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import { TIME_PERIOD, type TimePeriod } from '../../structure/catalogue/enumerations.ts';
 
-/** Maximum items of each list; the counts beside the lists include the items left out. */
+/** Maximum items of each list; the count given with a list includes the items left out. */
 const MAX_ITEMS = 50;
 /** Maximum failed runs examined, the newest first. A calculation that fails every minute has this many in 3.5 days. */
 const MAX_FAILED_RUNS = 5000;
@@ -102,7 +102,7 @@ export async function readHealth(queryable: Queryable, caller: Caller, options: 
   return { checkedDate, variables, calculations, pushes, files, ...(webhooks && { webhooks }), waiting };
 }
 
-/** Names of TimePeriod in the order of its numbers (R-C8). */
+/** Names of the TimePeriods, in the order of their numbers (R-C8). */
 const TIME_PERIODS = Object.keys(TIME_PERIOD);
 
 /** SQL for an instant as ISO 8601 text in UTC, to the second. */

@@ -41,7 +41,7 @@ interface ExistingUser {
 
 /**
  * Accepts an invitation (§3, R-B10). A new user gets a temporary password by mail. An existing user who is not yet a
- * member becomes a member and keeps the present role, because a user has one role in all accounts. Unless this user has
+ * member becomes a member and keeps their role, because a user has the same role in all accounts. Unless this user has
  * proven the mail address, the password is revoked and a temporary password is mailed.
  * @throws {DomainError} not_found when the token is unknown, used or expired; conflict as `joinAccount` and
  *   `finishNewUser`; dependency_unavailable when the directory fails.

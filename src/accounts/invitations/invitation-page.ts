@@ -28,7 +28,7 @@ type Env = RequestIdEnv & { Bindings: HttpBindings };
 
 /**
  * Routes of the page of an invitation (R-B10). Mount them before bearer authentication.
- * @param origin of the service's own pages.
+ * @param origin web origin of the service's own pages.
  */
 export function invitationPage(services: AccountServices, origin: string): Hono<Env> {
   return new Hono<Env>()

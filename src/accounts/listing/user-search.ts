@@ -104,7 +104,7 @@ function claimParameter(description: string, maxLength: number): QueryParameter<
   };
 }
 
-/** A parameter that may be repeated, with at most 254 characters each time. @param separator splits each text. */
+/** A repeatable parameter; each text has at most 254 characters. @param separator splits a value into several texts. */
 function textsParameter(description: string, separator?: string): QueryParameter<readonly string[]> {
   return {
     description,

@@ -3,7 +3,7 @@ import type { Queryable } from '../../platform/database/database.ts';
 
 /** Formats an instant in the reader's language. @param timeZone IANA name. */
 export function writeExpiry(instant: Date, language: string, timeZone = 'UTC'): string {
-  // Intl accepts `timeZoneName` only with individual parts, not with `dateStyle`.
+  // Intl accepts `timeZoneName` together with options such as `year` and `hour`, but not with `dateStyle`.
   const form = new Intl.DateTimeFormat(language, {
     ...{ year: 'numeric', month: 'long', day: 'numeric', hour: '2-digit', minute: '2-digit' },
     ...{ timeZone, timeZoneName: 'short' },

@@ -78,7 +78,7 @@ export async function replaceClaims(
 export interface UserClaim {
   readonly accountId: number;
   readonly userId: string;
-  /** Key of the claim. The type of a permission is its name, such as `datapusher.standard` (R-B8). */
+  /** Key of the claim; for a permission, the name of the permission, such as `datapusher.standard` (R-B8). */
   readonly claimType: string;
   /** Value of the claim; default "true". The value "false" denies a permission. */
   readonly claimValue?: string;

@@ -79,8 +79,8 @@ async function addMember(
 }
 
 /**
- * Removes the membership together with its claims, features and site access. Unlike other changes, it is allowed for a
- * user who also belongs to accounts of other managers, because it does not affect those accounts.
+ * Removes the membership together with its claims, features and site access. Unlike other changes, a removal is allowed
+ * for a user who also belongs to accounts of other managers, because it does not affect those accounts.
  * @returns false when the user is not a member.
  */
 async function removeMember(

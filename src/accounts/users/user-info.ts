@@ -123,7 +123,7 @@ export const LEVEL_COLUMNS: Readonly<Record<UserDisplayLevel, string>> = {
     u.created_date as "createdDate", u.last_login_date as "lastLoginDate"`,
 };
 
-/** Converts a row with the columns of `level` to the user that answers show. */
+/** Converts a row with the columns of `level` to the user object of an answer. */
 export function toUser(level: UserDisplayLevel, row: Readonly<Record<string, unknown>>): UserInfoLight {
   if (level !== 'Verbose') return row as unknown as UserInfoLight;
   const { featureRows, ownFeatures, lockedUntilOrPast, ...info } = row as unknown as InfoRow & {

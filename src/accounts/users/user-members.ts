@@ -1,4 +1,4 @@
-/** Members that clients write in the JSON of a user, and their columns. POST accepts what GET returns (R-C, R-C2). */
+/** Members of a user that clients write, and the columns that store them. POST accepts what GET returns (R-C, R-C2). */
 import { z } from 'zod';
 import type { Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';

@@ -26,12 +26,12 @@ const FIND_WAITING = `
   select account_id as "accountId", id, 'preview' as urgency from calculation_preview where state = 'Waiting' order by id`;
 const FIND_OPEN = `
   select from calculation_preview where id = $1 and created_date > clock_timestamp() - $2 * interval '1 millisecond'`;
-/** Interval at which a calculator checks that the client still waits. */
+/** Interval at which a calculator checks whether the client still waits. */
 const CHECK_INTERVAL_MS = 500;
 // The API no longer waits for the answer to a task of this age (ask-calculator.ts).
 const FORGET = `delete from calculation_preview where created_date < now() - interval '10 minutes'`;
 
-// Newest date of the points of these variables: the inputs in the saved declaration of variable $1, and variables $2.
+// Newest date among the points of the inputs in the saved declaration of variable $1, and of the variables with ids $2.
 const NEWEST_DATE = `
   select (extract(epoch from max(max_date)) * 1000000)::int8 as newest from series
   where max_date > '-infinity' and variable_id in (

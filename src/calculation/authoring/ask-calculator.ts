@@ -6,7 +6,7 @@ import type { MemberQueue } from '../../platform/queue.ts';
 import { wakeTurns } from '../turns/turn-wake-ups.ts';
 import type { PreviewAnswer, PreviewTask } from './preview-task.ts';
 
-// Maximum wait of the API: a preview may wait for other previews, and its script may use its whole wall time.
+// Maximum wait of the API: a preview may wait for other previews, and its script may run up to its limit of wall time.
 export const PATIENCE_MS = 90_000;
 /**
  * Maximum open previews of one account, because each costs the API about five queries per second. Previews that are

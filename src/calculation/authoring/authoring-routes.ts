@@ -142,10 +142,10 @@ interface Problem extends ErrorDetail {
 }
 
 /**
- * Reports syntax errors, and problems for which saving a new variable would be refused. One such problem is an input
- * that no longer exists. When the saved declaration already has this input, saving accepts it, but runs fail. Warns of
- * names that are read but not declared, and of periods of which the window of an input may contain only a part. Saves
- * nothing and does not run the script.
+ * Reports syntax errors, and problems for which saving a new variable with this declaration would be refused. So it
+ * reports an input that no longer exists even when the saved declaration already has this input: the save then
+ * succeeds, but runs fail. Warns of names that are read but not declared, and of periods that the window of an input
+ * may cover only in part. Saves nothing and does not run the script.
  */
 async function validate(asker: Asker, c: Context<CallerEnv>, variableId: number, calculated: unknown) {
   const problems: Problem[] = [...(await findSavingProblems(asker, c, variableId, calculated))];
@@ -210,12 +210,12 @@ function findUndeclared(
 /** Dates of a preview as a body or a query gives them. */
 type GivenDates = Readonly<Partial<Record<keyof typeof datesShape, ParsedMoment | null | undefined>>>;
 
-/** Returns the error for `from` of a body. */
+/** @returns the error for an invalid `from` in a body. */
 const refuseInBody = (message: string): DomainError => invalidInput([{ path: '$.from', message }]);
 
 /**
  * Converts the dates of a preview to instants. A date without a zone is local time of the variable's source (R-A11).
- * @param refuse returns the error for `from`.
+ * @param refuse returns the error for an invalid `from`.
  * @throws {DomainError} invalid_input when `from` is later than `to`.
  */
 async function settleDates(

@@ -20,7 +20,7 @@ const COVERING: Readonly<Record<Period, readonly Period[]>> = {
 /**
  * @param names that the script reads, such as `inputVariables$a`; when none begins with
  * `inputVariables$`, all inputs are checked.
- * @param path of the formula.
+ * @param path JSON path of the formula.
  * @returns at most one warning for each input: about the first grouping by a period that the window may cover in part.
  */
 export function findPartialPeriods(

@@ -39,7 +39,7 @@ export interface ScriptProblem {
 
 /** A civil period that a script groups dates by. */
 export interface ScriptBucket {
-  /** `Year` also stands for quarters, because `alignTo` has no quarter. */
+  /** `Year` also covers quarters, because `alignTo` has no quarter. */
   readonly period: 'Hour' | 'Day' | 'Week' | 'Month' | 'Year';
   /** Line in which the top-level expression with the grouping begins, counted from 1. */
   readonly line: number;

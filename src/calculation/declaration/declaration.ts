@@ -1,6 +1,6 @@
 /**
  * Schema of the declaration of a calculated variable (R-H1), as clients write it. The formulas `[{}]` are accepted: a
- * client may create a variable with an empty formula, and fill the formula by a later PUT. A null member counts as
+ * client may create a variable with an empty formula, and fill in the formula with a later PUT. A null member counts as
  * absent, because clients post back what they read.
  */
 import { createHash } from 'node:crypto';
@@ -36,12 +36,12 @@ const aliasSchema = z
       `must be an R name: a letter or dot, then letters, digits, dots and underscores, got ${JSON.stringify(input)}`,
   });
 
-/** @returns parameters of a schema whose error text is the rule and the value that was given; a long value is cut. */
+/** @returns schema parameters that make the error message: the rule and the given value; a long value is truncated. */
 const withRule = (rule: string) => ({
   error: ({ input }: { readonly input?: unknown }) => `${rule}, got ${showValue(input)}`,
 });
 
-/** An instant. `settleDeclaration` has already read dates without a zone as local time of the source (R-A11). */
+/** An instant. `settleDeclaration` has already converted dates without a zone from local time of the source (R-A11). */
 const instantSchema = z
   .string(withRule(DATE_RULE))
   .refine((text) => parseDate(text)?.isLocal === false, withRule(DATE_RULE))
@@ -211,8 +211,8 @@ function refuseReversed<From extends string, To extends string>(from: From, to: 
 }
 
 /**
- * Refuses two formulas with the same `validFrom`: where formulas overlap, the formula with the latest `validFrom` is
- * valid.
+ * Refuses two formulas with the same `validFrom`: where formulas overlap, the latest `validFrom` decides which formula
+ * is valid.
  */
 function refuseSameBegin(
   { calculatedVariableFormulas }: { readonly calculatedVariableFormulas: readonly FormulaDeclaration[] },
@@ -231,7 +231,7 @@ function refuseSameBegin(
   }
 }
 
-/** Version of the JSON text that `hashDeclaration` hashes; increase it when a declaration would give another text. */
+/** Version of the JSON text that `hashDeclaration` hashes; increase it when the code would write another text. */
 const FORM = 'v1';
 
 /**

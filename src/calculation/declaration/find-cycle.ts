@@ -5,10 +5,10 @@
  */
 import type { Queryable } from '../../platform/database/database.ts';
 
-// A variable without readers closes no cycle. A variable may read its own past, so edges from a variable to itself do
-// not count. Returns no rows when there is no cycle; otherwise, for each variable found, one variable that reads it.
-// `offset 0` keeps the nested loop over the primary key: the planner could otherwise build a hash table for each round
-// of the recursion.
+// Searches only if another variable reads $1: otherwise there is no cycle. A variable may read its own past, so edges
+// from a variable to itself do not count. Returns no rows when there is no cycle; otherwise, for each variable found,
+// one variable that reads it. `offset 0` keeps the nested loop over the primary key: the planner could otherwise build
+// a hash table for each round of the recursion.
 const READERS = `
   with recursive added (id) as materialized (
     select unnest($2::int[]) except select input_variable_id from variable_input where variable_id = $1 except select $1

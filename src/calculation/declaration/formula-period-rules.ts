@@ -53,8 +53,8 @@ function findValid(begins: readonly Micros[], ends: readonly Micros[], at: Micro
 }
 
 /**
- * @returns the part of a range of dates that lies in a period. For a range outside the period, returns the date of the
- * period nearest to it, because the window of an input at this date may contain dates of the range (R-H1).
+ * @returns the part of a range of dates that lies in a period. For a range outside the period, returns only the date in
+ * the period that is nearest to the range: the window of an input at this date may contain dates of the range (R-H1).
  */
 export function clampInto({ fromMicros, untilMicros }: FormulaPeriod, range: DateRange): DateRange {
   return { fromMicros: clamp(range.fromMicros), toMicros: clamp(range.toMicros) };

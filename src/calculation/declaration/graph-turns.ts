@@ -1,7 +1,7 @@
 /**
  * Serialises savers of the calculation graph of an account: two declarations that are saved concurrently could each be
  * free of cycles, but close a cycle together. A waiting saver holds no connection: savers of this process wait in FIFO
- * order in memory, and the first saver in the queue retries the lock of the account, which another process may hold.
+ * order in memory, and the first of them keeps trying to take the account's lock, which another process may hold.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';

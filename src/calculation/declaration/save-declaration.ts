@@ -22,12 +22,12 @@ import { findGraphCycle, saveDeclarations } from './save-declarations.ts';
 import { settleDeclaration } from './settle-declaration.ts';
 
 const ROOT = '$.calculated';
-/** Maximum variables that the error of a cycle names; the middle of a longer cycle is left out. */
+/** Maximum number of variables that the error for a cycle names; the middle of a longer cycle is left out. */
 const MAX_NAMED = 20;
 
 /**
- * Creates the functions by which `structure/` saves and shows declarations (R-H1). `save` throws {DomainError} as
- * `saveDeclaration`, and invalid_input for a declaration that does not fit the schema.
+ * Creates the functions by which `structure/` saves and shows declarations (R-H1). `save` throws what `saveDeclaration`
+ * throws, and {DomainError} invalid_input for a declaration that does not fit the schema.
  */
 export function openDeclarations(database: Database): Declarations {
   const turns = openGraphTurns(database);
@@ -55,10 +55,10 @@ export function openDeclarations(database: Database): Declarations {
 }
 
 /**
- * Saves the declaration of a variable (R-H1). A declaration must be saved in a transaction of graph-turns.ts.
+ * Saves the declaration of a variable (R-H1). Call it in a `GraphTurns.run`, unless `declaration` is undefined.
  * @param declaration undefined when the variable is no longer calculated.
  * @param accepted references of the former declaration, which are not checked. Default: none.
- * @throws {DomainError} invalid_input and calculation_cycle as `checkDeclaration`.
+ * @throws {DomainError} invalid_input and calculation_cycle as `checkDeclaration` does.
  * @throws {GraphBusyError} when there is a declaration and another transaction is changing the graph.
  */
 export async function saveDeclaration(

@@ -89,7 +89,7 @@ async function parse(queryable: Queryable, sourceId: number, given: unknown): Pr
   }
 }
 
-/** Finds problems of the references in declarations, and triggering inputs that are the calculated variable itself. */
+/** Finds problems of the references in declarations, and inputs by which a variable would trigger itself. */
 async function findBroken(
   transaction: Transaction,
   caller: Caller,

@@ -15,7 +15,7 @@ type CivilBucket = Exclude<Bucket, 'all'>;
 
 /**
  * @returns the first instant of the bucket that contains `micros` (R-H6). Buckets that overlap, because the clock goes
- * back across their bound, count as one bucket.
+ * back across the boundary between them, count as one bucket.
  */
 export function bucketBegin(micros: Micros, bucket: CivilBucket, timeZoneId: string): Micros {
   const { startOf, previous } = bucketsOf(bucket, timeZoneId);

@@ -43,13 +43,13 @@ export interface InputRecord {
   readonly tags?: readonly string[];
   /**
    * Greatest VersionTimestamp of the variable at the time of the run; null when the variable had no points. When the
-   * record has no `asOf`, a read of the window with this timestamp as `asOf` returns the same points while their versions
-   * are stored.
+   * record has no `asOf`, a read of the window with this timestamp as `asOf` returns the same points as long as their
+   * versions are stored.
    */
   readonly lastVersionTimestamp: string | null;
   /**
-   * The instant from which the states of the variable are complete; present when versions that the input could have read
-   * were deleted (R-F9).
+   * The first instant as of which the state of the variable is still complete; present when versions that the input
+   * could have read were deleted (R-F9).
    */
   readonly historyFrom?: string;
   /**
@@ -185,7 +185,7 @@ function planInput(
 
 function windowOf(transaction: Transaction, { input, variable, selection, buckets }: InputPlan, changed: DateRange) {
   const findNthBefore: FindNthBefore = async (limit, toMicros) => {
-    // The granularity `All` makes one bucket of the last N points.
+    // The granularity `All` makes one bucket of the last N points, so this search counts points.
     const grouped = buckets?.bucket === 'all' ? undefined : buckets;
     const wanted: PointSelection = { ...selection, toMicros, isToIncluded: true, order: 'DESC', limit };
     let first: number | undefined;
@@ -227,7 +227,7 @@ function tooManyPoints({ alias }: InputDeclaration, maxPoints: number): DomainEr
 }
 
 /**
- * After a failure of `visit`, reads the remaining items and ignores them: to leave a read early would close the
+ * After a failure of `visit`, reads the remaining items and ignores them, because leaving a read early would close the
  * connection, which holds the lock of the run.
  */
 async function visitAll<Item>(items: AsyncIterable<Item>, visit: (item: Item) => void): Promise<void> {

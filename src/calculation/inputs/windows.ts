@@ -103,7 +103,7 @@ function absoluteWindow(input: InputDeclaration, timeZoneId: string): Window {
 export function reachOf(input: InputDeclaration, changed: DateRange, timeZoneId: string): DateRange {
   if (input.periodType !== 'RelativeDate') return align(input, changed, timeZoneId);
   const reach = {
-    // The start of the shifted range is exclusive: one microsecond later is the first date.
+    // The start of the shifted range is exclusive, so the first date is one microsecond later.
     fromMicros: shift(changed.fromMicros, input, -1, timeZoneId) + 1,
     toMicros: shift(changed.toMicros, input, 1, timeZoneId),
   };

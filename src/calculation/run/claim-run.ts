@@ -32,8 +32,8 @@ const RUN_COLUMNS = `id, variable_id as "variableId", account_id as "accountId",
   ${micros('from_date', 'fromMicros')}, ${micros('to_date', 'toMicros')}, ${micros('trigger_date', 'triggerMicros')},
   (extract(epoch from started_date - requested_date) * 1000)::int8 as "waitMs"`;
 
-// True when the database has restarted since the run started: then the calculator did not cause the end of the run
-// (R-A15). A crash resets the statistics; an orderly restart renews the server's start time.
+// True when the database has restarted since the run started: then the calculator is not blamed for the end of the
+// run (R-A15). A crash resets the statistics; an orderly restart renews the server's start time.
 const HAS_RESTARTED = `
   (select greatest(pg_postmaster_start_time(), stats_reset) from pg_stat_bgwriter) > calculation_run.started_date`;
 

@@ -107,8 +107,8 @@ export async function compute(
 ): Promise<Computed> {
   const startMs = performance.now();
   const loaded = await loadInSnapshot(services, connection, request).catch((error: unknown) => {
-    // An unavailable dependency is not the author's fault: the error is thrown. A run that is not a preview or a
-    // replay is then repeated later.
+    // An unavailable dependency is not the author's fault: the error is thrown. The run is then repeated later,
+    // unless it is a preview or a replay.
     if (error instanceof DomainError && error.code !== 'dependency_unavailable') return error;
     throw error;
   });

@@ -74,7 +74,7 @@ async function handBackLater({ database }: RunServices, run: ClaimedRun, signal?
       );
       return;
     } catch (error) {
-      // Any other error ends the retries, for example the error that another session has ended the run.
+      // Any other error ends the retries, for example `RunEndedElsewhere`.
       if (!isTransientError(error)) return;
     }
     if (isStopping(signal)) giveUpMs = Math.min(giveUpMs, performance.now() + STOPPING_PATIENCE_MS);

@@ -34,7 +34,7 @@ export type RunRecord = Readonly<Record<string, unknown>> & {
   readonly formulas: readonly FormulaRecord[];
   /** Calculated variables whose results led to this run. */
   readonly ancestors: readonly number[];
-  /** Ids of the inputs whose change requested the run. */
+  /** Ids of the inputs whose changes triggered the run. */
   readonly causes: readonly number[];
 };
 

@@ -55,7 +55,7 @@ export class FrameError extends Error {
   override readonly name = 'FrameError';
 }
 
-if (endianness() !== 'LE') throw new Error('Tidemark needs a little-endian machine for its frames to R');
+if (endianness() !== 'LE') throw new Error('Tidemark needs a little-endian machine: frames to R are little-endian');
 
 /** @returns the request frame of a job. In texts, NUL becomes U+FFFD, because a text in R cannot contain NUL. */
 export function encodeRequest(job: SandboxJob): Buffer {
@@ -84,7 +84,7 @@ export interface FrameLimits {
 
 /** Maximum files of a result. The runner itself keeps at most 20 (r-runtime/R/files.R), but a script can forge a result. */
 const MAX_FILES = 100;
-/** A table of at most this number of texts is decoded at once; the texts of a longer table are decoded when read. */
+/** A table of at most this number of texts is decoded immediately; a longer table decodes each text when it is read. */
 const MAX_TABLE_STRINGS = 1000;
 
 /** Thrown for more points than a result may have. */
@@ -105,7 +105,7 @@ export function tryDecodeResult(bytes: Buffer, limits: FrameLimits): ResultFrame
 }
 
 /**
- * Decodes a script's result frame. Above `maxPoints`, the status is `output_size`. Truncates notes to `maxTextBytes`.
+ * Decodes a script's result frame. Status `output_size` means more than `maxPoints` points. Cuts notes to `maxTextBytes`.
  * @throws FrameError when the bytes are not exactly one result frame.
  */
 export function decodeResult(bytes: Buffer, limits: FrameLimits): ResultFrame {
@@ -207,7 +207,7 @@ function writeScalar(writer: FrameWriter, value: ScalarValue): void {
   }
 }
 
-/** @returns true for a number that R can hold as an integer. R has no integer −2³¹, which stands for NA, and no −0. */
+/** @returns true for a number that R can hold as an integer. R uses −2³¹ for NA, and has no integer −0. */
 function isRInteger(value: number): boolean {
   return Number.isInteger(value) && Math.abs(value) < 2 ** 31 && !Object.is(value, -0);
 }

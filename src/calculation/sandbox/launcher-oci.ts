@@ -70,7 +70,7 @@ function runArguments(settings: OciSettings, name: string, directory: string): r
     ...['--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--security-opt', `seccomp=${SECCOMP_PROFILE}`],
     ...['--security-opt', isDocker(settings.command) ? 'systempaths=unconfined' : 'unmask=ALL'],
     ...['--memory', String(settings.memoryBytes), '--pids-limit', String(settings.maxProcesses)],
-    // Sets lower limits than the engines do by default: their defaults fail where hard limits may not be raised.
+    // Sets limits below the engines' defaults: the defaults fail where hard limits may not be raised.
     ...['--ulimit', 'nofile=1024:4096', '--ulimit', 'nproc=1000:1000'],
     ...userNamespace(settings.command),
     ...['--volume', `${directory}:${SOCKET_DIRECTORY}`, ...environment],

@@ -1,7 +1,7 @@
 /**
- * Finds folders and control groups of killed calculators. Their names contain the PID namespace and the process id of
- * the calculator. So the next calculator recognises the folders of a live calculator, even where containers share the
- * parent folder.
+ * Finds folders and control groups that killed calculators left behind. Each name contains the PID namespace and the
+ * process id of the calculator that made it, so that the folders of a live calculator are not taken for leftovers, even
+ * where containers share the parent folder.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readlinkSync } from 'node:fs';

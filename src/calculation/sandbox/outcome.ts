@@ -20,7 +20,7 @@ interface Ending {
 
 export interface DecidedLimits extends RunLimits {
   /**
-   * False when other scripts of the run were executed before: messages about time limits then name all scripts
+   * False when other scripts of the run were executed before: messages about time limits then refer to all scripts
    * together. Default: true.
    */
   readonly isFirst?: boolean;

@@ -27,7 +27,7 @@ import { Zygote } from './zygote.ts';
 
 /** Milliseconds that a run may take beyond its wall limit, for set-up and for the transfer of a large answer. */
 const GRACE_MS = 60_000;
-/** Processes that `sharedLimits` allows in addition, for the zygote, the supervisors and the waiting runners. */
+/** Extra processes that `sharedLimits` allows for the zygote, the supervisors and the waiting runners. */
 const OWN_PROCESSES = 64;
 const CONNECT_PATIENCE_MS = 30_000;
 const CONNECT_RETRY_MS = 100;

@@ -9,7 +9,10 @@ type Run = (job: SandboxJob) => Promise<SandboxOutcome>;
 
 const NO_POINTS = 'TimeSeries = list(Dates = integer(), Values = numeric())';
 
-/** R code that sets `always` and `contained` to the checked guarantees of R-H7 that do not hold. */
+/**
+ * R code that lists the guarantees of R-H7 that do not hold: `always` has those checked in every mode, `contained`
+ * those checked only in the mode `namespaces`.
+ */
 const PROBE = `
 status <- tryCatch(readLines("/proc/self/status"), error = function(e) character())
 field <- function(name) sub("^[^:]*:[[:space:]]*", "", grep(paste0("^", name, ":"), status, value = TRUE))

@@ -1,7 +1,7 @@
 /**
  * Life cycle of the zygote, the warm R process from which runs are forked: start it, wait until it listens, watch its
  * heartbeat, replace it when it dies or is stuck, stop it. A standby is a second zygote, started in advance, that
- * replaces the first. Without a standby, a new zygote is started, with growing pauses.
+ * replaces the first. Without a standby, a new zygote is started, after a pause that grows with each failed start.
  */
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -47,7 +47,7 @@ export class Zygote {
   #standby: Container | undefined;
   /** Settles when the standby that is starting is ready, or has failed to start. */
   #starting: Promise<void> | undefined;
-  /** Settles when the preparation of a standby, with its pause, has ended. */
+  /** Settles when the preparation of a standby (the pause, then the start) has ended. */
   #preparing: Promise<void> | undefined;
   #backoffMs = FIRST_BACKOFF_MS;
   readonly #standbyDelayMs: number;
@@ -62,8 +62,8 @@ export class Zygote {
   }
 
   /**
-   * @param standbyDelayMs pause before each standby except the first is started.
-   * @param firstStandbyDelayMs pause before the first standby is started.
+   * @param standbyDelayMs pause before the start of each standby except the first.
+   * @param firstStandbyDelayMs pause before the start of the first standby.
    * @throws {SandboxUnavailableError} when R does not start, with its last lines of standard error.
    */
   static async open(
@@ -238,7 +238,7 @@ export class Zygote {
 
 /**
  * Calls `onSilence` once, when `SILENT_CHECKS` consecutive checks each found no new heartbeat. Counts checks instead
- * of time, because after a blocked event loop the waiting heartbeats are read before the next check.
+ * of time, because after the event loop was blocked, the waiting heartbeats are read before the next check.
  * @returns a function that stops watching.
  */
 function watchHeartbeat(child: ChildProcess, onSilence: (silentMs: number) => void): () => void {

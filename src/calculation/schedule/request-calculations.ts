@@ -160,7 +160,7 @@ export async function requestScheduled(transaction: Transaction, due: readonly D
   );
 }
 
-// Finds the requests downstream of variables whose runs ended: a request may proceed even when the run wrote nothing.
+// Finds the requests downstream of variables whose runs ended: these may now proceed, even when the runs wrote nothing.
 const FIND_WAITING_FOR = `
   with recursive downstream (id) as (
     select variable_id from variable_input where input_variable_id = any($1::int[])
@@ -270,7 +270,7 @@ export interface RunRequest {
   readonly wave: number;
   /** Calculated variables through whose results the change reached this variable (R-H11). */
   readonly ancestors: readonly number[];
-  /** Ids of the inputs whose change requested the run (R-H8). */
+  /** Ids of the inputs whose changes triggered the run (R-H8). */
   readonly causes: readonly number[];
   readonly attempt: number;
   /** Id of the first HTTP request that caused the run (R-A10); null when none did. */

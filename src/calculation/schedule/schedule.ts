@@ -1,9 +1,9 @@
 /**
  * Cron expressions of formulas (R-H5): five fields, six fields with the seconds first, or a name such as @daily. An
  * expression without a time zone applies in the zone of the variable's source. An expression with one time of day has
- * one instant on each of its days: when the clock skips the time, the end of the gap; when the clock repeats the time,
- * the first of the two instants. An expression with several times of day has no instant for a skipped time, and two
- * instants for a repeated time.
+ * one instant on each of its days. When the clock skips the time, this instant is the end of the gap; when the clock
+ * repeats the time, it is the first of the two instants. An expression with several times of day has no
+ * instant for a skipped time, and two instants for a repeated time.
  */
 import { Cron } from 'croner';
 import { z } from 'zod';
@@ -25,7 +25,7 @@ export interface DueSchedule {
 
 export const CRON_RULE = 'must be a cron expression such as 15 6 * * 1-5, with an instant in the future';
 
-// An expression can be checked in any zone.
+// Zone in which `hasNextInstant` checks an expression; any zone would do.
 const SOME_ZONE = 'UTC';
 
 const cronSchema = z

@@ -1,7 +1,7 @@
 /**
  * Wake-ups of calculators. A turn is a variable to run or a preview to answer. Redis holds one set of ids for each
  * account and urgency; one job for each set makes a calculator take the ids. Thousands of ids of one account are thus
- * at most three jobs beside the jobs of other accounts. The sweeper finds ids that Redis loses.
+ * at most three jobs among the jobs of other accounts. The sweeper finds ids that Redis loses.
  */
 import type { MemberQueue } from '../../platform/queue.ts';
 import { type Turn, URGENCIES, type Urgency } from './fair-queue.ts';
@@ -31,8 +31,8 @@ export interface TurnTaker {
   /** Takes the ids of the set `key` from Redis, as many as the calculator has capacity for. */
   take(key: string): Promise<void>;
   /**
-   * Takes more ids of an account, after `take` left some in Redis for lack of capacity. Skips each urgency of which
-   * MAX_HELD / 2 or more turns of the account still wait in the calculator.
+   * Takes more ids of an account, after `take` left some in Redis for lack of capacity. Skips an urgency when
+   * MAX_HELD / 2 or more of its turns of this account still wait in the calculator.
    */
   takeMore(accountId: number): Promise<void>;
 }

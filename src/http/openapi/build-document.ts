@@ -1,4 +1,4 @@
-/** Builds the OpenAPI 3.1 document of the service (R-A9) from the operations that features describe beside their routes. */
+/** Builds the OpenAPI 3.1 document of the service (R-A9) from the operations that features describe next to their routes. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ERROR_MAPPINGS, type ErrorCode } from '../../platform/errors.ts';
 import { API_VERSION } from '../../platform/http/api-version.ts';

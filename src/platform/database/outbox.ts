@@ -10,7 +10,7 @@ import type { Log } from '../log.ts';
 import { type Database, type Transaction, withTransaction } from './database.ts';
 
 /**
- * Payload of each event by its name. A feature adds its events by `declare module` beside the code that writes them, so that
+ * Payload of each event by its name. A feature adds its events by `declare module` next to the code that writes them, so that
  * a misspelt name or a wrong payload does not compile.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: features extend it.

@@ -1,5 +1,5 @@
 /**
- * Description of a route (R-A9): plain data in a file `*-docs.ts` beside the route, with the schemas that the route
+ * Description of a route (R-A9): plain data in a file `*-docs.ts` next to the route, with the schemas that the route
  * validates with. Only http/openapi uses the description: it builds the OpenAPI document from all descriptions at the
  * first request for the document.
  */

@@ -22,7 +22,7 @@ import { CONTINUED, KIND_NAMES, KINDS, type KindName, type ListName, listMembers
 const LAST_LISTED_ROW = 2000;
 const LISTS = 'lists';
 
-/** One list on the sheet `lists`: ids with names beside them, or texts. */
+/** One list on the sheet `lists`: ids with names next to them, or texts. */
 interface List {
   readonly name: string;
   readonly values: readonly (string | number)[];

@@ -13,7 +13,7 @@ export interface WebhookHistory {
   /** Header `webhook-id`, the same for every attempt of a message. */
   readonly eventId: string;
   readonly eventType: EventType;
-  /** Number of the attempt, starting at 1; 0 means that the entry stands for dropped messages. */
+  /** Number of the attempt, starting at 1; 0 when the entry represents dropped messages. */
   readonly attempt: number;
   /** Whether a manager requested this attempt by a replay. */
   readonly isReplay: boolean;

@@ -9,7 +9,7 @@ import { getEntry, type WebhookHistory } from './find-history.ts';
 
 interface Origin {
   readonly eventId: string;
-  /** Number of the last attempt; 0 means that the entry stands for dropped messages. */
+  /** Number of the last attempt; 0 when the entry represents dropped messages. */
   readonly lastAttempt: number;
   readonly isPending: boolean;
 }
@@ -38,7 +38,7 @@ export interface ReplayServices {
  * Plans one more attempt, due at once (R-I5). While the webhook is locked, no other replay and no retry of the message can
  * be planned.
  * @returns the new entry, Pending.
- * @throws {DomainError} not_found, also for an entry of another webhook; conflict when the entry stands for dropped
+ * @throws {DomainError} not_found, also for an entry of another webhook; conflict when the entry represents dropped
  *   messages, the webhook is disabled, or the message is already waiting or being sent.
  */
 export async function replayEntry(
@@ -51,7 +51,7 @@ export async function replayEntry(
   const { webhook } = await lockWebhook(transaction, vault, by.caller.accountId, webhookId);
   const { eventId, lastAttempt, isPending } = await getOrigin(transaction, webhook.id, historyId);
   if (lastAttempt === 0) {
-    throw new DomainError('conflict', 'the history entry stands for dropped messages, which cannot be sent again');
+    throw new DomainError('conflict', 'the history entry represents dropped messages, which cannot be sent again');
   }
   if (!webhook.isEnabled) throw new DomainError('conflict', 'the webhook is disabled; enable it before the replay');
   if (isPending) throw new DomainError('conflict', 'the message is already waiting to be sent, or is being sent');

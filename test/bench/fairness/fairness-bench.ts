@@ -1,7 +1,7 @@
 /**
  * `npm run bench -- --only fairness [--case RESOURCE,…]`: for each shared resource, measures p95 of an operation of
- * account B in the same run, first alone (quiet), then beside the worst load of account A (R-A14). The limit: p95
- * beside A is at most 3 times the quiet p95.
+ * account B in the same run, first alone (quiet), then during the worst load of account A (R-A14). The limit: p95
+ * during that load is at most 3 times the quiet p95.
  */
 import type { Database } from '../../../src/platform/database/database.ts';
 import { addAccount, addUser } from '../../support/fixtures/accounts.ts';

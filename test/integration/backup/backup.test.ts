@@ -163,7 +163,7 @@ describe('backup', () => {
         'from before a restore of this database',
       );
     });
-    // A new queue prefix stands for an empty Redis: no job has this prefix.
+    // A new queue prefix acts like an empty Redis, because no job has this prefix.
     const environment = { ...world.environment, QUEUE_PREFIX: createTestQueuePrefix(), DATABASE_URL: databaseUrl };
     const restored = await startRoles(environment, { withIngester: true });
     const client = await signIn(restored.http);

@@ -374,7 +374,7 @@ describe('calculation: unusual output of a script', () => {
     ]);
   });
 
-  test('Errors beside a series become warnings of the run; the series is stored (R-H3)', async () => {
+  test('Errors that a script returns with a series become warnings of the run; the series is stored (R-H3)', async () => {
     const variableId = await addCalculated([]);
     await forceRuns(store.database, [variableId], {});
     const result = await calculations.runWith(variableId, () => ({ ...ok([1]), errors: ['minor'] }) as SandboxOutcome);

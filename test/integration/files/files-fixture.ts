@@ -1,4 +1,4 @@
-/** HTTP routes and ingester of Standard Files, beside a test API for structure and users. */
+/** HTTP routes and ingester of Standard Files, alongside a test API for structure and users. */
 import { Hono } from 'hono';
 import { fileRoutes } from '../../../src/files/file-routes.ts';
 import { type FileIngester, startFileIngester } from '../../../src/files/processing/file-ingester.ts';

@@ -25,7 +25,7 @@ const CHOSEN = 'another one, chosen well';
 const PROFILE = 'https://app.example/profile';
 
 let api: TestApi;
-/** A second API, which stands for another process: it has its own caches. */
+/** A second API, which acts as another process: it has its own caches. */
 let other: { readonly origin: string; readonly parts: Parts; readonly role: ApiRole };
 beforeAll(async () => {
   api = await startTestApi({ ACCESS_CACHE_SEC: '30', TOKEN_RATE_PER_MINUTE: '0', RETURN_URLS: PROFILE });

@@ -238,7 +238,7 @@ describe('points: gaps in the buckets of a period', () => {
     ],
     [
       'linear',
-      'values on the line between the buckets beside the gap',
+      'values on the line between the buckets next to the gap',
       [
         [3, 31],
         [4, 41],

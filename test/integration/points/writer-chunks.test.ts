@@ -72,7 +72,7 @@ test('points: one point a year from 1700 to 2199 creates fewer than 90 chunks pe
     const made = chunks.filter((chunk) => chunk.table === table);
     expect(made.length).toBeLessThan(90);
     expect(made[0]?.toMicros).toBe(spanOf(chunkOf(Date.UTC(1700, 0, 1) * 1000)).toMicros);
-    // The previous test created a short history chunk at 1970, so the long chunk was cut to fit beside it.
+    // The previous test created a short history chunk at 1970, so the long chunk was cut to fit next to it.
     const others = made.filter((chunk) => !isWhole(chunk));
     expect(others.map(({ toMicros }) => toMicros)).toEqual(
       table === 'point' ? [] : [CHUNK_MICROS, spanOf(chunkOf(0)).toMicros],

@@ -57,7 +57,7 @@ describe('push: HTTP Basic', () => {
     expect(answer.headers.get('www-authenticate')).toBe('Basic realm="tidemark", charset="UTF-8"');
   });
 
-  it('is offered beside Bearer only if a request has no credentials (R-A5)', async () => {
+  it('is offered as well as Bearer only if a request has no credentials (R-A5)', async () => {
     const answer = await push();
     expect(answer.status).toBe(401);
     expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer .*, Basic realm/);

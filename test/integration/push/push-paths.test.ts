@@ -157,7 +157,7 @@ describe('push: a cached target', () => {
     expect(await outcome()).toBe('target_ambiguous');
     await api.manager.delete(`/sources/${source}/variables/${variableId}?hardDelete=true`);
     expect(await outcome()).toBe('accepted');
-    // A change by SQL stands for a change by another process.
+    // A change by SQL has the same effect as a change by another process.
     await api.database.query(`update variable set mapping_config = 'moved' where id = $1`, [twin]);
     expect(await outcome()).toBe('target_not_found');
     await api.database.query(`update variable set mapping_config = 'cached' where id = $1`, [twin]);
@@ -322,7 +322,7 @@ async function callerOfManager(): Promise<Caller> {
   };
 }
 
-/** Opens a service that stands for another process that accepts pushes; the database sees no difference. */
+/** Opens a service that acts as another process that accepts pushes; the database sees no difference. */
 function openService(): PushService {
   const { database, dictionary, metrics, log } = api.parts;
   return openPushService({

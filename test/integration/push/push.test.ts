@@ -204,7 +204,7 @@ describe('push: a target', () => {
     ['meterNumber and variableTypeId', { meterNumber: 'M-1', variableTypeId: 7 }],
     ['a serial number sent as a number', { sourceSerialNumber: 471100, variableTypeId: 8 }],
     ['identifiers with names in any case (R-A3)', { SOURCESERIALNUMBER: 'SN-1', variabletypeID: 7 }],
-    ['variableId, beside null identifiers (§2)', { variableId: 'v', sourceEan: null, mappingConfig: null }],
+    ['variableId, with null identifiers (§2)', { variableId: 'v', sourceEan: null, mappingConfig: null }],
     ['four identifiers that agree', { variableId: 'v', sourceId: 's', mappingConfig: 'map-1', sourceName: 'Boiler' }],
   ])('is found by %s (R-D2)', async (_what, identifiers) => {
     const { variableId, boilerId, secondId, digitsId } = await identified();

@@ -40,7 +40,7 @@ export interface PointChunk {
   readonly unitId?: number;
 }
 
-/** Points of several variables as columns. Code 1 stands for the first text; code 0 stands for no text. */
+/** Points of several variables as columns. Code 1 means the first text; code 0 means no text. */
 export interface PointRows {
   readonly variableIds: readonly number[];
   readonly dateMicros: readonly number[];

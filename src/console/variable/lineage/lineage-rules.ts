@@ -39,7 +39,7 @@ export interface Placed {
 }
 
 /**
- * Places leaves one below the other, and every other node beside the middle of the nodes that it was computed from, or
+ * Places leaves one below the other, and every other node level with the middle of the nodes that it was computed from, or
  * lower when it would overlap the node above it.
  */
 export function placeLineage(root: LineageNode): Placed {

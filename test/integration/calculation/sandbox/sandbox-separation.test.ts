@@ -1,6 +1,6 @@
 /**
  * Separation of a run from the zygote, its supervisors and other runs: session, process group, user id, priority,
- * limits of the user, keys, terminals, network namespaces, kernel memory. Ordinary runs of another account run beside
+ * limits of the user, keys, terminals, network namespaces, kernel memory. Ordinary runs of another account run alongside
  * each hostile script, except `show-network`, and after each test.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';

@@ -1,4 +1,4 @@
-/** Addresses that a sender connects to (R-I4). An allowed loopback address stands for a public address. */
+/** Addresses that a sender connects to (R-I4). An allowed loopback address represents a public address. */
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';

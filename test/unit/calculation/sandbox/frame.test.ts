@@ -282,7 +282,7 @@ describe('sandbox: the outcome of a run (R-H7)', () => {
 
   test.each([
     ['alone', 'run', true],
-    ['beside another run', 'sandbox', false],
+    ['during another run', 'sandbox', false],
   ] as const)(
     'when a run was executed %s and its answer has no trailer, the outcome is a fault with the cause %s (R-H7)',
     (_where, cause, isAlone) => {

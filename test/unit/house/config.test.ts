@@ -89,7 +89,7 @@ describe('config: settings from the environment (R-K1)', () => {
     expect(problemsOf({ ...NEEDED, TRUSTED_ISSUERS: '[{"issuer":"https://id.example.com"}]' })).toHaveLength(1);
   });
 
-  test('a command line with an unknown role is refused by one sentence, which names the roles', () => {
+  test('a command line with an unknown role is refused with one sentence, which names the roles', () => {
     const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
     const { status, stderr } = spawnSync(process.execPath, [main, 'reporter'], { env: NEEDED, encoding: 'utf8' });
     const rule = 'must name roles (api, grpc, ingester, calculator, deliverer), or migrate, or admin with a command';

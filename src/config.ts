@@ -308,8 +308,8 @@ type EnvironmentConfig = { readonly [Name in keyof Settings]: z.output<Settings[
 export type Config = EnvironmentConfig;
 
 /**
- * Thrown when settings are invalid. `problems` has one text per invalid setting or conflict; none shows the value of a
- * secret.
+ * Thrown when settings are invalid. `problems` has one message per invalid setting or conflict; none shows the value of
+ * a secret.
  */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';

@@ -22,8 +22,8 @@ const root = createRootRoute({ component: Shell, notFoundComponent: Missing, err
 const getParentRoute = () => root;
 
 /**
- * @returns a parser that keeps the query parameters with the given names, unless they are empty. It returns texts,
- * although the router has parsed a parameter that consists of digits as a number.
+ * @returns a parser that keeps the query parameters with the given names, unless they are empty. The values are
+ * strings, even those that consist of digits, which the router has parsed as numbers.
  */
 function keepTexts<Name extends string>(...names: readonly Name[]) {
   return (search: Readonly<Record<string, unknown>>): { readonly [Key in Name]?: string } => {

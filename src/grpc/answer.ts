@@ -147,7 +147,7 @@ export function authorizationOf({ metadata }: Pick<AnyCall, 'metadata'>): string
 }
 
 /**
- * Finds the caller of a call by its `authorization` metadata (R-J2), and counts the call like a request of REST
+ * Finds the caller of a call by its `authorization` metadata (R-J2), and counts the call like a REST request
  * (R-B15).
  * @throws {DomainError} as `authenticateBearer`; rate_limited when the user exceeds the budget.
  */

@@ -7,8 +7,8 @@ import { noticeHeaders } from '../selection/history-notice.ts';
 import type { SendMetadata } from './answer.ts';
 
 /**
- * @returns a function that sends the history cuts (history-cuts.ts) and the rolled-up dates of a read. When the read
- * has neither, nothing is sent.
+ * @returns a function that sends the history cuts (history-cuts.ts) of a read, and for each rolled-up variable the date
+ * from which all points are stored. When the read has neither, nothing is sent.
  */
 export function sendCuts(send: SendMetadata): NoteCuts {
   return (cuts, rolledUp) => send(noticeHeaders({ cuts, rolledUp }));

@@ -2,7 +2,7 @@
 import { type Server, type ServerWritableStream, status, type UntypedServiceImplementation } from '@grpc/grpc-js';
 import { HealthImplementation } from 'grpc-health-check';
 
-/** Names under which clients ask for health: the whole server, and its service. */
+/** Names by which clients ask for health: '' for the whole server, and the name of its service. */
 const NAMES = ['', 'tidemark.v1.DataPoints'] as const;
 
 type WatchCall = ServerWritableStream<unknown, unknown>;

@@ -1,4 +1,4 @@
-/** `WatchPoints` (R-J1, R-J2): runs a watch of `watching/` and sends its points as columns. */
+/** `WatchPoints` (R-J1, R-J2): runs a watch with `src/watching/`, and sends the points as columns. */
 import type { ServerWritableStream } from '@grpc/grpc-js';
 import type { Caller } from '../identity/caller/caller.ts';
 import type { ReadVariable } from '../selection/selection.ts';

@@ -14,7 +14,7 @@ export interface AnsweredRequest {
   readonly status: number;
 }
 
-/** @returns the series of the request, in which the caller observes the duration in seconds. */
+/** @returns the series that counts the request; the caller passes the duration in seconds to `observe`. */
 export type CountRequest = (request: AnsweredRequest) => { observe(seconds: number): void };
 
 /** Label `route` of requests that no route matches. */

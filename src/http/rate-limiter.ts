@@ -54,7 +54,7 @@ const SETTLE_MS = 200;
 const HALF_MS = 30_000;
 
 // `planRequest` of rate-rules.ts in Lua, with the clock of Redis, because the clocks of processes differ.
-// ARGV: the cost of this request and of earlier requests counted in memory, each in ms.
+// ARGV: the cost of this request; the cost of earlier requests that were counted in memory only; both in ms.
 // Returns the milliseconds to wait, and the milliseconds until the key has its whole budget again.
 const COUNT = `
   local time = redis.call('TIME')

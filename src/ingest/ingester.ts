@@ -153,7 +153,7 @@ export function startIngester(services: IngesterServices): Ingester {
 interface IngestMetrics {
   readonly batches: Count;
   readonly readings: Count;
-  /** Batches that cannot be written and are not retried. */
+  /** Batches that cannot be written and are retried only on request. */
   readonly setAside: Count;
   /**
    * Seconds from the acceptance of the oldest push in a transaction to the commit of the transaction; for pushes taken

@@ -2,13 +2,13 @@
 import { watch } from 'node:fs';
 import { type RolesOptions, type RunningRoles, startRoles } from './roles.ts';
 
-/** Editors write a file in several steps; one restart is enough for them. */
+/** Time without a change before a restart: an editor writes a file in several steps, which need only one restart. */
 const SETTLE_MS = 200;
 
 /**
  * Restarts the roles after changes of `.ts` files in `directory`.
  * @param first the roles that run already. They are stopped at the first restart, or by `stop`.
- * @returns `ended`, which resolves when the roles end for another reason than a restart, and `stop`.
+ * @returns `ended`, which resolves when the roles end for a reason other than a restart, and `stop`.
  */
 export function keepRolesCurrent(first: RunningRoles, options: RolesOptions, directory: string) {
   const state = { current: first, isRestarting: false, isStale: false, isStopped: false };

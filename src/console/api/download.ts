@@ -1,8 +1,8 @@
-/** GET requests outside openapi-fetch: points in Arrow, the stream of new points, and files to show or to save. */
+/** GET requests without openapi-fetch: points in Arrow format, the stream of new points, and files to show or save. */
 import { settings } from '../session/settings.ts';
 import { ApiError, fetchWithToken } from './client.ts';
 
-/** Query of a call: names as in the API description; undefined members are left out. */
+/** Query parameters of a call, named as in the API description; undefined ones are not sent. */
 export type PointQuery = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** @returns the address of a call with its query. */

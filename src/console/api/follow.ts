@@ -6,7 +6,7 @@ import { type QueryKey, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { readEvents } from './event-stream.ts';
 
-/** Pause before a stream that has ended or broken is opened again. */
+/** Pause before the stream is reopened after it has ended or broken off. */
 const RETRY_MS = 2000;
 
 interface Followed<Status> {

@@ -18,7 +18,7 @@ export interface Place {
   readonly id: number;
 }
 
-/** Dates of a preview; an empty text is not sent. A date without a zone is local time of the source. */
+/** Dates of a preview; an empty string is not sent. A date without a zone is local time of the source. */
 export interface PreviewDates {
   readonly from: string;
   readonly to: string;
@@ -111,7 +111,7 @@ export function useHistory({ sourceId, id }: Place) {
   });
 }
 
-/** @returns the query of a map from id to variable. The map lacks the ids that the user cannot read. */
+/** @returns the query of a map from id to variable. The map lacks variables that the user cannot read. */
 export function useVariables(ids: readonly number[]) {
   const variableIds = [...new Set(ids)].sort((a, b) => a - b);
   return useQuery({

@@ -78,7 +78,7 @@ export function toDeclaration(given: unknown): Declaration {
   return { ...rest, calculatedVariableFormulas: formulas.length === 0 ? [EMPTY_FORMULA] : formulas };
 }
 
-/** Removes the site and source that the API adds to each input of its answers. */
+/** Removes the site and source that the API adds to each input in its answers. */
 function withoutPlace({
   siteId: _siteId,
   sourceId: _sourceId,
@@ -95,7 +95,7 @@ export function changeFormula(declaration: Declaration, index: number, change: P
   return { ...declaration, calculatedVariableFormulas: formulas };
 }
 
-/** @returns the cron expression and the zone of the schedule; an empty text for each that is missing. */
+/** @returns the cron expression and the zone of the schedule; an empty string for each that is missing. */
 export function scheduleOf({ schedule }: Formula): { readonly cron: string; readonly timeZoneId: string } {
   if (!schedule) return { cron: '', timeZoneId: '' };
   return typeof schedule === 'string'
@@ -119,13 +119,13 @@ export function freeAlias(name: string, taken: readonly string[]): string {
   }
 }
 
-/** Parses a constant as a person types it. Converts a number, and TRUE or FALSE ignoring case; all else stays text. */
+/** Parses a constant that a person typed. Converts numbers, and TRUE or FALSE in any case; all else stays text. */
 export function parseScalar(text: string): Scalar {
   if (/^(true|false)$/i.test(text)) return text.toLowerCase() === 'true';
   return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
 }
 
-/** @returns the scripts of all formulas as one text, and the rest of the declaration as JSON, for comparing declarations. */
+/** @returns the scripts of all formulas as one text, and the rest of the declaration as JSON, for comparison. */
 export function toTexts(declaration: Declaration): { readonly script: string; readonly settings: string } {
   const formulas = declaration.calculatedVariableFormulas;
   const script = formulas

@@ -85,8 +85,8 @@ export function useSearch(text: string) {
 async function search(text: string): Promise<Hits> {
   const query = (kind: ElementKind) => ({ customFilter: toFilter(text, kind), pageNumber: 0, itemsPerPage: MAX_HITS });
   const refusals: unknown[] = [];
-  // A field of the filter may exist for one kind of element only, so a refused call counts as a call without hits. When the
-  // API refuses all three calls, the search fails.
+  // A field of the filter may exist for one kind of element only, so a refused call counts as a call without hits. When
+  // the API refuses all three calls, the search fails.
   const found = <Item>(call: Promise<Found<Item>>) =>
     call.catch((error: unknown) => {
       if (!(error instanceof ApiError) || error.status !== 400) throw error;

@@ -1,4 +1,4 @@
-/** The steps of the keys of a tree that is shown as a flat list of rows. Pure. */
+/** Keyboard navigation in a tree that is shown as a flat list of rows. Pure. */
 
 /** A row of the tree. */
 export interface TreeNode {
@@ -15,8 +15,8 @@ export type Step =
   | { readonly kind: 'move'; readonly index: number };
 
 /**
- * @returns the step for a key, as WAI-ARIA describes it for trees: for example, left closes an open node, and goes from
- * any other node to its parent, if it has one. Undefined for a key without a step.
+ * @returns what a key does, as WAI-ARIA defines it for trees: for example, the left arrow closes an open node, and
+ * moves from any other node to its parent, if it has one. Undefined for a key that does nothing in the tree.
  */
 export function nextStep(key: string, rows: readonly TreeNode[], active: number): Step | undefined {
   const row = rows[active];

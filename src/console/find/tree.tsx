@@ -17,7 +17,7 @@ import { type Row, toRows } from './tree-rows.ts';
 
 const ROW_PIXELS = 38;
 
-/** Key of the ids of open rows in the storage of the tab: after a visit to a variable, the same rows are open. */
+/** Key of the ids of open rows in sessionStorage, so that they are open again after a visit to a variable. */
 const OPEN_KEY = 'tidemark.tree';
 
 function readOpen(): ReadonlySet<string> {

@@ -30,7 +30,7 @@ export function draftKey(accountId: number | undefined, key: string): string {
 }
 
 /**
- * Keeps state that survives a reload, separately for each account. When the key changes, mount the component again.
+ * Keeps state that survives a reload, separately for each account. When the key changes, remount the component.
  * @returns the value, a setter, and a function that removes the draft and sets the value to its argument, by default to
  * `saved`.
  */

@@ -10,9 +10,9 @@ interface SaveBarProps {
   /** Whether nothing is stored yet; if so, an unchanged draft can be saved too. */
   readonly isNew?: boolean;
   readonly isBusy: boolean;
-  /** Text of the saving button; absent means Save. */
+  /** Text of the save button; absent means Save. */
   readonly label?: string;
-  /** Called by the saving button; absent means that the button submits its form. */
+  /** Called by the save button; absent means that the button submits its form. */
   readonly onSave?: () => void;
   readonly onDiscard: () => void;
   /** Further buttons. */

@@ -1,6 +1,6 @@
 /**
  * A table in a frame that scrolls, and buttons for its pages. On a phone, each row of a table with at most MAX_NAMED
- * columns is a card of names and values.
+ * columns is shown as a card of column names and values.
  */
 import { Button } from '@mantine/core';
 import type { CSSProperties, ReactNode } from 'react';
@@ -29,7 +29,7 @@ export function Table({ label, columns, children }: TableProps) {
         <thead>
           <tr>
             {names.map((name, index) => (
-              // Two columns may have one name, for example in a table of an uploaded file.
+              // Two columns may have the same name, for example in a table of an uploaded file.
               // biome-ignore lint/suspicious/noArrayIndexKey: see above
               <th key={index} scope="col" className={typeof columns[index] === 'string' ? undefined : classes.number}>
                 {name}

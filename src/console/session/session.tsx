@@ -21,7 +21,7 @@ export interface Session {
 
 const SessionContext = createContext<Session | undefined>(undefined);
 
-/** @returns the session that the user's claims, from the ID token and from the issuer's `userinfo`, describe. */
+/** @returns the session described by the user's claims, which come from the ID token and the issuer's `userinfo`. */
 export function toSession({ profile }: User): Session {
   const claims = profile as Readonly<Record<string, unknown>>;
   const roles = Array.isArray(claims.roles) ? claims.roles : [];

@@ -8,7 +8,7 @@ import { settings } from './settings.ts';
 
 const SIGNED_IN_PATH = '/console/signed-in';
 const SIGNED_OUT_PATH = '/console/signed-out';
-/** Seconds between the renewal of a token and its expiry. */
+/** A token is renewed this many seconds before it expires. */
 const RENEW_BEFORE_SEC = 60;
 
 interface ReturnState {
@@ -41,7 +41,7 @@ export type SignInOutcome =
   | { readonly kind: 'failed'; readonly message: string };
 
 /**
- * Continues a sign-in that returns from the issuer, or starts one. Does neither on the page for signed-out people. On
+ * Completes a sign-in that returns from the issuer, or starts one. Does neither on the page for signed-out people. On
  * an origin other than the API's, only sends the browser to the API's origin.
  */
 export async function openSession(): Promise<SignInOutcome> {

@@ -38,7 +38,7 @@ interface ElementFormProps {
   readonly onSaved: (id: number) => void | Promise<void>;
 }
 
-/** Waits for the definitions of the forms, which the editor needs to show stored values as texts. */
+/** Waits for the definitions of the forms, which the editor needs to show stored values as text. */
 export function ElementForm(props: ElementFormProps) {
   const forms = useForms(props.kind);
   if (forms.error) return <Problem error={forms.error} onRetry={() => void forms.refetch()} />;

@@ -1,4 +1,4 @@
-/** The fields of sites, sources and variables in the console. Converts members to texts of inputs, and back. Pure. */
+/** The fields of sites, sources and variables. Converts members to the texts of their inputs, and back. Pure. */
 
 export type Kind = 'Site' | 'Source' | 'Variable';
 

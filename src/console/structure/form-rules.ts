@@ -1,4 +1,4 @@
-/** Converts form values, which `clientData` holds at `<form>.<group>.<field>`, to texts of fields and back. Pure. */
+/** Converts form values (in `clientData` at `<form>.<group>.<field>`) to the texts of their inputs, and back. Pure. */
 import type { components } from '../api/openapi.d.ts';
 import { type Members, toNumber } from './fields.ts';
 

@@ -205,7 +205,7 @@ export const en = {
   signedOut: { title: 'You are signed out', failed: 'Sign-in failed', again: 'Sign in' },
 };
 
-/** The texts of one language, with the names of the English texts. */
+/** The texts of one language, under the same names as the English texts. */
 export type Texts = TextsOf<typeof en>;
 /** The type of a translation of `Node`: the same names, each with any string. */
 export type TextsOf<Node> = { readonly [Name in keyof Node]: Node[Name] extends string ? string : TextsOf<Node[Name]> };

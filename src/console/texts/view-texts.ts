@@ -1,5 +1,5 @@
 /**
- * Texts that are loaded with a route, so the first view does not carry them. Each such route has a folder `texts/` with
+ * Texts that are loaded with a route, so the first view need not load them. Each such route has a folder `texts/` with
  * the four languages. Its page adds them with `addTexts`, and its components call `useTranslation(namespace)`.
  */
 import i18next from 'i18next';

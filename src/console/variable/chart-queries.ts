@@ -112,8 +112,8 @@ export function useStops(
     firstVersionTimestamp,
     lastVersionTimestamp,
   ]);
-  // VersionTimestamps have microseconds, stops have milliseconds: a stop is rounded up, so its version had arrived by then.
-  // `instants` keeps the data of the former range until the new one is read. A range of many points uses no `instants`.
+  // VersionTimestamps have microseconds, stops milliseconds: a stop is rounded up, so its version had arrived by then.
+  // `instants` keeps the data of the previous range until the new range is read; a range of many points ignores it.
   const seen = (isFew ? (instants.data ?? []) : []).map((seconds) => new Date(Math.ceil(seconds * 1000)).toISOString());
   const all = [...new Set([...[...tagged, ...live].map(ceilMillis), ...seen])].sort();
   return thin(all);

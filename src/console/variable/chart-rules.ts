@@ -9,7 +9,7 @@ export interface Range {
 export interface Points {
   /** Dates in Unix seconds, ascending. */
   readonly seconds: Float64Array;
-  /** Values of the dates; NaN for a missing value. */
+  /** The value at each date; NaN for a missing value. */
   readonly values: Float64Array;
 }
 
@@ -51,13 +51,13 @@ export function stepOf(granularity: number | null, timeBase: string | null): num
   return granularity === null || base === undefined ? DEFAULT_STEP_SEC : granularity * base;
 }
 
-/** Dates of the first and the last point of a variable, and the usual distance of its points. */
+/** Dates of the first and the last point of a variable, and the usual interval between its points. */
 export interface Bounds extends Range {
   /** Median interval between the newest points of the variable, in seconds; undefined with fewer than two points. */
   readonly spacingSec: number | undefined;
 }
 
-/** @returns the median interval between consecutive dates; undefined for fewer than two. @param seconds dates in any order. */
+/** @returns the median interval between consecutive dates, given in any order; undefined for fewer than two. */
 export function spacingOf(seconds: readonly number[]): number | undefined {
   const dates = seconds.toSorted((a, b) => a - b);
   const distances = dates.slice(1).map((date, index) => date - (dates[index] ?? date));
@@ -66,7 +66,7 @@ export function spacingOf(seconds: readonly number[]): number | undefined {
 
 /**
  * @returns the seconds between points from which a chart estimates how many points a range has: the shorter of the
- * declared step and the usual distance of the points; DEFAULT_STEP_SEC when neither is known. With the declared step
+ * declared step and the usual interval (`spacingSec`); DEFAULT_STEP_SEC when neither is known. With the declared step
  * alone, a chart could read millions of raw points of a variable whose points are closer together.
  */
 export function chartStepOf(granularity: number | null, timeBase: string | null, { spacingSec }: Bounds): number {
@@ -152,7 +152,7 @@ export function sidesOf(selection: Selection): readonly Side[] {
 }
 
 /**
- * @returns the query of `GET /data/compare` for two sides.
+ * @returns the query parameters of `GET /data/compare` for two sides.
  * @param now instant that stands for `latest` on the left side, because the API requires a version there.
  */
 export function compareQuery(left: Side, right: Side, now: string) {

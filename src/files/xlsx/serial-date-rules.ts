@@ -26,8 +26,8 @@ export function serialToMicros(serial: number, system: DateSystem): number | und
   return isPhantom || millis >= END ? undefined : millis * MICROS_PER_MILLI;
 }
 
-// Ranges of the ids of built-in date formats, first and last id. A workbook need not define these formats. 27–36 and
-// 50–58 are East Asian dates.
+// Ids of the built-in date formats, as ranges from a first to a last id. A workbook need not define these formats. 27–36
+// and 50–58 are East Asian dates.
 const BUILT_IN_DATES: readonly (readonly [number, number])[] = [
   [14, 22],
   [27, 36],

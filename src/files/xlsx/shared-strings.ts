@@ -89,7 +89,7 @@ class StringTable implements SharedStrings {
     if (known !== undefined) return known;
     const start = index === 0 ? 0 : (this.#ends[index - 1] ?? 0);
     let end = Math.min(this.#ends[index] ?? 0, start + MAX_CELL_BYTES);
-    // Moves the cut to the start of a UTF-8 character.
+    // Cuts before a UTF-8 character, not inside it.
     if (end - start === MAX_CELL_BYTES) while (((this.#bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
     const text = unescapeText(decodeXml(this.#bytes.toString('latin1', start, end), place));
     if (this.#cache.size < CACHED && text.length <= MAX_CACHED_CHARACTERS) this.#cache.set(index, text);

@@ -39,7 +39,7 @@ export class SheetRow implements SheetCells {
     this.#isDateStyle = isDateStyle;
   }
 
-  /** Keeps only the wanted columns of further rows. @param wanted by column index, 1 for a column to keep. */
+  /** From the next row on, keeps only the wanted columns. @param wanted by column index, 1 for a column to keep. */
   want(wanted: Uint8Array): void {
     this.#wanted = wanted;
   }

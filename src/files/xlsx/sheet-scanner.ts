@@ -27,13 +27,13 @@ export class SheetScanner {
     this.#xml = new XmlRows(this.#row, visitor);
   }
 
-  /** Reads only the wanted columns of further rows. @param wanted by column index, 1 for a column to read. */
+  /** From the next row on, reads only the wanted columns. @param wanted by column index, 1 for a column to read. */
   want(wanted: Uint8Array): void {
     this.#row.want(wanted);
   }
 
   /**
-   * Takes the next bytes of the sheet and visits the rows that they complete.
+   * Reads the next bytes of the sheet, and passes each row that they complete to the visitor.
    * @throws {FileRefusal} damaged_file, wrong_format.
    */
   feed(piece: Uint8Array): void {

@@ -11,7 +11,7 @@ export class XmlRows implements XmlVisitor {
   readonly #xml = new XmlScanner(this);
   readonly #row: SheetRow;
   readonly #visitor: RowVisitor;
-  /** Texts of the current row's cells in wanted columns. `SheetRow.set` gets offsets into these texts, joined. */
+  /** Texts of the current row's cells in wanted columns. The offsets for `SheetRow.set` refer to the joined texts. */
   #raws: string[] = [];
   #size = 0;
   /** Number of cells of the current row so far. */
@@ -83,7 +83,7 @@ export class XmlRows implements XmlVisitor {
 
   #openCell(attributes: string): void {
     this.#cells += 1;
-    // Counts cells: many cells may have the same reference, so checking references would not limit their number.
+    // Counts the cells. A limit on references would not limit the cells, because many may have the same reference.
     if (this.#cells > MAX_COLUMNS) throw damaged(`row ${this.rowNumber} has more than ${MAX_COLUMNS} cells`);
     const reference = attributeOf(attributes, 'r');
     this.#column = reference === undefined ? this.#column + 1 : columnAt(Buffer.from(reference), 0);

@@ -1,9 +1,9 @@
 /**
  * Scans the XML of a workbook incrementally, as latin1 text (see `cells/utf8.ts`): elements, text, CDATA, comments.
- * Refuses a document type declaration, whose entities could expand a kilobyte to gigabytes. saxes is not used: it takes
- * 9.0 × our time for a whole sheet; when it replaces only this file, it takes 1.5 × our time for tags and 2.1 × for shared
- * strings (measured 2026-11-22, MEASUREMENTS.md). saxes also collects texts and comments without a limit, and refuses a
- * whole workbook for one stray character.
+ * Refuses a document type declaration, whose entities could expand a kilobyte to gigabytes. The package saxes is not
+ * used: it takes 9.0 times as long for a whole sheet; in place of this file only, 1.5 times as long for tags and 2.1
+ * times for shared strings (measured 2026-11-22, MEASUREMENTS.md). saxes also collects texts and comments without a
+ * limit, and refuses a whole workbook for one stray character.
  */
 import { decodeUtf8 } from '../cells/utf8.ts';
 import { FileRefusal } from '../standard-file.ts';
@@ -162,7 +162,7 @@ export function attributeOf(attributes: string, name: string): string | undefine
   return undefined;
 }
 
-/** Returns the value of an attribute with some prefix, such as `r:id` for `id`; undefined when absent. */
+/** Returns the value of the attribute `localPart` with any prefix: `id` finds `r:id`. Undefined when absent. */
 export function prefixedAttributeOf(attributes: string, localPart: string): string | undefined {
   return new RegExp(`\\s[\\w.-]+:${localPart}\\s*=\\s*["']([^"']*)["']`).exec(attributes)?.[1];
 }

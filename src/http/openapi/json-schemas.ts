@@ -41,15 +41,15 @@ interface Wrapped {
 
 /** Adjusts what zod writes to what generators of clients expect. */
 function tidy({ zodSchema, jsonSchema }: Converted): void {
-  // Answers may get new members later, so clients must accept unknown members. Only tests reject them.
+  // Answers may get new members later, so the schemas admit unknown members. The tests of this service refuse them.
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
   // zod writes `id`, which JSON Schema does not define.
   delete jsonSchema.id;
   nameMembers(jsonSchema);
-  // Generators of clients treat a member with a default as always present; a member whose default is null may be
-  // absent.
+  // Removes a default of null: such a member may be absent, but generators of clients treat a member with a default as
+  // always present.
   if (jsonSchema.default === null) delete jsonSchema.default;
-  // zod assumes that the examples of a transformed schema are outputs; ours are inputs.
+  // zod omits the examples of a transformed input schema, because it takes them for outputs; ours are inputs.
   const examples = z.globalRegistry.get(zodSchema as z.ZodType)?.examples;
   if (examples !== undefined) jsonSchema.examples = examples;
 }
@@ -95,7 +95,7 @@ function withNull({ anyOf, ...others }: Record<string, unknown>): JsonSchema {
   if (anyOf === undefined) return others;
   const [first, second, ...more] = anyOf as readonly JsonSchema[];
   const isNullable = second?.type === 'null' && Object.keys(second).length === 1 && more.length === 0;
-  // The schema already has its list of types, so the union adds nothing.
+  // `others` already lists the types, so the union adds nothing.
   if (isNullable && first && Object.keys(first).length === 0 && Array.isArray(others.type)) return others;
   if (!isNullable || typeof first?.type !== 'string') return { anyOf, ...others };
   const { enum: names } = first;

@@ -42,7 +42,7 @@ export type AuthenticateScope = (scope: Scope, applies?: (c: Context) => boolean
 /**
  * @returns a function that creates middleware for a scope; the middleware of all scopes shares one cache of exchanged
  * passwords. The middleware accepts a bearer token and, where `applies` is true and `exchangePassword` is given, HTTP
- * Basic (R-B7). It sets `c.var.caller` or throws {DomainError}; an answer 401 has `WWW-Authenticate`. Permissions are
+ * Basic (R-B7). It sets `c.var.caller` or throws {DomainError}; a 401 answer has `WWW-Authenticate`. Permissions are
  * checked later.
  */
 export function openBasicAuthentication(authentication: BasicAuthentication): AuthenticateScope {
@@ -101,7 +101,7 @@ function assertOwnPage({ req }: Context, corsOrigins: readonly string[]): void {
       ? origin === undefined || hostOf(origin) === req.header('host')
       : site === 'same-origin' || site === 'none';
   if (isOwn || (origin !== undefined && corsOrigins.includes(origin))) return;
-  // CORS_ORIGINS takes no other origins, such as the `null` of a sandboxed page.
+  // CORS_ORIGINS accepts only an origin in this form, so not `null`, which a sandboxed page sends.
   const isListable = origin !== undefined && URL.parse(origin)?.origin === origin;
   const remedy = isListable ? `, or ask the operator to add ${origin} to the setting CORS_ORIGINS` : '';
   throw new DomainError(
@@ -181,7 +181,7 @@ function assertUserName({ userName }: Credentials): void {
   if (userName !== '') return;
   throw new DomainError(
     'invalid_token',
-    'the header Authorization must be Basic and the base64 of user name, colon and password, got no user name',
+    'the header Authorization must be Basic <base64 of user name, colon and password>, got no user name',
   );
 }
 

@@ -98,7 +98,7 @@ const errorAnswer = z.object({ error: z.string() });
  * Creates the function that exchanges a password for a token, by the password grant at a token endpoint (R-B7).
  * @returns the function. It throws {DomainError} invalid_token when the endpoint refuses the password or the user
  * (invalid_grant), and dependency_unavailable when the endpoint does not answer, or answers without a token for another
- * reason. It also throws the error of `verifier`.
+ * reason. It also throws the errors of `verifier`.
  */
 export function exchangeAtEndpoint({
   url,

@@ -5,7 +5,7 @@ import { DomainError } from '../../platform/errors.ts';
 import { ISSUER_ADVICE, type KeySource, readKeys } from './trusted-issuers.ts';
 
 const MAX_AGE_MS = 600_000;
-/** Minimum milliseconds between two reloads of cached keys: tokens with made-up key ids must not cause a reload each. */
+/** Minimum milliseconds between two reloads of cached keys, so that not every made-up key id causes a reload. */
 const MIN_REREAD_MS = 1000;
 
 type GetKey = ReturnType<typeof createLocalJWKSet>;

@@ -52,7 +52,7 @@ const refusal = z
   .object({ error: z.string(), error_description: z.string().optional() })
   .meta({ id: 'TokenError', description: 'The error of a refused token request, as RFC 6749 §5.2 defines it.' });
 
-/** Describes the routes of the embedded issuer (R-A9, R-B3). @param realm name of the embedded issuer. */
+/** Describes the routes of the embedded issuer (R-A9, R-B3). @param realm name of the issuer's realm. */
 export function issuerOperations(realm: string): readonly Operation[] {
   const root = `/realms/${realm}`;
   return [

@@ -6,8 +6,8 @@ const PROTOCOL = '/protocol/openid-connect';
 const DISCOVERY = '/.well-known/openid-configuration';
 
 /**
- * Path at the previous identity system, which had no realms → path inside the issuer. Shipped clients use the previous
- * paths by default.
+ * Maps the paths of the previous identity system, which had no realms, to paths inside the issuer. Shipped clients use
+ * the previous system's paths by default.
  */
 const OLDER_PATHS: ReadonlyMap<string, string> = new Map([
   [DISCOVERY, DISCOVERY],

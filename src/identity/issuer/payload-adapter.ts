@@ -77,7 +77,7 @@ async function writePayload(
   );
 }
 
-/** @returns the name of the parameter that the database cannot store; `parameters` when it is not one of `params`. */
+/** @returns the first of `params` that the database cannot store; the word `parameters` when it can store them all. */
 function findUnstorable({ params = {} }: Pick<AdapterPayload, 'params'>): string {
   return Object.keys(params).find((name) => !isStorableJson(params[name])) ?? 'parameters';
 }

@@ -56,7 +56,7 @@ interface CallOptions {
 }
 
 const TIMEOUT_MS = 10_000;
-/** A call that finds a token with at most this many milliseconds left gets a new token first. */
+/** A token that expires within this many milliseconds is renewed before a call. */
 const EARLY_MS = 10_000;
 
 /**

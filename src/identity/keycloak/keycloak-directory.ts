@@ -186,7 +186,7 @@ async function readUser(database: Queryable, userId: string) {
   return user;
 }
 
-/** Converts a user for Keycloak. Empty text clears a member; only some versions of Keycloak clear an absent member. */
+/** Converts a user for Keycloak. An empty string clears a field; only some versions of Keycloak clear an absent field. */
 function toKeycloak({ userName, email, firstName, lastName, language }: DirectoryUser): KeycloakUser {
   return {
     username: userName,

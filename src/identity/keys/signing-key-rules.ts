@@ -24,7 +24,7 @@ export interface KeyPlan {
   readonly expiredKids: readonly string[];
 }
 
-/** Plans the rotation at `nowMs`, which must be of the same clock as `createdMs`. */
+/** Plans the rotation at `nowMs`, which must come from the same clock as `createdMs`. */
 export function planSigningKeys(keys: readonly KeyAge[], nowMs: number, policy: KeyPolicy): KeyPlan {
   const newestFirst = [...keys].sort((a, b) => b.createdMs - a.createdMs || (a.kid < b.kid ? -1 : 1));
   const [newest] = newestFirst;

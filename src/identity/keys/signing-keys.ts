@@ -33,7 +33,7 @@ export interface IssuerKeys {
 }
 
 /**
- * Returns the issuer's keys. First creates a signing key when there is none or the newest is old enough, deletes
+ * Returns the issuer's keys. First creates a signing key when there is none or the newest needs a successor, deletes
  * expired signing keys (`planSigningKeys`), and creates a cookie key when there is none.
  */
 export async function getIssuerKeys(database: Database, policy: KeyPolicy = DEFAULT_KEY_POLICY): Promise<IssuerKeys> {
@@ -61,7 +61,7 @@ export interface DescribedKey {
   /** Next: published, signs later. Signing: signs new tokens. Verifying: verifies tokens that it has signed. */
   readonly state: 'Next' | 'Signing' | 'Verifying';
   readonly createdDate: string;
-  /** When a key of the state Next begins to sign; null in the other states. */
+  /** When a key in the state Next begins to sign; null in the other states. */
   readonly signsFrom: string | null;
 }
 

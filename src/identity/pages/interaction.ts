@@ -30,7 +30,7 @@ export async function finishInteraction(
   result: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   ctx.redirect(await provider.interactionResult(ctx.req, ctx.res, { ...result }));
-  // 303 makes the browser follow with GET after a POST.
+  // 303 makes the browser follow the redirect with GET, even after a POST.
   ctx.status = 303;
 }
 

@@ -3,13 +3,13 @@
  * network, and not the user's devices at other networks. Only distributed guessing (last rule) blocks more networks:
  *
  * - `maxFailures` wrong passwords block sign-in from their network.
- * - At a network that gave the right password within 30 days, a device (HTTP Basic) is blocked only after 20 times as
+ * - In a network from which the user signed in within 30 days, a device (HTTP Basic) is blocked only after 20 times as
  *   many wrong passwords, so that a guesser behind the same address does not stop the device. A wrong password from a
- *   device is not counted when it is one of the last 16 wrong passwords of the network.
- * - Against distributed guessing, the wrong passwords of all strangers are added up. A stranger is a network without a
- *   right password in the last 30 days; its wrong passwords count until `lockSec` after the last of them. When the sum
- *   reaches 20 times `maxFailures`, all strangers are blocked. Wrong passwords that are counted at the same time do not
- *   see each other in the sum, so a few more may be tried.
+ *   device is not counted when it repeats one of the last 16 wrong passwords counted for the network.
+ * - Against distributed guessing, the wrong passwords of all strangers are added up. A stranger is a network from which
+ *   the user has not signed in within 30 days; its wrong passwords count until `lockSec` after the last of them. When
+ *   the sum reaches 20 times `maxFailures`, all strangers are blocked. Wrong passwords that are counted at the same time
+ *   are missing from each other's sum, so a few more may be tried.
  */
 import { createHash } from 'node:crypto';
 import type { Queryable } from '../../platform/database/database.ts';
@@ -109,7 +109,7 @@ const REASON = 'too many wrong passwords';
 const UNTIL = `to_char(until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 // Counts a wrong password, which may lock its network or all strangers. It never locks all strangers when it comes from
-// a network that gave the right password within 30 days, or when a device repeats it. The same statement announces a
+// a network from which the user signed in within 30 days, or when a device repeats it. The same statement announces a
 // lock as an event and in the audit trail. The commit is asynchronous, so that the statement takes as long as for an
 // unknown user; a crash may lose the last counts.
 const FAIL = `

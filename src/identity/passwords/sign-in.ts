@@ -38,7 +38,7 @@ const MAX_ROUNDS = 5;
 /**
  * Checks a user name (ignoring case) and a password (R-B11). Passwords from one network are checked one after another.
  * The caller checks whether a manager has locked the user.
- * @throws {DomainError} as `checkInTurn`.
+ * @throws {DomainError} as `checkInTurn` does.
  */
 export async function signIn(
   database: Queryable,

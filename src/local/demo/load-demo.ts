@@ -1,6 +1,6 @@
 /**
  * Loads the demo: half-hourly electricity demand of England and Wales in summer 2000 (`taylor` of the R package forecast,
- * after Taylor 2003). The demo pushes first a forecast (the same half-hour a week before), then the measurement, through
+ * after Taylor 2003). The demo first pushes a forecast (the same half-hour a week before), then the measurement, through
  * the public API. Two variables are calculated, hourly demand and the daily peak; the peak is read over gRPC.
  */
 import { readFile } from 'node:fs/promises';

@@ -25,7 +25,7 @@ echo "cpu=$(cat /sys/fs/cgroup/cpu.max 2> /dev/null ||
 echo "gateways=$(awk '$2 == "00000000"' /proc/net/route | wc -l)"
 `;
 
-/** Connects to each address given as an argument; prints the addresses that accept. */
+/** Connects to each address given as an argument; prints the addresses that accept the connection. */
 const CONNECT = `
   const { connect } = await import('node:net');
   const reaches = (address) => new Promise((resolve) => {

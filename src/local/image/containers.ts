@@ -16,7 +16,7 @@ const LOG_LINES = '40';
 
 /**
  * Creates the networks, internal or not as compose.yaml says, and assigns an address to each service.
- * @throws {SetupError} when podman fails or a network has another size than 256 addresses.
+ * @throws {SetupError} when podman fails or a network has a size other than 256 addresses.
  */
 export async function prepare(file: ComposeFile, prefix: string, directory: string): Promise<CheckPlan> {
   const networks: Record<string, CheckNetwork> = {};

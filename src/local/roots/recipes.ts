@@ -26,8 +26,8 @@ export interface RootRecipe {
   /** Shell lines that run with the root file system as `$1` after all packages are installed. */
   readonly hooks: readonly string[];
   /**
-   * Files that the hooks need: maps the path of the copy for the hooks, relative to `$TIDEMARK_STAGE`, to the path of
-   * the original on this machine.
+   * Files that the hooks need, copied to the directory `$TIDEMARK_STAGE`: maps the path of each copy in this directory
+   * to the path of the original.
    */
   readonly stagedFiles: Readonly<Record<string, string>>;
   /** Hash of the recipe and the contents of its staged files: twelve hexadecimal digits. */
@@ -39,7 +39,7 @@ const ADD_SERVICE_USER = [
   `echo 'tidemark:x:${SERVICE_ID}:' >> "$1/etc/group"`,
 ];
 
-/** Maps each directory of a TimescaleDB build to the directory from which PostgreSQL loads these files. */
+/** Maps each directory of a TimescaleDB build to the directory from which PostgreSQL loads its files. */
 const TIMESCALE_DIRECTORIES = {
   lib: 'usr/lib/postgresql/17/lib',
   extension: 'usr/share/postgresql/17/extension',

@@ -89,7 +89,7 @@ function Box({ node, column, row, isShown }: PlacedNode & { readonly isShown: bo
     >
       <g transform={`translate(${left(column)}, ${top(row)})`}>
         <rect width={WIDTH} height={HEIGHT} rx="9" />
-        {/* A nested SVG cuts texts that are wider than the box. */}
+        {/* A nested SVG clips text that is wider than the box. */}
         {/* biome-ignore lint/a11y/noSvgWithoutTitle: it clips the text, which is its content */}
         <svg x={PADDING} width={WIDTH - 2 * PADDING} height={HEIGHT}>
           <text y="19" className={classes.boxName}>

@@ -19,8 +19,8 @@ export interface Placed {
 }
 
 /**
- * Places each variable one column to the right of its rightmost cause. After inputs were edited, variables can cause
- * each other in a loop: the search for causes then stops at a variable that it has passed.
+ * Places each variable one column to the right of its rightmost cause. After inputs were edited, the
+ * causes can form a loop: the search for causes then stops at a variable that it has already visited.
  */
 export function placeWave({ nodes, edges }: Wave): Placed {
   const causes = new Map<number, number[]>();

@@ -48,8 +48,8 @@ export function completeScript(symbols: () => Symbols) {
 const toProperty = (label: string) => ({ label, type: 'property' });
 
 /**
- * @returns the members to suggest after the last `$` of `before`, by default the columns of a series; undefined when
- * `before` does not end in `$` or in `$` and the start of a name.
+ * @returns the members to suggest after the last `$` of `before`, by default the columns of a series; undefined
+ * unless `before` ends in `$`, or in `$` and the start of a name.
  */
 function membersAt(before: string, { inputs, forms, constants }: Symbols): readonly string[] | undefined {
   if (/\binputVariables\$[\w.]*$/.test(before)) return inputs;
@@ -83,6 +83,6 @@ function completeName(context: CompletionContext, { inputs, forms, constants }: 
   const known = new Set(options.map(({ label }) => label));
   const words = completeAnyWord(context);
   const others = words && 'options' in words ? words.options.filter(({ label }) => !known.has(label)) : [];
-  // A `$` requests completions again, because the members of a list follow it.
+  // Typing `$` requests completions again, because the members of a list follow it.
   return { from: word?.from ?? context.pos, options: [...options, ...others], validFor: /^[\w.]*$/ };
 }

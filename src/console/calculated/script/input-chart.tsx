@@ -93,7 +93,7 @@ function pointsOf(results: readonly { readonly data: Points | undefined }[]): re
 
 const NO_POINTS: Points = { seconds: new Float64Array(), values: new Float64Array() };
 
-/** Removes repeated inputs: formulas of several periods may read the same window. */
+/** Removes repeated inputs: formulas for different periods may read the same window. */
 function distinct(inputs: readonly Read[]): readonly Read[] {
   const found = new Map(inputs.map((input) => [[input.alias, input.variableId, input.from, input.to].join(), input]));
   return [...found.values()];
@@ -104,7 +104,7 @@ function toSpan({ from, to }: Read, line: number): Span[] {
   return [{ from: Date.parse(from) / 1000, to: Date.parse(to) / 1000, line }];
 }
 
-/** @returns the query of the points in an input's window and margins; it selects the first of several VersionTags. */
+/** @returns the parameters that read the points in an input's window and margins; uses only the first VersionTag. */
 function queryOf({ variableId, from, to, version, asOf }: Read, stepSec: number): PointQuery {
   const [begin, end] = [from === null ? Number.NaN : Date.parse(from), to === null ? Number.NaN : Date.parse(to)];
   const margin = Math.max((end - begin) * MARGIN, stepSec * 10_000);

@@ -18,7 +18,7 @@ export interface LineProblem {
 const ROOT = '$.calculated.calculatedVariableFormulas';
 const UNDECLARED = /^(\S+) is not declared/;
 const LINE = /^line (\d+) /;
-/** The end of the error of a mapper: the position of a character in the expression. */
+/** Matches the end of a mapper's error message, which gives the position of a character in the expression. */
 const POSITION = /\(at character (\d+) of the expression\)$/;
 
 /**
@@ -52,7 +52,7 @@ export function othersOf(validation: Validation | undefined, formula: number) {
   return all.map((each) => ({ ...each, path: each.path.replace(`${ROOT}`, 'formulas') }));
 }
 
-/** @returns the line that a warning names, or the lines that contain the undeclared name of the warning. */
+/** @returns the line that a warning names, or the lines that contain the undeclared name that it reports. */
 function findLines(message: string, script: string): readonly number[] {
   const [, line] = LINE.exec(message) ?? [];
   if (line !== undefined) return [Number(line)];

@@ -294,7 +294,7 @@ interface PeriodProps {
   readonly onRun: () => void;
 }
 
-/** Fields for the period in which a preview assumes changed input points, and the button that runs the preview. */
+/** Fields for the period whose input points a preview treats as changed, and the button that runs the preview. */
 function Period({ dates, timeZone, isRunning, onDates, onRun }: PeriodProps) {
   const { t } = useTranslation('calculated');
   return (

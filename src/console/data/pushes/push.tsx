@@ -1,4 +1,4 @@
-/** The newest push with a label: the state of its operation, and its rejected elements. */
+/** The newest push with a given label: the state of its operation, and its rejected elements. */
 import { Button, Skeleton } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
@@ -28,7 +28,7 @@ const isOver = ({ state }: Operation) => state !== 'Queued' && state !== 'Proces
 /** Operations are read from the address that accepts pushes. */
 const AT_PUSH = { baseUrl: settings.push };
 
-/** Shows the push with a label. */
+/** Shows the newest push with the label. */
 export function Push({ label }: { readonly label: string }) {
   const { t } = useTranslation('data');
   const path = { label };

@@ -52,7 +52,7 @@ export function Permissions({ user }: UserProps) {
   );
 }
 
-/** The service grants a permission by a claim with any value but `false`. */
+/** A claim grants its permission unless its value is `false`. */
 const isGranting = ({ claimValue }: { readonly claimValue: string }) => claimValue.toLowerCase() !== 'false';
 
 const EMPTY = { claimType: '', claimValue: '' };

@@ -9,7 +9,7 @@ interface Person {
   readonly role: Role;
 }
 
-/** Members of a person that are texts. */
+/** Members of a person that are edited in text inputs. */
 type TextName = 'email' | 'userName' | 'firstName' | 'lastName' | 'phoneNumber';
 
 interface PersonFieldsProps<Name extends TextName, Fields extends Person & Readonly<Record<Name, string>>> {

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, bodyOf } from '../../api/client.ts';
 
-/** Smallest id of an entry that an account added; built-in entries have smaller ids. */
+/** Smallest id that an entry added by an account can have; built-in entries have smaller ids. */
 const FIRST_OWN_ID = 1_000_000_000;
 
 export const CATALOGUES = [

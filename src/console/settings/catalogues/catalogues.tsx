@@ -143,8 +143,8 @@ interface RenameProps {
 }
 
 /**
- * Changes the name of an entry, and the symbol of a unit. The conversion of a unit never changes, so that a repeated read in
- * that unit returns the same values.
+ * Changes the name of an entry, and the symbol of a unit. The conversion of a unit never changes, so that a repeated
+ * read in that unit returns the same values.
  */
 function Rename({ catalogue, entry, onEnd }: RenameProps) {
   const { t } = useTranslation('settings');

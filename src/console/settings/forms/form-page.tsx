@@ -53,7 +53,7 @@ function Editor({ form }: { readonly form?: Form }) {
   };
   const save = useMutation({
     mutationFn: async () => {
-      // A text that is not a number is sent unchanged, and the service refuses it with a reason.
+      // In a number field, text that is not a number is sent unchanged; the service refuses it with a reason.
       const body = toFormBody(draft) as never;
       if (!form) return (await bodyOf(api.POST('/form', { body }))).id;
       await bodyOf(api.PUT('/form/{id}', { params: { path: { id: form.id } }, body }));

@@ -5,7 +5,7 @@ import type { components } from '../../api/openapi.d.ts';
 export type RetentionState = components['schemas']['RetentionState'];
 export type Rollup = 'Hour' | 'Day';
 
-/** A retention policy as the texts of its inputs. */
+/** A retention policy as the values of its inputs. */
 export interface RetentionFields {
   readonly keepRawYears: string;
   readonly rollup: Rollup;
@@ -14,7 +14,7 @@ export interface RetentionFields {
   readonly isActive: boolean;
 }
 
-/** @returns the saved policy as texts. When no policy is saved: an inactive policy with empty texts and daily rollups. */
+/** @returns the saved policy for the inputs. When none is saved: inactive, daily rollups, the other inputs empty. */
 export function toRetentionFields({ retention }: RetentionState): RetentionFields {
   if (!retention) return { keepRawYears: '', rollup: 'Day', timeZoneId: '', isActive: false };
   const { keepRawYears, rollup, timeZoneId, isActive } = retention;
@@ -26,12 +26,12 @@ const toRule = ({ keepRawYears, rollup, timeZoneId }: RetentionFields) => ({
   ...(timeZoneId !== '' && { timeZoneId }),
 });
 
-/** @returns the members that the counts of a preview depend on, as one text for comparing. */
+/** @returns the members that the counts of a preview depend on, as one string for comparison. */
 export function ruleOf({ keepRawYears, rollup, timeZoneId }: RetentionFields): string {
   return JSON.stringify([keepRawYears, rollup, timeZoneId]);
 }
 
-/** Requests the policy and the figures of its rollups. @param variableId undefined means the policy of the account. */
+/** Requests the policy and the counts of its rollups. @param variableId undefined means the policy of the account. */
 export function callRetention(variableId: number | undefined): Promise<RetentionState> {
   return variableId === undefined
     ? bodyOf(api.GET('/account/retention'))

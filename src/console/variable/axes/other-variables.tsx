@@ -15,7 +15,7 @@ import classes from './other-variables.module.css';
 const HITS = 20;
 const TYPING_MS = 250;
 
-/** @returns the contexts of the other variables; a variable is left out until it is read, and when it cannot be read. */
+/** @returns the contexts of the other variables, except those that are not loaded yet or cannot be read. */
 export function useOtherVariables(ids: readonly number[]): readonly VariableContext[] {
   return useQueries({
     queries: ids.map(variableQuery),

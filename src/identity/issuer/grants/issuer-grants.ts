@@ -106,7 +106,7 @@ export async function findTokenAccount(
   return toAccount(context, userId);
 }
 
-/** Reads the user as oidc-provider needs it. ID tokens have the claims of userinfo. */
+/** Reads the user in the form that oidc-provider needs. ID tokens have the same claims as userinfo. */
 async function toAccount({ database, clock }: GrantContext, userId: string): Promise<Account | undefined> {
   const profile = await findProfile(database, userId, new Date(clock.nowMillis()));
   return profile && { accountId: userId, claims: () => ({ ...profile }) };

@@ -7,7 +7,7 @@ const ACR_ACCOUNT_PREFIX = 'accountId:';
 export const KNOWN_SCOPES = ['datahub-api', 'push-data'] as const;
 export type Scope = (typeof KNOWN_SCOPES)[number];
 
-/** Scope name at the previous identity system → scope name here. That system's clients were copied with their scopes (§5). */
+/** Maps scope names of the previous identity system to the names here: its clients were copied with their scopes (§5). */
 const SCOPE_ALIASES: ReadonlyMap<string, Scope> = new Map([['opisense-api', 'datahub-api']]);
 
 /** Scope of OpenID Connect: requests an ID token. Every client may request it in addition to scopes of the service. */
@@ -38,7 +38,7 @@ export type RequestedAccount =
 
 /**
  * Parses the requested account: the field `account`, else `accountId:<id>` among the space-separated `acr_values`
- * (R-B4). Empty fields count as absent, because clients send them.
+ * (R-B4). Empty fields count as absent, because clients send empty fields.
  */
 export function parseRequestedAccount(form: Readonly<Record<string, unknown>>): RequestedAccount {
   if (form.account) return parseAccountId('account', form.account);

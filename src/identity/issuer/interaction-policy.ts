@@ -15,7 +15,7 @@ const UPDATE_PASSWORD = 'UPDATE_PASSWORD';
 
 const { Check, Prompt, base } = interactionPolicy;
 
-/** @returns oidc-provider's policy without the prompt `consent`, plus two prompts and a sign-in check of this service. */
+/** @returns oidc-provider's policy without the prompt `consent`, plus two prompts and a login check of this service. */
 export function createInteractionPolicy(context: GrantContext): ReturnType<typeof base> {
   const policy = base();
   policy.remove('consent');

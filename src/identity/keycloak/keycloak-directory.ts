@@ -186,7 +186,7 @@ async function readUser(database: Queryable, userId: string) {
   return user;
 }
 
-/** Converts a user for Keycloak. An empty string clears a field; only some versions of Keycloak clear an absent field. */
+/** Converts a user for Keycloak. An empty string clears a field; an absent field is cleared by some versions only. */
 function toKeycloak({ userName, email, firstName, lastName, language }: DirectoryUser): KeycloakUser {
   return {
     username: userName,

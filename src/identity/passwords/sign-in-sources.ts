@@ -8,8 +8,8 @@
  *   device is not counted when it repeats one of the last 16 wrong passwords counted for the network.
  * - Against distributed guessing, the wrong passwords of all strangers are added up. A stranger is a network from which
  *   the user has not signed in within 30 days; its wrong passwords count until `lockSec` after the last of them. When
- *   the sum reaches 20 times `maxFailures`, all strangers are blocked. Wrong passwords that are counted at the same time
- *   are missing from each other's sum, so a few more may be tried.
+ *   the sum reaches 20 times `maxFailures`, all strangers are blocked. A sum does not include wrong passwords that are
+ *   counted at the same time, so a few more may be tried.
  */
 import { createHash } from 'node:crypto';
 import type { Queryable } from '../../platform/database/database.ts';

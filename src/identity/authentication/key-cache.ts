@@ -58,8 +58,8 @@ export class KeyCache {
         'dependency_unavailable',
         `the keys of the token issuer cannot be read; ${ISSUER_ADVICE}`,
       );
-      const place = this.#source.kind === 'http' ? this.#source.jwksUri : 'the database';
-      failure.cause = new Error(`the keys at ${place} cannot be read`, { cause: error });
+      const place = this.#source.kind === 'http' ? `at ${this.#source.jwksUri}` : 'in the database';
+      failure.cause = new Error(`the keys ${place} cannot be read`, { cause: error });
       throw failure;
     }
   }

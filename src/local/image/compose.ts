@@ -93,7 +93,7 @@ export function startOrder(services: ComposeFile['services']): readonly string[]
   const order: string[] = [];
   const visit = (name: string, path: readonly string[]): void => {
     if (path.includes(name))
-      throw new Error(`depends_on of services must not form a circle: ${[...path, name].join(' → ')}`);
+      throw new Error(`depends_on of services must not form a cycle: ${[...path, name].join(' → ')}`);
     if (order.includes(name)) return;
     for (const dependency of Object.keys(services[name]?.depends_on ?? {})) visit(dependency, [...path, name]);
     order.push(name);

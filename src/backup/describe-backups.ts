@@ -47,7 +47,10 @@ export async function describeBackups(database: Queryable, directory: string): P
 function findProblem(slot: SlotState | undefined): string | undefined {
   if (!slot) return `nothing archives WAL: the database has no replication slot ${SLOT}; run \`archive\``;
   if (slot.isLost) {
-    return `the archive fell behind max_slot_wal_keep_size and has a gap: drop the slot ${SLOT}, and archive into an empty directory`;
+    return (
+      'the archive has a gap: the database discarded WAL before it was archived (it keeps at most max_slot_wal_keep_size). ' +
+      `Drop the replication slot ${SLOT} and archive into an empty directory`
+    );
   }
   return slot.isActive ? undefined : 'nothing archives WAL at the moment: run `archive`';
 }

@@ -8,7 +8,7 @@
 /** Rule for paths into forms, as error messages state it. */
 export const FORM_PATH_RULE = "must be words joined by dots, such as Form.Group.'Field name'";
 
-const WORD = /(?:'((?:[^']|'')+)'|([^\s().{}=<>~!'][^.'"(){}]*))(\.|$)/y;
+const WORD = /(?:'((?:[^']|'')+)'|([^\s().{}=<>~!'"][^.'"(){}]*))(\.|$)/y;
 const ROOT = 'clientdata';
 
 /** @returns the keys, outermost first; undefined when the text is not a path (R-H1). */

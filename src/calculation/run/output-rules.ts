@@ -1,6 +1,6 @@
 /**
  * Converts the series of a script into the points to store, by the rules for lengths, dates, rows without a value,
- * Versions and tags (§7, §9.4, R-H3). The messages of §7 are verbatim. The points are returned in slices, so that
+ * Versions and tags (§7, §9.4, R-H3). The messages about lengths use the words of §7. The points are returned in slices, so that
  * millions of rows do not block the event loop.
  */
 

@@ -20,7 +20,7 @@ export interface SharedStrings {
 
 const MAX_BYTES = 96 << 20;
 const MAX_COUNT = 4_000_000;
-const TOO_MANY_BYTES = `at most ${MAX_BYTES >> 20} MiB of different texts`;
+const TOO_MANY_BYTES = `at most ${MAX_BYTES >> 20} MiB of shared strings`;
 const FIRST_BYTES = 1 << 16;
 const FIRST_COUNT = 1 << 10;
 const CACHED = 4096;
@@ -72,7 +72,7 @@ class StringTable implements SharedStrings {
 
   /** Appends a text. @param raw latin1 text with XML entities. */
   add(raw: string): void {
-    if (this.#count >= MAX_COUNT) throw tooLarge(`at most ${MAX_COUNT} different texts`);
+    if (this.#count >= MAX_COUNT) throw tooLarge(`at most ${MAX_COUNT} shared strings`);
     if (this.#count === this.#ends.length) {
       const ends = new Uint32Array(this.#ends.length * 2);
       ends.set(this.#ends);

@@ -66,6 +66,9 @@ test.each([
   expect(parseFormPath(path)).toEqual(keys);
 });
 
-test.each(['', '.', 'a.', '.a', "'open", 'a..b', "''", 'a(b)'])('form paths: "%s" is refused (R-H1)', (path) => {
-  expect(parseFormPath(path)).toBeUndefined();
-});
+test.each(['', '.', 'a.', '.a', "'open", 'a..b', "''", 'a(b)', '"a', 'a."b'])(
+  'form paths: "%s" is refused (R-H1)',
+  (path) => {
+    expect(parseFormPath(path)).toBeUndefined();
+  },
+);

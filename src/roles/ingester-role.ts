@@ -5,7 +5,7 @@
 import { writeAudit } from '../accounts/audit/audit.ts';
 import { openDeclarations } from '../calculation/declaration/save-declaration.ts';
 import { startFileIngester } from '../files/processing/file-ingester.ts';
-import { purgeExpired } from '../identity/issuer/payload-adapter.ts';
+import { purgeExpired } from '../identity/passwords/revoke-sessions.ts';
 import { startIngester } from '../ingest/ingester.ts';
 import type { Queryable } from '../platform/database/database.ts';
 import { createStalledSessionEnder, SILENCE_MS } from '../platform/database/end-stalled-sessions.ts';

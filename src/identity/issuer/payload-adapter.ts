@@ -120,10 +120,3 @@ function createClientAdapter(findClient: FindClient): Adapter {
     revokeByGrantId: refuse,
   };
 }
-
-/** Deletes expired artefacts of the provider, and expired token grants. @returns the number of deleted rows. */
-export async function purgeExpired(database: Queryable): Promise<number> {
-  const payloads = await database.query('delete from oidc_payload where expires_date <= now()');
-  const grants = await database.query('delete from token_grant where expires_date <= now()');
-  return (payloads.rowCount ?? 0) + (grants.rowCount ?? 0);
-}

@@ -1,4 +1,7 @@
-/** Revokes a user's sessions at the embedded issuer (browser sessions and refresh tokens), and a user's access tokens. */
+/**
+ * Revokes a user's sessions at the embedded issuer (browser sessions and refresh tokens), and a user's access tokens.
+ * Deletes what has expired; the ingester does that, so this file does not load oidc-provider.
+ */
 import type { Queryable } from '../../platform/database/database.ts';
 
 export interface KeptSession {
@@ -29,4 +32,11 @@ export async function revokeSessions(database: Queryable, userId: string, kept?:
 /** Makes find-caller.ts refuse the access tokens that were issued to the user before the current second (R-B5). */
 export async function revokeAccessTokens(database: Queryable, userId: string): Promise<void> {
   await database.query('update app_user set tokens_valid_from = clock_timestamp() where id = $1', [userId]);
+}
+
+/** Deletes the expired payloads of oidc-provider and the expired token grants. @returns the number of deleted rows. */
+export async function purgeExpired(database: Queryable): Promise<number> {
+  const payloads = await database.query('delete from oidc_payload where expires_date <= now()');
+  const grants = await database.query('delete from token_grant where expires_date <= now()');
+  return (payloads.rowCount ?? 0) + (grants.rowCount ?? 0);
 }

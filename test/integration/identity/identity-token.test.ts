@@ -1,8 +1,8 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registerClient } from '../../../src/accounts/clients/client-store.ts';
-import { purgeExpired } from '../../../src/identity/issuer/payload-adapter.ts';
 import { getIssuerKeys } from '../../../src/identity/keys/signing-keys.ts';
+import { purgeExpired } from '../../../src/identity/passwords/revoke-sessions.ts';
 import { basic, CLIENT, type IdentityFixture, PASSWORD, startIdentity, type TokenAnswer } from './identity-fixture.ts';
 
 let identity: IdentityFixture;

@@ -79,10 +79,10 @@ function groupsOf(address: string): readonly string[] {
 const SPECIAL_V4 = [
   '0.0.0.0/8', // this network, unspecified
   '10.0.0.0/8', // private
-  '100.64.0.0/10', // carrier-grade NAT; metadata of some clouds
+  '100.64.0.0/10', // carrier-grade NAT; metadata service of some clouds
   '127.0.0.0/8', // loopback
-  '168.63.129.16/32', // Azure's platform services, although public
-  '169.254.0.0/16', // link-local; metadata of most clouds
+  '168.63.129.16/32', // Azure's platform services; the address itself is in a public range
+  '169.254.0.0/16', // link-local; metadata service of most clouds
   '172.16.0.0/12', // private
   '192.0.0.0/24', // protocol assignments
   '192.0.2.0/24', // documentation

@@ -6,7 +6,7 @@
 export interface BackOff {
   /** Whether the key may be tried now. */
   isDue(key: string): boolean;
-  /** Notes a failure. @returns milliseconds until the key is due again. */
+  /** Records a failure. @returns milliseconds until the key is due again. */
   failed(key: string): number;
   /** Forgets the failures of the key. */
   succeeded(key: string): void;

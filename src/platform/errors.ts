@@ -32,7 +32,10 @@ export const ERROR_MAPPINGS = {
 
 export type ErrorCode = keyof typeof ERROR_MAPPINGS;
 
-/** A problem with an input: the path of a value, such as `$[3].data[0].date` or `query.siteIds`, and the rule it breaks. */
+/**
+ * A problem with an input: the path of a value, such as `$[3].data[0].date` or `query.siteIds`, and the rule that the
+ * value breaks.
+ */
 export interface ErrorDetail {
   readonly path: string;
   readonly message: string;

@@ -1,6 +1,6 @@
 /**
- * Tracks which background loops of this process make progress. `/health/ready` (R-A9) reports `progress` as down while
- * a loop has completed no iteration for longer than its limit.
+ * Tracks which background loops of this process make progress. `/health/ready` (R-A9) reports the part `progress` as
+ * down while a loop has completed no iteration for longer than its limit.
  */
 export interface Progress {
   /**

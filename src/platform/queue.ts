@@ -53,7 +53,7 @@ export interface WakeWorker {
    * next sweep, which finds them again.
    */
   sweep(keys: readonly string[]): Promise<void>;
-  /** Finishes the keys in progress and takes no more keys. */
+  /** Takes no more keys, and waits for the work on the keys in progress. */
   close(): Promise<void>;
 }
 

@@ -3,10 +3,11 @@
  * connection. A query on such a connection would not end while a middlebox answers keepalives. A connection is
  * suspected when a query is in flight and no byte has moved for SUSPECT_MS. A fresh connection then asks the server for
  * the state of the suspected session (pg_stat_activity). A session that runs a query, or waits for a lock, keeps its
- * connection. A session that is gone, is idle, or has waited for bytes for CLIENT_READ_MS has lost the query or its
- * answer: after two such reports, the watch destroys the connection, and the idle connections of the pool, which share
- * its network path. When no probe is answered for UNREACHABLE_MS, the watch destroys all suspected connections and all
- * idle connections. The query on a destroyed connection fails with an error that `isDependencyError` recognises.
+ * connection. When the session is gone, is idle, or has waited for bytes for CLIENT_READ_MS, the query or its answer is
+ * lost: after two such reports, the watch destroys the connection. It also destroys the idle connections of the pool,
+ * because they use the same network path. When no probe is answered for UNREACHABLE_MS, the watch destroys all
+ * suspected and all idle connections. The query on a destroyed connection fails with an error that `isDependencyError`
+ * recognises.
  */
 import pg from 'pg';
 import type { Log } from '../log.ts';
@@ -43,7 +44,7 @@ interface Watched {
 /** Why connections are closed, as the log states it. */
 interface Why {
   readonly reason: string;
-  /** Error of the last query on a new connection. */
+  /** Error of the last probe; absent when the probe succeeded. */
   readonly err?: unknown;
 }
 
@@ -156,7 +157,7 @@ async function askServer(connectionString: string, pids: readonly number[]): Pro
     await client.connect();
     return (await client.query<SessionReport>(PROBE, [pids])).rows;
   } finally {
-    // Does not wait for the server to close the connection, which may never happen.
+    // Does not wait until the server closes the connection, because the server may never do so.
     void client.end().catch(() => {});
     setTimeout(() => destroyConnection(client as unknown as pg.PoolClient), PROBE_TIMEOUT_MS).unref();
   }

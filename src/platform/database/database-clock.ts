@@ -16,8 +16,8 @@ const WARN_INTERVAL_MS = 600_000;
 export interface DatabaseClock extends Clock, Sweeper {}
 
 /**
- * Reads the database's clock once, then every 30 s. @returns a clock that shows the machine's time until the database
- * has answered once.
+ * Reads the database's clock at once, then every 30 s.
+ * @returns a clock that shows the machine's time until the database has answered for the first time.
  */
 export async function openDatabaseClock(database: Queryable, log: Log): Promise<DatabaseClock> {
   let offsetMs: number | undefined;
@@ -34,12 +34,12 @@ export async function openDatabaseClock(database: Queryable, log: Log): Promise<
     );
     const receivedMs = performance.now();
     const millis = rows[0]?.millis ?? 0;
-    // Ignores a reading that took more than a second, because its error can be half of that time. The first reading
-    // always counts.
+    // Ignores a reading that took more than a second, because the error can be half of the duration. The
+    // first reading always counts.
     if (receivedMs - sentMs > 1000 && offsetMs !== undefined) return;
     offsetMs = millis - (sentMs + receivedMs) / 2;
     const aheadMs = Math.round(systemClock.nowMillis() - (offsetMs + performance.now()));
-    // The error of the reading is at most half of its time, so a slow reading alone gives no warning.
+    // The error of a reading is at most half of its duration, so a slow reading alone gives no warning.
     if (Math.abs(aheadMs) - (receivedMs - sentMs) / 2 > NOTEWORTHY_MS) warn(aheadMs);
   };
   const first = Promise.withResolvers<void>();

@@ -248,7 +248,7 @@ async function openSnapshot(
     idleTimeoutMs,
   });
   const found: unknown = await connection.query([begin, ...opening].join('; '));
-  // The driver returns a list, because `begin` has several statements.
+  // The driver returns a list with one result per statement, because the text has several statements.
   const results = found as readonly pg.QueryResult[];
   return results.slice(results.length - opening.length).map(({ rows }): readonly unknown[] => rows);
 }

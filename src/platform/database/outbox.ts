@@ -10,8 +10,8 @@ import type { Log } from '../log.ts';
 import { type Database, type Transaction, withTransaction } from './database.ts';
 
 /**
- * Payload of each event by its name. A feature adds its events by `declare module` next to the code that writes them, so that
- * a misspelt name or a wrong payload does not compile.
+ * Payload of each event by its name. A feature adds its events by `declare module` next to the code that appends the
+ * events, so that a misspelt name or a wrong payload does not compile.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: features extend it.
 export interface OutboxEvents {}
@@ -33,7 +33,7 @@ export type OutboxEvent = NewEvent & {
   readonly createdDate: string;
 };
 
-/** @returns the name of an event as a literal of SQL. */
+/** @returns the name of an event as an SQL literal. */
 export function eventLiteral(name: EventName): string {
   return `'${name}'`;
 }

@@ -80,7 +80,7 @@ export async function* readAhead<Item>(
       const next = queue.shift();
       if (next) {
         pay(next);
-        // A producer whose memory is used up waits after its last item. It continues when the consumer takes that item.
+        // A producer waits after an item that exceeds the memory budget. It continues when the consumer takes that item.
         if (queue.length === 0) wakeProducer();
         yield next.item;
       } else if (outcome) {

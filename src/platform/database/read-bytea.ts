@@ -1,4 +1,4 @@
-/** Reads large binary columns by COPY BINARY, because `pg` receives the binary columns of a SELECT as hexadecimal text. */
+/** Reads large binary columns by COPY BINARY, because `pg` receives binary columns of a SELECT as hexadecimal text. */
 import { buffer } from 'node:stream/consumers';
 import { to as copyTo } from 'pg-copy-streams';
 import type { Transaction } from './database.ts';

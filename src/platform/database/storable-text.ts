@@ -1,4 +1,4 @@
-/** PostgreSQL text and jsonb store any Unicode text except U+0000 and unpaired surrogates; JSON input may contain both. */
+/** PostgreSQL text and jsonb store any text except U+0000 and unpaired surrogates; JSON input may contain both. */
 
 /** Rule for storable texts, as error messages state it. */
 export const STORABLE_RULE = 'must not contain U+0000 or an unpaired surrogate';

@@ -183,7 +183,8 @@ export async function* readContent(
 }
 
 /**
- * Regroups buffers of any size into parts of PART_BYTES, each in a buffer from `takeBuffer`. The last part may be smaller.
+ * Regroups buffers of any size into parts of PART_BYTES, each in a buffer from `takeBuffer`; the last part may be
+ * smaller.
  */
 async function* inParts(content: AsyncIterable<Uint8Array>, takeBuffer: () => Promise<Buffer>): AsyncGenerator<Buffer> {
   let buffer: Buffer | undefined;

@@ -1,8 +1,8 @@
 /**
  * Parses dates (R-A11, R-D4): an ISO 8601 date; a date and time, separated by `T` or a space, with the zone `Z`,
  * `±hh:mm`, `±hhmm`, `±hh` or none; or epoch milliseconds. `parseDate` (dates of points), `parseMoment` (dates of
- * requests) and `parseInstant` (such as the end of a user's lock) accept different years and fractions. `files/cells`
- * first tries to read the usual form from bytes.
+ * requests) and `parseInstant` (such as the end of a user's lock) accept different ranges of years and different
+ * fractions of a second. `files/cells` first tries to read the usual form from bytes.
  */
 import { MAX_DATE_MICROS, MIN_DATE_MICROS, type Micros } from './instant-rules.ts';
 
@@ -93,7 +93,7 @@ export function parseDate(text: string): ParsedDate | undefined {
 /**
  * Parses a date of a request (R-A11, R-G1), with or without a time of day, of any year and with any fraction. Digits
  * finer than microseconds are cut off. An ISO 8601 date out of range becomes the first storable date or the end of the
- * range, because clients request all points by year 1 or 9999.
+ * range, because clients send the year 1 or 9999 to request all points.
  * @returns undefined for a text in none of the forms named at the top of this file, epoch milliseconds out of range, or
  * a day or time that does not exist.
  */

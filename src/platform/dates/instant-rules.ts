@@ -40,7 +40,7 @@ export function formatLocalInstant(micros: Micros, offsetMicros: Micros): string
   return local + formatOffset(minutes);
 }
 
-/** Formats an offset from UTC as `+01:00`. @param minutes ahead of UTC; negative behind. */
+/** Formats an offset from UTC as `+01:00`. @param minutes ahead of UTC; negative when behind UTC. */
 export function formatOffset(minutes: number): string {
   const hours = String(Math.floor(Math.abs(minutes) / 60)).padStart(2, '0');
   return `${minutes < 0 ? '-' : '+'}${hours}:${String(Math.abs(minutes) % 60).padStart(2, '0')}`;

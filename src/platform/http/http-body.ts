@@ -16,8 +16,8 @@ const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 const UTF_16 = new TextDecoder('utf-16le', { fatal: true });
 const IS_UTF_16 = /;\s*charset="?utf-16(le)?"?\s*(;|$)/i;
 const MAX_BYTES = 1 << 20;
-// Maximum depth of nesting: far above the depth of real bodies, and below the depth that overflows a recursive
-// parser here or in PostgreSQL.
+// Maximum depth of nesting: far above the depth of real bodies, and below the depth that overflows the stack of a
+// recursive parser in this process or in PostgreSQL.
 const MAX_DEPTH = 200;
 
 /**
@@ -159,7 +159,7 @@ export function incomingOf(env: unknown): HttpBindings['incoming'] | undefined {
  * Reads a body, inflated when it is gzip (R-A4).
  * @param maxBytes limit on the inflated size.
  * @param onBytes receives the inflated size of each piece as it arrives; an error it throws ends the read.
- * @param incoming the same body as a Node stream; it halves the time to read a body of known length.
+ * @param incoming the same body as a Node stream; reading it takes half the time when the length of the body is known.
  * @throws {DomainError} body_too_large; unsupported_media_type; invalid_input when the gzip is not valid or the
  * connection ends within the body.
  */
@@ -274,7 +274,7 @@ async function* limited(
   }
 }
 
-/** @param end end of the message: the size of the body, or when the limit applies. */
+/** @param end last words of the message, such as the size of the body. */
 function tooLarge(maxBytes: number, end: string): DomainError {
   return new DomainError('body_too_large', `the body must be at most ${showBytes(maxBytes)}${end}`);
 }

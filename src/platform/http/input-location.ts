@@ -10,7 +10,7 @@ export interface InputLocation {
   readonly path: string;
 }
 
-/** Returns the `invalid_input` error for one location; its message is the subject and `message` (R-A5). */
+/** Returns the `invalid_input` error for one location; its message consists of the subject and `message` (R-A5). */
 export function locationError({ subject, path }: InputLocation, message: string): DomainError {
   return new DomainError('invalid_input', `${subject} ${message}`, [{ path, message }]);
 }

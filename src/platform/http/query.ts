@@ -16,7 +16,7 @@ export interface GivenValue {
   readonly text: string;
 }
 
-/** Values by name, from the query of an address or from the members of a body (R-G1). */
+/** Values by name, from the query of a URL or from the members of a body (R-G1). */
 export interface QuerySource {
   /** Returns the values of a name, ignoring its case, in the order given. */
   all(name: string): readonly GivenValue[];
@@ -52,13 +52,13 @@ export interface DeclaredQuery<Parameters extends QueryParameters> {
   /** Parameters by their documented name, in the documented order. */
   readonly parameters: Parameters;
   /**
-   * Parses the query of an address. @throws {DomainError} invalid_input with the unknown names that look like a filter,
-   * or else with every invalid parameter.
+   * Parses the query of a URL. @throws {DomainError} invalid_input with the unknown names that look like a filter; when
+   * there are none, with every invalid parameter.
    */
   parse(address: string): QueryValues<Parameters>;
-  /** Parses the values of a source that is not an address, such as a body. Ignores unknown names. */
+  /** Parses the values of a source that is not a URL, such as a body. Ignores unknown names. */
   read(source: QuerySource): QueryValues<Parameters>;
-  /** Returns the location of a parameter in an address, for errors. */
+  /** Returns the location of a parameter in a URL, for error messages. */
   locationOf(name: keyof QueryValues<Parameters> & string): InputLocation;
   /** Returns the error for a parameter that `parse` accepted and the caller found invalid. */
   error(name: keyof QueryValues<Parameters> & string, message: string): DomainError;
@@ -129,7 +129,7 @@ export function locationInAddress(name: string): InputLocation {
 
 const INDEX = /\[\d*\]$/;
 
-/** Reads the query values of an address. Never throws, even when an escape in the address cannot be decoded. */
+/** Reads the query values of a URL. Never throws, even when an escape in the URL cannot be decoded. */
 function sourceOfAddress(address: string): QuerySource & { readonly keys: Iterable<string> } {
   const start = address.indexOf('?');
   const values = new Map<string, GivenValue[]>();

@@ -17,9 +17,9 @@ export type WorkbookCell = string | number | boolean | null;
 export type WorkbookRow = readonly WorkbookCell[];
 
 export interface WorkbookSheet {
-  /** Name of the sheet, at most 25 characters. A sheet that continues it has the same name with a number. */
+  /** Name of the sheet, at most 25 characters. Further rows are on sheets with this name and a number. */
   readonly name: string;
-  /** First row of the sheet, and of every sheet that continues it. */
+  /** First row of the sheet, and of every sheet with further rows. */
   readonly header: readonly string[];
   /** Batches of rows; each row has as many cells as the header. */
   readonly rows: AsyncIterable<Iterable<WorkbookRow>>;
@@ -84,7 +84,7 @@ async function writeSheets(output: Writable, sheets: readonly WorkbookSheet[], s
   await Promise.all([workbook.commit(), once(output, 'finish', { signal })]);
 }
 
-/** Writes and commits one sheet, and the sheets that continue it. */
+/** Writes and commits one sheet, and the sheets with its further rows. */
 async function writeSheet(
   workbook: Excel.stream.xlsx.WorkbookWriter,
   { name, header, rows: batches, maxSheetRows = MAX_SHEET_ROWS }: WorkbookSheet,
@@ -133,8 +133,9 @@ function toCell(cell: WorkbookCell): Excel.CellValue {
 }
 
 /**
- * Escapes the characters that XML cannot contain or changes, in the form `_x000D_`: control characters except tab and
- * line feed, U+FFFE and U+FFFF. Also escapes text that looks like such an escape (ECMA-376 part 1, 22.9.2.19).
+ * Escapes, in the form `_x000D_`, the characters that XML does not allow or that an XML parser changes: control
+ * characters except tab and line feed, U+FFFE and U+FFFF. Also escapes text that looks like such an escape (ECMA-376
+ * part 1, 22.9.2.19).
  */
 export function escapeText(text: string): string {
   return text.replace(NEEDS_ESCAPE, (character) => {

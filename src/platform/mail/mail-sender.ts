@@ -1,8 +1,9 @@
 /**
  * Sends the mails of the outbox, at least once: the claim of a mail is committed before the attempt, the result after
- * the attempt. A crash in between, or a lost answer of the mail server, can cause a second mail with the same Message-ID.
- * A claim is a short lease, renewed during the attempt: another process takes over the mail of a suspended process within
- * 10 s. Each attempt creates its own secrets (a temporary password, the token of a link); only their hashes are stored.
+ * the attempt. A crash in between, or a lost answer of the mail server, can cause a second mail with the same
+ * Message-ID. A claim is a short lease, renewed during the attempt: another process takes over the mail of a suspended
+ * process within 10 s. Each attempt creates its own secrets (a temporary password, the token of a link); only their
+ * hashes are stored.
  */
 
 import type { Database } from '../database/database.ts';

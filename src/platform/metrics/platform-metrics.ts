@@ -40,7 +40,7 @@ export function watchPools(metrics: Metrics, pools: Readonly<Record<string, Data
   metrics.gauge(
     {
       name: 'tidemark_database_connections',
-      help: 'Connections of a pool by state; waited_for: requests that wait for a connection.',
+      help: 'Connections of a pool by state; the state waited_for counts requests that wait for a connection.',
       labels: ['pool', 'state'],
     },
     () => Object.entries(pools).flatMap(([name, database]) => samples(name, database)),

@@ -9,7 +9,7 @@ import { MAX_INT4 } from '../limits.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
-/** What a caller needs to call an operation (R-B6, R-B8). */
+/** Requirements that the caller of an operation must meet (R-B6, R-B8). */
 export type Access =
   | { readonly kind: 'open' }
   | {
@@ -99,7 +99,7 @@ export function patchBody(schema: z.ZodType): Body {
   return { types: { 'application/json-patch+json': schema, [JSON_TYPE]: schema } };
 }
 
-/** Describes an answer with a JSON body; its status is 200 unless `more` names another. */
+/** Describes an answer with a JSON body; its status is 200 unless `more` has another status. */
 export function answersJson(description: string, schema: z.ZodType, more: Partial<Answer> = {}): Answer {
   return { status: 200, description, types: { [JSON_TYPE]: schema }, ...more };
 }

@@ -81,7 +81,7 @@ export function shareConnections(pool: Database, { permits, permitsPerAccount }:
     if (!holder && callback) return void connect(callback);
     const lent = holder ? lend(holder) : connect();
     if (!callback) return lent;
-    // `pool.query` connects by callback.
+    // `pool.query` calls `connect` with a callback.
     lent.then(
       (connection) => callback(undefined, connection, connection.release),
       (error: Error) => callback(error, undefined, () => {}),

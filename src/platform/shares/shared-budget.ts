@@ -2,8 +2,8 @@
  * Divides one resource of this process, such as the memory of request bodies, among accounts and users (R-A14).
  * - After an addition, the account may hold at most as much as is still free, and the user at most three quarters of
  *   that. While there is only one holding, only the total limits it, so that the largest request fits.
- * - As holdings end and begin, n greedy accounts converge to equal shares of 1 / (n + 1) of the total, and the same share
- *   remains free. When accounts fill up one after another and release nothing, each account takes half of what
+ * - As holdings end and begin, n greedy accounts converge to equal shares of 1 / (n + 1) of the total, and the same
+ *   share remains free. When accounts fill up one after another and release nothing, each account takes half of what
  *   was free before.
  */
 

@@ -13,11 +13,11 @@ export interface PaceLimits {
 
 export interface ClientPace {
   /**
-   * Notes that bytes wait for the client.
+   * Records that bytes wait for the client.
    * @param bytes undefined when the size is unknown; the bytes then do not count towards the rate.
    */
   offer(bytes: number | undefined): void;
-  /** Notes that the client has taken all bytes that were offered. */
+  /** Records that the client has taken all bytes that were offered. */
   taken(): void;
   /** Stops enforcing the limits. */
   end(): void;

@@ -1,6 +1,6 @@
 /**
- * Follows the states of one kind of background work, files or imports, for streams of server-sent events (R-E1): in each
- * process, one statement per interval reads all followed states, however many clients follow them. The number of
+ * Follows the states of one kind of background work, files or imports, for streams of server-sent events (R-E1): in
+ * each process, one statement per interval reads all followed states, however many clients follow them. The number of
  * followers is bounded per user, per account and in total (R-A14).
  */
 

@@ -1,8 +1,9 @@
 /**
  * Opens the zip archive of a workbook that is stored in parts. Checks the directory of the archive before it inflates
  * anything (R-E4): refuses too many entries, encrypted entries, entries with equal names, entries whose compressed
- * sizes add up to more than the size of the archive, and archives that inflate to too many bytes or to too many times
- * the compressed size. Inflating an entry fails when the inflated size differs from the size in the directory.
+ * sizes add up to more than the size of the archive, and archives whose inflated size, or whose ratio of inflated to
+ * compressed size, is too large. Inflating an entry fails when the inflated size differs from the size in the
+ * directory.
  */
 import { Readable } from 'node:stream';
 import { createInflateRaw } from 'node:zlib';
@@ -95,13 +96,13 @@ function assertHarmless(entries: readonly Entry[], sizeBytes: number, limits: Ar
     throw bomb(`it must inflate to at most ${showBytes(limits.maxInflatedBytes)}, got ${showBytes(inflated)}`);
   }
   if (inflated > compressed * limits.maxRatio) {
-    // Rounded up, so that a ratio just above the maximum does not look equal to it.
+    // Rounded up, so that the message never shows a ratio just above the maximum as the maximum.
     const ratio = Math.ceil(inflated / Math.max(1, compressed));
-    throw bomb(`it must inflate to at most ${limits.maxRatio} times its size, got ${ratio} times`);
+    throw bomb(`it must inflate to at most ${limits.maxRatio} times its compressed size, got ${ratio} times`);
   }
 }
 
-/** @returns the first name that an earlier entry has too; undefined when all names differ. */
+/** @returns the first name that two entries have; undefined when all names differ. */
 function findRepeated(entries: readonly Entry[]): string | undefined {
   const names = new Set<string>();
   for (const { fileName } of entries) {
@@ -149,7 +150,7 @@ async function refusing<Result>(work: () => Promise<Result>): Promise<Result> {
 /** Wraps an error of reading a stored part: such an error does not mean that the file is damaged. */
 class ReadFailure extends Error {}
 
-/** @param place start of the reason: the part of the workbook that cannot be read. */
+/** @param place prefix of the reason that names the broken part of the workbook, such as `xl/styles.xml: `. */
 function toRefusal(error: unknown, place = ''): Error {
   if (error instanceof ReadFailure) return error.cause as Error;
   if (error instanceof ArchiveRefusal) return error;

@@ -108,8 +108,8 @@ struct notice {
 };
 
 /*
- * What a supervisor gets from spawn.c: the mode, inherited descriptors, the pid of its runner, why a run was refused, and
- * the bytes that the zygote had resident before the run.
+ * State that spawn.c passes to a supervisor: the mode, inherited descriptors, the pid of its runner, the reason when a run
+ * was refused, and the bytes that the zygote had resident before the run.
  */
 struct supervision {
   int32_t mode, listen_fd, notify_fd, proc_fd;

@@ -56,7 +56,7 @@ export function fileRoutes(services: FileServices): Hono<CallerEnv & RequestIdEn
     const upload = await receiveUpload(c.req.raw, maxBytes);
     const fileId = await storeFile(store, c.var, upload);
     const { format, filename } = upload;
-    // The body is only the id; headers tell what happens to the file.
+    // The body is only the id; headers describe how the file will be processed.
     c.header('File-Kind', kindOf(format));
     const advice = format === undefined ? adviceFor(filename) : undefined;
     if (advice !== undefined) c.header('File-Advice', advice);

@@ -47,7 +47,7 @@ const outcome = {
   rejected: z.array(rejection),
 };
 const WARNINGS =
-  'The first 100 that accepting the push caused. A re-sent push that was written meanwhile may add those of the write.';
+  'The first 100 warnings from accepting the push. When the push is re-sent and was written meanwhile, warnings of the write may follow.';
 const pushAnswer = z
   .object({ ...outcome, warnings: z.array(warning).exactOptional().meta({ description: WARNINGS }) })
   .meta({ id: 'PushAnswer' }) satisfies z.ZodType<ReturnType<typeof toBody>>;

@@ -129,15 +129,18 @@ const compared = z
 const origin = z
   .object({
     kind: z.enum(['Push', 'File', 'Run']),
-    operationId: z.string().optional().meta({ description: 'A push: its operation.' }),
-    acceptedDate: instantSchema.optional().meta({ description: 'A push: when it was accepted.' }),
-    isReplay: z.boolean().optional().meta({ description: 'A push: true for a replay of rejected elements.' }),
-    fileId: z.guid().optional().meta({ description: 'A file: its id in `/storage`.' }),
+    operationId: z.string().optional().meta({ description: 'Only for a push: the id of its operation.' }),
+    acceptedDate: instantSchema.optional().meta({ description: 'Only for a push: when it was accepted.' }),
+    isReplay: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Only for a push: true when the push is a replay of rejected elements.' }),
+    fileId: z.guid().optional().meta({ description: 'Only for a file: its id in `/storage`.' }),
     filename: z.string().optional(),
-    uploadedDate: instantSchema.optional().meta({ description: 'A file: when it was uploaded.' }),
+    uploadedDate: instantSchema.optional().meta({ description: 'Only for a file: when it was uploaded.' }),
     userId: z.string().optional().meta({ description: 'The user who pushed or uploaded.' }),
-    runId: idSchema.optional().meta({ description: 'A run of the calculated variable.' }),
-    startedDate: instantSchema.optional().meta({ description: 'A run: when it started.' }),
+    runId: idSchema.optional().meta({ description: 'Only for a run: its id.' }),
+    startedDate: instantSchema.optional().meta({ description: 'Only for a run: when it started.' }),
   })
   .meta({
     id: 'Origin',
@@ -188,7 +191,7 @@ export const READING_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/data/watch', operationId: 'watchPoints', tag, access: ALL_USERS },
     summary: 'Follow points as they are committed',
-    description: `Server-sent events; the ids of events are cursors. Every stored version after the cursor is sent once, per variable by \`versionTimestamp\` and date; deletions are not reported. A client that calls again with the last id, in the header \`${LAST_EVENT_ID}\` as browsers send it or in \`cursor\`, misses no stored version and receives none twice; cursors never expire. Versions that the version limit has removed in the meantime are not sent, and the stream does not report such a cut; a read with \`asOf\` does. The stream ends when the token expires or the caller loses access, and after a maximum time. Needs a bearer token.`,
+    description: `Server-sent events; the ids of events are cursors. Every stored version after the cursor is sent once, in the order of \`versionTimestamp\` and then date within each variable; deletions are not reported. A client that calls again with the last id, in the header \`${LAST_EVENT_ID}\` as browsers send it or in \`cursor\`, misses no stored version and receives none twice; cursors never expire. Versions that the version limit has removed in the meantime are not sent, and the stream does not report such a cut; a read with \`asOf\` does. The stream ends when the token expires or the caller loses access, and after a maximum time. Needs a bearer token.`,
     query: WATCH_QUERY,
     answers: [
       {

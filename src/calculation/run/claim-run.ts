@@ -49,8 +49,8 @@ const ABANDON = `
 
 // Dependency order (R-H5): a wave is all runs that one change triggers. A request waits while an upstream variable
 // waits or runs in the same or an earlier wave, and while the outbox holds an upstream result of the same wave. It does
-// not wait for later waves: an input that changes all the time would starve its readers. Of the requests that need not
-// wait, the one with the most attempts comes first. While one request of a variable is paused between its attempts, no
+// not wait for later waves: an input that changes all the time would starve its readers. Among the requests that need
+// not wait, the request with the most attempts comes first. While one request of a variable is paused between its attempts, no
 // request of this variable is due (`isDue`).
 const CLAIM = `
   with recursive upstream (id) as (

@@ -7,7 +7,7 @@ export interface TreeNode {
   readonly isOpen?: boolean;
 }
 
-/** What a key does in the tree. */
+/** The action of a key in the tree. */
 export type Step =
   | { readonly kind: 'choose' }
   | { readonly kind: 'toggle' }

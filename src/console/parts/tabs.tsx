@@ -13,7 +13,7 @@ interface TabsProps<Name extends string> {
 }
 
 interface TabbedHeaderProps<Name extends string> extends TabsProps<Name> {
-  /** What the current tab is for, in one sentence. */
+  /** Purpose of the current tab, in one sentence. */
   readonly lead: string;
 }
 

@@ -18,7 +18,7 @@ export interface FileSource {
  */
 export type EmitRows = (collector: RowCollector, position: FilePosition, isLast: boolean) => Promise<void>;
 
-/** What the parser reports about the header. */
+/** The parser's report about the header. */
 export interface HeaderNote {
   /** Names of columns that the parser does not know and ignores. */
   readonly ignored: readonly string[];

@@ -68,7 +68,7 @@ export interface DirectSubmission {
   readonly operation: EncodedOperation;
 }
 
-/** What the planning of a small push needs. */
+/** Inputs for planning a small push. */
 export interface SmallPushParts {
   readonly targets: TargetCache;
   readonly limits: PushLimits;

@@ -10,7 +10,7 @@ import type { Micros } from '../../points/point.ts';
 const MAX_VERSIONS = 100;
 
 const versionTimestamps: QueryParameter<readonly Micros[]> = {
-  description: `VersionTimestamps of versions of the variable, as reads return them, at most ${MAX_VERSIONS}. Repeated.`,
+  description: `VersionTimestamp of a version of the variable, as a read returned it. May be repeated, at most ${MAX_VERSIONS} times.`,
   schema: z.array(instantSchema).min(1).max(MAX_VERSIONS),
   isRequired: true,
   read: (values, locationOf) => {

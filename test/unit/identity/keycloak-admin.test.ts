@@ -1,4 +1,4 @@
-/** The client of Keycloak's admin interface: what the log tells about a call that fails. */
+/** The client of Keycloak's admin interface: the errors of failed calls. */
 import { expect, test } from 'vitest';
 import { createKeycloakAdmin } from '../../../src/identity/keycloak/admin-client.ts';
 

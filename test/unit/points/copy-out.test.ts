@@ -5,7 +5,7 @@ import type { Connection } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { CopyOut } from '../../../src/points/read/copy-out.ts';
 
-/** What the driver reads after the COPY: CommandComplete and ReadyForQuery, here arbitrary bytes. */
+/** Bytes that the driver reads after the COPY: in reality CommandComplete and ReadyForQuery, here arbitrary bytes. */
 const AFTER = Buffer.from('CtailZ');
 
 const message = fc.tuple(fc.constantFrom('d', 'd', 'd', 'N', 'S', 'A'), fc.uint8Array({ maxLength: 30 }));

@@ -28,7 +28,7 @@ export interface StagedBatch {
   readonly bytes: number;
 }
 
-/** What the reader reports about a document besides its rows. */
+/** The reader's report about a document, besides its rows. */
 export interface DocumentNote {
   /** Letter of each member's column, by sheet and member. */
   readonly columns: Readonly<Record<string, Readonly<Record<string, string>>>>;

@@ -54,7 +54,7 @@ export const SETTINGS = {
   ),
   READ_MIN_BYTES_PER_SEC: setting(
     integer(0, 1_000_000_000).default(16_384),
-    'Minimum bytes per second of a streamed answer, before compression, that a client must receive on average over READ_STALL_SEC. 0: no minimum.',
+    'Minimum bytes per second of a streamed answer, before compression, that a client must receive on average over READ_STALL_SEC. 0 means no minimum.',
   ),
   READ_MAX_SEC: setting(
     integer(1, 86_400).default(3600),
@@ -72,7 +72,7 @@ export const SETTINGS = {
   ),
   HTTP_MIN_BODY_BYTES_PER_SEC: setting(
     integer(0, 2 ** 30).default(4096),
-    'Minimum rate of request bodies in bytes per second; a request whose body falls 20 s behind this rate is answered 408. 0: no minimum.',
+    'Minimum rate of request bodies in bytes per second; a request whose body falls 20 s behind this rate is answered 408. 0 means no minimum.',
   ),
   API_URL: setting(webUrl.optional(), 'Public URL of the API. Default: the address the api role listens on.'),
   PUSH_URL: setting(webUrl.optional(), 'Public URL of push. Default: API_URL.'),
@@ -150,7 +150,7 @@ export const SETTINGS = {
   PASSWORD_MIN_LENGTH: setting(integer(8, 100).default(10), 'Minimum password length.'),
   RETURN_URLS: setting(
     list.default([]),
-    'Comma-separated URLs the change-password page may return to; the first is the default. Empty: a page of the token issuer.',
+    'Comma-separated URLs the change-password page may return to; the first is the default. When empty, it returns to a page of the token issuer.',
   ),
   SIGNING_KEY_DAYS: setting(
     integer(1, 3650).default(90),
@@ -180,15 +180,15 @@ export const SETTINGS = {
   ),
   API_RATE_PER_MINUTE: setting(
     integer(0, 1_000_000).default(6000),
-    'Maximum requests per user and minute over REST and gRPC; bursts up to this number are allowed. A push counts as a tenth of a request, a small push often as a hundredth. 0: unlimited.',
+    'Maximum requests per user and minute over REST and gRPC; bursts up to this number are allowed. A push counts as a tenth of a request, a small push often as a hundredth. 0 means unlimited.',
   ),
   TOKEN_RATE_PER_MINUTE: setting(
     integer(0, 1_000_000).default(600),
-    'Maximum attempts to use a secret per minute and client network (an IPv4 address or an IPv6 /64): POST requests to the token issuer, to register and to accept an invitation, and checks of HTTP Basic passwords. 0: unlimited.',
+    'Maximum attempts to use a secret per minute and client network (an IPv4 address or an IPv6 /64): POST requests to the token issuer, to register and to accept an invitation, and checks of HTTP Basic passwords. 0 means unlimited.',
   ),
   PROXY_HOPS: setting(
     integer(0, 10).default(0),
-    'Number of trusted proxies that append to X-Forwarded-For. 0: the client address is the address of the connection.',
+    'Number of trusted proxies that append to X-Forwarded-For. 0 means that the client address is the address of the connection.',
   ),
   SMTP_URL: secret(
     serverUrl('smtps', 'smtp').optional(),
@@ -280,7 +280,7 @@ export const SETTINGS = {
   ),
   WEBHOOK_TESTS_PER_MINUTE: setting(
     integer(0, 1_000_000).default(30),
-    'Maximum webhook tests per account and minute; bursts up to this number are allowed. 0: unlimited.',
+    'Maximum webhook tests per account and minute; bursts up to this number are allowed. 0 means unlimited.',
   ),
   WEBHOOK_ALLOW_HTTP: setting(flag.default(false), 'true allows webhook receivers with http:// URLs. For local use.'),
   WEBHOOK_ALLOWED_RANGES: setting(

@@ -41,7 +41,7 @@ export const INTAKE_SETTINGS = {
   ),
   PUSH_DIRECT_WRITES: setting(
     integer(0, 64).default(2),
-    'Maximum large pushes of new dates that a process writes itself, without the ingester, at the same time; each uses one database connection. 0: none.',
+    'Maximum large pushes of new dates that a process writes itself, without the ingester, at the same time; each uses one database connection. 0 means none.',
   ),
   PUSH_OPERATION_RETENTION_DAYS: setting(
     integer(1, 3650).default(30),

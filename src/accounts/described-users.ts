@@ -35,10 +35,9 @@ export const siteAccessSchemaRead = z
   .object({
     siteId: idSchema,
     level: z.enum(['Read', 'Write', 'Admin']),
-    sourceIds: z
-      .array(idSchema)
-      .exactOptional()
-      .meta({ description: 'Access is limited to these sources; absent: all sources of the site.' }),
+    sourceIds: z.array(idSchema).exactOptional().meta({
+      description: 'Sources to which the access is limited; absent when the access includes all sources of the site.',
+    }),
   })
   .meta({ id: 'SiteAccessModel' });
 

@@ -165,7 +165,7 @@ const save = z
     calculated: z
       .record(z.string(), z.unknown())
       .nullable()
-      .meta({ description: 'As `GET /variables/{id}` answers it; null: the variable stopped being calculated.' }),
+      .meta({ description: 'As `GET /variables/{id}` answers it; null when the variable stopped being calculated.' }),
   })
   .meta({ id: 'DeclarationSave' }) satisfies z.ZodType<DeclarationSave>;
 

@@ -18,7 +18,7 @@ import { VARIABLE_LEVELS } from './variable.ts';
 export type Levels<Level extends string> = Readonly<Record<Level, readonly string[]>>;
 
 const levelParameter = <Level extends string>(levels: Levels<Level>, fallback: NoInfer<Level>) =>
-  enumerationParameter('Which members the answer shows.', numberedFrom0(Object.keys(levels) as Level[]), fallback);
+  enumerationParameter('The members that the answer shows.', numberedFrom0(Object.keys(levels) as Level[]), fallback);
 const customFilter = textParameter(
   "Filter expression over members. Operators: `=`, `<>`, `>`, `>=`, `<`, `<=`, `~` (contains), `!~`, `startswith`, `!startswith`, AND, OR and parentheses. Example: `name ~ 'oven' AND Form.Group.'Field' = 3`. A filter of sources may use `Site{…}` for conditions on their site.",
 );
@@ -66,7 +66,7 @@ export const VARIABLE_LIST = declareQuery(
     sourceIds: ofSources('Return the variables of these sources.'),
     siteIds: ofSites('Return the variables of these sites.'),
     hasProblems: optionalFlagParameter(
-      'Return the calculated variables whose declaration refers to something that was deleted or no longer converts; `false`: the others.',
+      '`true`: only calculated variables whose declaration refers to something that was deleted, or to a unit that values can no longer be converted to; `false`: only other variables.',
     ),
     customFilter,
     ...PAGING,

@@ -21,7 +21,7 @@ export function createWebhookMetrics(metrics: Metrics): WebhookMetrics {
   });
   const disabled = metrics.counter({
     name: 'tidemark_webhooks_disabled_total',
-    help: 'Webhooks the service disabled after 410 or days of failures.',
+    help: 'Webhooks that the service disabled after an answer 410, or after days of failures.',
   })({});
   return {
     attempted: (outcome, seconds) => attempts({ outcome }).observe(seconds),
@@ -44,7 +44,7 @@ export const WEBHOOK_BACKLOG: BacklogQuery = {
     {
       column: 'age',
       name: 'tidemark_webhook_due_age_seconds',
-      help: 'Seconds the oldest due webhook attempt has waited; 0 without one.',
+      help: 'Seconds that the oldest due webhook attempt has waited; 0 when no attempt is due.',
     },
   ],
 };

@@ -56,7 +56,7 @@ const auditEntry = z
     id: idSchema,
     accountId: idSchema
       .nullable()
-      .meta({ description: 'Account whose managers may read the entry; null: only ADMIN users.' }),
+      .meta({ description: 'Account whose managers may read the entry; null when only ADMIN users may read it.' }),
     date: instantSchema,
     userId: z.string(),
     userName: z.string(),

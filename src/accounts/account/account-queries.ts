@@ -27,7 +27,7 @@ const fieldMask: QueryParameter<readonly AccountMember[] | undefined> = {
 
 export const ACCOUNT_QUERY = declareQuery({
   displayLevel: enumerationParameter(
-    'Which members are returned when there is no `fieldMask`.',
+    'The members that are returned when there is no `fieldMask`.',
     ACCOUNT_DISPLAY_LEVEL,
     'Normal',
   ),

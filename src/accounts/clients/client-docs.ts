@@ -32,10 +32,12 @@ const client = z
       .boolean()
       .meta({ description: 'Whether the client is part of the service, and can neither be changed nor deleted.' }),
     createdDate: instantSchema,
-    secretDate: instantSchema.nullable().meta({ description: 'When the secret was replaced last; null: never.' }),
+    secretDate: instantSchema
+      .nullable()
+      .meta({ description: 'When the secret was last replaced; null when it never was.' }),
     previousSecretUntil: instantSchema
       .nullable()
-      .meta({ description: 'Instant until which the replaced secret stays valid; null: it is not valid.' }),
+      .meta({ description: 'Instant until which the replaced secret stays valid; null when it is not valid.' }),
   })
   .meta({ id: 'Client' }) satisfies z.ZodType<ShownClient>;
 const created = z.object({ ...client.shape, secret: z.string().optional() }).meta({

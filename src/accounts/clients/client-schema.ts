@@ -30,13 +30,13 @@ export const NEW_CLIENT = lenientObject({
 export const CHANGED_CLIENT = lenientObject({
   isEnabled: booleanSchema
     .nullish()
-    .meta({ description: 'false: no tokens are issued, and refresh tokens stop working.' }),
+    .meta({ description: 'When false, no tokens are issued, and refresh tokens stop working.' }),
   ...shape,
 });
 
 /** The body `ClientSecretReplacement`. */
 export const REPLACED_SECRET = lenientObject({
   overlapHours: integerFrom(0, MAX_OVERLAP_HOURS).nullish().meta({
-    description: 'Hours for which the old secret stays valid; default 0: it stops working at once.',
+    description: 'Hours for which the old secret stays valid. With 0, the default, it stops working at once.',
   }),
 });

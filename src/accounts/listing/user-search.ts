@@ -119,7 +119,7 @@ function textsParameter(description: string, separator?: string): QueryParameter
 const KEY_NAME = 'BusinessKeys.Name';
 const SEARCH = {
   DisplayLevel: enumerationParameter(
-    'Which members of a user are returned. A caller with role USER gets Normal in place of Verbose.',
+    'The members of a user that are returned. A caller with role USER gets Normal in place of Verbose.',
     USER_DISPLAY_LEVEL,
     'Normal',
   ),

@@ -17,7 +17,7 @@ export type Cells =
   | { readonly kind: 'absent' }
   /** One id for all rows; null when they have none. */
   | { readonly kind: 'constant'; readonly value: number | null }
-  /** Numbers; NaN: no value. */
+  /** Numbers; NaN stands for a missing value. */
   | { readonly kind: 'numbers'; readonly values: Float64Array }
   /** Instants in microseconds since 1970-01-01 UTC. */
   | { readonly kind: 'instants'; readonly values: Float64Array }

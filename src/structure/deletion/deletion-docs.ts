@@ -17,7 +17,7 @@ const job = z
     kind: z.enum(['Site', 'Source', 'Variable']),
     targetId: idSchema,
     targetName: z.string(),
-    userName: z.string().meta({ description: 'User who requested it.' }),
+    userName: z.string().meta({ description: 'Name of the user who requested the deletion.' }),
     requestedDate: instantSchema,
     state: z.enum(['Running', 'Completed']),
     variables: z.object({ total: z.int().min(0), deleted: z.int().min(0) }),

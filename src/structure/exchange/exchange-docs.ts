@@ -74,7 +74,7 @@ const importProblem = z
   })
   .meta({
     id: 'ImportProblem',
-    description: 'Where the document breaks which rule: a JSON path, or a sheet and cell.',
+    description: 'A rule that the document breaks, and the place: a JSON path, or a sheet and cell.',
   });
 const shownStatus = z
   .object({

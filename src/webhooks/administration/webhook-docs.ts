@@ -36,13 +36,13 @@ const webhook = z
     headers: z.record(z.string(), z.string()),
     filter: z.object({ siteIds: ids, sourceIds: ids, variableIds: ids }).meta({
       description:
-        'An event matches when it names any of these ids; the events of a push or a file name the variables of their accepted points. Empty: every event of the type.',
+        'An event matches when it names any of these ids; the events of a push or a file name the variables of their accepted points. When empty, every event of the type matches.',
     }),
     bodyTemplate: z.string().nullable(),
     disabledReason: z
       .string()
       .nullable()
-      .meta({ description: 'Why the service disabled the webhook; null: it did not.' }),
+      .meta({ description: 'Why the service disabled the webhook; null when it did not.' }),
     createdDate: instantSchema,
     modifiedDate: instantSchema,
     lastExecution: z.object({ state: z.string(), date: instantSchema }).nullable(),

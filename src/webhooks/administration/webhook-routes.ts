@@ -42,7 +42,7 @@ const MEMBERS: Readonly<Record<Level, readonly (keyof StoredWebhook)[]>> = {
   Verbose: [...NORMAL, 'lastExecution', 'successCount', 'failureCount'],
 };
 
-const LEVEL = { DisplayLevel: enumerationParameter('Which members the answer shows.', LEVEL_NUMBERS, 'Normal') };
+const LEVEL = { DisplayLevel: enumerationParameter('The members that the answer shows.', LEVEL_NUMBERS, 'Normal') };
 export const WEBHOOK_QUERY = declareQuery(LEVEL);
 export const WEBHOOK_LIST = declareQuery(
   {

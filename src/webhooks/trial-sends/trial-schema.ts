@@ -22,7 +22,7 @@ export function trialSchema(policy: TargetPolicy) {
       .optional()
       .refine(isStorableJson, { error: STORABLE_RULE })
       .transform((data) => data ?? null)
-      .meta({ description: 'Data of the message. Absent: example data of the event type.' }),
+      .meta({ description: 'Data of the message. When absent, the message has example data of the event type.' }),
   });
 }
 

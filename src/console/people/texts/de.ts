@@ -57,7 +57,7 @@ export const de: TextsOf<typeof en> = {
     createHint:
       'Der Benutzer erhält eine E-Mail mit einem vorläufigen Passwort. Bei einer Einladung stimmt die Person zuerst zu.',
     userName: 'Benutzername',
-    userNameHint: 'Leer: die E-Mail-Adresse.',
+    userNameHint: 'Wenn leer, gilt die E-Mail-Adresse.',
     created: '{{email}} erhält eine E-Mail mit einem vorläufigen Passwort.',
     createButton: 'Benutzer anlegen',
   },
@@ -91,7 +91,7 @@ export const de: TextsOf<typeof en> = {
     choose: 'Standort wählen',
     access: 'Zugriff',
     grant: 'Gewähren',
-    whole: 'Leer: der ganze Standort.',
+    whole: 'Wenn leer, der ganze Standort.',
     wholeShort: 'ganzer Standort',
     levelOf: 'Zugriff auf {{site}}',
     choices: 'Quellen wählen',

@@ -57,7 +57,7 @@ export const fr: TextsOf<typeof en> = {
     createHint:
       'L’utilisateur reçoit un e-mail avec un mot de passe provisoire. Avec une invitation, la personne accepte d’abord.',
     userName: 'Nom d’utilisateur',
-    userNameHint: 'Vide : l’adresse e-mail.',
+    userNameHint: 'Si vide, l’adresse e-mail est utilisée.',
     created: '{{email}} reçoit un e-mail avec un mot de passe provisoire.',
     createButton: 'Créer l’utilisateur',
   },
@@ -91,7 +91,7 @@ export const fr: TextsOf<typeof en> = {
     choose: 'Choisir un site',
     access: 'Accès',
     grant: 'Accorder',
-    whole: 'Vide : tout le site.',
+    whole: 'Si vide, tout le site.',
     wholeShort: 'tout le site',
     levelOf: 'Accès à {{site}}',
     choices: 'Choisir des sources',

@@ -57,7 +57,7 @@ export const nl: TextsOf<typeof en> = {
     createHint:
       'De gebruiker krijgt een e-mail met een tijdelijk wachtwoord. Met een uitnodiging stemt de persoon eerst toe.',
     userName: 'Gebruikersnaam',
-    userNameHint: 'Leeg: het e-mailadres.',
+    userNameHint: 'Indien leeg, geldt het e-mailadres.',
     created: '{{email}} krijgt een e-mail met een tijdelijk wachtwoord.',
     createButton: 'Gebruiker aanmaken',
   },
@@ -91,7 +91,7 @@ export const nl: TextsOf<typeof en> = {
     choose: 'Kies een locatie',
     access: 'Toegang',
     grant: 'Toegang geven',
-    whole: 'Leeg: de hele locatie.',
+    whole: 'Indien leeg, de hele locatie.',
     wholeShort: 'hele locatie',
     levelOf: 'Toegang tot {{site}}',
     choices: 'Bronnen kiezen',

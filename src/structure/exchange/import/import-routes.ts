@@ -45,7 +45,9 @@ const ZIP_START = 'PK\x03\x04';
 const COMPOUND_START = '\xd0\xcf\x11\xe0';
 
 export const IMPORT_QUERY = declareQuery({
-  whatIf: flagParameter('Only reports what the import would create, change, leave and refuse.'),
+  whatIf: flagParameter(
+    'Writes nothing; the result lists what the import would create, change, leave unchanged and refuse.',
+  ),
 });
 export const ROWS_QUERY = declareQuery(
   {

@@ -191,7 +191,7 @@ export const READING_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/data/watch', operationId: 'watchPoints', tag, access: ALL_USERS },
     summary: 'Follow points as they are committed',
-    description: `Server-sent events; the ids of events are cursors. Every stored version after the cursor is sent once, in the order of \`versionTimestamp\` and then date within each variable; deletions are not reported. A client that calls again with the last id, in the header \`${LAST_EVENT_ID}\` as browsers send it or in \`cursor\`, misses no stored version and receives none twice; cursors never expire. Versions that the version limit has removed in the meantime are not sent, and the stream does not report such a cut; a read with \`asOf\` does. The stream ends when the token expires or the caller loses access, and after a maximum time. Needs a bearer token.`,
+    description: `Server-sent events; the ids of events are cursors. Every stored version after the cursor is sent once, in the order of \`versionTimestamp\` and then date within each variable; deletions are not reported. A client that calls again with the last id, in the header \`${LAST_EVENT_ID}\` as browsers send it or in \`cursor\`, misses no stored version and receives none twice; cursors never expire. Versions that a deletion, the version limit or retention has removed in the meantime are not sent, and the stream does not report their removal. A read with \`asOf\` reports what the version limit and retention removed, in its headers \`History-From\` and \`Raw-From\`. The stream ends when the token expires or the caller loses access, and after a maximum time. Needs a bearer token.`,
     query: WATCH_QUERY,
     answers: [
       {

@@ -147,7 +147,7 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
     description: 'Use `GET /user/updatePasswordLink`.',
     access: ALL_USERS,
     isDeprecated: true,
-    answers: [answersNothing('Never returned: the answer is 410.', 200)],
+    answers: [answersNothing('Does not occur: the call always answers 410.', 200)],
     errors: ['gone'],
   },
 ];

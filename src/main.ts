@@ -113,8 +113,8 @@ async function waitForDatabase(database: Queryable, log: Log, signal: AbortSigna
 
 /**
  * Starts the roles in the order opposite to the flow of data, from the deliverer to the api, so that each role starts
- * after its consumers. Each started role is pushed to `roles` at once, so that a signal can stop it. A process loads
- * only the code of its own roles, which shortens its start, also after a crash.
+ * after its consumers. Each started role is pushed to `roles` immediately, so that a signal can stop it. A process
+ * loads only the code of its own roles, which shortens its start, including the restart after a crash.
  */
 async function startRoles(
   parts: Parts,

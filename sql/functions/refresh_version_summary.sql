@@ -1,7 +1,7 @@
--- Brings `version_summary` of a variable up to date (R-F8). Returns at once when nothing was written or removed since
--- the last call; else compares `point` with the summary by periods of 28 days and recounts the versions of the periods
--- that changed. The mark of a summary is the last VersionTimestamp and the purge count that `series` had before the
--- summary was computed. So after a concurrent write the mark is out of date, and the next call repeats the work. An
+-- Brings `version_summary` of a variable up to date (R-F8). Returns immediately when nothing was written or removed
+-- since the last call; else compares `point` with the summary by periods of 28 days and recounts the versions of the
+-- periods that changed. The mark of a summary is the last VersionTimestamp and the purge count that `series` had before
+-- the summary was computed. So after a concurrent write the mark is out of date, and the next call repeats the work. An
 -- advisory lock per variable serialises calls, which could otherwise deadlock on the rows of the periods; a call that
 -- waited for the lock checks the mark again.
 --

@@ -70,7 +70,8 @@ const FIND = `${SELECT}
 
 /**
  * Reads the state of a file that the caller may see (R-E1).
- * @throws {DomainError} not_found, also for a file that the caller may not see, and for a file that is still uploading.
+ * @throws {DomainError} not_found, including for a file that the caller may not see, and for a file that is still
+ * uploading.
  */
 export async function getFile(queryable: Queryable, caller: Caller, fileId: string): Promise<FileStatus> {
   const isManager = caller.role !== 'USER';

@@ -3,7 +3,7 @@
  * requests of the key from memory, without Redis, and sends one refusal of the key every 10 ms. A client that
  * sends requests without a pause then waits for the refusals instead of occupying the event loop. This module delays at
  * most 200 refusals of one key and 2,000 refusals in total, and keeps their requests in memory; it sends further
- * refusals at once. Keys do not delay each other. `rate-limiter.ts` decides which requests pass.
+ * refusals immediately. Keys do not delay each other. `rate-limiter.ts` decides which requests pass.
  */
 import { openBoundedCache } from '../platform/bounded-cache.ts';
 import { MAX_KEYS, type RateLimiter } from './rate-limiter.ts';

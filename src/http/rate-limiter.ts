@@ -18,8 +18,8 @@ export interface RateLimiter {
    */
   count(key: string, perMinute: number, cost?: number): Promise<number>;
   /**
-   * Counts a request in memory at once, and within 0.2 s in Redis, together with other requests: processes may exceed
-   * the limit by the requests of these 0.2 s.
+   * Counts a request in memory immediately, and within 0.2 s in Redis, together with other requests: processes may
+   * exceed the limit by the requests of these 0.2 s.
    * @returns false when the request exceeds the limit; it is then not counted.
    */
   countInMemory(key: string, perMinute: number, cost: number): boolean;

@@ -47,7 +47,7 @@ export interface Ingester {
   stop(): Promise<void>;
 }
 
-/** Starts the worker, the sweeper and the purge; returns at once. */
+/** Starts the worker, the sweeper and the purge; returns immediately. */
 export function startIngester(services: IngesterServices): Ingester {
   const { database, queue, queueOptions, outbox, settings, log } = services;
   const metrics = createIngestMetrics(services.metrics);

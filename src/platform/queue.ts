@@ -159,8 +159,8 @@ async function hasSucceeded(work: Promise<unknown>, timeoutMs: number): Promise<
 }
 
 /**
- * Opens a consumer of a queue: calls `work` with each key, and never twice at once for the same key while workers and
- * Redis are healthy. An error is logged; the sweeper retries the key.
+ * Opens a consumer of a queue: calls `work` with each key, and never twice at the same time for the same key while
+ * workers and Redis are healthy. An error is logged; the sweeper retries the key.
  * @param queue the producer that adds keys to this queue; the sweep of the worker adds keys through it.
  */
 export function openWakeWorker(

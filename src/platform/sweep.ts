@@ -14,7 +14,7 @@ export interface Sweeper {
 }
 
 /**
- * Starts a sweeper, which runs the task at once and then at the interval. An error of the task is logged.
+ * Starts a sweeper, which runs the task immediately and then at the interval. An error of the task is logged.
  * @param intervalMs pause between the end of a run and the start of the next.
  * @param progress reports the sweeper as stalled when a run does not end; omit it for tasks that may take long.
  */

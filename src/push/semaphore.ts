@@ -8,7 +8,7 @@ export interface Semaphore {
 
 /**
  * Opens a semaphore.
- * @param count number of permits; with 0, `enter()` resolves to false at once.
+ * @param count number of permits; with 0, `enter()` resolves to false immediately.
  * @param maxWaitMs maximum wait; `enter()` then resolves to false.
  */
 export function openSemaphore(count: number, maxWaitMs: number): Semaphore {

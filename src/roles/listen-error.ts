@@ -45,7 +45,7 @@ export function toListenError(error: unknown, { host, port, prefix }: Listening)
 }
 
 /**
- * Listens on an address and stops at once.
+ * Listens on an address and stops immediately.
  * @throws the error of `toListenError`, when this is not possible.
  */
 export async function assertListenable(listening: Listening): Promise<void> {

@@ -170,7 +170,8 @@ export function listResources(
 
 /**
  * Reads a resource that the caller may see.
- * @throws {DomainError} not_found, also for a resource of another account or of a site the caller may not see (R-B9).
+ * @throws {DomainError} not_found, including for a resource of another account or of a site the caller may not see
+ * (R-B9).
  */
 export async function getResource(
   queryable: Queryable,

@@ -68,7 +68,7 @@ export interface Declarations {
   ): Promise<readonly ResourceObject[]>;
   /**
    * Locks the graph of calculations of an account until the end of the transaction.
-   * @throws {DomainError} dependency_unavailable at once when another transaction holds the lock.
+   * @throws {DomainError} dependency_unavailable immediately when another transaction holds the lock.
    */
   lockGraph(transaction: Transaction, accountId: number): Promise<void>;
   /**

@@ -102,7 +102,7 @@ export const VARIABLE_LEVELS = {
 export type HardDeletion = { readonly deletionId: string } | null;
 
 /**
- * Deletes variables at once; the background purge removes their points (`point_purge`).
+ * Deletes variables immediately; the background purge removes their points (`point_purge`).
  * @param hard the job of a deletion with hardDelete=true; null means that the call is refused when
  * another variable reads one of them.
  * @throws {DomainError} conflict while a remaining variable reads one of them and `hard` is null (R-C7).

@@ -103,7 +103,7 @@ export class Watch {
     this.#wake?.();
   }
 
-  /** Ends the watch with an error at once. */
+  /** Ends the watch with an error immediately. */
   end(error: Error): void {
     this.#ending.abort(error);
   }

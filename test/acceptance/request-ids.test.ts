@@ -98,7 +98,7 @@ describe('request ids: log lines (R-A10)', () => {
     await lineOf('file', 'calculation ended', { variableId: doubled });
   });
 
-  test('the line of a gRPC call has the id of the call and the account, also when the call is refused', async () => {
+  test('the line of a gRPC call has the id of the call and the account, even when the call is refused', async () => {
     const reader = createGrpcReader(roles.grpc, api.token);
     await reader.readPoints({ variableIds: [input] });
     const line = await lineOf('grpc-test', 'call', { method: 'ReadPoints', accountId: world.accountId });

@@ -37,6 +37,6 @@ export const CHANGED_CLIENT = lenientObject({
 /** The body `ClientSecretReplacement`. */
 export const REPLACED_SECRET = lenientObject({
   overlapHours: integerFrom(0, MAX_OVERLAP_HOURS).nullish().meta({
-    description: 'Hours for which the old secret stays valid. With 0, the default, it stops working at once.',
+    description: 'Hours for which the old secret stays valid. With 0, the default, it stops working immediately.',
   }),
 });

@@ -59,7 +59,7 @@ export function makeClientSecret(): string {
 
 /**
  * Replaces a client's secret.
- * @param overlapHours hours for which the old secret stays valid; 0 invalidates it at once.
+ * @param overlapHours hours for which the old secret stays valid; 0 invalidates it immediately.
  * @throws {DomainError} not_found for an unknown or public client.
  */
 export async function replaceClientSecret(

@@ -89,7 +89,7 @@ export async function countInvitations(database: Queryable, accountId: number): 
 
 /**
  * Reads an invitation of the caller's account (R-B10).
- * @throws {DomainError} not_found, also for an invitation of another account.
+ * @throws {DomainError} not_found, including for an invitation of another account.
  */
 export async function getInvitation(database: Queryable, { accountId }: Caller, id: string): Promise<Invitation> {
   const { rows } = isStorableText(id)

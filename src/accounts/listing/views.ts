@@ -48,7 +48,10 @@ export async function countViews(database: Queryable, accountId: number): Promis
   return rows[0]?.count ?? 0;
 }
 
-/** Reads a view of the caller's account (§4.3). @throws {DomainError} not_found, also for a view of another account. */
+/**
+ * Reads a view of the caller's account (§4.3).
+ * @throws {DomainError} not_found, including for a view of another account.
+ */
 export async function getView(
   database: Queryable,
   { accountId }: Pick<Caller, 'accountId'>,

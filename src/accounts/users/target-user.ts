@@ -29,7 +29,7 @@ export async function findAccountIds(database: Queryable, userId: string): Promi
 
 /**
  * Finds a user of the caller's account; an ADMIN finds every user (R-A5).
- * @throws {DomainError} not_found, also for users of other accounts, whose existence is not revealed.
+ * @throws {DomainError} not_found, including for users of other accounts, whose existence is not revealed.
  */
 export async function getTargetUser(database: Queryable, caller: Caller, userId: string): Promise<TargetUser> {
   return requireUser(

@@ -34,7 +34,7 @@ export class GraphBusyError extends DomainError {
 
 /**
  * Locks the graph of an account until the end of the transaction.
- * @throws {GraphBusyError} at once when another transaction holds the lock.
+ * @throws {GraphBusyError} immediately when another transaction holds the lock.
  */
 export async function lockGraph(transaction: Transaction, accountId: number): Promise<void> {
   const { rows } = await transaction.query<{ isLocked: boolean }>(

@@ -39,7 +39,7 @@ export class InputColumns {
     const part = toPart(chunk);
     this.#points += chunk.dates.length;
     const last = this.#parts.at(-1);
-    // Only the last point within a second is kept, also across chunks (R-H2).
+    // Only the last point within a second is kept, even when the points are in different chunks (R-H2).
     if (last && part.dates.length > 0 && last.dates.at(-1) === part.dates[0]) {
       this.#parts[this.#parts.length - 1] = withoutLast(last);
       this.#rows -= 1;

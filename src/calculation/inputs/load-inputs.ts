@@ -222,7 +222,7 @@ async function readColumns(
 
 function tooManyPoints({ alias }: InputDeclaration, maxPoints: number): DomainError {
   const rule = `input ${alias} brings the run above its maximum of ${maxPoints.toLocaleString('en')} input points (CALC_MAX_INPUT_POINTS)`;
-  const advice = 'declare a shorter period or a coarser granularity, or update fewer dates at once';
+  const advice = 'declare a shorter period or a coarser granularity, or update fewer dates at a time';
   return new DomainError('invalid_input', `${rule}; ${advice}`);
 }
 

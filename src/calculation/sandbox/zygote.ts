@@ -20,8 +20,8 @@ const CHECK_INTERVAL_MS = 500;
 /** A zygote is replaced after this many checks without a heartbeat. */
 const SILENT_CHECKS = 4;
 /**
- * Default pause before a standby is started. A standby replaces a stuck zygote at once, whereas starting R takes 1.5 s
- * of CPU time, and 7 s of wall time on a busy machine. A standby costs the memory of one more warm R.
+ * Default pause before a standby is started. A standby replaces a stuck zygote immediately, whereas starting R takes
+ * 1.5 s of CPU time, and 7 s of wall time on a busy machine. A standby costs the memory of one more warm R.
  */
 const STANDBY_DELAY_MS = 0;
 
@@ -170,7 +170,10 @@ export class Zygote {
     this.#prepareStandby();
   }
 
-  /** Kills the container; its exit then starts another container. A stuck standby is dropped at once, so that it never serves. */
+  /**
+   * Kills the container; its exit then starts another container. A stuck standby is dropped immediately, so that it
+   * never serves.
+   */
   #killStuck(container: Container, silentMs: number): void {
     const isStandby = container !== this.#current;
     if (isStandby) this.#standby = undefined;

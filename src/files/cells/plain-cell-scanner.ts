@@ -18,7 +18,7 @@ export function isPlainLocal(start: number, end: number): boolean {
 }
 
 /**
- * Reads `yyyy-MM-ddTHH:mm:ss`, also with a space for the T, with or without Z. Caches the day, because neighbouring
+ * Reads `yyyy-MM-ddTHH:mm:ss`, with T or a space, with or without Z. Caches the day, because neighbouring
  * rows mostly have the same day.
  */
 export class PlainDates {

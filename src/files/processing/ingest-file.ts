@@ -76,8 +76,8 @@ export async function ingestFile(
 }
 
 /**
- * Returns why the file is Failed. A `FileRefusal` fails the file at once. Another error counts only if the content or a bug
- * may have caused it, and fails the file after MAX_FAILURES failures since the last written chunk.
+ * Returns why the file is Failed. A `FileRefusal` fails the file immediately. Another error counts only if the content
+ * or a bug may have caused it, and fails the file after MAX_FAILURES failures since the last written chunk.
  * @throws `error` when the file must be retried.
  */
 async function toRefusal(

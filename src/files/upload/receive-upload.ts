@@ -38,8 +38,8 @@ export const UPLOAD_QUERY = declareQuery({
 /**
  * Returns the upload of a request. The content of the upload is received while the caller iterates it (R-E1).
  * @param maxBytes maximum size of the file.
- * @throws {DomainError} unsupported_media_type when the format or the Content-Encoding is not accepted; invalid_input for
- * a malformed form or file name; body_too_large, also while the content is iterated.
+ * @throws {DomainError} unsupported_media_type when the format or the Content-Encoding is not accepted; invalid_input
+ * for a malformed form or file name; body_too_large, which may come while the content is iterated.
  */
 export async function receiveUpload(request: Request, maxBytes: number): Promise<Upload> {
   const type = mediaType(request.headers.get('content-type'));

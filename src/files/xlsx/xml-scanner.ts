@@ -12,7 +12,7 @@ import { FileRefusal } from '../standard-file.ts';
 export interface XmlVisitor {
   /** @param name local name. @param attributes raw text, see `attributeOf`. */
   open(name: string, attributes: string): void;
-  /** Called at the end of every element, also of an empty element. */
+  /** Called at the end of every element, including empty elements. */
   close(name: string): void;
   /** Receives raw text, which `decodeXml` decodes; one text may arrive in several calls. */
   text(raw: string): void;

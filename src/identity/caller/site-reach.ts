@@ -10,7 +10,7 @@ export interface Reach {
   readonly siteIds: readonly number[] | null;
   /** Sources the caller may use in sites not in `siteIds`. */
   readonly sourceIds: readonly number[];
-  /** Sites the caller may see: those with a grant, also when the grant is limited to sources; null means all sites. */
+  /** Sites the caller may see: those with a grant, even when the grant is limited to sources; null means all sites. */
   readonly shownSiteIds: readonly number[] | null;
 }
 

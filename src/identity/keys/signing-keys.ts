@@ -46,7 +46,8 @@ export async function getIssuerKeys(database: Database, policy: KeyPolicy = DEFA
 }
 
 /**
- * Creates a key. The key begins to sign after it has been published for long enough, or at once if it is the only key.
+ * Creates a key. The key begins to sign after it has been published for long enough, or immediately if it is the only
+ * key.
  * @returns the id of the key.
  */
 export async function addSigningKey(transaction: Transaction): Promise<string> {

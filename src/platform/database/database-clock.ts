@@ -16,7 +16,7 @@ const WARN_INTERVAL_MS = 600_000;
 export interface DatabaseClock extends Clock, Sweeper {}
 
 /**
- * Reads the database's clock at once, then every 30 s.
+ * Reads the database's clock immediately, then every 30 s.
  * @returns a clock that shows the machine's time until the database has answered for the first time.
  */
 export async function openDatabaseClock(database: Queryable, log: Log): Promise<DatabaseClock> {

@@ -1,7 +1,7 @@
 /**
  * Migrates the schema: each `sql/migrations/NNNN_name.sql` runs once, in order, in its own transaction, and is frozen
  * by its hash; all `sql/functions/*.sql` run again whenever one of them or the version of TimescaleDB changes. Several
- * processes may call `migrate` at once: an advisory lock lets one migrate while the others wait.
+ * processes may call `migrate` at the same time: an advisory lock lets one migrate while the others wait.
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -153,7 +153,7 @@ async function enableColumnstore(client: pg.Client, log: Log): Promise<void> {
 
 /**
  * Runs `work` in a transaction. Repeats `work` after a pause while another transaction holds a lock that `work` needs.
- * @throws {Error} after `tries` attempts without the locks; any other error of `work` at once.
+ * @throws {Error} after `tries` attempts without the locks; any other error of `work` immediately.
  */
 async function withLocks(
   client: pg.Client,

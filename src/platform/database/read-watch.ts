@@ -48,7 +48,7 @@ const CONTENDED_STALL_MS = 2000;
 /**
  * Starts the watch; the silence limit applies until the first `handOver`.
  * @param signal aborts when the answer ends early, for example because the client disconnects; an aborted signal
- * closes the connection at once.
+ * closes the connection immediately.
  */
 export function watchRead(
   { bytesRead, cut }: WatchedConnection,

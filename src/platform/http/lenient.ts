@@ -56,7 +56,7 @@ export const idSchema = integerFrom(1);
 /** An id of a catalogue entry, as a number or a string of digits; some catalogues start at 0. */
 export const catalogueIdSchema = integerFrom(0);
 
-/** A boolean, also as text in any case: `True`, `false`. */
+/** A boolean, or its text in any case: `True`, `false`. */
 export const booleanSchema = z.preprocess((value) => {
   if (typeof value !== 'string') return value;
   const text = value.toLowerCase();
@@ -64,7 +64,7 @@ export const booleanSchema = z.preprocess((value) => {
 }, z.boolean());
 
 /**
- * A date of a body, also as epoch milliseconds (R-A11). A date without a zone is converted later, when the
+ * A date of a body: text or epoch milliseconds (R-A11). A date without a zone is converted later, when the
  * zone of its source is known.
  */
 export const momentSchema = z

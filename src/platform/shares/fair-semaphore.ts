@@ -12,7 +12,7 @@ export interface FairSemaphoreOptions {
   readonly holder?: string;
   readonly permits: number;
   readonly permitsPerAccount: number;
-  /** Maximum waiters per account; a further waiter is refused at once. */
+  /** Maximum waiters per account; a further waiter is refused immediately. */
   readonly waitersPerAccount: number;
   readonly maxWaitMs: number;
 }
@@ -22,7 +22,7 @@ export interface FairSemaphore<Key extends number | string = number> {
   /**
    * Waits for a permit.
    * @returns a function that frees the permit; further calls do nothing.
-   * @throws {DomainError} after `maxWaitMs`, or at once when the account already has `waitersPerAccount` waiters:
+   * @throws {DomainError} after `maxWaitMs`, or immediately when the account already has `waitersPerAccount` waiters:
    * rate_limited when the account uses all its permits, otherwise dependency_unavailable.
    * @throws the reason of the signal when it is aborted before a permit is free.
    */

@@ -1,8 +1,8 @@
 /**
  * Streams an answer while its rows are read (R-G4). The answer begins when its first chunk is ready or, with
- * `wholeBytes`, when more than that many bytes or all chunks are ready. A query that fails at once therefore gets an
- * error answer. A later failure breaks the connection, so that a truncated answer never looks complete. The query ends
- * when the client disconnects or is too slow (R-A14).
+ * `wholeBytes`, when more than that many bytes or all chunks are ready. A query that fails immediately therefore gets
+ * an error answer. A later failure breaks the connection, so that a truncated answer never looks complete. The query
+ * ends when the client disconnects or is too slow (R-A14).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';

@@ -25,7 +25,7 @@ const WRITERS_UNTIL = `${WRITERS} and objid::int8 <= $2::int8`;
 const WRITERS_AMONG = `${WRITERS} and virtualtransaction = any($2::text[])`;
 
 /**
- * Waits for the writes that can still change the points of an as-of selection (R-F5). Returns at once for any other
+ * Waits for the writes that can still change the points of an as-of selection (R-F5). Returns immediately for any other
  * selection, and for an instant more than a minute in the future.
  * @param queryable must not be inside the reader's snapshot.
  * @throws as `awaitWriters`.

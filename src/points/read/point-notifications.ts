@@ -1,6 +1,6 @@
 /**
- * Notifies processes by Redis pub/sub that points of variables were committed, so that watches read at once. Redis may
- * lose a message, so subscribers also poll.
+ * Notifies processes by Redis pub/sub that points of variables were committed, so that watches read immediately. Redis
+ * may lose a message, so subscribers also poll.
  */
 import type { EventConsumer } from '../../platform/database/outbox.ts';
 import type { Log } from '../../platform/log.ts';

@@ -89,7 +89,7 @@ export async function startDeletion(
   return { ...deletion, isLarge: isLarge || deletion.isRepeated };
 }
 
-/** @throws {DomainError} not_found, also for a deletion of another account. */
+/** @throws {DomainError} not_found, including for a deletion of another account. */
 export async function getDeletion(queryable: Queryable, accountId: number, id: string): Promise<DeletionJob> {
   const { rows } = await queryable.query<DeletionJob>(
     `select id, kind, target_id as "targetId", target_name as "targetName", user_name as "userName",

@@ -28,7 +28,7 @@ export async function listForms(
 
 /**
  * @param isChanged whether to lock the form until the end of the transaction.
- * @throws {DomainError} not_found, also for a form of another account.
+ * @throws {DomainError} not_found, including for a form of another account.
  */
 export async function getForm(queryable: Queryable, accountId: number, id: number, isChanged = false): Promise<Form> {
   const { rows } = await queryable.query<Form>(

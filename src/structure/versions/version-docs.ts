@@ -32,7 +32,7 @@ export const VERSION_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: '/variables/:id/purgeVersions', operationId: 'purgeVersions', tag, access: ADMINS },
-    summary: 'Remove the versions of a variable beyond its version limit, at once',
+    summary: 'Remove now the versions of a variable beyond its version limit',
     answers: [
       answersJson(
         'Number of versions removed.',

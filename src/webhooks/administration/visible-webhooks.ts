@@ -27,7 +27,7 @@ export async function listVisible(
 
 /**
  * Reads a webhook as the caller may see it (R-B9).
- * @throws {DomainError} not_found, also when the webhook is hidden from the caller.
+ * @throws {DomainError} not_found, including when the webhook is hidden from the caller.
  */
 export async function getVisible(
   queryable: Queryable,

@@ -1,9 +1,10 @@
 /**
  * Writes the outcomes of attempts in groups: outcomes that arrive during one transaction wait, and the next transaction
- * writes up to 500 of them, of any webhooks. After a fault of the service, such as an unreachable database, the write of
- * a group is retried until `patienceMs` after the end of each attempt. After any other error, the outcomes of the group
- * are written one by one, and the outcome that fails alone is given up at once, because a retry would only delay the
- * outcomes of other webhooks. The message of an attempt without a stored outcome is sent again under the same id (R-I3).
+ * writes up to 500 of them, of any webhooks. After a fault of the service, such as an unreachable database, the write
+ * of a group is retried until `patienceMs` after the end of each attempt. After any other error, the outcomes of the
+ * group are written one by one, and the outcome that fails alone is given up immediately, because a retry would only
+ * delay the outcomes of other webhooks. The message of an attempt without a stored outcome is sent again under the same
+ * id (R-I3).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { isTransientError } from '../../platform/database/dependency-error.ts';

@@ -1,6 +1,6 @@
 /**
- * Stores messages in batches; the first attempt of each message is due at once. A few events may lead to thousands of
- * messages of 100 KiB, which must not be in memory together.
+ * Stores messages in batches; the first attempt of each message is due immediately. A few events may lead to thousands
+ * of messages of 100 KiB, which must not be in memory together.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { Occurrence } from './filter-rules.ts';

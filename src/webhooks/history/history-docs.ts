@@ -58,7 +58,7 @@ export const HISTORY_OPERATIONS: readonly Operation[] = [
     summary: 'Send a message again',
     access: MANAGERS,
     inPath: { id: textId('Id of the webhook.'), historyId: textId('Id of an attempt in its history.') },
-    answers: [answersJson('The new attempt, which is due at once.', history)],
+    answers: [answersJson('The new attempt, which is due immediately.', history)],
     errors: ['conflict'],
   },
 ];

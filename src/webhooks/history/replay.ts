@@ -35,10 +35,11 @@ export interface ReplayServices {
 }
 
 /**
- * Plans one more attempt, due at once (R-I5). While the webhook is locked, no other replay and no retry of the message can
- * be planned.
+ * Plans one more attempt, due immediately (R-I5). While the webhook is locked, no other replay and no retry of the
+ * message can be planned.
  * @returns the new entry, Pending.
- * @throws {DomainError} not_found, also for an entry of another webhook; conflict when the entry represents dropped
+ * @throws {DomainError} not_found, including for an entry of another webhook; conflict when the entry represents
+ * dropped
  *   messages, the webhook is disabled, or the message is already waiting or being sent.
  */
 export async function replayEntry(

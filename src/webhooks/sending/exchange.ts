@@ -44,8 +44,8 @@ const MAX_STALE_CONNECTIONS = 5;
 const GONE: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE']);
 
 /**
- * Sends a request; repeats it at once, up to five times, when a kept-alive connection turns out to be closed. Whatever the
- * receiver does, the promise does not reject.
+ * Sends a request; repeats it immediately, up to five times, when a kept-alive connection turns out to be closed.
+ * Whatever the receiver does, the promise does not reject.
  * @param timeoutMs time-out of the whole exchange.
  */
 export async function exchange(request: OutgoingRequest, agents: GuardedAgents, timeoutMs: number): Promise<Reply> {

@@ -40,7 +40,7 @@ const IS_WAITING = `state = 'Pending' and (claimed_until is null or claimed_unti
 const MAX_FOUND = 1000;
 
 /**
- * Stores a trial send, which is due at once (R-I7).
+ * Stores a trial send, which is due immediately (R-I7).
  * @returns its id.
  * @throws {Error} when the insert returns no row.
  */
@@ -62,7 +62,7 @@ export async function insertTrial(
 
 /**
  * Reads a trial send of the account (R-I7).
- * @throws {DomainError} not_found, also for a trial send of another account and after 24 h.
+ * @throws {DomainError} not_found, including for a trial send of another account and after 24 h.
  */
 export async function getTrial(queryable: Queryable, accountId: number, id: string): Promise<Trial> {
   const { rows } = isGuid(id)

@@ -31,7 +31,7 @@ export interface FairnessRun<Load> {
   readonly load: Load;
   /** Runs one operation of account B. Resolves when its result is available; rejects when B is refused. */
   operation(): Promise<void>;
-  /** Resolves when the service has released everything that an ended load used. Default: at once. */
+  /** Resolves when the service has released everything that an ended load used. Default: immediately. */
   settle?(): Promise<void>;
 }
 

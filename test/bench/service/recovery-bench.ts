@@ -1,7 +1,7 @@
 /**
  * Measures recovery after kill -9. Each role is a process of its own; under load, one role at a time is killed and
- * started again at once. After each kill, the bench sends pushes, and measures the time until one of them reaches each
- * stage: the push is accepted, its computed point is stored, its webhook message arrives, or WatchPoints sends its
+ * started again immediately. After each kill, the bench sends pushes, and measures the time until one of them reaches
+ * each stage: the push is accepted, its computed point is stored, its webhook message arrives, or WatchPoints sends its
  * point. The figure of a stage is the median over the kills of the roles that NEEDED names for the stage, compared with
  * a target.
  */

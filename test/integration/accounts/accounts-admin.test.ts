@@ -313,7 +313,7 @@ describe('admin: as a process', { timeout: 90_000 }, () => {
     return { code, stdout, stderr };
   };
 
-  it('--password-stdin sets a password that gets tokens at once and is printed nowhere (§5)', async () => {
+  it('--password-stdin sets a password that gets tokens immediately and is printed nowhere (§5)', async () => {
     const words = ['create-account', '--name', 'Read', '--manager', 'meg@read.example', '--client', 'read-client'];
     const { code, stdout, stderr } = await runWithInput(`${CHOSEN}\nnot read\n`, ...words, '--password-stdin');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -148,7 +148,7 @@ describe('accounts: OAuth clients', () => {
     expect(statuses.map(({ status }) => status)).toEqual(Array(7).fill(403));
   });
 
-  it('a replaced secret is valid until its overlap ends; without overlapHours, it is invalid at once; overlapHours of 169 is refused (R-B3)', async () => {
+  it('a replaced secret is valid until its overlap ends; without overlapHours, it is invalid immediately; overlapHours of 169 is refused (R-B3)', async () => {
     const { secret: first } = await create('rotated');
     const { secret: second, previousSecretUntil } = await rotate('rotated', { overlapHours: 24 });
     expect(Date.parse(previousSecretUntil ?? '')).toBeGreaterThan(Date.now());

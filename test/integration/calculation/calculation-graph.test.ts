@@ -158,7 +158,7 @@ describe('calculations: saves of one account are serialised (R-H1)', () => {
     expect(edges.rowCount).toBe(1);
   });
 
-  test('when two processes save the two halves of a cycle at once, one save is refused', async () => {
+  test('when two processes save the two halves of a cycle at the same time, one save is refused', async () => {
     const processes = [openGraphTurns(store.database), openGraphTurns(store.database)];
     for (let round = 0; round < 10; round += 1) {
       const pair = [await addVariable(), await addVariable()];

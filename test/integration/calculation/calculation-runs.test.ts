@@ -24,7 +24,7 @@ import {
 const MAX_ATTEMPTS = 5;
 const MAX_INPUT_POINTS = 100;
 const TOO_MANY_POINTS =
-  'input a0 brings the run above its maximum of 100 input points (CALC_MAX_INPUT_POINTS); declare a shorter period or a coarser granularity, or update fewer dates at once';
+  'input a0 brings the run above its maximum of 100 input points (CALC_MAX_INPUT_POINTS); declare a shorter period or a coarser granularity, or update fewer dates at a time';
 
 let store: PointStore;
 let calculations: CalculationFixture;

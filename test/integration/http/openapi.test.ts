@@ -156,7 +156,7 @@ describe('openapi: documented access', () => {
       headers: client.token === undefined ? {} : { authorization: `Bearer ${client.token}` },
       signal: AbortSignal.timeout(3000),
     }).catch((error: Error) => error);
-    // A refusal comes at once; an allowed operation may wait for a calculator, which is not running here.
+    // A refusal comes immediately; an allowed operation may wait for a calculator, which is not running here.
     if (response instanceof Error) {
       if (response.name !== 'TimeoutError') throw response;
       return 'waits';

@@ -36,7 +36,7 @@ describe('identity: access invalidation', () => {
   });
   afterAll(() => api.close());
 
-  it('locking and unlocking a user take effect at once in the process that made the change, despite the cache (R-B5)', async () => {
+  it('locking and unlocking a user take effect immediately in the process that made the change, despite the cache (R-B5)', async () => {
     const user = await api.signIn('una', 'USER');
     const id = await userIdOf(api, 'una');
     expect((await user.get('/account')).status).toBe(200);
@@ -46,7 +46,7 @@ describe('identity: access invalidation', () => {
     expect((await user.get('/account')).status).toBe(200);
   });
 
-  it('locking an impersonating ADMIN ends the impersonation at once (R-B5, R-B14)', async () => {
+  it('locking an impersonating ADMIN ends the impersonation immediately (R-B5, R-B14)', async () => {
     const ada = await addPerson(api, 'ada', { role: 'ADMIN' });
     await addPerson(api, 'root', { role: 'ADMIN' });
     await registerClient(api.database, {

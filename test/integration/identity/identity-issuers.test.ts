@@ -1,6 +1,6 @@
 /**
- * Two issuers at once, as during a migration: the embedded one, and a foreign one that publishes its keys over HTTP
- * (§5). Also the rotation of signing keys.
+ * Two issuers at the same time, as during a migration: the embedded one, and a foreign one that publishes its keys over
+ * HTTP (§5). Also the rotation of signing keys.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

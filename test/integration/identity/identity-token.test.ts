@@ -81,7 +81,7 @@ describe('identity: the password grant', () => {
     expect(some.body).toMatchObject({ scope: 'push-data', refused_scope: 'profile' });
   });
 
-  it('accepts opisense-api as another name of the scope datahub-api, also in a refresh (R-B6, §5)', async () => {
+  it('accepts opisense-api as another name of the scope datahub-api; a refresh does the same (R-B6, §5)', async () => {
     const first = await tokenForMax({ scope: 'opisense-api push-data' });
     expect(first.body.scope).toBe('opisense-api push-data');
     expect(decodeJwt(first.body.access_token ?? '').scope).toBe('datahub-api push-data');
@@ -91,7 +91,7 @@ describe('identity: the password grant', () => {
     expect(decodeJwt(second.body.access_token ?? '').scope).toBe('datahub-api');
   });
 
-  it('answers with the scope names of the request, and gives an ID token for openid, also in a refresh (R-B3, §5)', async () => {
+  it('answers with the scope names of the request, and gives an ID token for openid; a refresh does the same (R-B3, §5)', async () => {
     const scope = 'openid opisense-api push-data';
     const first = await tokenForMax({ scope });
     for (const { status, body } of [first, await refresh(first, { scope })]) {
@@ -317,7 +317,7 @@ describe('identity: stored state of the issuer', () => {
     expect((await refresh(live)).status).toBe(200);
   });
 
-  it('has one signing key when several processes start for the first time at once (R-B2)', async () => {
+  it('has one signing key when several processes start simultaneously for the first time (R-B2)', async () => {
     await identity.database.query('delete from signing_key');
     const starts = await Promise.all([1, 2, 3].map(() => getIssuerKeys(identity.database)));
     expect(new Set(starts.map(({ jwks }) => jwks.keys.map(({ kid }) => kid).join())).size).toBe(1);

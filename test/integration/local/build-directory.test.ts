@@ -1,4 +1,4 @@
-/** Removal of the directories in which root file systems are built, also after an interrupted build. */
+/** Removal of the directories in which root file systems are built, including those of an interrupted build. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

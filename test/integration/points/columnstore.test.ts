@@ -105,7 +105,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
     );
   });
 
-  it('a small compressed chunk keeps one page per index, no free space map and no visibility map, also after a correction; measureStorage returns the exact size of all chunks', async (test) => {
+  it('a small compressed chunk keeps one page per index, no free space map and no visibility map, even after a correction; measureStorage returns the exact size of all chunks', async (test) => {
     if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
     const variableId = await store.addVariable({ isVersioned: true });
     for (const base of [1, 2, 3]) await writeHours(variableId, base, 2000);

@@ -37,7 +37,7 @@ async function writeWithoutChunks(variableId: number, points: readonly WrittenPo
   await writing;
 }
 
-test('points: a point replaces the version of its date that has the same VersionTag, also when the write creates the history chunk (R-F2)', async () => {
+test('points: a point replaces the version of its date that has the same VersionTag, even when the write creates the history chunk (R-F2)', async () => {
   const variableId = await store.addVariable({ isVersioned: true });
   await store.write(variableId, [[0, 1, 'a']]);
   await writeWithoutChunks(variableId, [

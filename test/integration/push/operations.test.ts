@@ -197,7 +197,7 @@ describe('push: an operation', () => {
     while (!(await noteFailedBatch(api.database, api.accountId, batchId, error)));
   }
 
-  it('is Rejected at once, with a warning in the answer, when no element is accepted (R-D7, §7)', async () => {
+  it('is Rejected immediately, with a warning in the answer, when no element is accepted (R-D7, §7)', async () => {
     const label = newLabel();
     const warnings = [
       {
@@ -213,7 +213,7 @@ describe('push: an operation', () => {
     expect(await announced(label)).toMatchObject([{ state: 'Rejected', rejected: 1 }]);
   });
 
-  it('is Completed at once, without a warning, when it has no elements or only empty elements (R-D7)', async () => {
+  it('is Completed immediately, without a warning, when it has no elements or only empty elements (R-D7)', async () => {
     const { variableId } = await createStructure(api.manager);
     for (const body of [[], [{ variableId, data: [] }]]) {
       const label = newLabel();

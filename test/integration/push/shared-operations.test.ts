@@ -163,7 +163,7 @@ describe('push: plain pushes that share a row of push_operation', () => {
     expect(rows.map(({ rows: bytes }) => bytes.length)).toEqual([2 * 62]);
   });
 
-  it('have unique labels, also when two users push at the same time and some pushes have a label from the client (R-D7)', async () => {
+  it('have unique labels, even when two users push at the same time and some pushes have a label from the client (R-D7)', async () => {
     const other = await api.signIn('otis', 'MANAGER');
     const body = () => [
       { variableId, data: [{ date: new Date((START + ++seconds * 1e6) / 1000).toISOString(), value: 1 }] },

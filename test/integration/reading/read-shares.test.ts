@@ -130,7 +130,7 @@ describe('read shares: slow clients', () => {
     return Number(count);
   };
 
-  test('a client that reads nothing loses its answer after READ_STALL_SEC, also when the answer is already in memory (R-A14)', async () => {
+  test('a client that reads nothing loses its answer after READ_STALL_SEC, even when the answer is already in memory (R-A14)', async () => {
     const sockets = [await readUnread(many), await readUnread(few)];
     await eventually('the answers to begin', async () => (await openAnswers()) === 2);
     await eventually('the answers to end', async () => (await openAnswers()) === 0, 5000);

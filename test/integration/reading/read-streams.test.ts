@@ -196,7 +196,7 @@ describe('read streams: a gRPC reader', () => {
   });
   afterAll(() => client.close());
 
-  test('releases the database connection when it cancels the call at once or during the answer (R-J2)', async () => {
+  test('releases the database connection when it cancels the call immediately or during the answer (R-J2)', async () => {
     for (let reader = 0; reader <= 2 * POOL_SIZE; reader += 1) {
       const call = client.ReadPoints({ variableIds: [variableId] }, metadata);
       call.on('error', () => {});

@@ -287,7 +287,7 @@ describe('retention: reads and pushes after the job deleted the points before th
     expect(tableFromIPC(bytes).schema.metadata.get('rawFrom')).toBe(JSON.stringify({ [variableId]: boundary }));
   });
 
-  test('aggregates include the deleted points, also across the retention boundary (R-G1)', async () => {
+  test('aggregates include the deleted points, including in buckets across the retention boundary (R-G1)', async () => {
     const sums = await manager.get<readonly Record<string, unknown>[]>(
       `/data?variableId=${variableId}&granularity=Day&aggregation=SUM&timeZoneId=UTC`,
     );

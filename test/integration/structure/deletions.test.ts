@@ -1,4 +1,6 @@
-/** hardDelete=true deletes small structures at once, large ones in jobs that survive killed processes (R-C7, R-K3). */
+/**
+ * hardDelete=true deletes small structures immediately, large ones in jobs that survive killed processes (R-C7, R-K3).
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { continueDeletion } from '../../../src/structure/deletion/deletions.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -166,7 +168,7 @@ describe('deletion with hardDelete (R-C7)', () => {
     expect(await completed(headers.get('location'))).toMatchObject({ variables: { total: 600, deleted: 600 } });
   });
 
-  it('a site with one variable is deleted at once with 204; Location names the job that removes the points', async () => {
+  it('a site with one variable is deleted immediately with 204; Location names the job that removes the points', async () => {
     const { siteId, variableId } = await createStructure(api);
     await api.call('POST', '/api/data', [{ variableId, data: [{ date: '2026-03-01T00:00:00Z', value: 1 }] }]);
     await startIngester();
@@ -179,7 +181,7 @@ describe('deletion with hardDelete (R-C7)', () => {
     expect(rows).toEqual([]);
   });
 
-  it('a variable, or a source without variables, is deleted at once with 204; Location names the job of the deletion', async () => {
+  it('a variable, or a source without variables, is deleted immediately with 204; Location names the job of the deletion', async () => {
     const { sourceId, variableId } = await createStructure(api);
     for (const [path, kind] of [
       [`/sources/${sourceId}/variables/${variableId}`, 'Variable'],

@@ -178,7 +178,7 @@ describe('structure: a site, source or variable', () => {
     }
   });
 
-  it('stores clientData unchanged, also with the keys __proto__, constructor, toString and "" (R-C11)', async () => {
+  it('stores clientData unchanged, including the keys __proto__, constructor, toString and "" (R-C11)', async () => {
     const clientData = JSON.parse('{"__proto__":{"a":1},"constructor":2,"toString":null,"":[true]}') as Members;
     const siteId = await createSite(api.manager, { clientData });
     const sourceId = await createSource(api.manager, siteId, { clientData });
@@ -418,7 +418,7 @@ describe('structure: DELETE', () => {
     expect(await trailOf('SiteDeleted', siteId)).toMatchObject([{ details: { hardDelete: true } }]);
   });
 
-  it('hides the points of a deleted variable at once and removes them in the background (R-C7)', async () => {
+  it('hides the points of a deleted variable immediately and removes them in the background (R-C7)', async () => {
     const { sourceId, variableId } = await createStructure(api.manager, { isVersioned: true });
     const reading = (value: number) => [{ variableId, data: [{ date: '2026-01-01T00:00:00Z', value }] }];
     for (const value of [1, 2]) await api.manager.post('/api/data', reading(value));

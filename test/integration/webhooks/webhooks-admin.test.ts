@@ -299,7 +299,7 @@ describe('webhooks: PUT /account/webhooks/{id}', () => {
     expect(await failingSince()).toBeNull();
   });
 
-  it('reports every problem at once and changes nothing (R-A5)', async () => {
+  it('reports all problems in one answer and changes nothing (R-A5)', async () => {
     const webhook = await createWebhook(api.manager);
     const { status, body } = await put(webhook, { name: null, url: 5, isEnabled: null, headers: { Host: 'x' } });
     expect([status, pathsOf(body)]).toEqual([400, ['$.name', '$.url', '$.isEnabled', '$.headers.Host']]);
@@ -366,7 +366,7 @@ describe('webhooks: DELETE /account/webhooks/{id}', () => {
     expect((await api.manager.post(`${path(webhook)}/history/${historyId}/replay`, undefined)).status).toBe(404);
   });
 
-  it('erases credentials at once; the next purge deletes the webhook and its history (R-I1, R-I5)', async () => {
+  it('erases credentials immediately; the next purge deletes the webhook and its history (R-I1, R-I5)', async () => {
     const webhook = await createWebhook(api.manager, WHOLE());
     const other = await createWebhook(api.manager);
     for (const hook of [webhook, other]) for (const state of ['Pending', 'Succeeded']) await addAttempt(hook, state);
@@ -470,7 +470,7 @@ describe('webhooks: filter', () => {
   });
 });
 
-it('webhooks: an account has at most 100 webhooks, also with concurrent creations (R-I1)', async () => {
+it('webhooks: an account has at most 100 webhooks, even with concurrent creations (R-I1)', async () => {
   const answers = await Promise.all(
     Array.from({ length: 105 }, (_, index) =>
       api.stranger.post('/account/webhooks', { ...WEBHOOK, name: `n${index}` }),

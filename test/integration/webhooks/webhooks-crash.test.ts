@@ -122,8 +122,8 @@ const isWaiting = (statement: string) =>
   });
 
 /**
- * Ends all leases at once, as if the lease of a dead process had run out, and removes all jobs from Redis, so that the
- * sweeper of the next process finds the attempts.
+ * Ends all leases immediately, as if the lease of a dead process had run out, and removes all jobs from Redis, so that
+ * the sweeper of the next process finds the attempts.
  */
 async function endClaims(): Promise<void> {
   await world.database.query(

@@ -75,7 +75,7 @@ const ended = (id: string): Promise<Shown> =>
   });
 
 describe('webhook trial send: POST /account/webhooks/test', () => {
-  test('answers at once with the id and the Location of the result, which is Pending (R-I7)', async () => {
+  test('answers immediately with the id and the Location of the result, which is Pending (R-I7)', async () => {
     const { status, body, headers } = await api.manager.post<{ id: string }>(PATH, fields());
     expect({ status, body }).toEqual({ status: 200, body: { id: expect.any(String) } });
     expect(headers.get('location')).toBe(`${PATH}/${body.id}`);
@@ -164,7 +164,7 @@ describe('webhook trial send: POST /account/webhooks/test', () => {
     expect(await isSigned({ ...webhook, id: 'unknown' })).toBe(false);
   });
 
-  test('reports every invalid member at once; refuses a malformed template and an internal address (R-A5, R-I7)', async () => {
+  test('reports all invalid members in one answer; refuses a malformed template and an internal address (R-A5, R-I7)', async () => {
     const wrong = { url: 'ftp://x', eventType: 'Nothing', httpMethod: 'GET', headers: { Host: 'x' }, data: '\u0000' };
     const { status, body } = await api.manager.post<{ details: { path: string }[] }>(PATH, wrong);
     expect(status).toBe(400);

@@ -65,7 +65,7 @@ describe('input columns: dates at the limit of R integers', () => {
     expect(columnsOf([chunk([last])]).finish(LABELS).dates).toEqual(Int32Array.of(2 ** 31 - 1));
   });
 
-  test('a date outside the range of R integers turns all dates of the column into doubles, also those of earlier chunks (R-H2)', () => {
+  test('a date outside the range of R integers turns all dates of the column into doubles, including those of earlier chunks (R-H2)', () => {
     const later = columnsOf([chunk([last]), chunk([last + 1e6, last + 1.5e6])]).finish(LABELS);
     expect(later.dates).toEqual(Float64Array.of(2 ** 31 - 1, 2 ** 31));
     expect(columnsOf([chunk([-last - 1e6])]).finish(LABELS).dates).toEqual(Float64Array.of(-(2 ** 31)));

@@ -133,7 +133,7 @@ describe('files: the CSV reader', () => {
 });
 
 describe('files: dates in the formats that data frame libraries write (R-A11)', () => {
-  it('a date alone is the first instant of its day, also where midnight occurs twice or never (R-A11, R-D4)', async () => {
+  it('a date alone is the first instant of its day, even where midnight occurs twice or never (R-A11, R-D4)', async () => {
     const text = `${HEADER}\n1,2026-03-08,1\n1,2026-11-01,2\n1,2026-11-01T00:00:00,3\n`;
     const { warnings, points } = await read(text, { timeZoneId: 'America/Havana' });
     const dates = ['2026-03-08T05:00:00.000Z', '2026-11-01T04:00:00.000Z', '2026-11-01T05:00:00.000Z'];

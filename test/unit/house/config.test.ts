@@ -22,7 +22,7 @@ describe('config: settings from the environment (R-K1)', () => {
     expect(readConfig({ ...NEEDED, HTTP_PORT: '' })).toMatchObject({ HTTP_PORT: 8080, REALM_ALIASES: ['opinum'] });
   });
 
-  test('reports every problem at once, without the value of a secret', () => {
+  test('reports all problems together, without the value of a secret', () => {
     const problems = problemsOf({ DATABASE_URL: 'mysql://user:secret@host/db', HTTP_PORT: '99999', SANDBOX: 'jail' });
     expect(problems).toHaveLength(4);
     expect(problems.map((problem) => problem.split(' ')[0])).toEqual([

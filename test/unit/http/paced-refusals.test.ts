@@ -47,7 +47,7 @@ describe('http: paced refusals', () => {
     expect(calls).toEqual(['a', 'a', 'a']);
   });
 
-  it('refusals of one key are sent 10 ms apart; a refusal of another key is sent at once (R-A14)', async () => {
+  it('refusals of one key are sent 10 ms apart; a refusal of another key is sent immediately (R-A14)', async () => {
     const { limiter, useUp } = openLimiter();
     await useUp('a');
     await useUp('b');
@@ -68,7 +68,7 @@ describe('http: paced refusals', () => {
     expect(answered).toBe(50);
   });
 
-  it('a limiter delays at most 200 refusals of one key; it sends further refusals at once and marks the key as flooded (R-A14)', async () => {
+  it('a limiter delays at most 200 refusals of one key; it sends further refusals immediately and marks the key as flooded (R-A14)', async () => {
     const { limiter, useUp } = openLimiter();
     await useUp('a');
     let answered = 0;

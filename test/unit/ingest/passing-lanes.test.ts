@@ -19,7 +19,7 @@ function openLanes() {
 }
 
 describe('ingester: extra lanes that write other batches of an account during a long write', () => {
-  it('are not opened during a write that ends at once (R-D6)', async () => {
+  it('are not opened during a write that ends immediately (R-D6)', async () => {
     const { lanes, asked } = openLanes();
     await lanes.open(1, Promise.resolve());
     await lanes.close();

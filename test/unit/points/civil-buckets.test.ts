@@ -81,7 +81,7 @@ describe('points: buckets in the local time of a zone', () => {
     expect(days.previous(after)).toBe(before);
   });
 
-  test('weeks begin on Monday, also before 1970 (R-G1)', () => {
+  test('weeks begin on Monday, even before 1970 (R-G1)', () => {
     const weeks = bucketsOf('week', 'UTC');
     expect(weeks.startOf(micros('1969-12-31T12:00Z'))).toBe(micros('1969-12-29T00:00Z'));
     expect(weeks.startOf(micros('2026-03-01T12:00Z'))).toBe(micros('2026-02-23T00:00Z'));

@@ -35,7 +35,7 @@ test('zone offsets: a period without a clock change is one span; mergeSpans join
   expect(mergeSpans(year, (offset) => offset % HOUR)).toHaveLength(1);
 });
 
-test('zone offsets: offsetSpans returns exactly the spans that overlap the period, also when the period is open or ends at a clock change (R-G1)', () => {
+test('zone offsets: offsetSpans returns exactly the spans that overlap the period, even when the period is open or ends at a clock change (R-G1)', () => {
   const [spring, autumn] = [Date.UTC(2026, 2, 29, 1) * 1000, Date.UTC(2026, 9, 25, 1) * 1000];
   const startsOf = (from?: number, to?: number) => offsetSpans('Europe/Brussels', from, to).map((span) => span.from);
   const all = startsOf();

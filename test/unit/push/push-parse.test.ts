@@ -228,7 +228,7 @@ const rawTail = fc.constantFrom(
 );
 const usually = <T>(plain: T, odd: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 4, arbitrary: fc.constant(plain) }, { weight: 1, arbitrary: odd });
-/** Generates readings as JSON texts, also in spellings that JSON.stringify never produces. */
+/** Generates readings as JSON texts, including spellings that JSON.stringify never produces. */
 const rawReading = fc
   .tuple(
     usually('"2026-01-01T00:00:00Z"', fc.oneof(rawDate, spoiled(rawDate))),

@@ -5,7 +5,7 @@ import { openWaker } from '../../../src/push/accept/waker.ts';
 
 const LOG = createLog('silent', 'test');
 
-test('push: the first push wakes the ingester at once; a thousand later pushes share one wake-up', async () => {
+test('push: the first push wakes the ingester immediately; a thousand later pushes share one wake-up', async () => {
   const calls: (readonly number[])[] = [];
   const waker = openWaker(async (accountIds) => void calls.push(accountIds), LOG);
   waker.wake(1);

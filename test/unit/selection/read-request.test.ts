@@ -136,7 +136,7 @@ describe('read request: an invalid value is refused, and the error names its par
     expect(message).toMatch(new RegExp(`^${path.replace(/[$.[\]]/g, '\\$&')} must be .*, got `));
   });
 
-  test('all invalid parameters are reported at once (R-A5)', () => {
+  test('all invalid parameters are reported together (R-A5)', () => {
     const query =
       'variableId=x&variableId=1,y&from=soon&to=2026-13-01&timeZoneId=Mars/Base&granularity=7.5&pagingOrder=UP';
     const { details } = refusalOf(() => fromQuery(query));

@@ -1,6 +1,6 @@
 /**
  * The table of the texts of a dictionary-coded column of a result. A small table is an array of strings. A large table
- * stays UTF-8, and each text is decoded when it is read: decoding millions of texts at once would block the event loop
+ * stays UTF-8, and each text is decoded when it is read: decoding millions of texts together would block the event loop
  * for seconds.
  */
 import { isStorableText } from '../../../platform/database/storable-text.ts';

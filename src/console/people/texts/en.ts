@@ -192,7 +192,7 @@ export const en = {
     },
     replace: 'Replace the secret',
     reallyReplace: 'Replace the secret of {{client}}? Give the program the new one before the old one stops working.',
-    reallyReplaceNow: 'Replace the secret of {{client}}? The old one stops working at once.',
+    reallyReplaceNow: 'Replace the secret of {{client}}? The old one stops working immediately.',
     addKey: 'New signing key',
     reallyAddKey: 'Create a signing key? It is published now and signs in 15 minutes. Current tokens stay valid.',
     keyAdded: 'Signing key published',

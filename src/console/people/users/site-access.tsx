@@ -74,7 +74,7 @@ interface GrantedProps {
   readonly siteName: string;
 }
 
-/** One site that the user may access. Saves a new level at once, and new sources when their form is submitted. */
+/** One site that the user may access. Saves a new level immediately, and new sources when their form is submitted. */
 function Granted({ userId, access, siteName }: GrantedProps) {
   const { t } = useTranslation('people');
   const { siteId, level, sourceIds } = access;

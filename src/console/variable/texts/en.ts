@@ -31,7 +31,7 @@ export const en = {
     points_one: '{{count}} point',
     points_other: '{{count, number}} points',
     empty: 'No points in this range. Mark another range, or add the missing points.',
-    tooMany: 'At most {{max, number}} points can be corrected at once. Mark a shorter range.',
+    tooMany: 'At most {{max, number}} points can be corrected at a time. Mark a shorter range.',
     operation: 'Change',
     kind: {
       set: 'Set all to',

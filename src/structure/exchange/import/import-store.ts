@@ -71,7 +71,10 @@ const SELECT = `
 
 const NONE: ActionCounts = { created: 0, changed: 0, left: 0 };
 
-/** Reads an import of the caller's account. @throws {DomainError} not_found, also for an import of another account. */
+/**
+ * Reads an import of the caller's account.
+ * @throws {DomainError} not_found, including for an import of another account.
+ */
 export async function getImport(queryable: Queryable, caller: Caller, id: string): Promise<ImportStatus> {
   const { rows } = isGuid(id)
     ? await queryable.query<ImportRow>(`${SELECT} and id = $1 and account_id = $2`, [id, caller.accountId])

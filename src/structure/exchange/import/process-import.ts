@@ -76,7 +76,9 @@ export async function processImport(
   return worked ?? false;
 }
 
-/** Runs `work`. When the process stops, cancels the statement of `connection`, so that its transaction ends at once. */
+/**
+ * Runs `work`. When the process stops, cancels the statement of `connection`, so that its transaction ends immediately.
+ */
 async function cancelling(
   database: Database,
   connection: Connection,

@@ -113,7 +113,7 @@ describe('sandbox: result frames', () => {
     expect(decode(frame)).toMatchObject({ status: 'ok', messages: Array.from({ length: 1000 }, () => '') });
   });
 
-  test('messages are cut at the limit of UTF-16 units, also when characters take several bytes (R-H7)', () => {
+  test('messages are cut at the limit of UTF-16 units, even when characters take several bytes (R-H7)', () => {
     const frame = Buffer.concat([int(MAGIC, 0), texts('é€', '😀😀', 'x'), okFrame.subarray(8 + 4 + 4 + 7)]);
     expect(decode(frame, { maxPoints: 10, maxTextBytes: 4 })).toMatchObject({ messages: ['é€', '😀'] });
   });

@@ -53,7 +53,7 @@ describe('account pace', () => {
     expect(bench.begun).toEqual(['b1', 'a1', 'a2']);
   });
 
-  test('an account that works more than its share pauses; light work of another account begins at once (R-A14)', async () => {
+  test('an account that works more than its share pauses; light work of another account begins immediately (R-A14)', async () => {
     const bench = openBench(0.5);
     const heavy = bench.start(A, 'a1');
     await bench.settle();

@@ -187,7 +187,7 @@ export const router = createRouter({
   scrollRestoration: true,
 });
 
-/** Says that no page has the address, and links to Home. */
+/** Says that no page has the URL, and links to Home. */
 function Missing() {
   const { t } = useTranslation();
   return (

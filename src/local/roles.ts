@@ -22,7 +22,7 @@ export interface RolesOptions {
 }
 
 export interface RunningRoles {
-  /** Address of the HTTP API, such as http://127.0.0.1:3000. */
+  /** URL of the HTTP API, such as http://127.0.0.1:3000. */
   readonly http: string;
   /** host:port of the gRPC server. */
   readonly grpc: string;

@@ -46,8 +46,8 @@ export const TARGET_QUERY = declareQuery({ variableIds: idsParameter('Ids of the
 export const REPLAY_QUERY = declareQuery({ all, operationTimeoutSec });
 
 /**
- * Returns the query of an address, with `&` in place of a further `?` before `operationId` or `operationTimeoutSec`
- * (R-A3). An address without a query is returned unchanged.
+ * Returns the query of a URL, with `&` in place of a further `?` before `operationId` or `operationTimeoutSec`
+ * (R-A3). A URL without a query is returned unchanged.
  */
 export function repairAddress(address: string): string {
   const start = address.indexOf('?');

@@ -126,7 +126,7 @@ export const READ_QUERY = declareQuery(
   { isListing: true },
 );
 
-/** Query parameters of `POST /data`: only `format`, because the address of a download names its format (R-A13). */
+/** Query parameters of `POST /data`: only `format`, because the URL of a download names its format (R-A13). */
 export const FORMAT_QUERY = declareQuery({ format: SHAPE.format });
 
 /**

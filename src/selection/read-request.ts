@@ -53,9 +53,9 @@ export function parseReadQuery(address: string): Zoned<RestReadRequest> {
 }
 
 /**
- * Parses `POST /data` (R-G1). `format` in the address takes precedence over `format` in the body (R-A13).
- * @throws {DomainError} invalid_input with every invalid member; a `tags` object with a value that is not a string, or an
- * invalid `format` of the address, is reported alone.
+ * Parses `POST /data` (R-G1). `format` in the URL takes precedence over `format` in the body (R-A13).
+ * @throws {DomainError} invalid_input with every invalid member; a `tags` object with a value that is not a string, or
+ * an invalid `format` of the URL, is reported alone.
  */
 export function parseReadBody(address: string, body: unknown): Zoned<RestReadRequest> {
   const source = sourceOfBody(body);

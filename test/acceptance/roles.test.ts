@@ -1,4 +1,4 @@
-/** Roles in separate processes with public addresses (R-A1), their start without a database, and their logs (R-K4). */
+/** Roles in separate processes with public URLs (R-A1), their start without a database, and their logs (R-K4). */
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTcpGate } from '../support/doubles/tcp-gate.ts';
@@ -33,7 +33,7 @@ afterAll(async () => {
   await world?.close();
 });
 
-test('roles: tokens and discovery name the issuer by the address in AUTH_URL (R-A1, R-B2)', async () => {
+test('roles: tokens and discovery name the issuer by the URL in AUTH_URL (R-A1, R-B2)', async () => {
   const claims = JSON.parse(Buffer.from(client.token?.split('.')[1] ?? '', 'base64url').toString()) as { iss: string };
   expect(claims.iss).toBe('https://id.example.test/realms/tidemark');
   const { body } = await client.get<{ token_endpoint: string }>('/realms/tidemark/.well-known/openid-configuration');

@@ -43,9 +43,7 @@ export const MY_ACCOUNTS_QUERY = declareQuery({
 });
 
 export const PASSWORD_LINK_QUERY = declareQuery({
-  returnUrl: textParameter(
-    'Address the page returns to; must be listed in RETURN_URLS. Default: the first one listed.',
-  ),
+  returnUrl: textParameter('URL the page returns to; must be listed in RETURN_URLS. Default: the first one listed.'),
 });
 
 const storableText = z.string().refine(isStorableText, { error: STORABLE_RULE });

@@ -133,7 +133,7 @@ function limitTo(body: unknown, mask: readonly AccountMember[] | undefined): unk
 
 export interface ProfileOptions {
   readonly directory: UserDirectory;
-  /** Addresses to which the page that changes the password may return, compared exactly; the first one is the default. */
+  /** URLs to which the page that changes the password may return, compared exactly; the first one is the default. */
   readonly returnUrls: readonly string[];
 }
 
@@ -143,7 +143,7 @@ export function profileRoutes({ directory, returnUrls }: ProfileOptions): Hono<A
     .get('/user/updatePasswordLink', (c) => {
       const { returnUrl = returnUrls[0] ?? '' } = PASSWORD_LINK_QUERY.parse(c.req.url);
       if (!returnUrls.includes(returnUrl)) {
-        const rule = 'must be absent, or an address that the operator allows by the setting RETURN_URLS';
+        const rule = 'must be absent, or a URL that the operator allows by the setting RETURN_URLS';
         throw PASSWORD_LINK_QUERY.error('returnUrl', `${rule}, got ${shown(returnUrl)}`);
       }
       return c.json({ link: directory.updatePasswordLink(c.var.caller.userName, returnUrl) });
@@ -151,7 +151,7 @@ export function profileRoutes({ directory, returnUrls }: ProfileOptions): Hono<A
     .all('/user/password', () => {
       throw new DomainError(
         'gone',
-        'passwords are no longer changed through the API; GET /user/updatePasswordLink returns the address of the page that changes them',
+        'passwords are no longer changed through the API; GET /user/updatePasswordLink returns the URL of the page that changes them',
       );
     });
 }

@@ -4,9 +4,9 @@ export interface ClientRegistration {
   readonly clientId: string;
   readonly scopes: readonly string[];
   readonly grantTypes: readonly string[];
-  /** Addresses that the issuer may redirect to after a sign-in. */
+  /** URLs that the issuer may redirect to after a sign-in. */
   readonly redirectUris: readonly string[];
-  /** Addresses that the issuer may redirect to after a sign-out. */
+  /** URLs that the issuer may redirect to after a sign-out. */
   readonly logoutUris: readonly string[];
 }
 

@@ -5,7 +5,7 @@ import { ApiError, fetchWithToken } from './client.ts';
 /** Query parameters of a call, named as in the API description; undefined ones are not sent. */
 export type PointQuery = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** @returns the address of a call with its query. */
+/** @returns the URL of a call with its query. */
 export function pointAddress(path: string, query: PointQuery): string {
   const address = new URL(settings.api + path);
   for (const [name, value] of Object.entries(query)) {

@@ -1,4 +1,4 @@
-/** Find: one search box, and the tree while the box is empty. The text is in the address, so a search can be shared. */
+/** Find: one search box, and the tree while the box is empty. The text is in the URL, so a search can be shared. */
 import { CloseButton, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { getRouteApi, Link } from '@tanstack/react-router';
@@ -20,7 +20,7 @@ export function Find() {
   const navigate = route.useNavigate();
   const { mayManage } = useSession();
   const [text, setText] = useState(q);
-  // Typing changes the address. A link, or going back, changes it too: the box then shows the text of the new address.
+  // Typing changes the URL. A link, or going back, changes it too: the box then shows the text of the new URL.
   const [address, setAddress] = useState(q);
   if (address !== q) {
     setAddress(q);

@@ -1,4 +1,4 @@
-/** Shown for a route that the role of the user may not open. No link leads to such a route, but an address can. */
+/** Shown for a route that the role of the user may not open. No link leads to such a route, but a URL can. */
 import { useTranslation } from 'react-i18next';
 import classes from './view.module.css';
 

@@ -1,4 +1,4 @@
-/** The heading of a route with tabs. The tabs are links: the address names the tab. */
+/** The heading of a route with tabs. The tabs are links: the URL names the tab. */
 import { Link } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import classes from './view.module.css';
@@ -31,7 +31,7 @@ export function TabbedHeader<Name extends string>({ lead, ...tabs }: TabbedHeade
   );
 }
 
-/** A row of links. An address without `tab` shows the first tab. */
+/** A row of links. A URL without `tab` shows the first tab. */
 function Tabs<Name extends string>({ title, to, names, current, textOf }: TabsProps<Name>) {
   const list = useRef<HTMLUListElement>(null);
   // In a narrow window, the current tab may be outside the visible part of the row.

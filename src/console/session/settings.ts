@@ -1,11 +1,11 @@
-/** Addresses and client id of this installation, which the server writes into the page. */
+/** URLs and client id of this installation, which the server writes into the page. */
 
 export interface Settings {
-  /** Public address of the API, without a trailing slash. */
+  /** Public URL of the API, without a trailing slash. */
   readonly api: string;
-  /** Public address of the push API. */
+  /** Public URL of the push API. */
   readonly push: string;
-  /** Address of the issuer that signs users in. */
+  /** URL of the issuer that signs users in. */
   readonly issuer: string;
   readonly clientId: string;
 }
@@ -15,7 +15,7 @@ function readSettings(): Settings {
   const text = document.querySelector('meta[name="tidemark-settings"]')?.getAttribute('content');
   if (!text)
     throw new Error(
-      'this page lacks the settings that the API server writes into it; open the console at the address of the API',
+      'this page lacks the settings that the API server writes into it; open the console at the URL of the API',
     );
   return JSON.parse(text) as Settings;
 }

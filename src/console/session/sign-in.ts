@@ -48,7 +48,7 @@ export async function openSession(): Promise<SignInOutcome> {
   if (location.pathname === SIGNED_OUT_PATH) return { kind: 'signed_out' };
   const canonical = new URL(settings.api).origin;
   if (location.origin !== canonical) {
-    // The issuer redirects to the registered address only.
+    // The issuer redirects to the registered URL only.
     location.replace(canonical + here());
     return { kind: 'leaving' };
   }
@@ -63,7 +63,7 @@ export async function openSession(): Promise<SignInOutcome> {
   }
 }
 
-/** Redirects the browser to the issuer. @param address address in the console to return to. */
+/** Redirects the browser to the issuer. @param address URL in the console to return to. */
 export async function signIn(address: string = here()): Promise<SignInOutcome> {
   await manager.removeUser();
   const state: ReturnState = { address: address.startsWith(SIGNED_IN_PATH) ? '/' : address };

@@ -153,7 +153,7 @@ export function Charted({ context, bounds, live }: ChartedProps) {
   );
 }
 
-/** Rounds to whole milliseconds, the precision of the address and of a deletion. */
+/** Rounds to whole milliseconds, the precision of the URL and of a deletion. */
 function onStep({ from, to }: Range): Range {
   return { from: Math.round(from * 1000) / 1000, to: Math.round(to * 1000) / 1000 };
 }
@@ -163,7 +163,7 @@ function isShaded({ kind }: Selection): boolean {
 }
 
 interface ShownRange {
-  /** The period that the chart shows. Without a period in the address, this period ends after the newest point. */
+  /** The period that the chart shows. Without a period in the URL, this period ends after the newest point. */
   readonly range: Range;
   /** The period that is read. Raw points that arrive later are merged with the points read. */
   readonly read: Range;

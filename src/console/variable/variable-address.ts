@@ -1,5 +1,5 @@
 /**
- * The address of a variable's page: period, versions, further variables and point, so that a user can share what the
+ * The URL of a variable's page: period, versions, further variables and point, so that a user can share what the
  * page shows. Pure.
  */
 import type { Selection } from './chart-rules.ts';
@@ -26,7 +26,7 @@ export interface VariableSearch {
 
 const KINDS = ['labels', 'known', 'compare'] as const;
 
-/** Keeps the valid parameters of an address and drops the others. */
+/** Keeps the valid parameters of a URL and drops the others. */
 export function parseSearch(given: Readonly<Record<string, unknown>>): VariableSearch {
   const texts = Object.fromEntries(
     ['at', 'left', 'right'].flatMap((name) => (typeof given[name] === 'string' ? [[name, given[name]]] : [])),
@@ -50,7 +50,7 @@ function toInstantText(value: unknown): string | undefined {
   return Number.isNaN(millis) ? undefined : new Date(millis).toISOString();
 }
 
-/** @returns which versions of the points the address selects. */
+/** @returns which versions of the points the URL selects. */
 export function toSelection({ v, labels = [], at, left = 'latest', right = 'latest' }: VariableSearch): Selection {
   switch (v) {
     case 'labels':
@@ -64,7 +64,7 @@ export function toSelection({ v, labels = [], at, left = 'latest', right = 'late
   }
 }
 
-/** @returns the address with another selection; period, point and other variables stay. */
+/** @returns the URL with another selection; period, point and other variables stay. */
 export function toSearch(old: VariableSearch, selection: Selection): VariableSearch {
   const { from, to, point, with: others } = old;
   const kept = {

@@ -10,20 +10,20 @@ import { type ConsoleFile, type Encoding, openConsoleFiles } from './console-fil
 export interface ConsoleOptions {
   /** Directory of the built console. */
   readonly directory: string;
-  /** Public address at which browsers open the console and call the API. */
+  /** Public URL at which browsers open the console and call the API. */
   readonly api: string;
-  /** Public address of the push API. */
+  /** Public URL of the push API. */
   readonly push: string;
-  /** Address of the issuer that signs users in. */
+  /** URL of the issuer that signs users in. */
   readonly issuer: string;
   readonly clientId: string;
 }
 
 const PAGE = 'index.html';
 const ASSETS = 'assets/';
-/** For assets: their names contain a hash of their content, so the content at an address never changes. */
+/** For assets: their names contain a hash of their content, so the content at a URL never changes. */
 const IMMUTABLE = 'public, max-age=31536000, immutable';
-/** Element of the built page; the served page has the addresses and the client id of the installation in `content`. */
+/** Element of the built page; the served page has the URLs and the client id of the installation in `content`. */
 const SETTINGS_PLACE = '<meta name="tidemark-settings" content="" />';
 
 /**

@@ -1,4 +1,4 @@
-/** Parts of the OpenAPI document that operations share: addresses, credentials, headers and the introduction. */
+/** Parts of the OpenAPI document that operations share: URLs, credentials, headers and the introduction. */
 import { API_VERSION } from '../../platform/http/api-version.ts';
 import type { JsonSchema } from './json-schemas.ts';
 

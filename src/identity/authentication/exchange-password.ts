@@ -147,7 +147,7 @@ function refused(message: string): DomainError {
   return new DomainError('invalid_token', message);
 }
 
-/** @returns the error for the caller; the address and the reason are its cause, which is logged and not sent. */
+/** @returns the error for the caller; the URL and the reason are its cause, which is logged and not sent. */
 function unavailable(url: string, reason: string, cause?: unknown): DomainError {
   const message = `the token issuer did not answer with a token; ${ISSUER_ADVICE}`;
   const failure = new DomainError('dependency_unavailable', message);

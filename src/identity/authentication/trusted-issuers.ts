@@ -1,6 +1,6 @@
 /**
  * The issuers whose tokens are accepted, and where their keys are (R-B1). Keys of the embedded issuer are read from the
- * database: the public address of this issuer may be unreachable from inside a container, or not be up yet. Other
+ * database: the public URL of this issuer may be unreachable from inside a container, or not be up yet. Other
  * issuers publish their keys over HTTP.
  */
 import type { JSONWebKeySet } from 'jose';
@@ -23,7 +23,7 @@ export interface TrustedIssuer {
 
 const FETCH_TIMEOUT_MS = 5000;
 
-/** Advice to clients when an issuer fails. The cause of the error, which is logged, has the address and the reason. */
+/** Advice to clients when an issuer fails. The cause of the error, which is logged, has the URL and the reason. */
 export const ISSUER_ADVICE = 'try again later, or quote the request id to the operator, whose log has the reason';
 
 /** @returns the issuers of TRUSTED_ISSUERS; without this setting, only the embedded issuer (R-B1). */

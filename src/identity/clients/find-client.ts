@@ -17,7 +17,7 @@ export type FindClient = (clientId: string) => Promise<AdapterPayload | undefine
 
 /**
  * Finds registered clients, and the client of the issuer's own pages. The client of the console also gets the redirect
- * addresses of this installation's console.
+ * URIs of this installation's console.
  * @param ownClient client of the issuer's own pages, which is not stored.
  * @param consoleUrl without a trailing slash.
  */

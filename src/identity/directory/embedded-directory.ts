@@ -16,7 +16,7 @@ const nothing = async (): Promise<void> => {};
 
 /**
  * Creates the user directory of the embedded issuer (R-B2).
- * @param issuer address of the embedded issuer, the `iss` of its tokens.
+ * @param issuer URL of the embedded issuer, the `iss` of its tokens.
  */
 export function createEmbeddedDirectory(issuer: string): UserDirectory {
   return {
@@ -62,7 +62,7 @@ export function createEmbeddedDirectory(issuer: string): UserDirectory {
   };
 }
 
-/** Address at which a browser starts a sign-in; after the sign-in, the browser goes to `redirectUri`. */
+/** URL at which a browser starts a sign-in; after the sign-in, the browser goes to `redirectUri`. */
 export function authorizationAddress(
   issuer: string,
   redirectUri: string,

@@ -40,8 +40,8 @@ export interface UserDirectory {
   claimAddress(transaction: Transaction, userId: string, email: string): Promise<boolean>;
   /** Mails a link to choose a new password, valid for one hour and one use (R-B11). The user needs a mail address. */
   sendPasswordReset(transaction: Transaction, user: DirectoryUser): Promise<void>;
-  /** @returns the address of the page where the user changes the password; the page returns to `returnUrl` (R-B13). */
+  /** @returns the URL of the page where the user changes the password; the page returns to `returnUrl` (R-B13). */
   updatePasswordLink(userName: string, returnUrl: string): string;
-  /** @returns the address of the page where a user signs in. */
+  /** @returns the URL of the page where a user signs in. */
   signInLink(): string;
 }

@@ -31,7 +31,7 @@ const ROUTES: NonNullable<Configuration['routes']> = {
 };
 
 export interface IssuerContext extends GrantContext {
-  /** Address of the issuer, which is the claim `iss`. */
+  /** URL of the issuer, which is the claim `iss`. */
   readonly issuer: string;
   readonly findClient: FindClient;
 }
@@ -63,7 +63,7 @@ export function issuerConfiguration(context: IssuerContext, keys: IssuerKeys): C
     rotateRefreshToken: (ctx) => ctx.oidc.client?.clientAuthMethod === 'none',
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
     // A page may request tokens for a public client when the page's origin is the origin of one of the client's
-    // redirect addresses. Pages of the issuer's origin, such as /docs, may use any client.
+    // redirect URIs. Pages of the issuer's origin, such as /docs, may use any client.
     clientBasedCORS: (_ctx, origin, client) =>
       origin === new URL(context.issuer).origin ||
       (client.clientAuthMethod === 'none' &&

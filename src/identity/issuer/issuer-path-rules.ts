@@ -20,15 +20,15 @@ const OLDER_PATHS: ReadonlyMap<string, string> = new Map([
 ]);
 
 export interface IssuerPaths {
-  /** Path of the issuer's address before `/realms`, such as `/auth`; usually empty. */
+  /** Path of the issuer's URL before `/realms`, such as `/auth`; usually empty. */
   readonly basePath: string;
   /** Names of the realm: its own and its aliases. */
   readonly realms: readonly string[];
 }
 
 /**
- * Derives base path and realm names from the issuer's address (R-B2).
- * @param issuer the issuer's address, ending in `/realms/{realm}`.
+ * Derives base path and realm names from the issuer's URL (R-B2).
+ * @param issuer the issuer's URL, ending in `/realms/{realm}`.
  */
 export function issuerPaths(issuer: string, aliases: readonly string[]): IssuerPaths {
   const [, basePath = '', realm = ''] = /^(.*)\/realms\/([^/]+)$/.exec(new URL(issuer).pathname) ?? [];

@@ -42,7 +42,7 @@ import { apiUrl, issuerUrl } from './issuer-url.ts';
 import { userinfo } from './userinfo.ts';
 
 export interface Issuer {
-  /** Address of the issuer, which is the claim `iss` of its tokens. */
+  /** URL of the issuer, which is the claim `iss` of its tokens. */
   readonly url: string;
   /** Whether the path belongs to the issuer. @param path without the query, with any number of slashes. */
   handles(path: string): boolean;
@@ -210,7 +210,7 @@ function handlerOf(provider: Provider, url: string, aliases: readonly string[]):
   return async (request) => {
     const [path = '', query] = splitOnce(request.url ?? '/', '?');
     const inner = `${planIssuerPath(path, paths) ?? '/'}${query === undefined ? '' : `?${query}`}`;
-    // Addresses in answers are canonical, whatever host name, realm alias or proxy the request used.
+    // URLs in answers are canonical, whatever host name, realm alias or proxy the request used.
     request.headers.host = host;
     request.headers['x-forwarded-proto'] = protocol.replace(':', '');
     delete request.headers['x-forwarded-host'];
@@ -226,7 +226,7 @@ function splitOnce(text: string, separator: string): readonly [string, string?] 
 
 /**
  * The client of the issuer's own pages: public, and without a scope of the service.
- * @param returnUrls addresses a password change may return to, besides the issuer's own page.
+ * @param returnUrls URLs a password change may return to, besides the issuer's own page.
  */
 function ownClient(issuer: string, returnUrls: readonly string[]): AdapterPayload {
   return {

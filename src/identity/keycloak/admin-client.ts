@@ -40,7 +40,7 @@ export interface ActionsLink {
 }
 
 export interface KeycloakAdminOptions {
-  /** Address of Keycloak, without `/realms`. */
+  /** URL of Keycloak, without `/realms`. */
   readonly url: string;
   readonly realm: string;
   readonly clientId: string;

@@ -19,7 +19,7 @@ const OWN_ATTRIBUTE = 'tidemark';
 
 export interface KeycloakDirectoryOptions {
   readonly admin: KeycloakAdmin;
-  /** Address of the realm: the `iss` of its tokens. */
+  /** URL of the realm: the `iss` of its tokens. */
   readonly issuer: string;
   /** Id of the public client through which users open Keycloak's pages. */
   readonly accountClientId: string;

@@ -29,7 +29,7 @@ export interface FormHtml {
   readonly userName?: string | undefined;
 }
 
-/** A form that posts to the address of its page. */
+/** A form that posts to the URL of its page. */
 export function formHtml({ fields, button, problem, advice, userName }: FormHtml): Html {
   const owner =
     userName === undefined

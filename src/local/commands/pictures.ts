@@ -18,7 +18,7 @@ const USER = 'manager@demo.example';
 /** A user of the demo whose role may open every route. */
 const ADMIN = 'admin@demo.example';
 
-/** A picture: an address of the demo, and the steps done there before the picture is taken. */
+/** A picture: a URL of the demo, and the steps done there before the picture is taken. */
 interface Picture {
   readonly name: string;
   readonly path: string;
@@ -26,7 +26,7 @@ interface Picture {
   prepare(page: Page): Promise<void>;
 }
 
-/** Names of variables of the demo, by which this command finds the addresses of the pictures. */
+/** Names of variables of the demo, by which this command finds the URLs of the pictures. */
 const [DEMAND, PEAK] = ['Demand, MW', 'Daily peak'];
 
 const PICTURES: readonly (Picture & { readonly variable: string })[] = [

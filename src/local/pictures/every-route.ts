@@ -79,7 +79,7 @@ async function takeRoutes(
 }
 
 /**
- * Lists the routes of the pictures. Finds the addresses of the demo's objects, such as a source or a webhook, by the
+ * Lists the routes of the pictures. Finds the URLs of the demo's objects, such as a source or a webhook, by the
  * links that lead to them.
  */
 async function listRoutes(page: Page): Promise<readonly Route[]> {

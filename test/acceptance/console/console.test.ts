@@ -64,7 +64,7 @@ async function pushVersion(version: string, toValue: (quarter: number) => number
   });
 }
 
-test('console: a sign-in returns to the address that was opened, a reload needs no password, and the browser stores no token (R-B2)', async () => {
+test('console: a sign-in returns to the URL that was opened, a reload needs no password, and the browser stores no token (R-B2)', async () => {
   const { page, complaints, close } = await stack.open(USER, '/?from=a-shared-link');
   expect(page.url()).toBe(`${stack.origin}/?from=a-shared-link`);
   await page.reload();
@@ -268,7 +268,7 @@ test('console variable: the shown points can be downloaded as CSV, and a curl co
   await close();
 });
 
-/** @returns addresses of every route, and of most tabs and other states. */
+/** @returns URLs of every route, and of most tabs and other states. */
 const routes = () => [
   '/',
   '/console/find',
@@ -310,7 +310,7 @@ const routes = () => [
   '/console/no-such-page',
 ];
 
-/** Goes to an address without loading the page again. */
+/** Goes to a URL without loading the page again. */
 async function show({ page, settled }: ConsoleWindow, address: string): Promise<void> {
   await page.evaluate(
     `history.pushState(null, '', ${JSON.stringify(address)}); dispatchEvent(new PopStateEvent('popstate'))`,

@@ -97,7 +97,7 @@ async function tabThrough(page: Page): Promise<{ readonly stops: readonly string
   throw new Error(`Tab did not leave the content after ${MAX_STOPS} stops: ${stops.join(', ')}`);
 }
 
-/** @returns the addresses of the views that the test visits: at least one of each section of the navigation. */
+/** @returns the URLs of the views that the test visits: at least one of each section of the navigation. */
 const views = () => [
   '/',
   '/console/find',

@@ -141,7 +141,7 @@ test('console variable: after the first read of the points fails, "Try again" re
   await close();
 });
 
-test('console variable: a second variable is found by its name, drawn on an axis of its unit, kept in the page address, and removed', async () => {
+test('console variable: a second variable is found by its name, drawn on an axis of its unit, kept in the page URL, and removed', async () => {
   const window = await openVariable(ids.power);
   const { page, complaints, close } = window;
   await page.getByRole('combobox', { name: 'Add a variable to the chart' }).fill('heat');

@@ -111,7 +111,7 @@ describe('admin: create-client and rotate-client-secret', () => {
     expect(rows).toEqual([]);
   });
 
-  it('a public client has redirect addresses and no secret (R-B2)', async () => {
+  it('a public client has redirect URIs and no secret (R-B2)', async () => {
     const printed = await admin(
       'create-client',
       '--client',
@@ -131,7 +131,7 @@ describe('admin: create-client and rotate-client-secret', () => {
 });
 
 describe('admin: create-client', () => {
-  it('after sign-out, browsers return only to an address given by --logout-uri (R-B2)', async () => {
+  it('after sign-out, browsers return only to a URL given by --logout-uri (R-B2)', async () => {
     const [back, bye] = ['https://portal.example/cb', 'https://portal.example/bye'];
     await admin('create-client', '--client', 'portal', '--redirect-uri', back, '--logout-uri', bye);
     const address = new URL(`${api.origin}/realms/tidemark/protocol/openid-connect/logout`);
@@ -161,10 +161,10 @@ describe('admin: create-client', () => {
     ['a client id that HTTP Basic cannot carry', ['--client', 'a:b']],
     ['a client id that is not ASCII', ['--client', 'büro']],
     ['an unknown grant', ['--client', 'x', '--grant', 'implicit']],
-    ['a relative redirect address', ['--client', 'x', '--redirect-uri', '/cb']],
-    ['a redirect address with a fragment', ['--client', 'x', '--redirect-uri', 'https://x.example/#/cb']],
+    ['a relative redirect URI', ['--client', 'x', '--redirect-uri', '/cb']],
+    ['a redirect URI with a fragment', ['--client', 'x', '--redirect-uri', 'https://x.example/#/cb']],
     [
-      'a redirect address with a scheme other than http and https',
+      'a redirect URI with a scheme other than http and https',
       ['--client', 'x', '--redirect-uri', 'javascript:alert(1)'],
     ],
     [

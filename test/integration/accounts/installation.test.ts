@@ -175,7 +175,7 @@ describe('accounts: OAuth clients', () => {
     expect(await admin.delete('/admin/clients/paused')).toMatchObject({ status: 404 });
   });
 
-  it('these are refused: a taken id, a relative redirect address, a secret for a public client, a public client without a redirect address, changing or deleting the console’s client (R-A5)', async () => {
+  it('these are refused: a taken id, a relative redirect URI, a secret for a public client, a public client without a redirect URI, changing or deleting the console’s client (R-A5)', async () => {
     await create('page', { isPublic: true, redirectUris: ['https://page.example/cb'] });
     const refusals = await Promise.all([
       admin.post('/admin/clients', { clientId: 'page' }),

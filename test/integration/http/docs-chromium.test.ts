@@ -1,5 +1,5 @@
 /**
- * `/docs`: the HTTP responses with the files of the page, and the page in a real browser (content, requested addresses,
+ * `/docs`: the HTTP responses with the files of the page, and the page in a real browser (content, requested URLs,
  * trying operations). SCREENSHOTS=1 in the environment writes pictures to `.local/screenshots`.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -28,7 +28,7 @@ afterAll(async () => {
   await api?.close();
 });
 
-/** Files of the page: the part of each address after `/docs`. */
+/** Files of the page: the part of each URL after `/docs`. */
 const FILES = [
   ...[
     '',
@@ -99,7 +99,7 @@ describe.skipIf(program === undefined)(
       await keepScreenshot('docs-phone');
     });
 
-    it('opens the operation that the address names (R-A9)', async () => {
+    it('opens the operation that the URL names (R-A9)', async () => {
       const { tab } = chromium;
       await tab.setLayout(DESKTOP);
       await tab.open(docs('?linked#/Points/readPoints'));

@@ -301,7 +301,7 @@ describe('Keycloak: the account of a token', () => {
 });
 
 describe('Keycloak: GET /user/updatePasswordLink', () => {
-  it('answers with the address of Keycloak’s page for a new password, which leads back to the profile (§4.6, R-B13)', async () => {
+  it('answers with the URL of Keycloak’s page for a new password, which leads back to the profile (§4.6, R-B13)', async () => {
     await create('paul');
     const { body } = await (await signInAt('paul')).get<{ link: string }>('/user/updatePasswordLink');
     const link = new URL(body.link);

@@ -265,7 +265,7 @@ describe('identity: sign-out', () => {
     expect((await postToken(api.origin, form)).body.error).toBe('invalid_grant');
   });
 
-  it('redirects only to addresses that the client registered (R-B2)', async () => {
+  it('redirects only to URLs that the client registered (R-B2)', async () => {
     const { browser } = await signIn('uma');
     const path = '/realms/tidemark/protocol/openid-connect/logout';
     const evil = `${api.origin}${path}?client_id=app&post_logout_redirect_uri=https%3A%2F%2Fevil.example`;

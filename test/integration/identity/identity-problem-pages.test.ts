@@ -1,4 +1,4 @@
-/** Errors at addresses of HTML pages: browsers get an error page in their language, programs get JSON. */
+/** Errors at URLs of HTML pages: browsers get an error page in their language, programs get JSON. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type GatedTestApi, startGatedTestApi } from '../../support/services/start-api.ts';
 

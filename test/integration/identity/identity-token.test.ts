@@ -52,7 +52,7 @@ describe('identity: the password grant', () => {
     expect(status).toBe(200);
   });
 
-  it('a realm alias answers token requests; iss and the addresses in its discovery document name the realm tidemark (R-B2)', async () => {
+  it('a realm alias answers token requests; iss and the URLs in its discovery document name the realm tidemark (R-B2)', async () => {
     const { status, body } = await identity.requestToken({ ...CREDENTIALS, ...MAX }, { realm: 'opinum' });
     expect(status).toBe(200);
     expect(decodeJwt(body.access_token ?? '').iss).toBe(`${identity.origin}/realms/tidemark`);

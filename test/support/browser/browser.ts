@@ -21,7 +21,7 @@ export interface Browser {
     values?: Readonly<Record<string, string>>,
     headers?: Readonly<Record<string, string>>,
   ): Promise<BrowserPage>;
-  /** @returns the Cookie header for an address. */
+  /** @returns the Cookie header for a URL. */
   cookiesFor(url: string): string;
 }
 

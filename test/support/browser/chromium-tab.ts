@@ -18,7 +18,7 @@ export interface Tab {
   untilTitle(title: string): Promise<void>;
   /** Waits until the page contains `text`. */
   untilText(text: string): Promise<void>;
-  /** Waits until the address begins with `start`. @returns the whole address. */
+  /** Waits until the URL begins with `start`. @returns the whole URL. */
   untilAddress(start: string): Promise<string>;
   /** Replaces the content of the field with this id. */
   type(id: string, text: string): Promise<void>;

@@ -22,7 +22,7 @@ export async function registerApp(database: Database): Promise<void> {
 }
 
 export interface Authorization {
-  /** Address that the browser opens. */
+  /** URL that the browser opens. */
   readonly address: string;
   readonly verifier: string;
 }
@@ -49,7 +49,7 @@ export interface CodeAnswer {
   readonly body: Readonly<Record<string, string | number | undefined>>;
 }
 
-/** Exchanges the code of a callback address for tokens. */
+/** Exchanges the code of a callback URL for tokens. */
 export async function exchangeCode(
   origin: string,
   callback: string,

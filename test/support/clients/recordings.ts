@@ -1,6 +1,6 @@
 /**
- * Replays what existing clients put on the wire (`test/fixtures/clients`) and compares the answers with the members these
- * clients read. Knows nothing about the product but its address.
+ * Replays what existing clients put on the wire (`test/fixtures/clients`) and compares the answers with the members
+ * these clients read. Knows nothing about the product but its URL.
  */
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';

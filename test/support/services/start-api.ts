@@ -120,7 +120,7 @@ async function start(test: TestDatabase, databaseUrl: string, environment: Setti
  */
 const answerCheckers = new Map<string, CheckAnswer>();
 
-/** Roles with the same settings share a checker: it ignores the addresses in which their OpenAPI documents differ. */
+/** Roles with the same settings share a checker: it ignores the URLs in which their OpenAPI documents differ. */
 async function getAnswerChecker(config: Config, environment: Settings): Promise<CheckAnswer> {
   const key = JSON.stringify(environment);
   const known = answerCheckers.get(key);

@@ -1,4 +1,4 @@
-/** Addresses of the installation and authentication methods in the OpenAPI description (R-A1, R-A9). */
+/** URLs of the installation and authentication methods in the OpenAPI description (R-A1, R-A9). */
 import { expect, test } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
 import { buildDocument } from '../../../src/http/openapi/build-document.ts';
@@ -12,7 +12,7 @@ const flowsOf = ({ components }: Awaited<ReturnType<typeof describeWith>>) =>
     Record<string, { tokenUrl: string; authorizationUrl?: string }>
   >;
 
-test('openapi: API, push and issuer may have different addresses (R-A1)', async () => {
+test('openapi: API, push and issuer may have different URLs (R-A1)', async () => {
   const document = await describeWith({
     API_URL: 'https://api.example/',
     PUSH_URL: 'https://push.example/',

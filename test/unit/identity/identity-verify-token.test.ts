@@ -92,7 +92,7 @@ describe('identity: token verification with key sets over HTTP', () => {
     expect(state.requests).toBe(3);
   });
 
-  it('does not fetch keys from an address that a token names (R-B1)', async () => {
+  it('does not fetch keys from a URL that a token names (R-B1)', async () => {
     const { verify, state } = createVerifier([old]);
     const { publicKey, privateKey } = await generateKeyPair('ES256');
     const evil = { ...(await exportJWK(publicKey)), kid: 'evil', alg: 'ES256' };

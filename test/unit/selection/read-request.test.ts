@@ -54,7 +54,7 @@ describe('read request: from a query or a body (R-G1, R-G2)', () => {
     expect(fromBody(body)).toMatchObject(expected);
   });
 
-  test('the format in the address takes precedence over the format in the body (R-A13)', () => {
+  test('the format in the URL takes precedence over the format in the body (R-A13)', () => {
     expect(fromBody({}, 'Format=CSV')).toMatchObject({ format: 'csv' });
     expect(fromBody({ format: 'json' }, 'format=xlsx')).toMatchObject({ format: 'xlsx' });
     expect(fromBody({ format: 'json' })).toMatchObject({ format: 'json' });

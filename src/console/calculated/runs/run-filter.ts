@@ -1,4 +1,4 @@
-/** The filter of the list of runs, and its parameters in the address of the route. Pure. */
+/** The filter of the list of runs, and its parameters in the URL of the route. Pure. */
 export const RUN_STATES = ['Running', 'Succeeded', 'Failed', 'Abandoned'] as const;
 export const RUN_TRIGGERS = ['Input', 'Schedule', 'ForceUpdate', 'Form'] as const;
 /** Matches a value of `<input type="datetime-local">`. */
@@ -12,7 +12,7 @@ export interface RunFilter {
   readonly to?: string;
 }
 
-/** Keeps the valid parameters of an address and drops the others. */
+/** Keeps the valid parameters of a URL and drops the others. */
 export function parseRunFilter(given: Readonly<Record<string, unknown>>): RunFilter {
   const state = RUN_STATES.find((each) => each === given.state);
   const trigger = RUN_TRIGGERS.find((each) => each === given.trigger);

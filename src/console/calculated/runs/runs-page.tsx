@@ -18,7 +18,7 @@ import { UpdateBar } from './update-bar.tsx';
 
 const route = getRouteApi('/console/variables/$variableId/runs');
 
-/** Renders the route; the address holds the filter of the runs. */
+/** Renders the route; the URL holds the filter of the runs. */
 export function RunsPage() {
   const { t } = useTranslation('calculated');
   const { variableId } = route.useParams();

@@ -24,7 +24,7 @@ import { readRows } from './read-rows.ts';
 const PREVIEW_ROWS = 5;
 
 /**
- * The tab "Files" when the address names no file. The user downloads a template, chooses a file and sees its first
+ * The tab "Files" when the URL names no file. The user downloads a template, chooses a file and sees its first
  * rows, or opens a sent file.
  */
 export function Files() {

@@ -25,7 +25,7 @@ const TONES: Readonly<Record<Operation['state'], Tone>> = {
   Failed: 'bad',
 };
 const isOver = ({ state }: Operation) => state !== 'Queued' && state !== 'Processing';
-/** Operations are read from the address that accepts pushes. */
+/** Operations are read from the URL that accepts pushes. */
 const AT_PUSH = { baseUrl: settings.push };
 
 /** Shows the newest push with the label. */

@@ -1,4 +1,4 @@
-/** The audit trail of the account. Its filters are in the address of the page, so that results can be shared. */
+/** The audit trail of the account. Its filters are in the URL of the page, so that results can be shared. */
 import { Button, NativeSelect, Skeleton, TextInput } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -35,7 +35,7 @@ export function Audit() {
   const isFiltered = [action, by, target, from, to].some((filter) => filter !== undefined);
   const set = (change: typeof search) => {
     setPage(0);
-    // A filter with an empty text is left out of the address.
+    // A filter with an empty text is left out of the URL.
     const next = Object.entries({ ...search, ...change, tab: 'audit' }).filter(([, value]) => value !== '');
     void navigate({ search: Object.fromEntries(next), replace: true });
   };

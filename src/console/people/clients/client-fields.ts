@@ -18,7 +18,7 @@ export interface ClientFields {
   readonly isPublic: boolean;
   readonly scopes: readonly string[];
   readonly grantTypes: readonly string[];
-  /** One address per line. */
+  /** One URL per line. */
   readonly redirectUris: string;
   readonly logoutUris: string;
 }

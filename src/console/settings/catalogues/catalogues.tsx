@@ -15,7 +15,7 @@ import { CALLS, CATALOGUES, type Catalogue, type Entry, isOwn, useEntries } from
 
 const route = getRouteApi('/console/settings');
 
-/** The tab "Catalogues"; the address names the catalogue. */
+/** The tab "Catalogues"; the URL names the catalogue. */
 export function Catalogues() {
   const { t } = useTranslation('settings');
   const { catalogue } = route.useSearch();

@@ -18,7 +18,7 @@ export interface Correction {
   readonly note: string;
 }
 
-/** The API for pushes and their operations may have an address of its own. */
+/** The API for pushes and their operations may have a URL of its own. */
 const AT_PUSH = { baseUrl: settings.push };
 const POLL_MS = 300;
 const MAX_POLL_MS = 3000;

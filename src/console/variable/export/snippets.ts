@@ -5,7 +5,7 @@ export type Language = 'curl' | 'R' | 'Python';
 
 /**
  * Writes a program that makes the calls of `exports`. The program reads the token from the environment variable TOKEN.
- * @param api public address of the API.
+ * @param api public URL of the API.
  */
 export function toSnippet(language: Language, api: string, exports: readonly Export[]): string {
   const calls = exports.map(({ path, query }, index) => ({
@@ -70,7 +70,7 @@ const WRITERS: Readonly<Record<Language, Writer>> = {
   },
 };
 
-/** Writes a curl command that pushes one point, dated at the current minute. @param push public address of the push API. */
+/** Writes a curl command that pushes one point, dated at the current minute. @param push public URL of the push API. */
 export function toPush(push: string, variableId: number): string {
   const date = new Date(Math.floor(Date.now() / 60_000) * 60_000).toISOString().replace('.000', '');
   return [

@@ -203,7 +203,8 @@ const evaluation = z
         format: z.enum(['svg', 'png']),
         data: z.string().meta({
           contentEncoding: 'base64',
-          description: 'Show an SVG only as an image (`<img>`): the script wrote it, and it may contain scripts.',
+          description:
+            'Show an SVG only as an image (`<img>`): the script of the variable wrote the SVG, which may contain scripts itself.',
         }),
       }),
     ),

@@ -104,7 +104,7 @@ async function deleteRetention(parts: RetentionRouteParts, c: Context<Env>): Pro
 
 /**
  * Answers with the preview of a policy. A query with `keepRawYears` describes the policy that a PUT with the same members
- * would save. A query without it takes the members that it omits from the saved policy, which must exist.
+ * would save. For a query without `keepRawYears`, a policy must be saved; it gives the members that the query omits.
  */
 async function getPreview(parts: RetentionRouteParts, c: Context<Env>): Promise<Response> {
   const asked = PREVIEW_QUERY.parse(c.req.url);

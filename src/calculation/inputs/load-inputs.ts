@@ -48,7 +48,7 @@ export interface InputRecord {
    */
   readonly lastVersionTimestamp: string | null;
   /**
-   * The first instant as of which the state of the variable is still complete; present when versions that the input
+   * The first instant from which the states of the variable are still complete; present when versions that the input
    * could have read were deleted (R-F9).
    */
   readonly historyFrom?: string;

@@ -199,8 +199,8 @@ function lockOf({ lock }: RootProgram): StdioEntry {
 }
 
 /**
- * Creates the device files a chroot needs: they are not unpacked with a root file system, because only root may create
- * them.
+ * Creates the device files that a chroot needs. They are not unpacked with a root file system, because only root may
+ * create device files.
  */
 export function makeDevices(root: string): void {
   for (const device of DEVICES) {

@@ -22,7 +22,10 @@ export interface AccountPaceOptions {
 const ACTIVE_MS = 1000;
 /** An account pauses only when its debt exceeds this credit, so that light work causes no pause. */
 const CREDIT_MS = 100;
-/** Maximum debt. It limits the pause of an account that worked alone for long, once another account becomes active. */
+/**
+ * Maximum debt. It limits the pause of an account that worked alone for a long time, once another account becomes
+ * active.
+ */
 const MAX_DEBT_MS = 1000;
 
 interface Pacing {

@@ -23,7 +23,7 @@ export interface ColumnSettings {
   readonly settleSec: number;
 }
 
-/** Age from which uncompressed rows of a compressed chunk are compressed even while writes go on. */
+/** Age from which uncompressed rows of a compressed chunk are compressed even while writes continue. */
 const MAX_ROWS_SEC = 480;
 /**
  * Maximum wait for a lock, because reads and writes queue behind the waiting compression. It is shorter than

@@ -1,6 +1,6 @@
 /**
- * Two issuers at the same time, as during a migration: the embedded one, and a foreign one that publishes its keys over
- * HTTP (§5). Also the rotation of signing keys.
+ * Two issuers at the same time, as during a migration: the embedded one, and an external one that publishes its keys
+ * over HTTP (§5). Also the rotation of signing keys.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -42,7 +42,7 @@ async function startForeignIssuer(): Promise<ForeignIssuer> {
 
 const AUTH_URL = 'https://auth.tidemark.example';
 
-/** Starts the service with the embedded and the foreign issuer in TRUSTED_ISSUERS. */
+/** Starts the service with the embedded and the external issuer in TRUSTED_ISSUERS. */
 async function startBoth(foreign: ForeignIssuer, externalUsers: string): Promise<TestApi> {
   const issuers = [
     { issuer: `${AUTH_URL}/realms/tidemark`, jwksUri: `${AUTH_URL}/unused`, audience: 'tidemark' },
@@ -124,7 +124,7 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, EX
     expect(await linked()).toEqual(expected);
   });
 
-  it('the role and the lock of a user are read from the database, not from a token of the foreign issuer (R-B5)', async () => {
+  it('the role and the lock of a user are read from the database, not from a token of the external issuer (R-B5)', async () => {
     const claims = { sub: uma, roles: ['ADMIN'], realm_access: { roles: ['ADMIN'] }, account: api.accountId };
     const client = createTestClient(api.origin, await foreign.sign(claims));
     expect((await client.get('/account/audit')).status).toBe(403);
@@ -133,7 +133,7 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, EX
     await api.database.query('update app_user set is_locked = false where id = $1', [uma]);
   });
 
-  it('a token of the foreign issuer with an act claim is refused (R-B14)', async () => {
+  it('a token of the external issuer with an act claim is refused (R-B14)', async () => {
     const ada = await addPerson(api, `ada ${how}`, { role: 'ADMIN' });
     for (const act of [{ sub: ada }, {}, null, 'x']) expect(await call({ sub: uma, act })).toBe(401);
   });

@@ -118,7 +118,7 @@ async function writeDeclarations(services: ApplyServices, transaction: Transacti
   return { ids: [], problems: [await describeCycle(transaction, applied, cycle)] };
 }
 
-/** Calls `lock`. While it throws that the calculation graph is busy, calls it again, for about `GRAPH_WAIT_MS`. */
+/** Calls `lock`; repeats the call for about `GRAPH_WAIT_MS` while it fails because the calculation graph is busy. */
 async function waitForGraph(lock: () => Promise<void>): Promise<void> {
   const deadline = performance.now() + GRAPH_WAIT_MS;
   for (;;) {
@@ -180,7 +180,7 @@ async function announceRows(
   }
 }
 
-/** @returns those ids whose variables the import created: it announces them as created, not also as changed. */
+/** @returns the ids of variables that the import created and so announces as created, not also as changed. */
 async function createdAmong(
   transaction: Transaction,
   id: string,

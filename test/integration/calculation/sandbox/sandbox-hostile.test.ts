@@ -102,7 +102,7 @@ describe('sandbox: limits', () => {
     expect(await pool.run(jobOf(script))).toMatchObject({ kind: 'limit', limit: 'output_size' });
   });
 
-  test('a full /tmp causes a warning; the script fails or goes on (R-H7)', async () => {
+  test('a full /tmp causes a warning; the script fails or continues (R-H7)', async () => {
     const outcome = await hostile('fill-disk');
     expect(['script_error', 'ok']).toContain(outcome.kind);
     expect(outcome.kind !== 'fault' && outcome.notes.warnings.join()).toContain('problem writing to connection');

@@ -72,7 +72,7 @@ export const SETTINGS = {
   ),
   HTTP_MIN_BODY_BYTES_PER_SEC: setting(
     integer(0, 2 ** 30).default(4096),
-    'Minimum rate of request bodies in bytes per second; a request whose body falls 20 s behind this rate is answered 408. 0 means no minimum.',
+    'Minimum rate of request bodies in bytes per second; a request whose body falls 20 s behind this rate gets status 408. 0 means no minimum.',
   ),
   API_URL: setting(webUrl.optional(), 'Public URL of the API. Default: the address the api role listens on.'),
   PUSH_URL: setting(webUrl.optional(), 'Public URL of push. Default: API_URL.'),

@@ -11,11 +11,11 @@ export const INTAKE_SETTINGS = {
   PUSH_MAX_ELEMENTS: setting(integer(1, 1_000_000).default(10_000), 'Maximum elements in one push.'),
   PUSH_MAX_QUEUE_BYTES: setting(
     integer(1 << 20, 2 ** 46).default(2 ** 31),
-    'Maximum bytes of accepted readings that wait to be written; further pushes are answered 503. An account may take at most half.',
+    'Maximum bytes of accepted readings that wait to be written; further pushes get status 503. An account may take at most half.',
   ),
   PUSH_MAX_MEMORY_BYTES: setting(
     integer(1 << 20, 2 ** 40).default(134_217_728),
-    'Maximum bytes of push bodies in memory per process; further pushes are answered 503. An account may take at most half, but a single body may take all.',
+    'Maximum bytes of push bodies in memory per process; further pushes get status 503. An account may take at most half, but a single body may take all.',
   ),
   PUSH_BASIC_TOKEN_URL: setting(
     webUrl.optional(),
@@ -69,7 +69,7 @@ export const INTAKE_SETTINGS = {
   ),
   FILE_UPLOAD_MEMORY_BYTES: setting(
     integer(1 << 20, 2 ** 40).default(67_108_864),
-    'Maximum bytes of buffers per process for uploads of files, and separately of documents to import; an upload takes at most 3 MiB. Further uploads are answered 503. An account may take at most half.',
+    'Maximum bytes of buffers per process for uploads of files, and separately of documents to import; an upload takes at most 3 MiB. Further uploads get status 503. An account may take at most half.',
   ),
   FILE_MAX_ROWS: setting(integer(1, 1_000_000_000).default(10_000_000), 'Maximum rows in one Standard File.'),
   FILE_MAX_INFLATED_BYTES: setting(
@@ -102,7 +102,7 @@ export const INTAKE_SETTINGS = {
   ),
   STRUCTURE_IMPORT_MAX_WAITING: setting(
     integer(1, 1000).default(10),
-    'Maximum structure imports of an account that wait or are being processed; further imports are answered 503.',
+    'Maximum structure imports of an account that wait or are being processed; further imports get status 503.',
   ),
   STRUCTURE_IMPORT_CONCURRENCY: setting(
     integer(2, 64).default(2),

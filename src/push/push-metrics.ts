@@ -17,11 +17,11 @@ export interface CountedPush {
 }
 
 export interface PushMetrics {
-  /** Counts a push that was answered 200. The bytes, elements and readings of a re-sent push are not counted. */
+  /** Counts a push that got status 200. The bytes, elements and readings of a re-sent push are not counted. */
   accepted(path: StoragePath, push: CountedPush): void;
-  /** Counts requests answered 503 because too many bytes of readings waited to be written. */
+  /** Counts requests that got status 503 because too many bytes of readings waited to be written. */
   readonly queueFull: Count;
-  /** Counts pushes answered 503 because request bodies took too much memory. */
+  /** Counts pushes that got status 503 because request bodies took too much memory. */
   readonly memoryFull: Count;
 }
 
@@ -29,7 +29,7 @@ export interface PushMetrics {
 export function createPushMetrics(metrics: Metrics): PushMetrics {
   const pushes = metrics.counter({
     name: 'tidemark_pushes_accepted_total',
-    help: 'Pushes answered 200, by how they were stored: door (small-push handler), group (group commit), direct (direct write) or resent (stored before).',
+    help: 'Pushes that got status 200, by how they were stored: door (small-push handler), group (group commit), direct (direct write) or resent (stored before).',
     labels: ['way'],
   });
   const ways = { door: of('door'), group: of('group'), direct: of('direct'), resent: of('resent') };
@@ -46,7 +46,7 @@ export function createPushMetrics(metrics: Metrics): PushMetrics {
   const [accepted, rejected] = [elements({ outcome: 'accepted' }), elements({ outcome: 'rejected' })];
   const refused = metrics.counter({
     name: 'tidemark_pushes_turned_away_total',
-    help: 'Pushes answered 503, by the full resource: queue (bytes waiting to be written) or memory (bodies being read).',
+    help: 'Pushes that got status 503, by the full resource: queue (bytes waiting to be written) or memory (bodies being read).',
     labels: ['full'],
   });
   function one(name: string, help: string): Count {

@@ -46,8 +46,8 @@ export interface PushService {
   readonly limits: PushLimits;
   readonly maxBodyBytes: number;
   /**
-   * Wraps the app: the wrapper accepts small plain pushes whose caller and targets are cached. All other requests go to
-   * the app, and so do the pushes that the wrapper cannot accept.
+   * Wraps the app: the wrapper accepts small plain pushes whose caller and targets are cached. All other requests, and
+   * the pushes that the wrapper cannot accept, go to the app.
    */
   handleSmallPushes(options: SmallPushOptions, app: RawHandler): RawHandler;
   readonly throwSmallPushFailure: FastPaths['throwFailure'];

@@ -82,8 +82,8 @@ export interface ScriptFile {
 
 /**
  * Columns the script returned, each with its own length: the caller applies the rules about lengths, NA and tags (§7).
- * `dates` are whole UNIX seconds, unless the script forged the result. NA becomes NaN, and so does an infinite date; a text
- * that is NA becomes ''.
+ * `dates` are whole UNIX seconds, unless the script forged the result. NA and infinite dates become NaN;
+ * a text that is NA becomes ''.
  */
 export interface OutputSeries {
   readonly dates: Float64Array;

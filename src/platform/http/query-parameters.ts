@@ -229,7 +229,7 @@ export function named<Value>(parameter: QueryParameter<Value>, ...aliases: reado
   return { ...parameter, aliases, description: `${parameter.description} Other names: ${names}.` };
 }
 
-/** Makes a parameter required: the request is answered 400 without it. */
+/** Makes a parameter required: the request gets status 400 without it. */
 export function required<Value>(parameter: QueryParameter<Value>): QueryParameter<Exclude<Value, undefined>> {
   return {
     ...parameter,

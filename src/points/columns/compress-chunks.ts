@@ -130,8 +130,8 @@ export async function compressChunk(connection: Connection, name: string): Promi
 }
 
 /**
- * @returns the quoted name of the table with the compressed data of the chunk, when this table existed before and so
- * has dead rows of replaced batches; undefined for a new table.
+ * @returns the quoted name of the table with the compressed data of the chunk, when this table existed before
+ * and therefore has dead rows of replaced batches; undefined for a new table.
  */
 async function compress(transaction: Transaction, name: string): Promise<string | undefined> {
   const { rows } = await transaction.query(SET_BATCH_ROWS, [name]);

@@ -25,8 +25,8 @@ const MAX_SHARED_BYTES = 2000 * TUPLE_BYTES;
 
 /**
  * Creates one batch per account and structure version. The plain pushes of a user in a batch become one operation.
- * However, a large push gets its own batch, and so does a push that may be a re-send, because the readings of a
- * re-send are dropped (R-D7).
+ * However, a large push gets its own batch. A push that may be a re-send gets its own batch too, because the readings
+ * of a re-send are dropped (R-D7).
  * @param join combines plain pushes of one user into one operation.
  */
 export function toBatches<Waiting extends Submission>(

@@ -15,8 +15,8 @@ import type { TargetCache } from '../target-cache.ts';
 
 export interface FastPaths {
   /**
-   * Wraps the app: the wrapper accepts small plain pushes whose caller and targets are cached. All other requests go to
-   * the app, and so do the pushes that the wrapper cannot accept.
+   * Wraps the app: the wrapper accepts small plain pushes whose caller and targets are cached. All other requests, and
+   * the pushes that the wrapper cannot accept, go to the app.
    */
   handleSmallPushes(services: SmallPushServices, app: RawHandler): RawHandler;
   /**

@@ -15,7 +15,7 @@ export interface Mapper {
   readonly expression: string;
   /** Whether the first row of CSV names the columns. */
   readonly hasHeader: boolean;
-  /** Whether the mapper accepts pushes; pushes to a disabled mapper are answered 404. */
+  /** Whether the mapper accepts pushes; pushes to a disabled mapper get status 404. */
   readonly isEnabled: boolean;
   readonly createdDate: string;
   readonly modifiedDate: string;
@@ -117,7 +117,7 @@ export async function updateMapper(
 }
 
 /**
- * Deletes a mapper; pushes to its GUID are then answered 404 (R-D9).
+ * Deletes a mapper; pushes to its GUID then get status 404 (R-D9).
  * @throws {DomainError} not_found when the account has no such mapper.
  */
 export async function deleteMapper(queryable: Queryable, accountId: number, id: string): Promise<void> {

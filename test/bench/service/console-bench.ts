@@ -197,7 +197,7 @@ async function growth(page: Page, http: string, api: ApiClient, variableId: numb
   let pushed = 0;
   let client = api;
   /**
-   * Pushes one point per request, each at a new date, for `seconds`. Like a client, it repeats a request answered 503
+   * Pushes one point per request, each at a new date, for `seconds`. Like a client, it repeats a request that got 503
    * and renews its token.
    */
   const push = async (seconds: number) => {

@@ -182,7 +182,7 @@ describe('accounts: POST /account/user/{userId}', () => {
     expect(await read(uma)).toEqual(before);
   });
 
-  it('a user name that differs from an existing user name only in case is answered 409 (R-A5)', async () => {
+  it('a user name that differs from an existing user name only in case gets 409 (R-A5)', async () => {
     expect(await api.manager.post(`/account/user/${uma}`, { userName: 'FOREIGN' })).toMatchObject({
       status: 409,
       body: { message: 'userName must be unique among all accounts, ignoring case; "FOREIGN" is taken' },
@@ -360,7 +360,7 @@ describe('accounts: the lock', () => {
     await expect(signInPerson(api, 'typo')).resolves.toBeDefined();
   });
 
-  it('a lock without isLocked, or with an end that is invalid or in the past, is answered 400; callers who lock themselves get 409; an end without a zone is UTC (R-B11, R-A11)', async () => {
+  it('a lock without isLocked, or with an end that is invalid or in the past, gets 400; callers who lock themselves get 409; an end without a zone is UTC (R-B11, R-A11)', async () => {
     const lock = (id: string, body: unknown) => api.manager.post(`/account/user/${id}/lock`, body);
     expect((await lock(uma, {})).status).toBe(400);
     expect(await lock(uma, { isLocked: true, until: '2020-01-01T00:00:00Z' })).toMatchObject({

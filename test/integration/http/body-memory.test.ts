@@ -75,7 +75,7 @@ describe('push: memory of bodies', () => {
     close(idle);
   });
 
-  it('an account with many stalled pushes is answered 503 with Retry-After, and another account can still push (R-A14, R-D10)', async () => {
+  it('an account with many stalled pushes gets 503 with Retry-After, and another account can still push (R-A14, R-D10)', async () => {
     const greedy = [api.manager, second].flatMap((client) =>
       Array.from({ length: 6 }, () => openBody(client, PUSH, MIB, MIB - 1)),
     );
@@ -93,7 +93,7 @@ describe('push: memory of bodies', () => {
 });
 
 describe('files: memory of uploads', () => {
-  it('an account with many stalled uploads is answered 503 with Retry-After, and another account can still upload (R-A14, R-E1)', async () => {
+  it('an account with many stalled uploads gets 503 with Retry-After, and another account can still upload (R-A14, R-E1)', async () => {
     const greedy = [api.manager, second].flatMap((client) =>
       Array.from({ length: 4 }, () => openBody(client, UPLOAD, 20 * MIB, 3 * MIB)),
     );
@@ -113,7 +113,7 @@ describe('files: memory of uploads', () => {
 });
 
 describe('structure import: memory of documents', () => {
-  it('an account with many stalled imports is answered 503, and another account can still import', async () => {
+  it('an account with many stalled imports gets 503, and another account can still import', async () => {
     const greedy = [api.manager, second].flatMap((client) =>
       Array.from({ length: 4 }, () => openBody(client, IMPORT, 20 * MIB, 3 * MIB)),
     );

@@ -155,7 +155,7 @@ describe('http listener: a minimum rate of request bodies', () => {
     return answer;
   };
 
-  test('bodies that stall or trickle are answered 408, unlike bodies above the minimum rate and bodies that the service reads late (R-A14, R-A5)', async () => {
+  test('bodies that stall or trickle get 408, unlike bodies above the minimum rate and bodies that the service reads late (R-A14, R-A5)', async () => {
     listener = await listenHttp('127.0.0.1', 0, LIMITS);
     const { port } = listener;
     const failures: unknown[] = [];

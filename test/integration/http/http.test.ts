@@ -70,7 +70,7 @@ describe('http: lenient reading', () => {
     expect(answer).toMatchObject({ status: 200, body: { operationId: operationId ?? expect.stringMatching(/./) } });
   });
 
-  it('a push with an operationId longer than 200 characters is answered 400 (R-D7)', async () => {
+  it('a push with an operationId longer than 200 characters gets 400 (R-D7)', async () => {
     expect((await push(`/api/data?operationId=${'x'.repeat(200)}`)).status).toBe(200);
     expect(await push(`/api/data?operationId=${'x'.repeat(201)}`)).toMatchObject({
       status: 400,
@@ -125,7 +125,7 @@ describe('http: request body', () => {
     if (status === 415) expect(answer.body).toMatchObject({ code: 'unsupported_media_type' });
   });
 
-  it('a body of invalid or truncated gzip is answered 400 (R-A4)', async () => {
+  it('a body of invalid or truncated gzip gets 400 (R-A4)', async () => {
     const headers = { 'content-encoding': 'gzip' };
     const whole = gzipSync(JSON.stringify([READING]));
     for (const raw of [new TextEncoder().encode('[]'), new Uint8Array(whole.subarray(0, 20))]) {
@@ -136,7 +136,7 @@ describe('http: request body', () => {
     }
   });
 
-  it('a body of POST /sites above 1 MiB is answered 413, and the answer announces that the connection closes (R-A5)', async () => {
+  it('a body of POST /sites above 1 MiB gets 413, and the answer announces that the connection closes (R-A5)', async () => {
     const answer = await api.manager.post('/sites', { name: 'x', location: 'x'.repeat(1 << 20) });
     expect(answer).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
     expect(answer.headers.get('connection')).toBe('close');
@@ -241,7 +241,7 @@ describe('http: responses', () => {
 });
 
 describe('http: while a dependency is unavailable', () => {
-  it('without the database, readiness reports the database as down, and reads and pushes are answered 503 with Retry-After (R-A9, R-A5, R-K3)', async () => {
+  it('without the database, readiness reports the database as down, and reads and pushes get 503 with Retry-After (R-A9, R-A5, R-K3)', async () => {
     const nobody = createTestClient(api.origin);
     const up = { status: 200, body: { status: 'up', checks: { database: 'up', queue: 'up' } } };
     expect(await nobody.get('/health/ready')).toMatchObject(up);

@@ -51,7 +51,7 @@ describe('identity: a bearer token', () => {
     });
   });
 
-  it('a request without a token, or with HTTP Basic, is answered 401 with a Bearer challenge (R-A5)', async () => {
+  it('a request without a token, or with HTTP Basic, gets 401 with a Bearer challenge (R-A5)', async () => {
     const missing = await call('/account/me', undefined);
     expect(missing).toMatchObject({
       status: 401,
@@ -64,7 +64,7 @@ describe('identity: a bearer token', () => {
     expect(other.headers.get('www-authenticate')).toBe('Bearer realm="tidemark", error="invalid_token"');
   });
 
-  it('a token that was tampered with is answered 401 (R-B1)', async () => {
+  it('a token that was tampered with gets 401 (R-B1)', async () => {
     const [header, payload, signature] = (await tokenOf('uma')).split('.');
     const forged = { ...JSON.parse(Buffer.from(payload ?? '', 'base64url').toString()), sub: identity.users.ada };
     const token = [header, Buffer.from(JSON.stringify(forged)).toString('base64url'), signature].join('.');
@@ -76,7 +76,7 @@ describe('identity: a bearer token', () => {
   });
 
   it.each(['none', 'HS256'])(
-    'a token with the algorithm %s is answered 401, because only asymmetric algorithms are accepted (R-B1)',
+    'a token with the algorithm %s gets 401, because only asymmetric algorithms are accepted (R-B1)',
     async (algorithm) => {
       const claims = decodeJwt(await tokenOf('max'));
       const { keys } = (await identity.getJson('/realms/tidemark/protocol/openid-connect/certs')) as {
@@ -94,7 +94,7 @@ describe('identity: a bearer token', () => {
     },
   );
 
-  it('a token of another issuer, or text that is not a JWT, is answered 401 (R-B1)', async () => {
+  it('a token of another issuer, or text that is not a JWT, gets 401 (R-B1)', async () => {
     const secret = createSecretKey(randomBytes(32));
     const foreign = await new SignJWT({ sub: 'x', iss: 'https://elsewhere.example' })
       .setProtectedHeader({ alg: 'HS256' })
@@ -107,7 +107,7 @@ describe('identity: a bearer token', () => {
     }
   });
 
-  it('a token without the required scope is answered 403, and the answer names the scope (R-B6)', async () => {
+  it('a token without the required scope gets 403, and the answer names the scope (R-B6)', async () => {
     const pushOnly = await tokenOf('max', { scope: 'push-data' });
     expect(await call('/account/me', pushOnly)).toMatchObject({
       status: 403,

@@ -167,7 +167,7 @@ describe('Keycloak: changes by a manager', () => {
     expect((await client.get('/account')).status).toBe(200);
   });
 
-  it('resetting the password of a user who is locked without an end date is answered 409 and sends no mail (R-A5, R-B11)', async () => {
+  it('resetting the password of a user who is locked without an end date gets 409 and sends no mail (R-A5, R-B11)', async () => {
     await create('stuck');
     const id = await userIdOf(api, 'stuck');
     await api.manager.post(`/account/user/${id}/lock`, { isLocked: true });
@@ -321,7 +321,7 @@ describe('Keycloak: the service account', () => {
   });
 });
 
-it('Keycloak: a failure of Keycloak is answered 503, rolls the change back, and reveals no details (R-A5, R-B2)', async () => {
+it('Keycloak: a failure of Keycloak gives 503, rolls the change back, and reveals no details (R-A5, R-B2)', async () => {
   keycloak.failWith(500);
   const answer = await create('unlucky');
   keycloak.failWith(undefined);

@@ -329,7 +329,7 @@ describe('identity: GET /user/updatePasswordLink', () => {
     await expect(answer).rejects.toThrow('invalid_grant');
   });
 
-  it('refuses a return URL that is not in RETURN_URLS, and so does the linked page; without a token the call is 401 (R-B13)', async () => {
+  it('refuses a return URL that is not in RETURN_URLS, and the linked page refuses it too; a call without a token gets 401 (R-B13)', async () => {
     await newPerson('pippa');
     expect((await linkFor('pippa', '?returnUrl=https%3A%2F%2Fapp.example%2Fother')).body.link).toContain('other');
     for (const address of ['https://evil.example', `${PROFILE}/deeper`, 'https://app.example']) {

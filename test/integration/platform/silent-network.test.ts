@@ -50,7 +50,7 @@ describe.concurrent('network faults', () => {
   );
 
   test(
-    'while the database is down, a push is answered 503 and the service is live but not ready; when the database connections fall silent, they are closed, and a push and its calculation complete within 25 s (R-A5, R-A9, R-K3)',
+    'while the database is down, a push gets 503 and the service is live but not ready; when the database connections fall silent, they are closed, and a push and its calculation complete within 25 s (R-A5, R-A9, R-K3)',
     () =>
       withService(async ({ api, databaseGate, expectReadiness, readiness, ...service }) => {
         await databaseGate.shut();

@@ -254,7 +254,7 @@ async function fillUntilStatementFails({ fill, free, restarts }: SmallDisk): Pro
   }
 }
 
-describe('database faults: every push and file answered 200 is readable afterwards, and none is Failed', () => {
+describe('database faults: every push and file that got 200 is readable afterwards, and none is Failed', () => {
   test(
     'when sessions of the database are killed (R-A15, R-A5)',
     async () => {

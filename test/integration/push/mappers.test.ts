@@ -108,7 +108,7 @@ describe('push: a body in a custom format', () => {
     });
   });
 
-  it('a push to an unknown or disabled mapper, or to a mapper of another account, is answered 404 (R-D9)', async () => {
+  it('a push to an unknown or disabled mapper, or to a mapper of another account, gets 404 (R-D9)', async () => {
     const [guid, off] = [await addMapper('[]'), await addMapper('[]', { isEnabled: false })];
     for (const unknown of ['00000000-0000-4000-8000-000000000000', 'x']) {
       const missing = { status: 404, body: { message: `mapper ${unknown} does not exist` } };
@@ -130,7 +130,7 @@ describe('push: a body in a custom format', () => {
     expect((await pushRaw(await addMapper('[]'), 'application/json', '{}', '', other)).status).toBe(403);
   });
 
-  it('an unsupported Content-Type is answered 415 (R-A4)', async () => {
+  it('an unsupported Content-Type gets 415 (R-A4)', async () => {
     expect((await pushRaw(await addMapper('[]'), 'image/png', 'x')).status).toBe(415);
   });
 
@@ -251,7 +251,7 @@ describe('push: /account/mappers', () => {
     expect((await api.database.query('select count(*) from push_operation')).rows).toEqual(before.rows);
   });
 
-  it('tests an unsaved expression with a CSV sample and stores no mapper; an invalid expression gives an error, and so does a sample that is invalid JSON, an image or 1 MiB long (R-D9)', async () => {
+  it('tests an unsaved expression with a CSV sample and stores no mapper; an invalid expression gives an error, as does a sample that is invalid JSON, an image or 1 MiB long (R-D9)', async () => {
     const given = { expression: '[$.{ "variableId": id, "data": [{ "date": at, "value": kwh }] }]' };
     const test = (members: object) => api.manager.post('/account/mappers/test', { ...given, ...members });
     const elements = [{ variableId: '1', data: [{ date: '2026-01-01T00:00:00Z', value: '2' }] }];

@@ -130,7 +130,7 @@ describe('push: a large push of new dates', () => {
 it.each([
   ['objects', '{},'],
   ['arrays', '[],'],
-])('push: a body with far more %s than a push may have is answered 413 (R-D10)', async (_what, piece) => {
+])('push: a body with far more %s than a push may have gets 413 (R-D10)', async (_what, piece) => {
   const hostile = `[[${piece.repeat(17_000_000)}{}]]`;
   const answer = await api.manager.send('POST', '/api/data', undefined, { raw: hostile });
   expect(answer).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
@@ -282,7 +282,7 @@ describe('push: pushes that arrive together', () => {
 });
 
 describe('push: back-pressure', () => {
-  it('pushes are answered 503 with Retry-After while the queue is full, and accepted again afterwards (R-D10)', async () => {
+  it('pushes get 503 with Retry-After while the queue is full, and are accepted again afterwards (R-D10)', async () => {
     const small = await startTestApi({ PUSH_MAX_QUEUE_BYTES: '1048576', PUSH_DIRECT_WRITES: '0' });
     try {
       const { variableId } = await createStructure(small.manager);
@@ -298,7 +298,7 @@ describe('push: back-pressure', () => {
     }
   });
 
-  it('pushes whose bodies do not fit into the memory limit are answered 503, and accepted again afterwards (R-D10)', async () => {
+  it('pushes whose bodies do not fit into the memory limit get 503, and are accepted again afterwards (R-D10)', async () => {
     const small = await startTestApi({ PUSH_MAX_MEMORY_BYTES: '1048576' });
     try {
       const { variableId } = await createStructure(small.manager);

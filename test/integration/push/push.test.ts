@@ -133,7 +133,7 @@ describe('push: an accepted push', () => {
     expect(rows).toEqual([{ value: 3 }, { value: 4 }]);
   });
 
-  it('a push without elements is answered 200 and stores no batch (R-D1)', async () => {
+  it('a push without elements gets 200 and stores no batch (R-D1)', async () => {
     await api.ingest();
     const answer = await push([]);
     expect(answer).toMatchObject({ status: 200, body: { accepted: { elements: 0, readings: 0 }, rejected: [] } });
@@ -394,7 +394,7 @@ describe('push: limits of a body', () => {
     expect(answer).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
   });
 
-  it('a gzip bomb is answered 413, because the limit applies to the inflated size (R-A4)', async () => {
+  it('a gzip bomb gets 413, because the limit applies to the inflated size (R-A4)', async () => {
     const answer = await pushRaw(gzipSync(Buffer.alloc(50_000_000, ' ')), { 'content-encoding': 'gzip' });
     expect(answer).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
   });

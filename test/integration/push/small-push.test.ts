@@ -247,7 +247,7 @@ describe('push: the cache of the small-push handler', () => {
 });
 
 describe('push: a small push while the database is unreachable', () => {
-  it('is answered 503 with Retry-After (R-D1, R-A5)', async () => {
+  it('gets 503 with Retry-After (R-D1, R-A5)', async () => {
     await push(one());
     await api.databaseGate.shut();
     const answer = await push(one());

@@ -258,7 +258,7 @@ describe('reading: an invalid request', () => {
     expect(answer).toMatchObject({ status, body: { code: status === 404 ? 'not_found' : 'invalid_input' } });
   });
 
-  it('is answered 404 over REST and NOT_FOUND over gRPC when its variable is in another account or an ungranted site (R-A5, R-B9, R-J2)', async () => {
+  it('gets 404 over REST and NOT_FOUND over gRPC when its variable is in another account or an ungranted site (R-A5, R-B9, R-J2)', async () => {
     const user = await api.signIn('outsider', 'USER', { sites: [(await createStructure(api.manager)).siteId] });
     for (const client of [api.stranger, user]) {
       expect((await client.get(`/data?variableId=${versioned}`)).status).toBe(404);

@@ -198,7 +198,7 @@ describe('retention: policy, preview and job', () => {
     let steps = 0;
     const kill: Pause = async () => {
       steps += 1;
-      // The second step fails on a broken connection, and so does the release of the lease.
+      // The second step and the release of the lease fail on a broken connection.
       await api.database.query(`
         select pg_terminate_backend(pid) from pg_locks
         where locktype = 'advisory' and classid = ${0x7265_7465} and database = (select oid from pg_database where datname = current_database())`);

@@ -95,7 +95,7 @@ describe('variable: its divider divides the values that arrive (R-C6)', () => {
     });
   });
 
-  it('a value that the divider makes infinite is answered 400 with its path, whether the target is cached or not (R-D1)', async () => {
+  it('a value that the divider makes infinite gets 400 with its path, whether the target is cached or not (R-D1)', async () => {
     const { variableId } = await createStructure(api.manager, { divider: 1e-9 });
     for (let round = 0; round < 2; round += 1) {
       const answer = await api.manager.post('/api/data', [{ variableId, data: readings(1, 1e300) }]);
@@ -151,7 +151,7 @@ describe('variable: isDefault selects the target of a push that names only the s
     }
   });
 
-  it('a POST, a PUT or a move that would make a second default is answered 409, which names the first; one of 6 concurrent POSTs of a default succeeds', async () => {
+  it('a POST, a PUT or a move that would make a second default gets 409, which names the first; one of 6 concurrent POSTs of a default succeeds', async () => {
     const { siteId, sourceId, variableId } = await createStructure(api.manager, { isDefault: true });
     const message = `isDefault must be true for at most one variable of a source; it is true for variable ${variableId} ("Power") of source ${sourceId}`;
     const taken = { status: 409, body: { code: 'conflict', message, details: [{ path: '$.isDefault' }] } };

@@ -37,7 +37,7 @@ describe('variable: mappingConfig is unique within its source (R-D2)', () => {
     }
   });
 
-  it('PUT and PATCH of a taken mappingConfig answer 409, and so does the move of a variable to a source where its mappingConfig is taken', async () => {
+  it('PUT and PATCH of a taken mappingConfig answer 409, as does the move of a variable to a source where its mappingConfig is taken', async () => {
     const { siteId, sourceId, variableId } = await make();
     const other = await createVariable(api.manager, sourceId, { mappingConfig: 'kwh' });
     const path = `/sources/${sourceId}/variables/${other}`;
@@ -50,7 +50,7 @@ describe('variable: mappingConfig is unique within its source (R-D2)', () => {
     expect(moving).toMatchObject(taken(variableId, sourceId));
   });
 
-  it('one of 8 concurrent POSTs of a mappingConfig creates its variable; the others are answered 409 with the id of that variable', async () => {
+  it('one of 8 concurrent POSTs of a mappingConfig creates its variable; the others get 409 with the id of that variable', async () => {
     const { sourceId } = await make();
     const answers = await Promise.all(
       Array.from({ length: 8 }, () =>
@@ -75,7 +75,7 @@ describe('variable: mappingConfig is unique within its source (R-D2)', () => {
     expect(status).toBe(204);
   });
 
-  it('white space around the mappingConfig of a variable or of a push is ignored, and so is a blank mappingConfig of a push', async () => {
+  it('white space around the mappingConfig of a variable or of a push is ignored; a blank mappingConfig of a push is ignored too', async () => {
     const { variableId } = await createStructure(api.manager, { mappingConfig: ' spaced ' });
     expect((await read(variableId)).mappingConfig).toBe('spaced');
     const data = [{ date: '2026-03-01T00:00:00Z', value: 1 }];

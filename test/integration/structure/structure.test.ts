@@ -275,7 +275,7 @@ describe('structure: access', () => {
     }
   });
 
-  it('requests of a second account to read, change, delete or use a resource of the first are answered 404 (R-A5)', async () => {
+  it('requests of a second account to read, change, delete or use a resource of the first get 404 (R-A5)', async () => {
     const theirs = await createStructure(api.manager);
     for (const path of paths(theirs)) expect((await api.stranger.get(path)).status, path).toBe(404);
     for (const [method, path, body] of changes(theirs)) {

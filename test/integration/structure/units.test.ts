@@ -259,7 +259,7 @@ describe('catalogues: entries of an account (R-C8)', () => {
     },
   );
 
-  test('only managers can write entries; a name that is empty, too long or a number is refused, and so are an unknown unit family and a divisor of 0', async () => {
+  test('only managers can write entries; these are refused: a name that is empty, too long or a number, an unknown unit family, and a divisor of 0', async () => {
     const user = await api.signIn('catalogue-reader', 'USER', { sites: [] });
     const { id } = await create('/sitetypes');
     expect((await refusal('POST', '/sitetypes', { name: 'x' }, user))[0]).toBe(403);

@@ -71,7 +71,7 @@ describe('console forms: values', () => {
     expect(withFormTexts([FORM], { Contract: 'none' }, texts, {})).toEqual({ Contract: { Terms: { Power: 5 } } });
   });
 
-  test('disappear from clientData when the user empties their fields, and so do a group and a form that become empty', () => {
+  test('disappear from clientData when the user empties their fields; a group or form that becomes empty disappears too', () => {
     const clientData = { Contract: { Terms: { Power: 5 } } };
     const saved = toFormTexts([FORM], clientData);
     expect(withFormTexts([FORM], clientData, { [path('Power')]: ' ' }, saved)).toEqual({});

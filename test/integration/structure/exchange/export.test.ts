@@ -83,7 +83,7 @@ describe('structure export: the document', () => {
     });
   });
 
-  test('can be limited to sites; contains nothing of other accounts; a siteId that is not a number is answered 400 (R-A12, R-B9)', async () => {
+  test('can be limited to sites; contains nothing of other accounts; a siteId that is not a number gets 400 (R-A12, R-B9)', async () => {
     const one = await exported(api.manager, `?siteIds=${otherSiteId}`);
     expect([one.sites.length, one.sources.length, one.variables.length]).toEqual([1, 1, 1]);
     const empty = { catalogues: [], forms: [], sites: [], sources: [], variables: [] };

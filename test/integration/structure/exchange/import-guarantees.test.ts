@@ -216,7 +216,7 @@ describe('structure exchange: ten accounts that import and export at the same ti
 });
 
 describe('structure import: the queue of an account', () => {
-  test('holds at most STRUCTURE_IMPORT_MAX_WAITING imports: when it is 5 and eight are sent at the same time, three are answered 503 (R-A14)', async () => {
+  test('holds at most STRUCTURE_IMPORT_MAX_WAITING imports: when it is 5 and eight are sent at the same time, three get 503 (R-A14)', async () => {
     const client = await stack.newAccount();
     const post = () => client.post<{ id?: string; code?: string }>('/structure/import', {});
     const answers = await Promise.all(Array.from({ length: 8 }, post));

@@ -1,6 +1,6 @@
 /**
- * Error codes, and their HTTP and gRPC status (R-A5, R-J3). Expected failures are a `DomainError`. Other errors are
- * answered without their message: with 503 when a dependency caused them, otherwise usually with 500.
+ * Error codes, and their HTTP and gRPC status (R-A5, R-J3). Expected failures are a `DomainError`. The answer
+ * to any other error omits the message of the error: 503 when a dependency caused the error, otherwise usually 500.
  */
 import { status as GrpcStatus } from '@grpc/grpc-js';
 

@@ -179,11 +179,11 @@ export async function inTransaction<Result>(
 export type OpenedRows = readonly (readonly unknown[])[];
 
 /**
- * Streams the items of `read`, which runs in its own read-only snapshot until its last item. The connection is freed at
- * once when the consumer stops. It is destroyed when `signal` aborts, when the consumer takes nothing for too long, or
- * when the database sends nothing for too long (`readLimits`). No statement has a time limit. With `source.ahead`,
- * the connection is returned when the remaining items fit into the memory for reading ahead, even when the consumer is
- * slow.
+ * Streams the items of `read`, which runs in its own read-only snapshot until its last item. The connection is freed
+ * immediately when the consumer stops. It is destroyed when `signal` aborts, when the consumer takes nothing for too
+ * long, or when the database sends nothing for too long (`readLimits`). No statement has a time limit. With
+ * `source.ahead`, the connection is returned when the remaining items fit into the memory for reading ahead, even when
+ * the consumer is slow.
  * @param read receives the rows of each statement of `opening`.
  * @param opening statements without parameters that run in the round trip that begins the snapshot.
  * @throws the reason of the signal; {Error} of a terminated connection after one of the two time limits of

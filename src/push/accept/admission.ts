@@ -95,8 +95,8 @@ function toMebibytes(bytes: number): number {
   return Number((bytes / 2 ** 20).toFixed(1));
 }
 
-// Age from which the known queue sizes are read again in the background. Bytes that this process queues are added at
-// once.
+// Age from which the known queue sizes are read again in the background. Bytes that this process queues are added
+// immediately.
 const MAX_AGE_MS = 500;
 
 /** Follows the bytes of readings that wait to be written, per account. */

@@ -1,8 +1,8 @@
 /**
- * Faults of the database under load: killed sessions, statement time-outs and a full disk. Every push and file answered
- * 200 is readable in the end, nothing is Failed, and a refused request gets a 503 that does not mention the database, or
- * a closed connection (R-A15, R-A5). Each fault lasts FAULT_SEC seconds, by default 2. The long form takes about an hour:
- * `FAULT_SEC=900 npm test -- database-faults`.
+ * Faults of the database under load: killed sessions, statement time-outs and a full disk. Every push and file that got
+ * 200 is readable in the end, nothing is Failed, and a refused request gets a 503 that does not mention the database,
+ * or a closed connection (R-A15, R-A5). Each fault lasts FAULT_SEC seconds, by default 2. The long form takes about an
+ * hour: `FAULT_SEC=900 npm test -- database-faults`.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -149,7 +149,7 @@ async function findTexts(
 
 /**
  * @returns the distinct ids of the columns, without NO_ID. Skips an id that equals the id before it, because adjacent
- * rows mostly have the same labels.
+ * rows usually have the same labels.
  */
 function distinctIds(columns: readonly Int32Array[]): ReadonlySet<number> {
   const ids = new Set<number>();

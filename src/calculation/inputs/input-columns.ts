@@ -143,7 +143,7 @@ function codeTexts(
     const ids = columnOf(part);
     for (let row = 0; row < part.dates.length; row += 1, at += 1) {
       const id = ids?.[row] ?? 0;
-      // Adjacent rows mostly have the same labels: the last code is reused.
+      // Adjacent rows usually have the same labels: the last code is reused.
       if (id !== lastId) [lastId, lastCode] = [id, codeFor(id)];
       codes[at] = lastCode;
     }

@@ -19,7 +19,7 @@ export function isPlainLocal(start: number, end: number): boolean {
 
 /**
  * Reads `yyyy-MM-ddTHH:mm:ss`, with T or a space, with or without Z. Caches the day, because neighbouring
- * rows mostly have the same day.
+ * rows usually have the same day.
  */
 export class PlainDates {
   #day = -1;

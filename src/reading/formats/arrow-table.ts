@@ -255,7 +255,7 @@ function distinctOf(keys: number | Int32Array): readonly number[] {
   return [...distinct];
 }
 
-/** Writes the code of each key. Keeps the last code, because adjacent rows mostly have the same key. */
+/** Writes the code of each key. Keeps the last code, because adjacent rows usually have the same key. */
 function fillCodes(codes: Int16Array, start: number, keys: Int32Array, codeOf: ReadonlyMap<number, number>): void {
   let lastKey: number | undefined;
   let lastCode = NULL_CODE;

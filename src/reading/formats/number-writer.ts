@@ -16,7 +16,7 @@ export const NUMBER_BYTES = 25;
 
 /**
  * @returns a function that writes a finite number as ASCII text at an offset and returns the offset after the text. The
- * function first tries the number of decimals of the last number, because the values of a series mostly have the same
+ * function first tries the number of decimals of the last number, because the values of a series usually have the same
  * number of decimals.
  */
 export function numberWriter(): (bytes: Uint8Array, at: number, value: number) => number {

@@ -1,5 +1,5 @@
 /**
- * Measures the time from the request of a push until a client has the pushed reading, by turns for a client of
+ * Measures the time from the request of a push until a client has the pushed reading, alternately for a client of
  * `WatchPoints` and for a client that polls over REST. Measures first without other watches, then alongside a thousand
  * idle watches. Also measures the CPU time of the idle watches. One process runs the roles api, ingester and grpc.
  */

@@ -1,6 +1,6 @@
 /**
  * Networks that fail or fall silent without closing connections, and processes that are suspended: the service reports
- * the fault and recovers by itself (R-A15, R-K3). The tests mostly wait, so they run at the same time.
+ * the fault and recovers by itself (R-A15, R-K3). The tests wait most of the time, so they run at the same time.
  */
 import { describe, expect, test } from 'vitest';
 import { queueMail } from '../../../src/platform/mail/mail-outbox.ts';

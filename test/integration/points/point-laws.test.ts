@@ -104,7 +104,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const settings = fc.record({ isVersioned: fc.boolean(), limit });
 const history = fc.record({
   variables: fc.tuple(settings, settings),
-  // The clock mostly moves forward; steps of 0 and -3 hours let it stand still or move back.
+  // The clock usually moves forward; steps of 0 and -3 hours let it stand still or move back.
   steps: fc.array(fc.tuple(step, fc.oneof({ weight: 6, arbitrary: fc.constant(1) }, fc.constantFrom(0, -3))), {
     minLength: 1,
     maxLength: 7,

@@ -67,7 +67,7 @@ const operation = z
     acceptedDate: instantSchema,
     startedDate: instantSchema.exactOptional().meta({
       description:
-        'Start of the transaction that writes the readings, not before `acceptedDate`. Their VersionTimestamps are later.',
+        'Start of the transaction that writes the readings, not before `acceptedDate`. The VersionTimestamps of the readings are later.',
     }),
     completedDate: instantSchema.exactOptional(),
   })
@@ -94,7 +94,7 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/api/data', operationId: 'pushData', tag, summary: 'Push readings' },
     description:
-      'Validates the whole body, resolves its targets and stores it before answering. An element identifies its target by any combination of identifiers that matches exactly one variable; identifiers of only a source mean its only variable, or its variable with `isDefault`. Values are divided by the `divider` of the variable. A malformed element refuses the whole body. An element without a target is listed in `rejected` and kept for a replay.',
+      'Validates the whole body, resolves its targets and stores it before answering. An element identifies its target by any combination of identifiers that matches exactly one variable; when all identifiers are those of a source, they mean the only variable of the source, or its variable with `isDefault`. Values are divided by the `divider` of the variable. A malformed element refuses the whole body. An element without a target is listed in `rejected` and kept for a replay.',
     access: STANDARD,
     query: PUSH_QUERY,
     body: jsonBody(pushSchema.meta({ id: 'PushBody', examples: [EXAMPLE] }), { mayBeGzip: true }),
@@ -163,7 +163,7 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
     access: PUSHERS,
     inPath: { label: textId('The `operationId` of the push.') },
     query: REPLAY_QUERY,
-    answers: [answersJson('The answer of the replay, as for a push.', pushAnswer, { headers: DATE_ZONES })],
+    answers: [answersJson('The answer has the same form as for a push.', pushAnswer, { headers: DATE_ZONES })],
     errors: ['queue_full', 'conflict'],
   },
 ];

@@ -27,7 +27,7 @@ const all = flagParameter('Selects every operation of the label instead of the n
 
 export const PUSH_QUERY = declareQuery({
   operationId: textParameter(
-    'The client’s label of the push. The same label, user and body within 24 hours is the same operation and stores nothing new. Default: a new UUID.',
+    'The client’s label of the push. A push with the same label, user and body within 24 hours is the same operation and stores nothing new. Default: a new UUID.',
     z
       .string()
       .max(MAX_LABEL, { error: `must be at most ${MAX_LABEL} characters` })

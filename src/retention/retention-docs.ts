@@ -33,11 +33,13 @@ const retention = z
 const state = z
   .object({
     retention: retention.nullable().meta({ description: 'The saved policy; null when none is saved.' }),
-    variableCount: count.meta({ description: 'Variables with rollups.' }),
+    variableCount: count.meta({ description: 'Number of variables with rollups.' }),
     rollupCount: count,
-    pointCount: count.meta({ description: 'Points that the rollups replaced.' }),
+    pointCount: count.meta({ description: 'Number of points that the rollups replaced.' }),
     rawFrom: instantSchema.nullable().meta({ description: 'Latest date before which rollups have replaced points.' }),
-    refusedPointCount: count.meta({ description: 'Points that were not written, because their dates are rolled up.' }),
+    refusedPointCount: count.meta({
+      description: 'Number of points that were not written, because their dates are rolled up.',
+    }),
     lastRefusedDate: instantSchema.nullable(),
   })
   .meta({ id: 'RetentionState' }) satisfies z.ZodType<RetentionState>;
@@ -46,9 +48,9 @@ const preview = z
   .object({
     boundary: instantSchema.meta({ description: 'Date before which points would be rolled up.' }),
     variableCount: count,
-    pointCount: count.meta({ description: 'Points that would be deleted.' }),
-    versionCount: count.meta({ description: 'Superseded versions that would be deleted.' }),
-    rollupCount: count.meta({ description: 'Rollups that would replace the points.' }),
+    pointCount: count.meta({ description: 'Number of points that would be deleted.' }),
+    versionCount: count.meta({ description: 'Number of superseded versions that would be deleted.' }),
+    rollupCount: count.meta({ description: 'Number of rollups that would replace the points.' }),
     firstDate: instantSchema
       .nullable()
       .meta({ description: 'Date of the first point that would be deleted; null when `pointCount` is 0.' }),
@@ -83,7 +85,7 @@ export const RETENTION_OPERATIONS: readonly Operation[] = owners.flatMap(({ path
     description:
       of === 'Account'
         ? RULE
-        : `${RULE} It replaces the policy of the account; with \`isActive\` false every point is kept.`,
+        : `${RULE} The policy of a variable replaces the policy of the account; when its \`isActive\` is false, every point of the variable is kept.`,
     body: written,
     answers: [answersJson('The saved policy and its state.', state)],
   },
@@ -92,7 +94,7 @@ export const RETENTION_OPERATIONS: readonly Operation[] = owners.flatMap(({ path
     summary: `Remove the retention policy of ${text}`,
     description:
       of === 'Account'
-        ? 'Existing rollups remain. Variables with a policy keep it.'
+        ? 'Existing rollups remain. Variables with their own policy keep that policy.'
         : 'Existing rollups remain. The policy of the account, if it has one, then applies to the variable.',
     answers: [answersNothing('The policy is removed, or there was none.')],
   },

@@ -31,11 +31,11 @@ export const PREVIEW_QUERY = declareQuery({
     max: MAX_YEARS,
   }),
   rollup: choiceParameter(
-    'Length of the rollups. Default: `Day`; without `keepRawYears`, that of the saved policy.',
+    'Length of the rollups. Default: `Day`; without `keepRawYears`, the length in the saved policy.',
     ROLLUPS,
   ),
   timeZoneId: textParameter(
-    'Time zone of the rollups. Default: the zone of the source or its site, for a variable; else of the account. Without `keepRawYears`, the zone of the saved policy.',
+    'Time zone of the rollups. Default: for a variable, the zone of its source or site; else the zone of the account. Without `keepRawYears`, the zone of the saved policy.',
     timeZoneSchema,
   ),
 });

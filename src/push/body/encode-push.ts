@@ -174,7 +174,8 @@ function orderRows(contents: PushContents, { variableIds, labelIds }: EncodeInpu
 }
 
 /**
- * Copies the last row of each VersionTag to the end of the range, over the rows there. The copies keep their order.
+ * Copies the last row of each VersionTag to the end of the range, and overwrites the rows there. The copies keep their
+ * order.
  * @returns the number of copies.
  */
 function keepLast(rows: number[], start: number, end: number, tagOf: (row: number) => number): number {

@@ -22,7 +22,7 @@ export interface PushReaders {
   /**
    * @param bytes the body; the caller must not use it afterwards, because a large body is transferred to a thread.
    * @param withHash true to compute `PushSummary.bodyHash`.
-   * @throws {DomainError} as `readPush`; dependency_unavailable when the thread dies.
+   * @throws {DomainError} the errors of `readPush`; dependency_unavailable when the thread dies.
    */
   read(bytes: Uint8Array<ArrayBuffer>, withHash: boolean): Promise<OpenPush>;
   close(): Promise<void>;

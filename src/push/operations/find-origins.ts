@@ -1,4 +1,4 @@
-/** Finds the pushes that versions of points came from. The record of a write lists the push operations in it. */
+/** Finds the pushes that versions of points came from. The record of a write lists its push operations. */
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import type { FoundWrite } from '../../points/origins/find-writes.ts';

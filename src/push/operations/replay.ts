@@ -52,7 +52,7 @@ export function createReplay(services: ReplayServices): Replay {
   };
 }
 
-/** Adds the elements and readings of re-queued batches to those that the replay accepted. */
+/** Adds the numbers of elements and readings in re-queued batches to the numbers that the replay accepted. */
 function withRetried(answer: PushAnswer, { elements, readings }: RetriedBatches): PushAnswer {
   const { accepted } = answer;
   return { ...answer, accepted: { elements: accepted.elements + elements, readings: accepted.readings + readings } };

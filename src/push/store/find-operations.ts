@@ -21,7 +21,7 @@ export interface Operation {
   readonly failure: string | null;
   readonly mapperId: string | null;
   readonly isReplay: boolean;
-  /** ISO 8601 in UTC, as are the other dates. */
+  /** ISO 8601 in UTC; the other dates have the same form. */
   readonly acceptedDate: string;
   readonly startedDate: string | null;
   readonly completedDate: string | null;

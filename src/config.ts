@@ -83,7 +83,7 @@ export const SETTINGS = {
   ),
   CONSOLE_DIRECTORY: setting(
     z.string().optional(),
-    'Directory of the built console, served at / and /console. Unset: no console.',
+    'Directory of the built console, served at / and /console. When unset, there is no console.',
   ),
   GRPC_HOST: setting(z.string().default('127.0.0.1'), 'Address the grpc role listens on.'),
   GRPC_PORT: setting(integer(0, 65535).default(50051), 'Port of the grpc role; 0 lets the system choose one.'),
@@ -111,11 +111,11 @@ export const SETTINGS = {
   HEALTH_HOST: setting(z.string().default('127.0.0.1'), 'Address the health port listens on.'),
   HEALTH_PORT: setting(
     integer(0, 65535).optional(),
-    'Port of /health/* and /metrics for any role, meant for the operator, not for clients. Unset: no such port.',
+    'Port of /health/* and /metrics for any role, meant for the operator, not for clients. When unset, there is no such port.',
   ),
   METRICS_TOKEN: secret(
     z.string().min(16, { error: 'must have at least 16 characters' }).optional(),
-    'Bearer token for /metrics. Unset: /metrics on HEALTH_PORT needs no token; on HTTP_PORT it needs the access token of an ADMIN.',
+    'Bearer token for /metrics. When unset, /metrics on HEALTH_PORT needs no token; on HTTP_PORT it needs the access token of an ADMIN.',
   ),
   REALM: setting(identifier.default('tidemark'), 'Realm of the embedded token issuer.'),
   REALM_ALIASES: setting(
@@ -192,7 +192,7 @@ export const SETTINGS = {
   ),
   SMTP_URL: secret(
     serverUrl('smtps', 'smtp').optional(),
-    'Mail server: smtps://user:password@host:465, or smtp://user:password@host:587?requireTLS=true. Without requireTLS, mails go unencrypted to a server that offers no TLS. Unset: see MAIL_DIRECTORY.',
+    'Mail server: smtps://user:password@host:465, or smtp://user:password@host:587?requireTLS=true. Without requireTLS, mails go unencrypted to a server that offers no TLS. When unset, MAIL_DIRECTORY applies.',
   ),
   MAIL_FROM: setting(
     z.email({ error: 'must be a mail address' }).default('no-reply@localhost.localdomain'),
@@ -272,7 +272,7 @@ export const SETTINGS = {
   ),
   WEBHOOK_KEYS: secret(
     vaultKeys.default([]),
-    'Comma-separated keys ID:BASE64 of 32 bytes that encrypt the secrets and headers of webhooks; the first key encrypts, every key decrypts. Set it for api, deliverer and admin; after a change run `admin rotate-webhook-keys`. Unset: secrets and headers are stored unencrypted.',
+    'Comma-separated keys ID:BASE64 of 32 bytes that encrypt the secrets and headers of webhooks; the first key encrypts, every key decrypts. Set it for api, deliverer and admin; after a change run `admin rotate-webhook-keys`. When unset, secrets and headers are stored unencrypted.',
   ),
   WEBHOOK_SECRET_OVERLAP_HOURS: setting(
     integer(0, 720).default(24),

@@ -94,7 +94,7 @@ describe('accounts: accepting an invitation (§3)', () => {
     expect((await createBrowser().open(linkIn(await mailbox.next('once@north.example')))).status).toBe(400);
   });
 
-  it('following the link, as mail scanners do, creates no user; a cross-site POST is 400; the link stays valid (R-B10)', async () => {
+  it('following the link, as mail scanners do, creates no user; a cross-site POST gets 400; the link stays valid (R-B10)', async () => {
     await invite('scanned@north.example');
     const link = linkIn(await mailbox.next('scanned@north.example'));
     await createBrowser().open(link);
@@ -125,7 +125,7 @@ describe('accounts: accepting an invitation (§3)', () => {
     expect((await api.manager.get<Body>(`${PATH}/${id}`)).body.state).toBe('Expired');
   });
 
-  it('an unknown token is 404, an empty or missing one 400; no bearer token is required (§4.2, R-B10)', async () => {
+  it('an unknown token gets 404, and an empty or missing token gets 400; no bearer token is required (§4.2, R-B10)', async () => {
     expect((await register('x')).status).toBe(404);
     expect((await register('')).status).toBe(400);
     expect((await createTestClient(api.origin).post('/account/user/register', undefined)).status).toBe(400);

@@ -59,7 +59,7 @@ describe('accounts: GET /account', () => {
     expect(body).toMatchObject({ siteCount: 1, sourceCount: 1, variableCount: 1 });
   });
 
-  it('fieldMask selects members by names in any case, separated by commas or in several parameters; an unknown name is 400 (R-C1)', async () => {
+  it('fieldMask selects members by names in any case, separated by commas or in several parameters; an unknown name gets 400 (R-C1)', async () => {
     const selected = await user.get('/account?fieldMask=NAME,SmsSettings&fieldMask=userCount');
     expect(selected.body).toEqual({ name: 'North', smsSettings: { senderName: null }, userCount: 2 });
     expect(await user.get('/account?fieldMask=name,nope')).toMatchObject({
@@ -68,7 +68,7 @@ describe('accounts: GET /account', () => {
     });
   });
 
-  it('an unknown displayLevel is 400; a request without a bearer token is 401 (§4.1, R-A5)', async () => {
+  it('an unknown displayLevel gets 400; a request without a bearer token gets 401 (§4.1, R-A5)', async () => {
     expect((await user.get('/account?displayLevel=x')).status).toBe(400);
     expect((await fetch(`${api.origin}/account`)).status).toBe(401);
   });
@@ -111,7 +111,7 @@ describe('accounts: PUT /account', () => {
     expect(await read()).toMatchObject({ currency: null, emailSettings: { senderName: null, replyTo: null } });
   });
 
-  it('changes only the members in fieldMask; an unknown name in fieldMask is 400 (R-C1)', async () => {
+  it('changes only the members in fieldMask; an unknown name in fieldMask gets 400 (R-C1)', async () => {
     await api.manager.put('/account?fieldMask=Name', { name: 'Only the name', versionLimit: 99 });
     expect(await read()).toMatchObject({ name: 'Only the name', versionLimit: 12 });
     expect((await api.manager.put('/account?fieldMask=x', { name: 'x' })).status).toBe(400);
@@ -220,7 +220,7 @@ describe('accounts: the signed-in user', () => {
     expect((await (await signInPerson(api, 'leaver')).get('/account')).status).toBe(200);
   });
 
-  it('activating an inaccessible or unknown account is 404 and changes nothing (R-A5)', async () => {
+  it('activating an inaccessible or unknown account gets 404 and changes nothing (R-A5)', async () => {
     for (const id of [api.otherAccountId, 999_999, 'x', 0]) {
       expect((await user.post(`/account/user/active-account/${id}`, undefined)).status).toBe(404);
     }

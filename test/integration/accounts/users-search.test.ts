@@ -220,7 +220,7 @@ describe('accounts: saved views', () => {
     expect((await user.get<readonly Listed[]>('/account/users/views')).body).toHaveLength(1);
   });
 
-  it('a view that is unknown or belongs to another account is 404 (§4.3, R-A5)', async () => {
+  it('a request for a view that is unknown or belongs to another account gets 404 (§4.3, R-A5)', async () => {
     const theirs = await create(api.stranger);
     for (const id of ['nope', theirs]) {
       expect((await api.manager.get(`/account/users?ViewId=${id}`)).status).toBe(404);
@@ -384,7 +384,7 @@ describe('accounts: /account/users/account', () => {
     await deleteWith(admin, path, { ...body, accountId: api.otherAccountId });
   });
 
-  it('a request that names an account or user outside the manager’s accounts is 404 and changes nothing (R-A5, R-B8)', async () => {
+  it('a request that names an account or user outside the manager’s accounts gets 404 and changes nothing (R-A5, R-B8)', async () => {
     const [zoe, foreign] = [await userIdOf(api, 'zoe'), await userIdOf(api, 'foreign')];
     for (const body of [
       { accountId: api.otherAccountId, userIds: [zoe] },

@@ -135,7 +135,7 @@ describe('openapi: GET operations of the API (except pages, metrics, streams and
     );
   });
 
-  it('an invalid integer, boolean, instant or enumeration in any query parameter is 400 (R-A5, R-A9)', async () => {
+  it('an invalid integer, boolean, instant or enumeration in any query parameter gets 400 (R-A5, R-A9)', async () => {
     const { toJsonSchema } = collectSchemas();
     const unread: string[] = [];
     let count = 0;

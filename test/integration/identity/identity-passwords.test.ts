@@ -216,7 +216,7 @@ describe('identity: resetpassword', () => {
     expect(pages.map(({ status }) => status).sort()).toEqual([200, 400]);
   });
 
-  it('is 409 for a user without a mail address (R-B11)', async () => {
+  it('gets 409 for a user without a mail address (R-B11)', async () => {
     const id = await addPerson(api, 'nomail');
     expect((await api.manager.post(`/account/user/${id}/resetpassword`, undefined)).status).toBe(409);
   });

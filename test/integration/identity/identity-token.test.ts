@@ -290,7 +290,7 @@ describe('identity: a refused token request', () => {
   });
 });
 
-it('identity: an unknown path of the issuer is 404 in JSON (R-A5)', async () => {
+it('identity: an unknown path of the issuer gets 404 in JSON (R-A5)', async () => {
   const answer = await fetch(`${identity.origin}/realms/tidemark/nothing`);
   expect({ status: answer.status, body: await answer.json() }).toMatchObject({
     ...{ status: 404, body: { error: 'not_found' } },

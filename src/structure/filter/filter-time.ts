@@ -35,19 +35,22 @@ export function limitFilterTime(database: Database, maxTimeMs: number = MAX_TIME
 }
 
 /**
- * Cancels the statement of `connection` after `maxTimeMs`, through another connection.
+ * Cancels the statement of `connection` after `maxTimeMs`, through another connection, and again every RETRY_MS until
+ * the statement ends: PostgreSQL ignores a cancellation that arrives before the statement.
  * @returns `end`, which stops the timer and releases `connection`.
  */
 function cancelAfter(database: Database, connection: Connection, maxTimeMs: number) {
   let cancelling: Promise<unknown> | undefined;
   let isEnded = false;
+  const cancelAgain = (): void => {
+    if (!isEnded) timer = setTimeout(cancel, RETRY_MS);
+  };
   const cancel = (): void => {
     const { processID } = connection as Connection & { readonly processID: number };
     // `runForAll`: the connection that cancels must not count towards the account's share of connections. The
     // connection of the slow statement may already use the whole share.
-    cancelling = runForAll(() => database.query('select pg_cancel_backend($1)', [processID])).catch(() => {
-      if (!isEnded) timer = setTimeout(cancel, RETRY_MS);
-    });
+    const cancelled = runForAll(() => database.query('select pg_cancel_backend($1)', [processID]));
+    cancelling = cancelled.then(cancelAgain, cancelAgain);
   };
   let timer = setTimeout(cancel, maxTimeMs);
   return {

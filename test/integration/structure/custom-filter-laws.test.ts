@@ -1,4 +1,5 @@
 /** customFilter: comparison with a naive evaluator, hostile texts, and limits of filters (R-C10, R-A14). */
+import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
 import { Hono, type MiddlewareHandler } from 'hono';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -300,6 +301,22 @@ describe('customFilter: bounds (R-A14)', () => {
       `select from pg_stat_activity where state = 'active' and query = 'select pg_sleep(20)' and datname = current_database()`,
     );
     expect(left.rowCount).toBe(0);
+  });
+
+  test('a query that reaches the database after its first cancellation is cancelled a second later', async () => {
+    const { database } = api.parts;
+    const connect = async () => {
+      const connection = await database.connect();
+      const send = connection.query.bind(connection);
+      const sendLate = async (text: string) => {
+        await pause(300);
+        return send(text);
+      };
+      return Object.assign(connection, { query: sendLate });
+    };
+    const delayed = Object.assign(Object.create(database), { connect, query: database.query.bind(database) });
+    const slow = limitFilterTime(delayed, 50).query('select pg_sleep(20)');
+    await expect(slow).rejects.toMatchObject({ code: 'invalid_input' });
   });
 
   test('a listing of variables is refused when its query takes too long, and the database stops the query; this holds for paged and whole listings, with and without a total (R-C10)', async () => {

@@ -35,7 +35,7 @@ export async function describeRepeatedMappings(queryable: Queryable): Promise<re
       return `account ${accountId}, source ${sourceId}: ${JSON.stringify(mappingConfig)} is used by ${variables}`;
     }),
     'keep each mappingConfig for one variable; change or clear it for the others, by PUT /sources/{sourceId}/variables/{id}',
-    'in the release that ran before, or by SQL',
+    'in the release that ran before the upgrade, or by SQL',
   ];
 }
 

@@ -52,7 +52,7 @@ const site = z.object({ ...readShape(SITE, SITE_LEVELS), formProblems }).meta({ 
 const source = z.object({ ...readShape(SOURCE, SOURCE_LEVELS), formProblems }).meta({ id: 'Source' });
 const problems = z.array(z.object({ path: z.string(), message: z.string() })).meta({
   description:
-    'References of `calculated` to something that was deleted, or to a unit that values can no longer be converted to; runs fail until these references change.',
+    'References of `calculated` to something that was deleted, or to a unit that values can no longer be converted to. Runs fail until these references change, except that a form of a deleted site or source gives NULL and a warning.',
 });
 const variable = z
   .object({ ...readShape(VARIABLE, VARIABLE_LEVELS), problems: problems.optional(), formProblems })

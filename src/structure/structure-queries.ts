@@ -76,5 +76,5 @@ export const VARIABLE_LIST = declareQuery(
 export const VARIABLE_ITEM = declareQuery({ displayLevel: levelParameter(VARIABLE_LEVELS, 'Verbose') });
 
 export const HARD_DELETE = declareQuery({
-  hardDelete: flagParameter('Also deletes everything below it; points are removed in the background.'),
+  hardDelete: flagParameter('Also deletes everything below the resource; points are removed in the background.'),
 });

@@ -105,7 +105,7 @@ interface Parts extends ListingParts {
 
 const manager = requireRole('MANAGER');
 
-/** Routes of sites, sources and variables (R-A6, R-C4–C7). Reading is for all users, changing for managers. */
+/** Routes of sites, sources and variables (R-A6, R-C4–C7). All users may read; only managers may write. */
 export function structureRoutes(parts: Parts): Hono<Env> {
   return new Hono<Env>()
     .route('/sites', sitesRoutes(parts))

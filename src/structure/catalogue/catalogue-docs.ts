@@ -132,8 +132,7 @@ export const OWN_ENTRY_OPERATIONS: readonly Operation[] = OWN_CATALOGUES.flatMap
     {
       ...{ method: 'delete', path: `${path}/:id`, operationId: `delete${name}`, ...common },
       summary: `Delete ${article} ${label} of the account`,
-      description:
-        'Answers 409 for a built-in entry, and while the entry is in use; the message then names what uses it.',
+      description: 'Answers 409 for a built-in entry, and while the entry is in use; the message then names the uses.',
       answers: [answersNothing('Deleted.')],
       errors: ['conflict'],
     },

@@ -55,7 +55,7 @@ export interface OwnCatalogue {
 const name: EntryMember = { column: 'name', schema: nameSchema };
 const finite = z.number();
 
-/** @param column column in which a resource has the id of the entry that it uses. */
+/** @param column column with the id of the entry that a resource uses. */
 const ofResource = (table: 'site' | 'source' | 'variable', column: string) =>
   `select '${table}' as kind, id::text from ${table} where account_id = $1 and ${column} = $2`;
 

@@ -93,7 +93,7 @@ export async function changeEntry(
 
 /**
  * Deletes an entry.
- * @throws {DomainError} not_found; conflict for a built-in entry, and for an entry in use; the message names what uses it.
+ * @throws {DomainError} not_found; conflict for a built-in entry, and for an entry in use; the message names the uses.
  */
 export async function deleteEntry(
   transaction: Transaction,

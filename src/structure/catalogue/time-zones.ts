@@ -1,7 +1,7 @@
 /**
  * Converts between local dates of a time zone and instants (R-D4), with the runtime's tz database through Temporal.
- * Offsets are cached per zone and day; on a day with a clock change, per quarter of an hour. A quarter in which the clock
- * changes is not cached; until 2011, for example, Newfoundland changed its clock at 0:01.
+ * Offsets are cached per zone and day, or per quarter of an hour on a day with a clock change. A quarter in which the
+ * clock changes is not cached; until 2011, for example, Newfoundland changed its clock at 0:01.
  */
 import { Temporal } from 'temporal-polyfill';
 import { WINDOWS_TO_IANA_MAP } from 'windows-iana';

@@ -12,7 +12,7 @@ import { deleteVariables } from '../variable.ts';
 
 /** Maximum number of sources plus variables that are deleted within the request. */
 const MAX_AT_ONCE = 500;
-/** Maximum sources or variables that one step deletes. */
+/** Maximum number of sources or variables that one step deletes. */
 const STEP = 500;
 const STEP_TIMEOUT_MS = 300_000;
 const KEPT = `interval '30 days'`;

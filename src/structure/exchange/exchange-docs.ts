@@ -87,7 +87,7 @@ const importedRow = z
     kind: z.enum(LIST_NAMES),
     place: z.string().meta({ description: 'Where the row is: JSON path, or sheet and row number.' }),
     action: z.enum(ACTIONS),
-    id: z.int().nullable().meta({ description: 'The resource; null where it was not created.' }),
+    id: z.int().nullable().meta({ description: 'Id of the resource; null when the import has not created it.' }),
     changes: z
       .record(z.string(), z.object({ from: z.unknown(), to: z.unknown() }))
       .exactOptional()
@@ -109,7 +109,7 @@ export const EXCHANGE_OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: '/structure/export', operationId: 'exportStructure', tag, access: ALL_USERS },
     summary: 'Export the structure as a document',
     description:
-      'Streams what the caller may read, from one snapshot. An export can be imported into any account; a workbook has one sheet for each list.',
+      'Streams the structure that the caller may read, from one snapshot. An export can be imported into any account; a workbook has one sheet for each list.',
     query: EXPORT_QUERY,
     answers: [
       {
@@ -124,7 +124,7 @@ export const EXCHANGE_OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: '/structure/template', operationId: 'getStructureTemplate', tag, access: ALL_USERS },
     summary: 'Download a workbook to fill in',
     description:
-      'An empty document with drop-down lists of enumerations, catalogues and time zones, and of the sites and sources entered.',
+      'An empty document with drop-down lists of enumerations, catalogues and time zones, and of the sites and sources entered in the workbook.',
     answers: [{ status: 200, description: 'The workbook.', types: { [XLSX_TYPE]: workbook }, headers: DOWNLOAD }],
   },
   {
@@ -144,7 +144,7 @@ export const EXCHANGE_OPERATIONS: readonly Operation[] = [
       mayBeGzip: true,
     },
     answers: [
-      answersJson('The import waits; follow it under `Location`.', begunStatus, {
+      answersJson('The import is queued; the path in `Location` shows its state.', begunStatus, {
         status: 202,
         headers: { Location: 'Path of the import.' },
       }),

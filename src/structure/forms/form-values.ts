@@ -44,7 +44,7 @@ export function selectFilled(caller: Caller, { entityType, name }: Form): Resour
   return selectResources(resource, caller, [], [isFilled]);
 }
 
-/** @param isBroken true means only resources with problems, false only those without; by default, all resources. */
+/** @param isBroken true means only resources with problems, false only resources without problems; default: all. */
 export function listFilled(
   form: Form,
   selection: ResourceSelection,

@@ -28,7 +28,7 @@ export const VERSION_OPERATIONS: readonly Operation[] = [
     summary: 'List the VersionTags of a variable with the first and last VersionTimestamp of each',
     query: VERSION_LIST,
     isListing: true,
-    answers: [answersJson('VersionTags, last written first.', z.array(versionInUse))],
+    answers: [answersJson('VersionTags, the latest `lastVersionTimestamp` first.', z.array(versionInUse))],
   },
   {
     ...{ method: 'post', path: '/variables/:id/purgeVersions', operationId: 'purgeVersions', tag, access: ADMINS },

@@ -1,7 +1,7 @@
 /**
  * References of a formula. A document writes a reference by business key instead of id. A reference leaves out its site
- * or source when the calculated variable has the same one, so that a site copied under another name reads its own
- * variables.
+ * or source when the calculated variable has the same site or source, so that a site copied under another name reads
+ * its own variables.
  */
 import { type OwnNames, toDocumentId } from './catalogue-members.ts';
 import { type Key, type KindName, keyMembers, REFERENCE } from './kinds.ts';

@@ -7,7 +7,7 @@ import { CATALOGUE_MEMBERS, isEntryName } from './catalogue-members.ts';
 import { type KeyMembers, KINDS, type KindName } from './kinds.ts';
 
 const occurrence = integerFrom(1).nullish().meta({
-  description: 'Distinguishes resources that share a key within their parent: 1 is the one with the lowest id.',
+  description: 'Distinguishes resources that share a key within their parent: 1 is the resource with the lowest id.',
 });
 
 /**

@@ -123,7 +123,7 @@ async function receiveImport(
     if (sizeBytes === 0) throw new DomainError('invalid_input', 'the document must not be empty');
     await queueImport(database, { id, accountId: caller.accountId, sizeBytes }, maxWaiting);
   } catch (error) {
-    // If this fails too, the purge deletes the import.
+    // If this deletion fails too, the purge deletes the import later.
     await dropImport(database, id).catch(() => {});
     throw error;
   } finally {

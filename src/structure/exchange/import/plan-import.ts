@@ -1,6 +1,6 @@
 /**
  * Compares the staged rows of sites, sources and variables with the account: finds the parents of each row and the
- * stored resource that the row matches, gives new resources their ids, and notes which fields change. Each statement
+ * stored resource that the row matches, gives new resources their ids, and records which fields change. Each statement
  * covers all rows of a kind. Changes only the staged rows and the problems of the import, and a temporary table.
  */
 import type { Transaction } from '../../../platform/database/database.ts';

@@ -13,7 +13,7 @@ import type { ApplyRef, DeclarationRow } from './apply-context.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Keys by which an input or form of a formula names resources; undefined for a kind of which it names no resource. */
+/** Keys by which an input or form of a formula names resources; undefined when no resource of the kind is named. */
 interface Named {
   readonly site: KeyReference | undefined;
   readonly source: KeyReference | undefined;
@@ -60,7 +60,7 @@ function resolveInput(input: Members, own: Own, found: Found, report: Report): M
   if (!named.variable) {
     const { variableId } = rest;
     const given =
-      variableId === undefined ? 'nothing' : `variableId ${JSON.stringify(variableId)}; ids belong to one account`;
+      variableId === undefined ? 'nothing' : `variableId ${JSON.stringify(variableId)}; ids differ between accounts`;
     report(`${what} must name a variable by mappingConfig or variableName, got ${given}`);
     return input;
   }
@@ -116,7 +116,7 @@ function resolveSite({ site }: Named, { siteId }: Own, found: Found): number | s
 }
 
 function resolveSource(named: Named, own: Own, found: Found): number | string {
-  if (!named.source) return named.site ? 'names a site but no source' : own.sourceId;
+  if (!named.source) return named.site ? 'names a site without a source; name the source too' : own.sourceId;
   const siteId = resolveSite(named, own, found);
   return typeof siteId === 'string' ? siteId : found('sources', { parentId: siteId, reference: named.source });
 }

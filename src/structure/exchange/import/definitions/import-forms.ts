@@ -154,7 +154,7 @@ const rowsOf = (action: 'Created' | 'Changed') =>
 /**
  * Writes the planned forms.
  * @returns how many of the forms to be changed were deleted since the plan.
- * @throws the unique violation of a name that another request added meanwhile.
+ * @throws a unique violation when another request has added a form with the same name meanwhile.
  */
 export async function writeForms(transaction: Transaction, importId: string, accountId: number): Promise<number> {
   await transaction.query(

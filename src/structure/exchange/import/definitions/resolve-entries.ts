@@ -38,8 +38,8 @@ export async function readPlannedIds(
 }
 
 /**
- * Replaces the names of catalogue entries in the rows of an import by ids. When no entry has a name, records this name
- * as a problem of the import; records at most MAX_PROBLEMS for each member of a kind of rows.
+ * Replaces the names of catalogue entries in the rows of an import by ids. A name that belongs to no entry is recorded
+ * as a problem of the import, at most MAX_PROBLEMS such names for each member of a kind of rows.
  * @returns the number of recorded problems.
  */
 export async function resolveEntries(

@@ -29,7 +29,7 @@ const STATEMENTS = [
    where catalogue_entry.id = given.id and catalogue_entry.account_id = $2`,
 ];
 
-/** @throws the unique violation of a name that another request added meanwhile. */
+/** @throws a unique violation when another request has added an entry with the same name meanwhile. */
 export async function writeEntries(transaction: Transaction, importId: string, accountId: number): Promise<void> {
   for (const statement of STATEMENTS)
     await transaction.query(statement, [importId, accountId, JSON.stringify(AGGREGATE)]);

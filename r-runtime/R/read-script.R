@@ -80,7 +80,7 @@ find_misspelt_columns <- function(script, expressions) {
     at <- regexpr(paste0("\\$\\s*", name, "\\b"), script, perl = TRUE)
     if (at < 0L || grepl(creates, script, perl = TRUE)) return(NULL)
     member <- misspelt_members[[name]]
-    paste0("`$", name, "` is NULL where there is `", member, "`: write `$", member, "` (line ", line_of(script, at), ")")
+    paste0("`$", name, "` is NULL, because the member is named `", member, "`: write `$", member, "` (line ", line_of(script, at), ")")
   }))
 }
 

@@ -63,7 +63,7 @@ test_that("run: a hint gives a member in the wrong case and its line, unless the
   warnings_of <- function(script) run(paste(script, fine, sep = "\n"))$notes$warnings
   expect_identical(
     warnings_of("x <- data.frame(Values = 1)\nsum(x$value)"),
-    "`$value` is NULL where there is `Values`: write `$Values` (line 2)"
+    "`$value` is NULL, because the member is named `Values`: write `$Values` (line 2)"
   )
   expect_identical(warnings_of("x <- list(value = 1)\nx$value"), character())
   expect_identical(warnings_of("x <- list()\nx$value <- 1\nx$value"), character())

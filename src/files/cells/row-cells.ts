@@ -1,4 +1,4 @@
-/** Type of the cells of a row: offsets into a buffer. */
+/** The cells of a row, as offsets into a buffer. */
 
 /**
  * Cells by column. The bytes of a cell are those in `bytes` from `starts[column]`, inclusive, to `ends[column]`,

@@ -30,7 +30,7 @@ export interface Caller {
 export interface SiteGrant {
   readonly siteId: number;
   readonly level: 'Read' | 'Write' | 'Admin';
-  /** Sources of the site to which the access is limited; null means all sources. */
+  /** The only sources of the site that the user may access; null means all sources of the site. */
   readonly sourceIds: readonly number[] | null;
 }
 

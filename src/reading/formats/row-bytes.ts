@@ -76,7 +76,7 @@ export class RowBytes {
   }
 }
 
-/** @returns one instant writer per column; each caches its last day. */
+/** @returns one instant writer per column; each caches the day that it wrote last. */
 export function instantWriters(columns: readonly Column[]): readonly InstantWriter[] {
   return columns.map(({ timeZoneId }) =>
     timeZoneId === undefined ? instantWriter() : localInstantWriter(zoneOffset(timeZoneId)),

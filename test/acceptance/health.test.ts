@@ -1,9 +1,9 @@
 /** `/health` on HEALTH_PORT of roles without HTTP: the parts each role needs, and which of them are down (R-A9). */
-import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTcpGate, type TcpGate } from '../support/doubles/tcp-gate.ts';
 import { eventually } from '../support/eventually.ts';
 import { createWorld, type World } from '../support/fixtures/world.ts';
+import { descendantsOf, signalAll } from '../support/processes.ts';
 import { type RoleProcess, startRoles } from '../support/services/role-process.ts';
 import { testRRoot } from '../support/services/stack.ts';
 
@@ -40,30 +40,6 @@ async function ready({ health }: RoleProcess) {
     body,
   };
 }
-
-/** @returns the running descendants of a process. */
-function descendantsOf(pid: number): readonly number[] {
-  const children = ifThere(() => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')) ?? '';
-  return children
-    .split(' ')
-    .filter(Boolean)
-    .map(Number)
-    .flatMap((child) => [child, ...descendantsOf(child)]);
-}
-
-/** @returns the result of `ask`; undefined when the inspected process has ended, because R starts short-lived ones. */
-function ifThere<Result>(ask: () => Result): Result | undefined {
-  try {
-    return ask();
-  } catch (error) {
-    if (['ESRCH', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
-    throw error;
-  }
-}
-
-/** @returns the number of signalled processes that still ran. */
-const signalAll = (processes: readonly number[], signal: NodeJS.Signals): number =>
-  processes.filter((pid) => ifThere(() => process.kill(pid, signal))).length;
 
 describe('health: readiness (R-A9)', () => {
   test('lists the parts that the role needs: R for a calculator, not for an ingester', async () => {

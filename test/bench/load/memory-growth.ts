@@ -1,5 +1,6 @@
 /** Resident memory of a process and its children, from /proc, in MB. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
+import { childrenOf, readProcess } from '../../support/processes.ts';
 
 /**
  * @returns the sum of the peaks of resident memory of the process and its children during `work`, minus their resident
@@ -15,13 +16,8 @@ export async function memoryGrowth(pid: number, work: () => Promise<unknown>): P
   return sum('VmHWM') - before;
 }
 
-/** @returns the ids of the direct children of a process. */
-export function childrenOf(pid: number): readonly number[] {
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
-}
-
 /** @param name a line of /proc/PID/status in kB, such as VmHWM. @returns MB. */
 export function memoryOf(pid: number, name: string): number {
-  const line = new RegExp(`${name}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  const line = new RegExp(`${name}:\\s+(\\d+) kB`).exec(readProcess(pid, 'status'));
   return (Number(line?.[1]) * 1024) / 1e6;
 }

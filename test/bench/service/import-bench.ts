@@ -4,7 +4,8 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ApiClient } from '../../support/fixtures/sign-in.ts';
-import { childrenOf, memoryGrowth, memoryOf } from '../load/memory-growth.ts';
+import { childrenOf } from '../../support/processes.ts';
+import { memoryGrowth, memoryOf } from '../load/memory-growth.ts';
 import { type Figure, figure } from '../report.ts';
 
 const SOURCES = 1000;

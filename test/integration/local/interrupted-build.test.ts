@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
+import { readProcess } from '../../support/processes.ts';
 
 const SCRIPT = new URL('../../support/services/root-build-process.ts', import.meta.url).pathname;
 const MMDEBSTRAP = spawnSync('sh', ['-c', 'command -v mmdebstrap']).stdout.toString().trim();
@@ -85,14 +86,6 @@ function leftovers({ temporary, cache }: Build) {
     mounts: pids.filter((pid) => mentions(pid, 'mountinfo')),
     processes: pids.filter((pid) => mentions(pid, 'environ')),
   };
-}
-
-function readProcess(pid: string, file: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
-  } catch {
-    return ''; // The process has ended.
-  }
 }
 
 async function end({ child }: Build, signal: NodeJS.Signals): Promise<void> {

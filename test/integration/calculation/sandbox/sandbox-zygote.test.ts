@@ -13,6 +13,7 @@ import { createLog, type Log } from '../../../../src/platform/log.ts';
 import { createMetrics } from '../../../../src/platform/metrics/metrics.ts';
 import { jobOf, openTestPool, sandboxConfig } from '../../../fixtures/scripts/harness.ts';
 import { eventually } from '../../../support/eventually.ts';
+import { childrenOf, descendantsOf, readProcess } from '../../../support/processes.ts';
 
 /** Starting R takes about 2 s, more on a busy machine. */
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
@@ -142,11 +143,11 @@ test('zygote: spare supervisors stopped by SIGSTOP are replaced within 5 s; the 
 });
 
 test('sandbox: the loss of a supervisor counts as a fault of the run when one run was active, and as a fault of the sandbox when two runs were active (R-H7)', async () => {
-  const others = descendants(process.pid);
+  const others = rProcesses(process.pid);
   const pool = await openTestPool();
   const sleep = jobOf('Sys.sleep(20); list(TimeSeries = list(Dates = integer(), Values = numeric()))');
   try {
-    const zygote = descendants(process.pid).find((pid) => !others.includes(pid)) ?? 0;
+    const zygote = rProcesses(process.pid).find((pid) => !others.includes(pid)) ?? 0;
     await untilIdle(zygote);
     const alone = pool.run(sleep);
     await killServing(zygote);
@@ -192,7 +193,7 @@ test('zygote: two spare runners wait for a run; each already has more than 1,500
     const isPrepared = (pid: number) => privateKilobytes(pid) > 1500;
     await eventually(
       'two prepared runners',
-      async () => descendants(root).slice(1).filter(isPrepared).length === 2,
+      async () => rProcesses(root).slice(1).filter(isPrepared).length === 2,
       10_000,
     );
   } finally {
@@ -202,12 +203,9 @@ test('zygote: two spare runners wait for a run; each already has more than 1,500
 
 /** @returns the pid of the R process that forks supervisors: the outermost process named R. */
 function zygotePid(launched: readonly Container[]): number {
-  const [pid = 0] = descendants(launched[0]?.process.pid ?? 0);
+  const [pid = 0] = rProcesses(launched[0]?.process.pid ?? 0);
   return pid;
 }
-
-const childrenOf = (pid: number) =>
-  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
 
 /**
  * Waits until the zygote has no run.
@@ -222,22 +220,18 @@ const untilIdle = (zygote: number) =>
 /** Kills a supervisor that serves a run; only such a supervisor has a runner that seccomp confines. */
 async function killServing(zygote: number): Promise<void> {
   const isServing = (supervisor: number) =>
-    childrenOf(supervisor).some((runner) => readFileSync(`/proc/${runner}/status`, 'utf8').includes('Seccomp:\t2'));
+    childrenOf(supervisor).some((runner) => readProcess(runner, 'status').includes('Seccomp:\t2'));
   const pid = await eventually('a run under way', async () => childrenOf(zygote).find(isServing));
   process.kill(pid, 'SIGKILL');
 }
 
-/** @returns the processes named R at or below `root`, parents first; none when `root` has ended meanwhile. */
-function descendants(root: number): readonly number[] {
-  if (!existsSync(`/proc/${root}`)) return [];
-  const children = readFileSync(`/proc/${root}/task/${root}/children`, 'utf8').trim().split(' ').filter(Boolean);
-  const isR = readFileSync(`/proc/${root}/comm`, 'utf8').trim() === 'R';
-  return [...(isR ? [root] : []), ...children.flatMap((child) => descendants(Number(child)))];
-}
+/** @returns the processes named R at or below `root`, each parent before its children. */
+const rProcesses = (root: number): readonly number[] =>
+  [root, ...descendantsOf(root)].filter((pid) => readProcess(pid, 'comm').trim() === 'R');
 
 /** @returns kilobytes of memory that the process has written and shares with no other process. */
 function privateKilobytes(pid: number): number {
-  return Number(/^Private_Dirty:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]);
+  return Number(/^Private_Dirty:\s+(\d+)/m.exec(readProcess(pid, 'smaps_rollup'))?.[1]);
 }
 
 function recording(

@@ -1,0 +1,31 @@
+/** Processes as /proc shows them. A process may end between two reads, so a process that has ended reads as empty. */
+import { readFileSync } from 'node:fs';
+
+/** @returns the content of `/proc/PID/file`; an empty string when the process has ended. */
+export function readProcess(pid: number | string, file: string): string {
+  return ifRunning(() => readFileSync(`/proc/${pid}/${file}`, 'utf8')) ?? '';
+}
+
+/** @returns the ids of the children that the main thread of a process has started; none when the process has ended. */
+export function childrenOf(pid: number): readonly number[] {
+  return readProcess(pid, `task/${pid}/children`).trim().split(' ').filter(Boolean).map(Number);
+}
+
+/** @returns the ids of the running descendants of a process, each parent before its children. */
+export function descendantsOf(pid: number): readonly number[] {
+  return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
+}
+
+/** @returns the number of signalled processes that still ran. */
+export const signalAll = (pids: readonly number[], signal: NodeJS.Signals): number =>
+  pids.filter((pid) => ifRunning(() => process.kill(pid, signal))).length;
+
+/** @returns the result of `ask`; undefined when the inspected process has ended. @throws every other error of `ask`. */
+function ifRunning<Result>(ask: () => Result): Result | undefined {
+  try {
+    return ask();
+  } catch (error) {
+    if (['ESRCH', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
+  }
+}

@@ -1,5 +1,5 @@
 # Three images: `server` (every role, with R), `database` (TimescaleDB) and `redis`. See src/container/README.md.
-# The base is any Debian 13 image, such as one that mmdebstrap made where no registry is reachable.
+# The base can be any Debian 13 image; where no registry is reachable, mmdebstrap can make one.
 ARG BASE_IMAGE=debian:trixie-slim
 # PostgreSQL 17 with the Community edition of TimescaleDB; `debian-database` is the stage below, with Debian's Apache edition.
 ARG DATABASE_IMAGE=timescale/timescaledb:2.19.3-pg17
@@ -28,7 +28,7 @@ RUN --mount=type=secret,id=ca_bundle \
 
 # The root file system that scripts see: R, its packages and r-runtime, nothing of the application.
 FROM base AS r-root
-# extra-packages.txt is an operator's own list; the pattern lets it be absent.
+# extra-packages.txt is an operator's own list. The pattern .tx[t] allows the file to be absent.
 COPY r-runtime/packages.txt r-runtime/build-packages.txt r-runtime/extra-packages.tx[t] /r-runtime/
 RUN apt-get update --quiet \
     && sed 's/#.*//' /r-runtime/*packages.txt \

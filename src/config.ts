@@ -30,11 +30,11 @@ export const SETTINGS = {
   ),
   DATABASE_POOL_SIZE: setting(
     integer(2, 200).default(12),
-    'Maximum database connections per process, besides READ_POOL_SIZE and WATCH_POOL_SIZE. The number of requests that hold connections at the same time is at most three quarters of this.',
+    'Maximum database connections per process, besides READ_POOL_SIZE and WATCH_POOL_SIZE. The number of requests that hold connections at the same time is at most three quarters of this maximum.',
   ),
   DATABASE_MAX_PER_ACCOUNT: setting(
     integer(1, 200).default(6),
-    'Maximum requests of one account that hold database connections at the same time, per process. Lowered where necessary, so that a request of another account can hold one too.',
+    'Maximum requests of one account that hold database connections at the same time, per process. Lowered where necessary, so that a request of another account can hold connections too.',
   ),
   READ_POOL_SIZE: setting(
     integer(2, 200).default(10),
@@ -79,7 +79,7 @@ export const SETTINGS = {
   AUTH_URL: setting(webUrl.optional(), 'Public URL of the token issuer. Default: API_URL.'),
   CORS_ORIGINS: setting(
     origins.default([]),
-    'Comma-separated origins whose pages may call the service from scripts, such as https://app.example.com; * means any. The origin of a page that writes with HTTP Basic must be listed itself; * does not allow such writes.',
+    'Comma-separated origins whose pages may call the service from scripts, such as https://app.example.com; * means any. The origin of a page that writes with HTTP Basic must be listed explicitly; * does not allow such writes.',
   ),
   CONSOLE_DIRECTORY: setting(
     z.string().optional(),
@@ -150,7 +150,7 @@ export const SETTINGS = {
   PASSWORD_MIN_LENGTH: setting(integer(8, 100).default(10), 'Minimum password length.'),
   RETURN_URLS: setting(
     list.default([]),
-    'Comma-separated URLs the change-password page may return to; the first is the default. When empty, it returns to a page of the token issuer.',
+    'Comma-separated URLs the change-password page may return to; the first is the default. When empty, the change-password page returns to a page of the token issuer.',
   ),
   SIGNING_KEY_DAYS: setting(
     integer(1, 3650).default(90),
@@ -272,7 +272,7 @@ export const SETTINGS = {
   ),
   WEBHOOK_KEYS: secret(
     vaultKeys.default([]),
-    'Comma-separated keys ID:BASE64 of 32 bytes that encrypt the secrets and headers of webhooks; the first key encrypts, every key decrypts. Set it for api, deliverer and admin; after a change run `admin rotate-webhook-keys`. When unset, secrets and headers are stored unencrypted.',
+    'Comma-separated keys ID:BASE64 of 32 bytes that encrypt the secrets and headers of webhooks; the first key encrypts, every key decrypts. Set the keys for the roles api and deliverer and for the admin command; after changing them, run `admin rotate-webhook-keys`. When unset, secrets and headers are stored unencrypted.',
   ),
   WEBHOOK_SECRET_OVERLAP_HOURS: setting(
     integer(0, 720).default(24),

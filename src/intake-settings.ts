@@ -23,7 +23,7 @@ export const INTAKE_SETTINGS = {
   ),
   PUSH_BASIC_CLIENT_ID: setting(
     z.string().optional(),
-    'Client id for PUSH_BASIC_TOKEN_URL; it must be allowed the password grant.',
+    'Client id for PUSH_BASIC_TOKEN_URL; the client must be allowed to use the password grant.',
   ),
   PUSH_BASIC_CLIENT_SECRET: secret(z.string().optional(), 'Secret of PUSH_BASIC_CLIENT_ID.'),
   PUSH_THREADS: setting(integer(1, 64).default(2), 'Threads per process that parse large pushes.'),
@@ -41,7 +41,7 @@ export const INTAKE_SETTINGS = {
   ),
   PUSH_DIRECT_WRITES: setting(
     integer(0, 64).default(2),
-    'Maximum large pushes of new dates that a process writes itself, without the ingester, at the same time; each uses one database connection. 0 means none.',
+    'Maximum concurrent direct writes per process: large pushes of new dates that the process writes itself, without the ingester. Each uses one database connection. 0 means none.',
   ),
   PUSH_OPERATION_RETENTION_DAYS: setting(
     integer(1, 3650).default(30),
@@ -53,7 +53,7 @@ export const INTAKE_SETTINGS = {
   ),
   COLUMNS_SETTLE_SEC: setting(
     integer(0, 86_400).default(120),
-    'Seconds without writes after which corrected points of a compressed chunk are compressed too; after 8 minutes in any case.',
+    'Seconds without writes after which corrected points of a compressed chunk are compressed too; after 8 minutes they are compressed even while writes continue.',
   ),
   FILE_EVENTS_MAX_PER_USER: setting(
     integer(1, 10_000).default(20),

@@ -28,7 +28,7 @@ export default defineConfig({
     // Suits two processors: test files wait for other processes, and a third worker uses that time.
     maxWorkers: 3,
     sequence: { sequencer: FileOrder },
-    // A worker runs many files and loads the modules once: a third less CPU time.
+    // A worker runs many files and loads the modules once, which saves a third of the CPU time.
     isolate: false,
     testTimeout: 30_000,
     reporters: ['default', new URL('./support/closing-line-reporter.ts', import.meta.url).pathname],

@@ -56,7 +56,7 @@ describe_unknown <- function(members) {
   if (length(unknown) == 0L) return(character())
   paste0(
     "the result has unknown members, which are ignored: ", paste0("`", unique(unknown), "`", collapse = ", "),
-    "; known are TimeSeries and Errors"
+    "; the known members are TimeSeries and Errors"
   )
 }
 
@@ -156,7 +156,7 @@ date_text_error <- function(texts, row) {
 is_indexed <- function(value) inherits(value, c("zoo", "ts"))
 
 # Converts a zoo, xts or ts object into columns: its index becomes the dates. The index of a ts counts years or UNIX
-# seconds. A period of whole months is dated by its first day.
+# seconds. An index value that stands for a month, a quarter or another period of whole months becomes its first day.
 index_columns <- function(series) {
   values <- as.matrix(if (inherits(series, "zoo")) zoo::coredata(series) else unclass(series))
   column <- if (ncol(values) == 1L) 1L else match("Values", colnames(values))

@@ -28,7 +28,7 @@ R_FUNCTION SEXP SETCDR(SEXP, SEXP);
 /* Maximum number of objects that fill_class allocates to fill the free memory of one size class. */
 #define MAX_OBJECTS 2000000
 #define HUGE_PAGE ((uintptr_t)2 << 20)
-/* Size, in bytes, with which drain_chunks begins; it takes a larger free chunk in pieces of this size. */
+/* Size, in bytes, with which drain_chunks begins. A larger free chunk is taken in pieces of this size. */
 #define LARGEST_CHUNK 65536
 /* Total size, in bytes, of the huge pages that are reserved above the heap. */
 #define FRESH_BYTES (4 * HUGE_PAGE)

@@ -13,7 +13,7 @@
 #define RUN_MAGIC 0x31484d54u     /* "TMH1" */
 #define TRAILER_MAGIC 0x31544d54u /* "TMT1" */
 
-/* SPARES supervisors are forked ahead of time and wait for runs. None is forked while MAX_RUNS serve runs. */
+/* SPARES supervisors are forked ahead of time and wait for runs. No spare is forked while MAX_RUNS serve runs. */
 #define MAX_RUNS 256
 #define SPARES 2
 

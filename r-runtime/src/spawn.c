@@ -2,7 +2,7 @@
  * Starts a supervisor and its runner ahead of time, namespaces included, so that a client does not wait for the fork of
  * a large process. The zygote makes a child by vfork, and waits while this child uses the zygote's memory. The child
  * enters the namespaces, forks the runner, and becomes the supervisor by execve. So a run copies the memory of R once,
- * and a supervisor holds none of it.
+ * and a supervisor holds none of that memory.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -79,8 +79,8 @@ static struct stage_error fork_runner(const struct zygote *z, struct supervision
 }
 
 /*
- * Keeps the capabilities to measure and kill processes of the run, which a script can make unreadable for their own
- * user.
+ * Keeps the capabilities to measure and kill processes of the run. The supervisor needs them, because a script can make
+ * its processes unreadable for their own user.
  */
 static void keep_capabilities(void) {
   const int kept[] = {CAP_SYS_PTRACE, CAP_KILL};

@@ -195,7 +195,7 @@ static int keep_spares(struct zygote *z, struct run_header *header) {
 void tm_serve(char **socket_path, char **filter_path, char **supervisor_path, int *mode, double *limits, int *result_fd) {
   static struct zygote z;
   struct run_header header;
-  /* Closes descriptors inherited from the launcher: a script could escape through a directory outside the container. */
+  /* Closes descriptors inherited from the launcher: a script could use them to reach files outside the container. */
   syscall(SYS_close_range, 3u, ~0u, 0u);
   *result_fd = -1;
   z = (struct zygote){.mode = *mode};

@@ -1,9 +1,9 @@
 -- Takes the next batches of an account that may be written now, and locks them until the end of the transaction (R-D6).
 -- Visits batches in the order of acceptance. A batch that another transaction has locked, or that is left out here,
--- blocks its variables: later batches with one of them are left out too. So several transactions can write batches of
--- one account, and each variable keeps its order. Takes at most 1,000 batches, which together have at most `max_rows`
--- readings; a single batch may have more. A batch is small up to `small_rows` readings. Small and large batches are
--- never taken together, because the small ones would wait for the large ones; large ones are left out if
+-- blocks its variables: later batches with one of these variables are left out too. So several transactions can write
+-- batches of one account, and each variable keeps its order. Takes at most 1,000 batches, which together have at most
+-- `max_rows` readings; a single batch may have more. A batch is small up to `small_rows` readings. Small and large
+-- batches are never taken together, because the small ones would wait for the large ones; large ones are left out if
 -- `is_small_only`. Examines at most 10,000 batches.
 -- `is_more_waiting`: batches were left out, or batches that were not examined may be waiting.
 create or replace function take_push_batches(

@@ -18,7 +18,10 @@ const unconfined = (refusal: string) =>
   `WARNING: bwrap cannot use user namespaces here (${refusal}), so R scripts run WITHOUT A SANDBOX: only with a user id ` +
   'of their own, resource limits and a system-call filter. They share /tmp and see each other. Run only scripts you trust.';
 
-/** Builds the R root file system, unless it exists, R_ROOT names one or R cannot run. @throws {SetupError} when the build fails. */
+/**
+ * Builds the R root file system unless it exists, R_ROOT names another root file system, or R cannot run.
+ * @throws {SetupError} when the build fails.
+ */
 export async function prepareCalculator(progress: Progress): Promise<CalculatorSetup> {
   const obstacle = await findObstacle();
   if (obstacle !== undefined) {

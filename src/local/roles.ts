@@ -67,7 +67,7 @@ function spawnRoles({ roles, environment }: RolesOptions, output: number): Child
   });
 }
 
-/** @returns undefined when the child ends or READY_TIMEOUT_MS passes without a report. */
+/** @returns the report of the child; undefined when the child ends, or READY_TIMEOUT_MS passes, without a report. */
 function awaitReport(child: ChildProcess, ended: Promise<void>): Promise<Report | undefined> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(undefined), READY_TIMEOUT_MS);

@@ -9,7 +9,7 @@ import { openBoundedCache } from '../platform/bounded-cache.ts';
 import type { Database, Queryable } from '../platform/database/database.ts';
 import type { PointChunk } from './point.ts';
 
-/** Dictionary id in the rows of points without a VersionTag, and of points without tags. */
+/** Dictionary id that stands for no VersionTag or no tags in the row of a point. */
 export const NO_ID = 0;
 
 const CACHE_ENTRIES = 100_000;
@@ -88,7 +88,7 @@ export function openDictionary(database: Database): Dictionary {
 
 /**
  * Creates the entries that are absent.
- * @param entries by key: the JSON text of each tag set; null for each VersionTag, whose key is its text.
+ * @param entries for tag sets: hash as key, JSON text as value; for VersionTags: text as key, null as value.
  * @returns the id of each entry, by key.
  */
 async function findOrCreate(

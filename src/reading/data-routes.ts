@@ -78,7 +78,7 @@ async function answerRead(
   );
 }
 
-/** Counts rows by the rules of a read: waits for the same writes, and ends when the client disconnects. */
+/** Counts the rows of a read. Waits for open writes as the read does (R-F5), and ends when the client disconnects. */
 async function countRows(
   source: SnapshotSource,
   selection: PointSelection,

@@ -31,7 +31,7 @@ const row = z
     date: instantSchema,
     rawValue: value.optional().meta({
       description:
-        'Value of a point that is not aggregated: as it was pushed, divided by the `divider` that the variable then had, and converted when `unitId` is given.',
+        'Value of a point that is not aggregated: the pushed value, divided by the `divider` that the variable had at the time of the push, and converted to `unitId` when that parameter is given.',
     }),
     ...Object.fromEntries(aggregates.map((name) => [name, value.optional()])),
     unitId: idSchema.nullable().optional(),
@@ -81,7 +81,7 @@ function answersRows(description: string, schema: z.ZodType): Answer {
   };
   return {
     status: 200,
-    description: `${description} The parameter \`format\` chooses the format; without it, the header \`Accept\` does. Every format is streamed.`,
+    description: `${description} The parameter \`format\` chooses the format; without this parameter, the header \`Accept\` chooses it. Every format is streamed.`,
     types,
     headers: { ...DATE_ZONES, [HISTORY_HEADER]: HISTORY_RULE, [RAW_HEADER]: RAW_RULE },
   };
@@ -185,7 +185,7 @@ export const READING_OPERATIONS: readonly Operation[] = [
     summary: 'Compare two versions of a variable, date by date',
     query: COMPARE_QUERY,
     isListing: true,
-    answers: [answersRows('Rows and a summary of all rows. Every format but JSON has only the rows.', compared)],
+    answers: [answersRows('Rows and a summary of all rows. Formats other than JSON contain only the rows.', compared)],
     errors: ['not_found'],
   },
   {

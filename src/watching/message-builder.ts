@@ -35,8 +35,8 @@ export class MessageBuilder {
   }
 
   /**
-   * Adds the next points of one variable, in order of VersionTimestamp and date. @returns the messages
-   * that these points complete.
+   * Adds the next points of one variable, in order of VersionTimestamp and date.
+   * @returns the messages that these points complete.
    */
   async add(chunk: PointChunk): Promise<readonly BuiltMessage[]> {
     const labels = await this.#dictionary.labelsOf([chunk]);

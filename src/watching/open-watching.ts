@@ -139,7 +139,7 @@ function openReading({ config, log, dictionary }: WatchingServices) {
   return { reading, pool };
 }
 
-/** Opens permits. One account may hold all permits except one, or a single permit when there is only one (R-A14). */
+/** Opens a semaphore. One account may hold all permits but one, or the only permit when there is just one (R-A14). */
 function openPermits(resource: string, permits: number): Pick<FairSemaphore, 'enter'> {
   return openFairSemaphore({
     ...{ resource, permits, permitsPerAccount: Math.max(1, permits - 1) },

@@ -15,8 +15,8 @@ export interface WatchRequest extends Pick<ReadRequest, 'variableIds' | 'sourceI
   /** Cursor of the last message that the reader received; empty when there is none. */
   readonly cursor: Uint8Array;
   /**
-   * Where the reader starts in a variable that the cursor does not contain: before its first point when true, after its
-   * last write when false.
+   * Where the reader starts in a variable that the cursor does not contain: true means before the first point of the
+   * variable, false means after the last write to the variable.
    */
   readonly fromBeginning: boolean;
   readonly locationOf: (name: ReadName | 'cursor') => InputLocation;

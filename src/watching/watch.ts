@@ -25,7 +25,8 @@ export interface WatchMessage {
 export interface WatchSink {
   /**
    * Sends a message.
-   * @param taken the sink must call it when the reader has taken the message; the next message is written only then.
+   * @param taken the sink calls this function when the reader has taken the message. The next message is written only
+   * after this call.
    */
   write(message: WatchMessage, taken: () => void): unknown;
 }
@@ -41,7 +42,10 @@ export interface WatchReading {
    * divided among accounts (R-A14).
    */
   readonly long: Pick<FairSemaphore, 'enter'>;
-  /** Returns the maximum time in ms that a long read waits for its reader, when its other steps have taken `workMs`. */
+  /**
+   * Returns the maximum total time in ms that a long read waits for the reader. `workMs` is the time that the other
+   * steps of the read have taken.
+   */
   readonly patienceMs: (workMs: number) => number;
 }
 

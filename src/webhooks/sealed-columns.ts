@@ -19,12 +19,12 @@ export function sealHeaders(vault: SecretVault, headers: WebhookTarget['headers'
   return isPlain ? json : JSON.stringify(vault.seal(json, accountId));
 }
 
-/** @returns the headers of a row. @throws {Error} as `SecretVault.open`. */
+/** @returns the headers of a row. @throws the errors of `SecretVault.open`. */
 export function openHeaders(vault: SecretVault, headers: StoredHeaders, accountId: number): WebhookTarget['headers'] {
   return typeof headers === 'string' ? JSON.parse(vault.open(headers, accountId)) : headers;
 }
 
-/** @returns the row with its headers and secrets opened. @throws {Error} as `SecretVault.open`. */
+/** @returns the row with its headers and secrets opened. @throws the errors of `SecretVault.open`. */
 export function openTarget<Row extends TargetRow>(
   vault: SecretVault,
   { headers, secrets, ...row }: Row,

@@ -33,7 +33,7 @@ export interface WebhookFields extends Omit<WebhookTarget, 'secrets'> {
 
 export interface Webhook extends WebhookFields {
   readonly id: string;
-  /** Why the service disabled the webhook; null when it did not. */
+  /** Why the service disabled the webhook; null when the service has not disabled it. */
   readonly disabledReason: string | null;
   readonly createdDate: string;
   readonly modifiedDate: string;

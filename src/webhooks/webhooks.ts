@@ -76,7 +76,7 @@ function openRow(vault: SecretVault, { headers, ...row }: WebhookRow, accountId:
 
 /**
  * Reads a webhook with its secret and locks it against changes and deletion until the end of the transaction (R-I1).
- * @throws {DomainError} not_found as `getWebhook`.
+ * @throws {DomainError} not_found, in the same cases as `getWebhook`.
  */
 export async function lockWebhook(
   transaction: Transaction,

@@ -111,7 +111,7 @@ describe('calculation: validate', () => {
     expect(await api.call('POST', pathOf(first, 'validate'))).toMatchObject({ isValid: true });
   });
 
-  test('a window that may begin or end within an hour gives a warning when the script computes hourly sums (R-H9)', async () => {
+  test('a window that may begin or end in the middle of an hour gives a warning when the script computes hourly sums (R-H9)', async () => {
     const body = {
       calculated: calculated(HOURLY_SUM, [{ ...window(), alignTo: null }], [{ alias: 'factor', value: 2 }]),
     };

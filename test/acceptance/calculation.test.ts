@@ -155,7 +155,7 @@ describe('calculation: a write to a trigger input', () => {
     expect(await runs(both)).toHaveLength(1);
   });
 
-  test('an input that is not a trigger is read but does not run the script (R-H1)', async () => {
+  test('a write to an input that is not a trigger does not run the script; a later run reads the input (R-H1)', async () => {
     const trigger = await createVariable(api, sourceId);
     const quiet = await createVariable(api, sourceId);
     const script =
@@ -172,7 +172,7 @@ describe('calculation: a write to a trigger input', () => {
 });
 
 describe('calculation: versions of a calculated variable (§9.4)', () => {
-  test('rows without a Version get the default version of the run, a whole hour; a second run in the same hour overwrites these rows', async () => {
+  test('rows without a Version get the default version of the run, which is a whole hour; a second run in the same hour overwrites these rows', async () => {
     const input = await createVariable(api, sourceId);
     const variable = await createVariable(api, sourceId, {
       isVersioned: true,
@@ -387,7 +387,7 @@ describe('calculation: saving a declaration (R-H1)', () => {
     expect(kept).toMatchObject(calculated(IDENTITY, [hourly(input)]));
   });
 
-  test('the variable itself may be an input, but not a trigger', async () => {
+  test('a variable may be an input of its own formula, but not a trigger', async () => {
     const variable = await createVariable(api, sourceId);
     const path = `/sources/${sourceId}/variables/${variable}`;
     const own = (canBeUsedAsATrigger: boolean) => ({

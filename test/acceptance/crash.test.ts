@@ -116,8 +116,8 @@ function leftoversOf(pid: number): readonly string[] {
 }
 
 /**
- * Creates an input and a versioned variable that doubles the input. Its run is slow enough for the calculator to be
- * killed during the run.
+ * Creates an input and a versioned variable that doubles the input. A run of the variable is slow enough for the
+ * calculator to be killed during the run.
  */
 async function createSlowVariable(): Promise<readonly [input: number, variable: number]> {
   const input = await createVariable(api, sourceId);

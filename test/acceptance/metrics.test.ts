@@ -180,7 +180,7 @@ describe('metrics: names and labels (R-A9)', () => {
     expect(sampleOf(found, 'tidemark_http_request_seconds_count', { route: 'none', method: 'GET' })).toBe(2);
   });
 
-  test('the counters of pushes turned away because the queue is full and of batches set aside are 0 before their first event', async () => {
+  test('two counters are 0 before their first event: pushes turned away because the queue is full, and batches set aside', async () => {
     expect(sampleOf(await scrape(), 'tidemark_pushes_turned_away_total', { full: 'queue' })).toBe(0);
     expect(sampleOf(await scrape(), 'tidemark_ingest_set_aside_total')).toBe(0);
   });

@@ -108,7 +108,7 @@ describe('request ids: log lines (R-A10)', () => {
     reader.close();
   });
 
-  test('the line and the error body of a failed request have its id', async () => {
+  test('the line and the error body of a failed request have the id of the request', async () => {
     const answer = await api.send<{ requestId: string }>('GET', '/sites/987654', undefined, withId('wrong'));
     expect(answer.body.requestId).toBe('wrong');
     await lineOf('wrong', 'request', { status: 404, accountId: world.accountId });

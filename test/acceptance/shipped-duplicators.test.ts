@@ -57,7 +57,7 @@ const input = (alias: string, variableId: number) => ({
 
 /**
  * Creates a site with two sources, each with four raw variables and a calculated one. The first calculated variable reads
- * from both sources, the second doubles the first.
+ * from both sources, and the second doubles the first.
  */
 async function createTemplate(): Promise<number> {
   const siteId = await createSite(api, { timeZoneId: 'Europe/Brussels', clientData: { Form: { Factor: 10 } } });

@@ -1,7 +1,7 @@
 /**
- * A change of the structure through one process applies to pushes, files, calculations and reads of another process (R-D2,
- * R-B5) as soon as the change is answered. Processes cache the access of users, so a change of access applies in
- * another process only when that process is notified.
+ * A change of the structure through one process applies to pushes, files, calculations and reads of another process as
+ * soon as the request for the change is answered (R-D2, R-B5). Processes cache the access of users, so a change of
+ * access applies in another process only when that process is notified.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createGrpcReader } from '../support/clients/grpc-client.ts';

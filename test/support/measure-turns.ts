@@ -1,6 +1,6 @@
 /**
- * Measures work by the processor time of this thread. Unlike clock time, it does not include other processes and
- * threads, such as test files of other workers.
+ * Measures work by the processor time of this thread. Unlike clock time, processor time does not include other
+ * processes and threads, such as test files of other workers.
  */
 
 /** Interval of the timer of `measureTurns`; a turn is the time between consecutive calls of the timer. */

@@ -53,12 +53,12 @@ test_that("run: the error for an invalid result names the likely mistake and its
   expect_match(message_of("# only a comment"), "the script is empty")
 })
 
-test_that("run: an invalid result has the line of the last expression; returned Errors have none (R-H8)", {
+test_that("run: the error for an invalid result has the line of the last expression; a returned error has no line (R-H8)", {
   expect_identical(run("x <- 1\ntry(stop('caught'), silent = TRUE)\nx")$line, 3L)
   expect_identical(run("x <- 1\nlist(Errors = 'no data')")$line, 0L)
 })
 
-test_that("run: a hint gives a member in the wrong case and its line, unless the script creates that member (R-H8)", {
+test_that("run: a hint names a member in the wrong case and its line, unless the script creates that member (R-H8)", {
   fine <- "list(TimeSeries = list(Dates = 1L, Values = 1))"
   warnings_of <- function(script) run(paste(script, fine, sep = "\n"))$notes$warnings
   expect_identical(
@@ -73,7 +73,7 @@ test_that("run: a hint gives a member in the wrong case and its line, unless the
 test_that("run: unknown members of the result give a warning (R-H8)", {
   result <- run("list(TimeSeries = list(Dates = 1L, Values = 1), ErrorList = 'e')")
   expect_identical(
-    result$notes$warnings, "the result has unknown members, which are ignored: `ErrorList`; known are TimeSeries and Errors"
+    result$notes$warnings, "the result has unknown members, which are ignored: `ErrorList`; the known members are TimeSeries and Errors"
   )
 })
 

@@ -30,7 +30,7 @@ test_that("SetDataOnCommonAxis preserves totals of integrated quantities on fine
   expect_equal(SetDataOnCommonAxis(coarse, c(0L, 3600L))$a, c(8, 4))
 })
 
-test_that("FilterNaOutput drops rows without a finite number, FilterDuplicateOutput those already stored (R-H4)", {
+test_that("FilterNaOutput drops rows without a finite number, FilterDuplicateOutput drops rows already stored (R-H4)", {
   output <- data.frame(Dates = 1:4, Values = c(1, NA, Inf, 4))
   expect_identical(FilterNaOutput(output)$Dates, c(1L, 4L))
   stored <- data.frame(Dates = c(1L, 4L), Values = c(1, 3.5))

@@ -89,7 +89,7 @@ async function useAsClient(plan: CheckPlan, progress: Progress): Promise<void> {
   const secrets = await progress.phase('Creating the first account', () => createFirstAccount(plan));
   const variables = await progress.phase('Pushing a point', () => pushOnePoint(api, secrets));
   await progress.phase('Reading the point', () => readPushed(api, variables));
-  await progress.phase('Reading the point that R computed from it', () => readComputed(api, variables));
+  await progress.phase('Reading the point that R computed from the pushed point', () => readComputed(api, variables));
   await progress.phase('Reading both points over gRPC', () => readOverGrpc(grpc, variables));
   await progress.phase('Loading the console', () => loadConsole(api));
   await progress.phase('Reading the point after a restart of the database', async () => {

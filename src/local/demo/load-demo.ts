@@ -36,7 +36,7 @@ interface Reading {
 
 /**
  * Loads the demo, unless it is complete; after an interrupted load it adds the missing parts.
- * @returns the closing lines of `npm start`: computed points read over gRPC, or that the demo is not loaded.
+ * @returns the closing lines of `npm start`: computed points read over gRPC, or a note that the demo is not loaded.
  * @throws {SetupError} when a request is refused or the points are not computed in time.
  */
 export async function loadDemo(stack: Stack, { progress, taylorCsv }: DemoOptions): Promise<readonly string[]> {

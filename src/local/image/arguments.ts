@@ -1,8 +1,8 @@
 /**
- * Translates a service of compose.yaml into arguments of `podman run`. Pure. Leaves out logging; restart policies,
- * which would hide failures from image:check; health-check intervals, because image:check runs the health checks
- * itself; and published ports, because for a container on two networks podman with CNI may forward the port to the
- * container's address on the internal network.
+ * Translates a service of compose.yaml into arguments of `podman run`. Pure. Leaves out four things: logging; restart
+ * policies, which would hide failures from image:check; health-check intervals, because image:check runs the health
+ * checks itself; and published ports, because for a container on two networks podman with CNI may forward the port to
+ * the container's address on the internal network.
  */
 import type { ComposeFile, ComposeService } from './compose.ts';
 

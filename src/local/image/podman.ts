@@ -7,7 +7,7 @@ import { isRoot } from '../services/launcher.ts';
 import { SetupError } from '../setup-error.ts';
 
 const KEPT_ERROR_LINES = 30;
-/** Number of words of the command that an error quotes: the fourth word of `run` is the name of the container. */
+/** Number of arguments of podman that an error quotes; the fourth argument of `run` is the container's name. */
 const SHOWN_WORDS = 4;
 /** Podman raises these limits by default and fails where the hard limit is lower. */
 const WANTED_LIMITS = { nofile: ['Max open files', 65_536], nproc: ['Max processes', 4096] } as const;

@@ -105,7 +105,7 @@ async function listRoutes(page: Page): Promise<readonly Route[]> {
     await page.locator('main h1').waitFor();
     await page.waitForTimeout(SETTLE_MS);
     const link = page.locator(`main section a[href*="${parameter}="]`).first();
-    // The demo may have no object of this kind, and then no such route.
+    // The demo may have no object of this kind; its route is then left out.
     if ((await link.count()) > 0) first[name] = (await link.getAttribute('href')) ?? '/';
   }
   return Object.entries({

@@ -17,7 +17,7 @@ import { type Services, startServices, takeLock } from './services.ts';
 const CREATE_WAIT_SEC = 60;
 
 export interface TemporaryStackOptions {
-  /** First part of the name of the stack's directory, and the whole name of the directory of its logs. */
+  /** Name of the log directory, and first part of the name of the stack's directory. */
   readonly purpose: 'test' | 'bench';
   readonly isDurable: boolean;
   readonly progress: Progress;

@@ -35,7 +35,7 @@ import { type BucketSelection, selectBuckets } from './select-buckets.ts';
 const LAYOUT = rowLayout([FOUR_BYTES, EIGHT_BYTES, EIGHT_BYTES, EIGHT_BYTES]);
 const [START, VALUE, POINTS] = [1, 2, 3] as const;
 const NUMERIC_VALUE_OUT_OF_RANGE = '22003';
-/** Maximum variables that the error of an overflow names. */
+/** Maximum number of variable ids in the error message of an overflow. */
 const MAX_NAMED = 20;
 
 /**
@@ -215,7 +215,7 @@ async function* readBuckets(
   }
 }
 
-/** Names the variables of one statement in an error message; many variables are only counted. */
+/** Describes the variables of a statement in an error message: by their ids, or by their number when there are many. */
 function nameVariables(ids: readonly number[]): string {
   if (ids.length === 1) return `variable ${ids[0]}`;
   return ids.length <= MAX_NAMED ? `one of the variables ${ids.join(', ')}` : `one of ${ids.length} variables`;

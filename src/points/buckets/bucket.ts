@@ -7,8 +7,8 @@ export type Bucket = 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year' | 'al
 export type AggregateFunction = 'sum' | 'min' | 'max' | 'avg' | 'count' | 'variance' | 'stdev';
 
 /**
- * Result of a gap: no row, a row with the previous value, a row with the linear interpolation between its neighbours, or
- * a row without a value.
+ * How a read returns a gap: no row, a row with the previous value, a row with the linear interpolation between its
+ * neighbours, or a row without a value.
  */
 export type Fill = 'none' | 'previous' | 'linear' | 'null';
 

@@ -150,8 +150,8 @@ const START = `
 
 // A correction decompresses whole batches: all batches that contain its dates. So batches of current points have 240
 // points instead of 1,000: correcting a day writes 80 kB of WAL instead of 180 kB (measured 2026-11). Four batches of
-// 240 points fit into a page even when values take 7.3 bytes each (random walks with two decimals); of batches with 250
-// points, perhaps only three fit. A version of TimescaleDB without the setting `compression_batch_size_limit` makes
+// 240 points fit into a page even when values take 7.3 bytes each (random walks with two decimals); perhaps only three
+// batches of 250 points fit. A version of TimescaleDB without the setting `compression_batch_size_limit` makes
 // batches of 1,000 points. The statement returns a row only when the setting exists and the chunk has current points.
 const SET_BATCH_ROWS = `
   select set_config(settings.name, '240', true)

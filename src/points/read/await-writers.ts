@@ -10,8 +10,8 @@ import type { Micros, PointSelection } from '../point.ts';
 
 const MICROS_PER_SECOND = 1_000_000;
 const WAIT_MS = 30_000;
-// Reads as of an instant later than now plus this margin do not wait, because the state of a future instant is not
-// final. The margin covers differences between clocks.
+// An as-of read does not wait when its instant is later than now plus this margin, because the state of a future
+// instant is not final. The margin covers differences between clocks.
 const FUTURE_MARGIN_MICROS = 60_000_000;
 const FIRST_PAUSE_MS = 2;
 const LAST_PAUSE_MS = 50;
@@ -27,7 +27,7 @@ const WRITERS_AMONG = `${WRITERS} and virtualtransaction = any($2::text[])`;
 /**
  * Waits for the writes that can still change the points of an as-of selection (R-F5). Returns immediately for any other
  * selection, and for an instant more than a minute in the future.
- * @param queryable must not be inside the reader's snapshot.
+ * @param queryable must not be the transaction of the reader's snapshot.
  * @throws as `awaitWriters`.
  */
 export async function awaitWritersOf(
@@ -47,7 +47,8 @@ export async function awaitWritersOf(
 /**
  * Waits for all open writes of an account that began in the second of `asOfMicros` or earlier (R-F5). Does not wait for
  * writes that begin during this call, because their VersionTimestamps are later than the start of the call.
- * @param queryable must not be inside the reader's snapshot; only snapshots taken after this call see the writes.
+ * @param queryable must not be the transaction of the reader's snapshot: only a snapshot taken after this call sees the
+ * writes.
  * @throws {DomainError} dependency_unavailable when such a write stays open for longer than `waitMs`.
  * @throws the reason of `signal` when it is aborted.
  */

@@ -63,7 +63,7 @@ export function openPointSubscriber(
   // Notifications sent while the connection was down are lost, so any variable may have been written.
   redis.on('ready', () => onWritten(undefined));
   redis.on('message', (_channel, text) => onWritten(text === '' ? undefined : text.split(',').map(Number)));
-  // The connection subscribes again by itself when it is back.
+  // After a reconnect, the Redis client subscribes again by itself.
   redis.subscribe(channelOf(options)).catch(() => {});
   return { close: () => redis.disconnect() };
 }

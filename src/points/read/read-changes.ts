@@ -2,7 +2,7 @@
  * Reads the versions of variables that were committed after a follower's last read (R-J1), in the order of their
  * VersionTimestamps. Superseded versions are included while they are stored. A follower's position in a variable is the
  * VersionTimestamp and date up to which the follower has every version. The lock of a variable serializes its writers,
- * and each writer has greater VersionTimestamps than the writers before. So every commit that is not visible yet is
+ * and each writer assigns greater VersionTimestamps than earlier writers. So every commit that is not visible yet is
  * after the position. Positions stay valid when the clock steps back, and survive database restarts.
  *
  * There is no index of VersionTimestamps. `findChanges` finds changed dates in two ways: appended dates are

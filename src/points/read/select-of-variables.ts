@@ -31,7 +31,7 @@ export function* groupsOf(variableIds: readonly number[]): Generator<readonly nu
 
 // Rows must stream from the indexes in order, whatever the statistics are: only the versions of one date and
 // complete buckets may be sorted, never all rows. The planner excludes chunks by the constant dates of the statement;
-// excluding chunks again for each variable at run time costs more than it saves (28 ms instead of 13).
+// excluding chunks again for each variable at run time costs more than it saves (28 ms instead of 13 ms).
 /** The statements that `streamFromIndexes` sends, for a caller that begins its transaction with them. */
 export const STREAM_FROM_INDEXES: readonly string[] = [
   'enable_seqscan',
@@ -43,7 +43,7 @@ export const STREAM_FROM_INDEXES: readonly string[] = [
   .concat('set local max_parallel_workers_per_gather = 0');
 
 /**
- * Keeps the planner of this transaction from sorts, sequential scans, bitmap scans and parallel workers, as
+ * Keeps the planner from using sorts, sequential scans, bitmap scans and parallel workers in this transaction, as
  * `selectOfVariables` requires.
  */
 export async function streamFromIndexes(transaction: Transaction): Promise<void> {

@@ -36,7 +36,7 @@ export function instantBound(micros: Micros): string {
 /**
  * Writes a duration as an SQL literal of type interval.
  * @param micros duration in microseconds.
- * @throws {Error} unless it is a safe integer.
+ * @throws {Error} unless `micros` is a safe integer.
  */
 export function intervalLiteral(micros: Micros): string {
   return `interval '${integerLiteral(micros).replace(/[()]/g, '')} microseconds'`;

@@ -14,7 +14,7 @@ export interface Chunk {
   readonly table: PointTable;
   /** Quoted name of the chunk's own table. */
   readonly name: string;
-  /** Quoted name of the table for statements: the hypertable of a compressed chunk, else the chunk's own table. */
+  /** Quoted name of the table that statements use: the hypertable if the chunk is compressed, else its own table. */
   readonly target: string;
   /**
    * True when compression is enabled for the hypertable; the chunk can then be compressed while no

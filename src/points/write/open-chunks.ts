@@ -33,7 +33,7 @@ export async function openChunks(
 /**
  * Marks chunks as partial. The mark is in a row of TimescaleDB's catalogue, so other writers that set the same mark
  * wait until the transaction ends. A long write therefore sets the mark on another connection, which takes additional
- * commits. A short write sets the mark in its own transaction, as does a long write when the other connection fails.
+ * commits. A short write sets the mark in its own transaction; a long write does so only if the other connection fails.
  */
 async function markPartial(transaction: Transaction, chunks: readonly Chunk[], isShort: boolean): Promise<void> {
   const mark = async (client: Queryable): Promise<void> => {

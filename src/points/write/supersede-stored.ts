@@ -40,7 +40,7 @@ const touched = ({ isCompressed }: StatementTarget, table: string) => (isCompres
 const removeRuns = (target: StatementTarget) => `
   delete from ${target.target} stored using ${RUNS} where ${isInRun('stored')}${touched(target, 'stored')}`;
 
-// Copies rows to history, but no row with the VersionTag that is being written, because the write replaces such a row
+// Copies rows to history, except rows with the VersionTag that is being written, because the write replaces such rows
 // (R-F2). The next statement deletes the rows; `delete … returning` is slower, because it materializes the rows on
 // disk.
 const supersede = (target: StatementTarget, history: string) => `
@@ -82,7 +82,7 @@ const surplus = (target: StatementTarget) => `
 
 // Deletes surplus versions. For each variable that loses a version, returns the first instant from which its past
 // states are complete (R-F9): the VersionTimestamp of the latest version that directly follows a deleted version of its
-// date, or null when such a follower is the version being written.
+// date, or null when the version being written directly follows a deleted version.
 const limit = (target: StatementTarget) => `${surplus(target)}, removed as (
     delete from ${target.target} history using surplus
     where history.variable_id = surplus.variable_id and history.date = surplus.date

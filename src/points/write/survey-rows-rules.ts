@@ -20,7 +20,7 @@ export interface Series {
   readonly isVersioned: boolean;
   /** Maximum number of tagged and of untagged versions per date, counted separately (R-F3). */
   readonly versionLimit: number;
-  /** High-water mark: no stored date is later. At -Infinity, no point is stored. */
+  /** High-water mark: no stored date is later; -Infinity when no point is stored. */
   readonly maxDateMicros: Micros;
   /** Greatest assigned VersionTimestamp; -Infinity when none was assigned. */
   readonly lastVersionTimestamp: Micros;

@@ -92,7 +92,7 @@ function elementParts(column: Column, cells: Cells, writeInstant: InstantWriter 
   return [Buffer.from(','), partOf(column, withNulls(cells, column), writeInstant, TEXTS)];
 }
 
-/** @returns the cells with each label as JSON text, `null` for a missing label; cells of other kinds as they are. */
+/** @returns the cells with each label as JSON text, `null` for a missing label; other cells are not changed. */
 function withNulls(cells: Cells, { kind }: Column): Cells {
   if (cells.kind !== 'codes') return cells;
   const textOf = (id: number): string => {

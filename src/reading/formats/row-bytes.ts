@@ -126,7 +126,10 @@ function numberPart(values: Float64Array, none: string): PartWriter {
   return { maxBytes: NUMBER_BYTES, write };
 }
 
-/** Copies the text of the previous row for the same instant, because most rows of a write share a VersionTimestamp. */
+/**
+ * When a row has the same instant as the previous row, copies the text instead of formatting the instant, because
+ * most rows of a write share a VersionTimestamp.
+ */
 function instantPart(values: Float64Array, writeInstant: InstantWriter): PartWriter {
   let last = Number.NaN;
   const text = new Uint8Array(INSTANT_BYTES);

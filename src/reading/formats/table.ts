@@ -41,5 +41,5 @@ export interface Table {
   readonly metadata?: () => ReadonlyMap<string, string>;
 }
 
-/** Writes an instant as ASCII text into `bytes` at offset `at`. @returns the offset after it. */
+/** Writes an instant as ASCII text into `bytes` at offset `at`. @returns the offset after the text. */
 export type InstantWriter = (bytes: Uint8Array, at: number, micros: Micros) => number;

@@ -42,7 +42,7 @@ const webhook = z
     disabledReason: z
       .string()
       .nullable()
-      .meta({ description: 'Why the service disabled the webhook; null when it did not.' }),
+      .meta({ description: 'Why the service disabled the webhook; null when the service has not disabled it.' }),
     createdDate: instantSchema,
     modifiedDate: instantSchema,
     lastExecution: z.object({ state: z.string(), date: instantSchema }).nullable(),
@@ -53,7 +53,7 @@ const webhook = z
 const light = { id: true, name: true, eventType: true, isEnabled: true } as const;
 const shown = z.object({ ...webhook.partial().shape, ...webhook.pick(light).shape }).meta({
   id: 'Webhook',
-  description: 'Members depend on the display level. For a USER, … replaces values that may hold credentials.',
+  description: 'Members depend on the display level. For a USER, values that may hold credentials are shown as "…".',
 });
 const made = z.object({ ...shown.shape, secret: z.string().optional() }).meta({
   id: 'WebhookWithSecret',

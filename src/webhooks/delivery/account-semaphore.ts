@@ -14,7 +14,7 @@ export interface AccountSemaphore {
 interface Account {
   used: number;
   readonly refused: Set<string>;
-  /** By key: the end of its reservation. Holds the keys that `leave` returned and that have not entered yet. */
+  /** Maps each key that `leave` returned and that has not entered yet to the end of the reservation of the key. */
   readonly reserved: Map<string, number>;
 }
 

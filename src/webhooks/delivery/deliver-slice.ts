@@ -110,16 +110,17 @@ async function release({ database, log }: DeliveryServices, { claimed }: DueAtte
   });
 }
 
-/** An attempt without an outcome, which is released; milliseconds until it is due again. */
+/** Result of an attempt that ended without an outcome. Its claim is released. */
 interface NoOutcome {
+  /** Milliseconds until the attempt is due again; 0 means that it keeps its due date. */
   readonly delayMs: number;
 }
 
 const isOutcome = (result: TryOutcome | NoOutcome): result is TryOutcome => 'state' in result;
 
 /**
- * @returns no outcome when the claim is lost already, `givingUp` is aborted before the receiver answers, or an internal
- * error ends the attempt.
+ * @returns the outcome; NoOutcome when the claim is lost already, `givingUp` is aborted before the receiver answers, or
+ * an internal error ends an attempt that may be repeated.
  */
 async function sendUnlessStopped(
   { send, leases, givingUp, log }: DeliveryServices,

@@ -22,8 +22,8 @@ const PURGE_INTERVAL_MS = 600_000;
 /** Fraction of `concurrency` that the webhooks of one account may use together. The product is rounded up. */
 const ACCOUNT_SHARE = 0.25;
 /**
- * Milliseconds during which the write of an outcome is retried after faults of the service. The claim may end meanwhile: another process may then claim
- * the attempt, send the message again and write its own outcome instead.
+ * Milliseconds during which the write of an outcome is retried after faults of the service. The claim may end
+ * meanwhile: another process may then claim the attempt, send the message again and write its own outcome instead.
  */
 const OUTCOME_PATIENCE_MS = 20_000;
 

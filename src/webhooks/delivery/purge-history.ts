@@ -1,6 +1,6 @@
 /**
- * Deletes in batches old messages (R-I5), old trial sends (R-I7) and the messages of webhooks that are marked as deleted;
- * then deletes the rows of these webhooks.
+ * Deletes in batches: old messages (R-I5), old trial sends (R-I7) and the messages of webhooks that are marked as
+ * deleted; then the rows of these webhooks.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 

@@ -8,7 +8,7 @@ import type { Transaction } from '../../platform/database/database.ts';
 export interface BacklogLimit {
   /**
    * Counts the backlogs whose cached count is stale.
-   * @returns the capacity of each backlog. A full backlog has none until a tenth of the limit is free again.
+   * @returns the capacity of each backlog. A full backlog has capacity 0 until a tenth of the limit is free again.
    */
   measure(transaction: Transaction, webhooks: readonly LimitedWebhook[]): Promise<Capacity>;
 }

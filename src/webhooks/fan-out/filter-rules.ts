@@ -5,7 +5,10 @@
  */
 import type { WebhookFilter } from '../webhook.ts';
 
-/** Ids of the entities that an occurrence, or a part of it, names. After a move: ids of the old and the new parent. */
+/**
+ * Ids of the entities that an occurrence, or a part of it, names. After a move, these include the ids of the old and of
+ * the new parent.
+ */
 export interface Concern {
   readonly variableId?: number;
   readonly sourceIds: readonly number[];

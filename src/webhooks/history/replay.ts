@@ -39,8 +39,7 @@ export interface ReplayServices {
  * message can be planned.
  * @returns the new entry, Pending.
  * @throws {DomainError} not_found, including for an entry of another webhook; conflict when the entry represents
- * dropped
- *   messages, the webhook is disabled, or the message is already waiting or being sent.
+ * dropped messages, the webhook is disabled, or the message is already waiting or being sent.
  */
 export async function replayEntry(
   transaction: Transaction,

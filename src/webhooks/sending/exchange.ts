@@ -36,8 +36,8 @@ export class TimeOutError extends Error {
 }
 
 const KEPT_BYTES = 4096;
-// Maximum length of a body that is read to its end, so that the connection can be used again. For a longer body the connection
-// is closed.
+// Maximum length of a body that is read to its end, so that the connection can be used again. After a longer body, the
+// connection is closed.
 const MAX_BYTES = 65_536;
 export const MAX_HEADER_BYTES = 16_384;
 const MAX_STALE_CONNECTIONS = 5;
@@ -57,8 +57,8 @@ export async function exchange(request: OutgoingRequest, agents: GuardedAgents, 
 }
 
 /**
- * Sends the request once. `isStale`: a kept-alive connection broke before any response, so the receiver had probably
- * closed it before the request arrived.
+ * Sends the request once. `isStale` means that a kept-alive connection broke before any response, so the receiver had
+ * probably closed the connection before the request arrived.
  */
 function exchangeOnce(
   { url, method, headers, body }: OutgoingRequest,

@@ -11,7 +11,7 @@ export function trialSchema(policy: TargetPolicy) {
   return lenientObject({
     ...shape,
     name: name.nullish().transform((given) => given ?? 'test'),
-    /** Id of a stored webhook whose secret signs the trial, see createTrial. */
+    /** Id of a stored webhook whose secret signs the trial send (see `createTrial` in trial-routes.ts). */
     id: z
       .unknown()
       .optional()

@@ -10,8 +10,8 @@ const QUARTER_MS = 900_000;
 const START_MS = Date.parse('2026-03-01T00:00:00Z');
 const QUARTERS = 48;
 /**
- * Maximum live points that the chart holds after all answers: each of the two generations of `LivePoints` holds at most
- * one answer of 30,000 points.
+ * Maximum number of live points that the chart holds after the last answer: each of the two generations of `LivePoints`
+ * holds at most one answer of 30,000 points.
  */
 const MAX_HELD = 60_000;
 

@@ -49,7 +49,7 @@ test('console webhooks: a webhook is created and tested; a delivery appears with
   await deliveries.getByText('"type": "DataPointsWritten"').waitFor();
   await delivered.first().getByRole('button', { name: 'Send again' }).click();
   await delivered.filter({ hasText: 'sent again' }).waitFor();
-  // The receiver has another secret than the webhook, so it counts each message as forged.
+  // The receiver's secret differs from the webhook's secret, so the receiver counts each message as forged.
   expect(receiver.forged).toHaveLength(3);
   expect(complaints.filter((text) => !text.includes('400'))).toEqual([]);
   await close();

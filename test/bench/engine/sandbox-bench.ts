@@ -67,7 +67,7 @@ async function benchOverhead(pool: SandboxPool, rRoot: string): Promise<Figure> 
     const plain = await timePlainR(rRoot);
     pairs.push([median(await timeRuns(pool, jobOf(MEANS, MEANS_POINTS), RUNS_A_ROUND)) - plain, plain]);
   }
-  const name = `what the sandbox adds to a run of ${MEANS_POINTS} points, from Node and back`;
+  const name = `time that the sandbox adds to a run of ${MEANS_POINTS} points, from Node and back`;
   return figure(name, 'of the same R code in a plain warm R process', 'ms', pairs);
 }
 

@@ -56,7 +56,7 @@ export interface FairnessCase<Load = unknown> {
   startLoad(load: Load, answered: () => void): Promise<StopLoad>;
 }
 
-/** Types a case: `startLoad` takes the load that `prepare` returns. */
+/** Lets TypeScript infer the type of the load: `startLoad` takes the load that `prepare` returns. */
 export function fairnessCase<Load>(given: FairnessCase<Load>): FairnessCase {
   return { ...given, startLoad: (load, answered) => given.startLoad(load as Load, answered) };
 }

@@ -290,7 +290,7 @@ describe('accounts: managing invitations', () => {
     [{ email: 'a@x.example', roles: ['KING'] }, '$.roles[0]'],
     [{ email: 'a@x.example', language: 'xx' }, '$.language'],
     [{ email: 'a@x.example', sites: [{ siteId: 999_999 }] }, '$.sites[0].siteId'],
-  ])('the invalid body %j is 400 (R-A5)', async (body, path) => {
+  ])('the invalid body %j gets 400 (R-A5)', async (body, path) => {
     expect(await api.manager.post(PATH, body)).toMatchObject({ status: 400, body: { details: [{ path }] } });
   });
 

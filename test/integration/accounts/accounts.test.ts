@@ -190,7 +190,7 @@ describe('accounts: the signed-in user', () => {
     expect(idsOf(await admin.get('/account/user/accounts'))).toHaveLength(2);
   });
 
-  it('activating an account makes it the account of the next token that is requested without an account (§4.1, R-B4)', async () => {
+  it('after a user activates an account, the next token request that names no account gets a token for this account (§4.1, R-B4)', async () => {
     const both = await signInPerson(api, 'both');
     expect((await both.post(`/account/user/active-account/${api.otherAccountId}`, undefined)).status).toBe(200);
     const next = await signInPerson(api, 'both');
@@ -198,7 +198,7 @@ describe('accounts: the signed-in user', () => {
     expect((await both.get('/account?displayLevel=Light')).body).toMatchObject({ id: api.accountId });
   });
 
-  it('signing out everywhere ends all refresh tokens of the user, and the access tokens issued before the second of the sign-out (R-B5)', async () => {
+  it('signing out everywhere ends all refresh tokens of the user, and the access tokens that were issued in an earlier second than the sign-out (R-B5)', async () => {
     await addPerson(api, 'leaver');
     const leaver = await signInPerson(api, 'leaver');
     const request = async (form: Readonly<Record<string, string>>) => {

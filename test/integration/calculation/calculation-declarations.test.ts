@@ -396,7 +396,7 @@ describe('calculation: schedules (R-H5)', () => {
 });
 
 describe('calculation: a chain of calculations (R-H11)', () => {
-  test('a run fails with the outcome loop when, after an edit of formulas, a change comes back to a variable that already passed it on (R-H11)', async () => {
+  test('a run fails with the outcome loop when, after an edit of formulas, the same change reaches its variable a second time (R-H11)', async () => {
     const source = await addHourly(1);
     const passOn = (variableId: number) => formula(input(variableId, { periodType: 'RelativeDate' }));
     const first = await calculations.addCalculated(passOn(source));

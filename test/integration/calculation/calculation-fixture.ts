@@ -69,7 +69,7 @@ export const sandboxOf = (run: Script) => ({
 
 export interface CalculationFixture {
   readonly caller: Caller;
-  /** Saves a declaration without an entry in its history. @throws {DomainError} as saveDeclaration. */
+  /** Saves a declaration without an entry in its history. @throws {DomainError} when the declaration is refused. */
   readonly save: (variableId: number, declaration: unknown) => Promise<void>;
   /** Adds a variable with the declaration. @returns its id. */
   readonly addCalculated: (declaration: unknown) => Promise<number>;

@@ -223,7 +223,7 @@ describe('calculation: faults of a sandbox', () => {
     return calculations.runsOf(variableId);
   };
 
-  test('the third and the fourth sandbox fault that a script causes each fail the run with outcome breaks_sandbox; an edited script starts with no faults (R-H7, R-H8)', async () => {
+  test('the third sandbox fault that a script causes makes its run fail with outcome breaks_sandbox, and the fourth fault makes the next run fail; an edited script starts with no faults (R-H7, R-H8)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
     const faults = [

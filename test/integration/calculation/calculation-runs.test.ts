@@ -39,7 +39,7 @@ interface Input {
   readonly [member: string]: unknown;
 }
 
-/** Adds a calculated variable; its inputs are triggers unless they say otherwise. @returns the variable's id. */
+/** Adds a calculated variable. Inputs without `canBeUsedAsATrigger` are triggers. @returns the variable's id. */
 const addCalculated = (inputs: readonly Input[]): Promise<number> =>
   calculations.addCalculated(
     calculated(
@@ -78,7 +78,7 @@ describe('calculation: a run that may read 100 points', () => {
   test.each([
     [MAX_INPUT_POINTS, 'ok', null],
     [MAX_INPUT_POINTS + 1, 'invalid_input', TOO_MANY_POINTS],
-    // So many points that reading must stop before the end.
+    // With so many points, the run must stop reading before the last point.
     [100_000, 'invalid_input', TOO_MANY_POINTS],
   ])('a run with an input of %i points ends with the outcome %s (R-H7)', async (count, outcome, message) => {
     const input = await store.addVariable({ isVersioned: false });
@@ -173,11 +173,11 @@ describe('calculation: a run that was abandoned', () => {
   });
 
   test.each(['before', 'after'] as const)(
-    'a new request for other dates waits as long as the run that is to be repeated, and keeps attempt 0; it is made %s a worker tries to repeat the run (R-H5)',
+    'a new request for other dates, made %s a worker tries to repeat the run, waits as long as the repetition and keeps attempt 0 (R-H5)',
     async (order) => {
       const variableId = await addCalculated([]);
       await force(variableId, OLD);
-      // The first repetition has no pause; the second has one.
+      // The first repetition has no pause before it; the second repetition has a pause.
       await expect(calculations.runWith(variableId, crash)).rejects.toThrow();
       await expect(calculations.runWith(variableId, crash)).rejects.toThrow();
       if (order === 'before') await force(variableId, NEW);

@@ -116,7 +116,8 @@ describe('files: POST /storage', () => {
     async (code, _what, message, path, body, headers: Readonly<Record<string, string>>) => {
       const countFiles = async () => (await stack.api.database.query('select from stored_file')).rowCount;
       const before = await countFiles();
-      // On a busy machine the server closes a connection whose refused body is still arriving, so no request may follow on it.
+      // On a busy machine the server closes a connection whose refused body is still arriving, so each request has its
+      // own connection.
       const response = await stack.post(path, body, { ...headers, connection: 'close' });
       expect([response.status, await response.json()]).toMatchObject([
         code,
@@ -316,7 +317,7 @@ describe('files: an uploaded file', () => {
     expect(new Uint8Array(await response.arrayBuffer())).toEqual(bytes);
   });
 
-  it('has event streams of its progress; a user may have 3 open for all files, and one more gets 429 until a client disconnects (R-A14)', async () => {
+  it('sends its progress as event streams; a user may have 3 event streams open for all files together, and a fourth gets 429 until a client disconnects (R-A14)', async () => {
     // Without an ingester, the files stay Queued, so their event streams stay open.
     await ingester.stop();
     const fileIds = [await stack.upload('one.csv', `${HEADER}\n`), await stack.upload('two.csv', `${HEADER}\n`)];

@@ -96,7 +96,7 @@ describe('watch: a watch', () => {
     expect(timestamps).toEqual([...timestamps].sort((a, b) => a - b));
   });
 
-  it('when it is resumed with a cursor, sends also the versions that were superseded meanwhile, in order (R-J1)', async () => {
+  it('when it is resumed with a cursor, also sends the versions that were superseded meanwhile, in order (R-J1)', async () => {
     const variableId = await addVariable({ isVersioned: true });
     await push(variableId, [
       { minute: 0, value: 0 },

@@ -143,7 +143,7 @@ describe('http listener: a minimum rate of request bodies', () => {
   /**
    * Sends a request whose body arrives slowly.
    * @param bytes size of the piece that is sent every 100 ms.
-   * @returns the answer; empty when the connection was closed without one.
+   * @returns the answer; empty when the connection was closed without an answer.
    */
   const trickle = async (port: number, bytes: number): Promise<string> => {
     const socket = connect(port, '127.0.0.1');

@@ -37,7 +37,7 @@ const ALL_SCREENS: readonly Screen[] = [...SCREENS, { ...PHONE, scheme: 'dark' }
 const ABOUT_A_PAGE =
   /"code":"(ContentSecurityPolicy|Generic|MixedContent|QuirksMode|Cookie)Issue"|"source":"(security|violation|rendering|javascript|deprecation)"/;
 
-/** Log entries to ignore: about a missing icon, and about a field that the test focused before the page could. */
+/** Log entries to ignore: about a missing icon, and about autofocus blocked because the test focused a field first. */
 const HARMLESS = /favicon|Autofocus processing was blocked because a document already has a focused element/;
 
 let api: TestApi;

@@ -44,7 +44,7 @@ async function signIn(username: string) {
 }
 
 describe('identity: cookies', () => {
-  it('cookies set before a sign-in give no access after it, which prevents session fixation (R-B2)', async () => {
+  it('cookies set before a sign-in give no access after the sign-in, which prevents session fixation (R-B2)', async () => {
     const { browser, before } = await signIn('uma');
     const { address } = startAuthorization(api.origin, { prompt: 'none' });
     const errorWith = async (cookie: string) => {

@@ -53,7 +53,7 @@ describe('identity: POST /account/user/create', () => {
     expect(await userIdOf(api, 'plain@north.example')).toBeTypeOf('string');
   });
 
-  it('the language of the mail defaults to the account’s (§4.2, R-B10)', async () => {
+  it('the language of the mail defaults to the language of the account (§4.2, R-B10)', async () => {
     await api.manager.put('/account', { language: 'nl' });
     for (const [name, more, subject] of [
       ['niet', {}, 'Uw toegang'],
@@ -92,7 +92,7 @@ describe('identity: POST /account/user/create', () => {
     expect(after).toEqual({ ...before, firstName: 'Nell' });
   });
 
-  it.each(['-1', '73', '1.5', 'x'])('delayToSendEmail=%s is 400 (§8, R-B12)', async (hours) => {
+  it.each(['-1', '73', '1.5', 'x'])('delayToSendEmail=%s gets 400 (§8, R-B12)', async (hours) => {
     const answer = await create({ email: 'never@north.example' }, `?delayToSendEmail=${hours}`);
     expect(answer).toMatchObject({ status: 400, body: { details: [{ path: 'query.delayToSendEmail' }] } });
   });
@@ -104,7 +104,7 @@ describe('identity: POST /account/user/create', () => {
        where to_address = 'patient@north.example'`,
     );
     expect(rows).toEqual([{ hours: 72, state: 'Waiting' }]);
-    // A mail queued later is sent before the delayed one.
+    // A mail queued later is sent before the delayed mail.
     await create({ userName: 'hasty', email: 'hasty@north.example' });
     await mailbox.next('hasty@north.example');
     expect(mailbox.mails.some(({ receivers }) => receivers.includes('patient@north.example'))).toBe(false);
@@ -193,7 +193,7 @@ describe('identity: resetpassword', () => {
     expect((await mailbox.next('rita@north.example', 2)).subject).toBe('Your password was changed');
   });
 
-  it('a link lasts an hour, and a newer one replaces it (R-B11)', async () => {
+  it('a link is valid for an hour, or until a newer link replaces it (R-B11)', async () => {
     const id = await newPerson('rolf');
     const first = await reset('rolf');
     await api.manager.post(`/account/user/${id}/resetpassword`, undefined);

@@ -15,7 +15,7 @@ interface Asked {
   readonly method?: string;
   readonly accept?: string;
   readonly language?: string;
-  /** Address of the client. Each test of too many attempts has its own, because attempts are counted by address. */
+  /** Address of the client; different in each test of too many attempts, which are counted by address. */
   readonly address?: string;
 }
 
@@ -96,7 +96,7 @@ describe('identity: paths of the issuer', () => {
     ['/reset-password?token=old', 'token'],
     ['/interaction/unknown', 'interaction'],
   ])(
-    '%s has an unknown %s: browsers get a page, programs get JSON, and both answers say that it has expired (R-B11)',
+    '%s has an unknown %s: browsers get a page, programs get JSON, and both answers say that the link or page has expired (R-B11)',
     async (path) => {
       expect(await ask(REALM + path, { language: 'nl' })).toMatchObject({
         ...{ status: 400, text: expect.stringContaining('Deze pagina is verlopen') },

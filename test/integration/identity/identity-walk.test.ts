@@ -217,7 +217,7 @@ describe.each(WALKERS)('identity: %s', (_who, client, ids) => {
     'finds no object by the query parameter %s with such an id (%s), neither in lists nor in totals (R-A5, R-A7, R-B9)',
     async (name, kind) => {
       const paths = listPaths();
-      // Sends GROUP requests at a time, so that none exceeds the limit of concurrent reads.
+      // Sends GROUP requests at a time, to stay within the limit of concurrent reads.
       for (let first = 0; first < paths.length; first += GROUP) {
         const asked = paths.slice(first, first + GROUP).map((path) => {
           const more = path.startsWith('/data') ? '&from=2025-01-01T00:00:00Z&to=2027-01-01T00:00:00Z' : '';

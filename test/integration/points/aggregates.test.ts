@@ -53,7 +53,7 @@ describe('points: civil buckets', () => {
     expect(autumn.map((row) => [row.date, row.countValue])).toEqual([['2026-10-25T00:00:00+02:00', 25]]);
   });
 
-  test('the repeated hour of autumn is two buckets (R-G1, R-A8)', async () => {
+  test('the hour that occurs twice at the clock change in autumn is two buckets (R-G1, R-A8)', async () => {
     const variableId = await everyStep('2026-10-25T00:00:00Z', '2026-10-25T02:00:00Z', 15);
     const rows = await read(variableId, 'granularity=Hour&aggregation=SUM&timeZoneId=Europe/Brussels');
     expect(rows.map((row) => [row.date, row.sumValue])).toEqual([
@@ -62,7 +62,7 @@ describe('points: civil buckets', () => {
     ]);
   });
 
-  test('a day with two midnights begins at the first, a day without midnight at the end of the gap (R-G1)', async () => {
+  test('a day with two midnights begins at the first midnight; a day whose midnight is skipped begins at the end of the skipped time (R-G1)', async () => {
     const azoresId = await everyStep('2026-10-25T00:00:00Z', '2026-10-26T01:00:00Z', 30);
     const azores = await read(azoresId, 'granularity=Day&aggregation=COUNT&timeZoneId=Atlantic/Azores');
     expect(azores.map((row) => [row.date, row.countValue])).toEqual([['2026-10-25T00:00:00+00:00', 50]]);
@@ -71,7 +71,7 @@ describe('points: civil buckets', () => {
     expect(brazil.map((row) => [row.date, row.countValue])).toEqual([['2018-11-04T01:00:00-02:00', 23]]);
   });
 
-  test('weeks begin on Monday, months and years on their first day, hours at full hours of the zone (R-G1)', async () => {
+  test('weeks begin on Monday, months and years begin on their first day, and hours begin at full hours of the zone (R-G1)', async () => {
     const variableId = await everyStep('2025-12-29T12:00:00Z', '2026-02-02T12:00:00Z', 24 * 60);
     const starts = async (granularity: string) =>
       column(await read(variableId, `granularity=${granularity}&timeZoneId=Asia/Kolkata`), 'date');

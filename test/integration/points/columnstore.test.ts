@@ -218,7 +218,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
   });
 });
 
-it('points: the list of versions counts points that were written after another variable was corrected in the same compressed chunk, although the session keeps its plans (R-F8)', async (test) => {
+it('points: the list of versions counts points that were written after another variable was corrected in the same compressed chunk, although the session keeps its cached query plans (R-F8)', async (test) => {
   if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
   const [corrected, written] = [
     await store.addVariable({ isVersioned: true }),

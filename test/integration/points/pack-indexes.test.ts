@@ -1,4 +1,4 @@
-/** Packing of chunks that are not compressed: rebuilds their indexes, and moves rows out of their last pages. */
+/** Packing of an uncompressed chunk: rows move out of its last pages, and its indexes are rebuilt. */
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createLog } from '../../../src/platform/log.ts';
 import { compressChunks } from '../../../src/points/columns/compress-chunks.ts';

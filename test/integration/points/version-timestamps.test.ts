@@ -68,7 +68,7 @@ describe('points: an as-of read', () => {
     const during = valuesAsOf(variableId, asOfMicros).finally(() => {
       isRead = true;
     });
-    // The latest state is readable meanwhile; the state as of that instant is not known yet.
+    // The latest state is readable meanwhile; the state as of `asOfMicros` is not known yet.
     expect((await store.read(variableId)).map(({ value }) => value)).toEqual([1]);
     expect(isRead).toBe(false);
     await writer.commit();

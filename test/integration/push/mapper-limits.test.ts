@@ -44,7 +44,7 @@ describe('mapper: isolation of accounts', () => {
   });
 });
 
-test('mapper: a body that is not UTF-8 is refused with the number of its first wrong line (R-D9, R-A5)', async () => {
+test('mapper: a body that is not UTF-8 is refused; the error names its first line that is not UTF-8 (R-D9, R-A5)', async () => {
   const body = { format: 'csv', hasHeader: true, bytes: Buffer.from('a;b\n1;2\n\xe9;3\n', 'latin1') } as const;
   const message = 'the body must be UTF-8; see line 3 of the body';
   const run = open().run({ accountId: 1 }, { expression: '[]', body, maxBytes: 1000 });

@@ -251,7 +251,7 @@ describe('push: /account/mappers', () => {
     expect((await api.database.query('select count(*) from push_operation')).rows).toEqual(before.rows);
   });
 
-  it('tests an unsaved expression with a CSV sample and stores no mapper; an invalid expression gives an error, as does a sample that is invalid JSON, an image or 1 MiB long (R-D9)', async () => {
+  it('tests an unsaved expression with a CSV sample and stores no mapper; an error is returned for an invalid expression and for a sample that is invalid JSON, an image or 1 MiB long (R-D9)', async () => {
     const given = { expression: '[$.{ "variableId": id, "data": [{ "date": at, "value": kwh }] }]' };
     const test = (members: object) => api.manager.post('/account/mappers/test', { ...given, ...members });
     const elements = [{ variableId: '1', data: [{ date: '2026-01-01T00:00:00Z', value: '2' }] }];

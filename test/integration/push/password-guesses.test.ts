@@ -56,7 +56,7 @@ async function guess(userName: string, count: number, networkOf: (guess: number)
 const signIn = (userName: string) => requestToken(api.origin, passwordGrant(userName));
 
 describe.concurrent('push: wrong Basic passwords', () => {
-  it('block the address of the guesser; the right password from another address is accepted, even by a process that has not cached it (R-B11)', async () => {
+  it('block the address of the guesser; the right password from another address is accepted, even by a process that has not cached this password (R-B11)', async () => {
     await addDevice('one');
     await guess('one', 2 * MAX_FAILURES, () => '192.0.2.1');
     expect(await push('one', PASSWORD, '192.0.2.1')).toBe(401);
@@ -73,7 +73,7 @@ describe.concurrent('push: wrong Basic passwords', () => {
     await expect(signIn('two')).rejects.toThrow('invalid_grant');
   });
 
-  it('block the address of the guesser even for a device that has pushed from it, when they reach 20 × SIGN_IN_MAX_FAILURES; the device is still accepted at another address (R-B11)', async () => {
+  it('block the address of the guesser even for a device that has pushed from this address, when the wrong passwords reach 20 × SIGN_IN_MAX_FAILURES; the device is still accepted at another address (R-B11)', async () => {
     await addDevice('three');
     expect(await push('three', PASSWORD, '192.0.2.3')).toBe(200);
     await guess('three', MANY - 1, () => '192.0.2.3');
@@ -84,7 +84,7 @@ describe.concurrent('push: wrong Basic passwords', () => {
     expect(await isAccepted('three', '192.0.2.4')).toBe(true);
   }, 30_000);
 
-  it('from many addresses block every address that has never sent the right password; an address that has sent it is not blocked (R-B11)', async () => {
+  it('from many addresses block every address that has never sent the right password; an address that has sent the right password is not blocked (R-B11)', async () => {
     await addDevice('four');
     expect(await push('four', PASSWORD, '198.51.100.1')).toBe(200);
     await guess('four', MANY - 1, (index) => `203.0.113.${index}`);

@@ -57,14 +57,14 @@ describe('push: HTTP Basic', () => {
     expect(answer.headers.get('www-authenticate')).toBe('Basic realm="tidemark", charset="UTF-8"');
   });
 
-  it('is offered as well as Bearer only if a request has no credentials (R-A5)', async () => {
+  it('is offered in the challenge, next to Bearer, only when the request has no credentials (R-A5)', async () => {
     const answer = await push();
     expect(answer.status).toBe(401);
     expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer .*, Basic realm/);
     expect((await push('Bearer x')).headers.get('www-authenticate')).not.toContain('Basic');
   });
 
-  it('is also accepted for reads, but for no change other than a push (R-A13, R-B6)', async () => {
+  it('is accepted for pushes and reads, but not for any change other than a push (R-A13, R-B6)', async () => {
     const client = createTestClient(api.origin);
     const headers = { authorization: encoded(`ann@example.test:${PASSWORD}`) };
     expect((await client.get('/sites', headers)).status).toBe(200);
@@ -109,7 +109,7 @@ describe('push: HTTP Basic', () => {
   it('is refused after too many wrong passwords, even with the right password, unless the right password is cached (R-B11)', async () => {
     const cached = await addPusher('ivan');
     expect((await push(encoded(`ivan:${PASSWORD}`))).status).toBe(200);
-    // Deletes the record that the network gave the right password: the limit is then 3 wrong passwords, not 60.
+    // Deletes the record that this network once sent the right password: the limit is then 3 wrong passwords, not 60.
     await api.database.query('delete from sign_in_source where user_id = $1', [cached]);
     const other = await addPusher('olga');
     for (const [name, tries] of [
@@ -213,7 +213,7 @@ describe('push: HTTP Basic with PUSH_BASIC_TOKEN_URL, the token endpoint of an i
     expect(ttlSec).toBe(3600);
   });
 
-  it('requests a token for pushes alone when the issuer refuses one for pushes and reads (R-A13, R-B7)', async () => {
+  it('requests a token with the push scope alone when the issuer refuses a token for pushes and reads (R-A13, R-B7)', async () => {
     await registerClient(api.database, { clientId: 'pusher', secret: 'p', scopes: ['push-data'] });
     const asked: (string | null)[] = [];
     const strict: typeof fetch = async (url, init) => {
@@ -228,7 +228,7 @@ describe('push: HTTP Basic with PUSH_BASIC_TOKEN_URL, the token endpoint of an i
     expect(verified.scopes).toEqual(new Set(['push-data']));
   });
 
-  it('the error dependency_unavailable has a cause for the log, which names the endpoint and what it answered (R-A5)', async () => {
+  it('the error dependency_unavailable has a cause for the log; the cause names the endpoint and its answer (R-A5)', async () => {
     const credentials = { userName: 'ann', password: 'x' };
     await expect(exchangeAt(endpoint(), 'x')(credentials)).rejects.toMatchObject({
       cause: { message: `PUSH_BASIC_TOKEN_URL (${endpoint()}) answered invalid_client` },

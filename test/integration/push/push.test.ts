@@ -203,7 +203,7 @@ describe('push: a target', () => {
     ['sourceName and mappingConfig', { sourceName: 'Boiler', mappingConfig: 'map-1' }],
     ['meterNumber and variableTypeId', { meterNumber: 'M-1', variableTypeId: 7 }],
     ['a serial number sent as a number', { sourceSerialNumber: 471100, variableTypeId: 8 }],
-    ['identifiers with names in any case (R-A3)', { SOURCESERIALNUMBER: 'SN-1', variabletypeID: 7 }],
+    ['identifiers with names in upper or lower case (R-A3)', { SOURCESERIALNUMBER: 'SN-1', variabletypeID: 7 }],
     ['variableId, with null identifiers (§2)', { variableId: 'v', sourceEan: null, mappingConfig: null }],
     ['four identifiers that agree', { variableId: 'v', sourceId: 's', mappingConfig: 'map-1', sourceName: 'Boiler' }],
   ])('is found by %s (R-D2)', async (_what, identifiers) => {
@@ -225,7 +225,7 @@ describe('push: a target', () => {
   it.each([
     ['target_not_found', 'an unknown variable', { variableId: 2_000_000_000 }],
     ['target_not_found', 'identifiers that disagree', { mappingConfig: 'map-2', sourceSerialNumber: '471100' }],
-    ['target_not_found', 'an identifier value in another case', { mappingConfig: 'MAP-2' }],
+    ['target_not_found', 'an identifier value in another letter case', { mappingConfig: 'MAP-2' }],
     ['target_not_found', 'missing identifiers', {}],
     ['target_ambiguous', 'a sourceName alone, of a source with two variables', { sourceName: 'Boiler' }],
   ])(
@@ -291,9 +291,9 @@ describe('push: a target', () => {
 describe('push: a local date', () => {
   it.each([
     ['a local date is in the zone of the source', '2026-01-01T12:00:00', '2026-01-01T11:00:00Z', undefined],
-    ['a repeated hour is the later instant', '2026-10-25T02:30:00', '2026-10-25T01:30:00Z', 'ambiguous_local_date'],
-    ['a skipped hour moves forward by the gap', '2026-03-29T02:30:00', '2026-03-29T01:30:00Z', 'skipped_local_date'],
-    ['the hour before the gap is not moved', '2026-03-29T01:59:59.999999', '2026-03-29T00:59:59.999999Z', undefined],
+    ['an ambiguous date is the later instant', '2026-10-25T02:30:00', '2026-10-25T01:30:00Z', 'ambiguous_local_date'],
+    ['a skipped date moves forward by the gap', '2026-03-29T02:30:00', '2026-03-29T01:30:00Z', 'skipped_local_date'],
+    ['a date before the gap is not moved', '2026-03-29T01:59:59.999999', '2026-03-29T00:59:59.999999Z', undefined],
     ['a date with an offset is not local', '2026-10-25T02:30:00+0200', '2026-10-25T00:30:00Z', undefined],
   ])('%s: %s is stored as %s (R-D4)', async (_rule, date, instant, warning) => {
     const siteId = await createSite(api.manager, { timeZoneId: 'UTC' });

@@ -35,7 +35,7 @@ interface Answer {
 const push = (body: unknown, query = '', client: TestClient = api.manager, headers = {}) =>
   client.post<Answer>(`/api/data${query}`, body, headers);
 
-/** Sends a push and returns its answer, without what differs from answer to answer: ids and the date. */
+/** Sends a push. @returns its answer without the parts that differ between answers: ids and the date. */
 async function answerOf(query: string, raw: string, headers: Record<string, string> = {}) {
   const answer = await api.manager.send('POST', `/api/data${query}`, undefined, { raw, headers });
   const shown = Object.fromEntries(answer.headers);
@@ -119,7 +119,7 @@ describe('push: small pushes', () => {
     ['not JSON', '[{]'],
     ['empty', ''],
     ['not UTF-8', Buffer.from([0x5b, 0xff, 0x5d])],
-  ])('a body that is %s is answered 400, as by the Hono app (R-D1)', async (_what, raw) => {
+  ])('a body that is %s gets the same 400 answer as from the Hono app (R-D1)', async (_what, raw) => {
     await push(one());
     const answer = await answerOf('', raw as string);
     expect(answer).toEqual(await answerOf(THROUGH_APP, raw as string));
@@ -129,7 +129,7 @@ describe('push: small pushes', () => {
   it.each([
     ['authorization', 401, 'Bearer wrong'],
     ['content-type', 415, 'text/plain'],
-  ])('a push with two %s headers is answered %i, as by the Hono app (R-D1, R-B1)', async (name, status, second) => {
+  ])('a push with two %s headers gets %i, also from the Hono app (R-D1, R-B1)', async (name, status, second) => {
     await push(one());
     const raw = JSON.stringify(one());
     const { hostname, port } = new URL(api.origin);

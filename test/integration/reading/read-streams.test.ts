@@ -222,7 +222,7 @@ describe('read streams: a gRPC reader', () => {
     ['-9223372036854775808', '9223372036854775807'],
     ['-62135596800000000', '253402300799999999'],
   ])(
-    'reads all points between the bounds %s and %s; a read that begins at the upper bound returns none, and so does a read as of the lower bound (R-J1)',
+    'reads all points between the bounds %s and %s; a read that begins at the upper bound and a read as of the lower bound return no points (R-J1)',
     async (first, last) => {
       const read = async (bounds: object): Promise<number> => {
         let points = 0;

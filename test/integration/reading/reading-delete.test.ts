@@ -85,7 +85,7 @@ describe('points: deletion', () => {
     expect(await countEvents()).toBe(eventsBefore);
   });
 
-  test('accepts member names in any case and reads a date without a zone as UTC (R-A3, R-G5)', async () => {
+  test('accepts member names in upper or lower case and reads a date without a zone as UTC (R-A3, R-G5)', async () => {
     const variableId = await withDays(1, 2);
     const body = { VARIABLEIDS: [String(variableId)], FromDateUTC: '2026-01-02T00:00:00', WhatIf: 'False' };
     expect((await remove(body)).body.results).toEqual([{ variableId, datapointCount: 1 }]);

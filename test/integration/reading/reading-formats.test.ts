@@ -15,7 +15,10 @@ import { type GatedTestApi, startGatedTestApi } from '../../support/services/sta
 const ARROW = 'application/vnd.apache.arrow.stream';
 const PARQUET = 'application/vnd.apache.parquet';
 const POINTS = 300_000;
-/** Bytes that the database sends: more than the first chunk of any answer needs, far fewer than POINTS points need. */
+/**
+ * The gate holds the answers of the database after this number of bytes, which is enough for the first chunk of any
+ * answer, but not for all POINTS points.
+ */
 const HELD_BYTES = 4_000_000;
 
 let api: GatedTestApi;
@@ -252,7 +255,7 @@ describe('read formats', () => {
 });
 
 describe('read formats: HEAD /data', () => {
-  test('answers the status and content type of GET without a database connection for reads (R-G4)', async () => {
+  test('answers with the status and content type of GET, and needs no database connection for reads (R-G4)', async () => {
     const reader = await startRead('text/csv', 'identity');
     reader.pause();
     const { status, headers, bytes } = await fetchRaw(api, `/data?variableId=${long}`, 'text/csv', { method: 'HEAD' });
@@ -283,7 +286,7 @@ describe('read formats: an answer that fails after it has begun', () => {
       const response = await startRead(accept, encoding);
       expect(response.statusCode).toBe(200);
       response.pause();
-      // On a busy machine, the statement of an earlier test, whose reader has disconnected, may still end.
+      // On a busy machine, a statement of an earlier test may still be running although its reader has disconnected.
       await eventually('the rest of the rows to wait, and earlier reads to end', async () => {
         const { rowCount } = await api.database.query(
           `select from pg_stat_activity where datname = current_database() and application_name = 'tidemark'

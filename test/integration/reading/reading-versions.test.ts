@@ -217,7 +217,7 @@ describe('version selection: aggregates over REST and gRPC (R-G2)', () => {
     expect(incomplete?.values).toEqual([Number.NaN, Number.NaN, Number.NaN]);
   });
 
-  test('granularity Day uses the days of timeZoneId, over gRPC as over REST (R-J1, R-G1)', async () => {
+  test('granularity Day uses the days of timeZoneId, both over gRPC and over REST (R-J1, R-G1)', async () => {
     const timeZoneId = 'Romance Standard Time';
     const found = await rows<Aggregated>(
       `variableId=${revised}&granularity=Day&timeZoneId=${encodeURIComponent(timeZoneId)}`,

@@ -153,7 +153,7 @@ describe('watch (server-sent events): refusals', () => {
     expect((await fetch(`${api.origin}/data/watch?${request}`, { headers: basic })).status).toBe(401);
   });
 
-  it('gRPC and HTTP watches count toward the same limits: a user at the maximum per user gets 429, as does an account at half of the maximum of the server; another account can open a watch (R-A14, R-J3)', async () => {
+  it('gRPC and HTTP watches count toward the same limits: a user at the maximum per user and an account at half of the maximum of the server get 429; another account can open a watch (R-A14, R-J3)', async () => {
     const request = `variableId=${structure.variableId}`;
     const reader = createGrpcReader(api.grpcAddress, api.manager.token);
     open.push(reader);

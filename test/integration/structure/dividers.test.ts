@@ -151,7 +151,7 @@ describe('variable: isDefault selects the target of a push that names only the s
     }
   });
 
-  it('a POST, a PUT or a move that would make a second default gets 409, which names the first; one of 6 concurrent POSTs of a default succeeds', async () => {
+  it('a POST, a PUT or a move that would make a second default gets 409, and the error names the first default; one of 6 concurrent POSTs of a default succeeds', async () => {
     const { siteId, sourceId, variableId } = await createStructure(api.manager, { isDefault: true });
     const message = `isDefault must be true for at most one variable of a source; it is true for variable ${variableId} ("Power") of source ${sourceId}`;
     const taken = { status: 409, body: { code: 'conflict', message, details: [{ path: '$.isDefault' }] } };

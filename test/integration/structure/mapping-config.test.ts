@@ -29,7 +29,7 @@ describe('variable: mappingConfig is unique within its source (R-D2)', () => {
     },
   });
 
-  it('POST of a taken mappingConfig answers 409 and names the variable that has it, whatever white space surrounds the text', async () => {
+  it('POST of a taken mappingConfig answers 409 and names the variable that has this mappingConfig, whatever white space surrounds the sent text', async () => {
     const { sourceId, variableId } = await make();
     for (const mappingConfig of ['kWh', ' kWh\t', '\u00a0kWh\ufeff']) {
       const answer = await api.manager.post(`/variables/source/${sourceId}`, { mappingConfig });
@@ -37,7 +37,7 @@ describe('variable: mappingConfig is unique within its source (R-D2)', () => {
     }
   });
 
-  it('PUT and PATCH of a taken mappingConfig answer 409, as does the move of a variable to a source where its mappingConfig is taken', async () => {
+  it('PUT and PATCH of a taken mappingConfig, and the move of a variable to a source where its mappingConfig is taken, answer 409', async () => {
     const { siteId, sourceId, variableId } = await make();
     const other = await createVariable(api.manager, sourceId, { mappingConfig: 'kwh' });
     const path = `/sources/${sourceId}/variables/${other}`;
@@ -64,7 +64,7 @@ describe('variable: mappingConfig is unique within its source (R-D2)', () => {
     for (const { body } of losers) expect(body.message).toContain(`variable ${winner?.body.id} `);
   });
 
-  it('a source may have mappingConfigs that differ only in letter case, and any number of absent or blank ones; different sources may have the same mappingConfig; a PUT of the body of GET succeeds', async () => {
+  it('a source may have variables whose mappingConfigs differ only in letter case, and any number of variables with an absent or blank mappingConfig; different sources may have the same mappingConfig; a PUT of the body of GET succeeds', async () => {
     const { siteId, sourceId, variableId } = await make();
     await createVariable(api.manager, sourceId, { mappingConfig: 'KWH' });
     await createVariable(api.manager, await createSource(api.manager, siteId), { mappingConfig: 'kWh' });

@@ -275,7 +275,7 @@ describe('structure: access', () => {
     }
   });
 
-  it('requests of a second account to read, change, delete or use a resource of the first get 404 (R-A5)', async () => {
+  it('requests of a second account to read, change, delete or use a resource of the first account get 404 (R-A5)', async () => {
     const theirs = await createStructure(api.manager);
     for (const path of paths(theirs)) expect((await api.stranger.get(path)).status, path).toBe(404);
     for (const [method, path, body] of changes(theirs)) {
@@ -363,7 +363,7 @@ describe('structure: a listing', () => {
     const ids: number[] = [];
     for (let index = 0; index < 5; index++)
       ids.push(await createVariable(api.manager, sourceId, { name: `${5 - index}` }));
-    // A row that was changed is no longer stored at its old place.
+    // PostgreSQL stores a changed row at a new place, so the storage order differs from the id order.
     await api.manager.put(`/sources/${sourceId}/variables/${ids[0]}`, { mappingConfig: 'moved' });
     const page = async (query: string, headers = {}) => {
       const answer = await api.manager.get<Members[]>(`/variables/source/${sourceId}?${query}`, headers);

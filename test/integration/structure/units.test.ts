@@ -156,7 +156,7 @@ describe('reading: points in a requested unit (R-C8, R-G3)', () => {
     expect(await values(`/data?${query}`, member)).toEqual([expect.closeTo(expected as number, 9)]);
   });
 
-  test('a read in an unknown unit is refused; so is a read of a variable whose unit is unknown, missing or of another family, and the error gives that reason', async () => {
+  test('a read is refused when the requested unit is unknown; a read is also refused when the unit of a variable is unknown, missing or of another family, and the error says which of these reasons applies', async () => {
     const cases = [
       [
         await withValues(KW, [1]),
@@ -272,7 +272,7 @@ describe('catalogues: entries of an account (R-C8)', () => {
     expect((await refusal('POST', '/units', { name: 'x', unitFamilyId: ENERGY, divisor: 0 }))[0]).toBe(400);
   });
 
-  test('an entry that is in use cannot be deleted: the answer is 409 and names what uses the entry', async () => {
+  test('an entry that is in use cannot be deleted: the answer is 409 and names a resource or unit that uses the entry', async () => {
     const family = await create('/unitFamily');
     const unit = await create('/units', { unitFamilyId: family.id });
     const types = {

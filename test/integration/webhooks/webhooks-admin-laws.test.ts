@@ -1,4 +1,7 @@
-/** POST and PUT accept the body of GET for any webhook, and a computed patch makes one webhook equal to another (rulings part C, R-I1, R-I6). */
+/**
+ * POST and PUT accept the body of GET for any webhook, and a computed patch makes one webhook equal to another
+ * (rulings part C, R-I1, R-I6).
+ */
 import fc from 'fast-check';
 import { createPatch } from 'rfc6902';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -59,7 +59,7 @@ describe('webhooks: POST /account/webhooks', () => {
     }
   });
 
-  it('matches member and enum names in any case and ignores unknown and read-only members (R-A3)', async () => {
+  it('matches member and enum names in upper or lower case and ignores unknown and read-only members (R-A3)', async () => {
     const members = { Name: 'n', URL: WEBHOOK.url, EVENTTYPE: 'sitecreated', IsEnabled: 'False', httpMETHOD: 'put' };
     const others = { id: 'x', createdDate: 'never', disabledReason: 'none', lastExecution: 5, colour: 'red' };
     const filter = { SiteIds: [String(own.siteId)] };

@@ -1,5 +1,5 @@
 /**
- * Replays what existing clients put on the wire (`test/fixtures/clients`) and compares the answers with the members
+ * Replays recorded requests of existing clients (`test/fixtures/clients`) and compares the answers with the members
  * these clients read. Knows nothing about the product but its URL.
  */
 import { readFileSync } from 'node:fs';

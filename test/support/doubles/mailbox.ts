@@ -48,7 +48,7 @@ export async function openMailbox(): Promise<Mailbox> {
         .then(() => callback(), callback);
     },
   });
-  // A role that is killed resets its connection. Without a listener, the server's event would end the test run.
+  // A role that is killed resets its connection. Without a listener, the server's `error` event would end the run.
   server.on('error', () => {});
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
   const { port } = server.server.address() as AddressInfo;

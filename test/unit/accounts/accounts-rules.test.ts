@@ -66,7 +66,7 @@ describe('accounts: permission to change a user and to grant a role (R-B8)', () 
     );
   });
 
-  test('no user grants a role above their own; of several roles the highest counts, and a user without roles is a USER (R-B8)', () => {
+  test('no user grants a role above their own; the highest of several roles counts, and a user without roles is a USER (R-B8)', () => {
     const kind = (mine: RoleName, given: RoleName) => planRoleGrant({ role: mine }, given).kind;
     for (const role of ['ADMIN', 'MANAGER'] as const) expect(kind('USER', role)).toBe('refused');
     expect(kind('MANAGER', 'ADMIN')).toBe('refused');
@@ -114,7 +114,7 @@ describe('accounts: the rate limit (R-B15)', () => {
     );
   });
 
-  test('a refused request is allowed after the announced wait (R-B15)', () => {
+  test('a refused request is allowed when it is repeated after the announced wait (R-B15)', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1000 }), fc.integer({ min: 0, max: 1e12 }), (perMinute, start) => {
         let fullAtMs: number | undefined;
@@ -171,7 +171,7 @@ describe('accounts: signing keys (R-B1, R-B2)', () => {
     expect(plan([0])).toEqual({ signingKid: 'k0', isNewDue: false, expiredKids: [] });
   });
 
-  test('a new key is published before it signs, and an old key stays until its tokens have expired (R-B1)', () => {
+  test('a new key is published before it signs, and an old key is kept until its tokens have expired (R-B1)', () => {
     expect(plan([1000])).toMatchObject({ signingKid: 'k0', isNewDue: true });
     expect(plan([1099, 99])).toEqual({ signingKid: 'k0', isNewDue: false, expiredKids: [] });
     expect(plan([1100, 100])).toEqual({ signingKid: 'k1', isNewDue: false, expiredKids: [] });

@@ -26,7 +26,7 @@ test('backup: a directory that a killed process prepared only in part becomes a 
   }
 });
 
-test('backup: a directory that has only a folder wal is refused', async () => {
+test('backup: a directory that contains only a folder named wal is refused', async () => {
   const directory = join(folder, 'foreign');
   await mkdir(join(directory, 'wal'), { recursive: true });
   await expect(claimDirectory(directory, OWNER)).rejects.toThrow(

@@ -171,7 +171,7 @@ describe('output: rows of one date', () => {
     expect(taken.warnings).toEqual([warning(2, 'date')]);
   });
 
-  test('with versioning, the last row of each Version is stored, in the order of these rows (§9.2, R-H3)', () => {
+  test('with versioning, the last row of each Version is stored, and the stored rows keep their order (§9.2, R-H3)', () => {
     const series = output({ dates: [1, 1, 1, 2], values: [10, 20, 30, 40], versions: ['a', 'b', 'a', 'a'] });
     const taken = take(series, VERSIONED);
     expect(taken.points.map(({ value, labels: { version } }) => [value, version])).toEqual([
@@ -182,7 +182,7 @@ describe('output: rows of one date', () => {
     expect(taken.warnings).toEqual([warning(1, 'date and Version')]);
   });
 
-  test('the rows are merged even when a slice ends between them (R-H3)', () => {
+  test('only one of the rows is stored, even when a slice ends between them (R-H3)', () => {
     const dates = Array.from({ length: SLICE_ROWS + 1 }, (_, row) => Math.min(row, SLICE_ROWS - 1));
     expect(take(output({ dates }), OVERWRITTEN).counts).toMatchObject({ merged: 1, stored: SLICE_ROWS });
   });
@@ -234,7 +234,7 @@ test.each([
   [[1, 8e9], /whole UNIX seconds from 1700-01-01 to 2199-12-31, got 8000000000 \(2223-07-06T14:13:20\.000Z\)$/],
   [[1, 1e300], /got 1e\+300$/],
 ])(
-  'output: the dates %j fail the run, and the error names the one that is fractional or out of range (R-H2)',
+  'output: the dates %j fail the run, and the error names the date that is fractional or out of range (R-H2)',
   (dates, message) => {
     expect(planOutput(output({ dates }), OVERWRITTEN)).toMatchObject({
       kind: 'invalid',

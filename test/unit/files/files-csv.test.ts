@@ -355,14 +355,15 @@ describe('files: a CSV read part by part', () => {
     );
   });
 
-  it('can be resumed after the first chunk, and ends at the same row and byte (R-E5)', async () => {
+  it('can be resumed after the first chunk, and then ends at the same row and byte as an uninterrupted read (R-E5)', async () => {
     const lines = Array.from({ length: 120_000 }, (_, index) => `1,${DATE}Z,${index}\n`);
     const text = `${HEADER}\n${lines.join('')}`;
     const whole = await read(text);
     expect(whole.positions.length).toBeGreaterThan(1);
     const [first] = whole.positions;
     const rest = await read(text, { from: first });
-    // A read from the beginning would end its first chunk at the same row as `whole`; a resumed read ends it later.
+    // A read from the beginning would end its first chunk at the same row as `whole`. The first chunk of a resumed read
+    // ends at a later row.
     expect(rest.positions[0]?.rows).toBeGreaterThan(first?.rows ?? Infinity);
     expect(rest.positions.at(-1)).toMatchObject({ rows: 120_000, rowNumber: 120_001, bytes: text.length });
   });

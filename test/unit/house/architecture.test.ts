@@ -282,7 +282,7 @@ test.each([
   expect(valueIn(browser)).toBe(valueIn(server));
 });
 
-test('architecture: four numbers are the same in SQL and TypeScript: bytes of a tuple, first own catalogue id, maximum version limit, maximum years of retention', () => {
+test('architecture: four numbers are the same in SQL and TypeScript: bytes of a tuple, first id of own catalogue entries, maximum version limit, maximum years of retention', () => {
   const numbersIn = (file: string, pattern: RegExp) =>
     [...read(file).matchAll(pattern)].map(([, text]) => Number(text));
   const operations = read('sql/functions/push_operations.sql');

@@ -1,4 +1,4 @@
-/** Serving the built console: caching, compression, who gets the page, and what the page may load. */
+/** Serving the built console: caching, compression, which requests get the page, and what the page may load. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

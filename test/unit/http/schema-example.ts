@@ -1,5 +1,6 @@
 /**
- * Builds an example of a JSON Schema. An object has its required members, or optional members when none is required.
+ * Builds an example value for a JSON Schema. An example object has its required members, or optional members when the
+ * schema requires none.
  */
 import type { JsonSchema } from '../../../src/http/openapi/json-schemas.ts';
 

@@ -47,7 +47,7 @@ describe('identity: paths of the issuer', () => {
     expect(planIssuerPath('/realms/tidemark/x', behindProxy)).toBe('/x');
   });
 
-  it('the issuer’s URL begins with AUTH_URL; without it, with API_URL; without both, with the listening address (§5)', () => {
+  it('the issuer’s URL begins with AUTH_URL; when AUTH_URL is not set, with API_URL; when neither is set, with the listening address (§5)', () => {
     const local = {
       HTTP_HOST: '127.0.0.1',
       HTTP_PORT: 8080,

@@ -154,7 +154,7 @@ describe('identity: token verification with key sets over HTTP', () => {
     await expect(verify(await expiredBySec(31))).rejects.toMatchObject({ message: 'the token has expired' });
   });
 
-  it('refuses a token whose claim nbf is more than 30 seconds in the future, and says so (R-B1)', async () => {
+  it('refuses a token whose claim nbf is more than 30 seconds in the future; the error says that the token is not valid yet (R-B1)', async () => {
     const { verify } = createVerifier([old]);
     const validInSec = (seconds: number) => old.sign('k1', { nbf: NOW_MS / 1000 + seconds });
     await expect(verify(await validInSec(30))).resolves.toBeDefined();

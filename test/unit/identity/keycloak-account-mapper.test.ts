@@ -16,7 +16,10 @@ const newSession = (attribute?: string): Session => ({
   ...(attribute !== undefined && { attribute }),
 });
 
-/** Runs the script for a token request. @returns the claim. Absent attributes, notes and fields are null, as in Java. */
+/**
+ * Runs the script for a token request. Absent attributes, notes and fields are null, as in Java.
+ * @returns the claim.
+ */
 function claimOf({ attribute, notes }: Session, form: Readonly<Record<string, string>> = {}): unknown {
   const globals = {
     exports: undefined as unknown,

@@ -1,4 +1,7 @@
-/** How image:check compares the confinement of a container with compose.yaml, and chooses the resource limits of containers. */
+/**
+ * How image:check compares the confinement of a container with compose.yaml, and chooses the resource limits of
+ * containers.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

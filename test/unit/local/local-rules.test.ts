@@ -85,7 +85,7 @@ describe('npm start: state of a checkout', () => {
     second?.[Symbol.dispose]();
   });
 
-  it('a requested port is used if it is free; if it is busy, another port is used, which is no ephemeral port of Linux', async () => {
+  it('a requested port is used if it is free; otherwise, another port below the ephemeral ports of Linux is used', async () => {
     const port = await findFreePort();
     expect(await findFreePort(port)).toBe(port);
     const taken = createServer();
@@ -127,7 +127,7 @@ describe('npm start: a service that cannot start', () => {
   });
 });
 
-it('npm start: namespaces cannot be used when the program for them is missing; the reason names the program', () => {
+it('npm start: namespaces cannot be used when the program that creates them is missing; the reason names the program', () => {
   vi.stubEnv('PATH', directory);
   try {
     expect(findNamespaceRefusal({})).toMatch(/^(bwrap|unshare) is not installed$/);

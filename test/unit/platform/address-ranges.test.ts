@@ -111,7 +111,7 @@ test.each([
     fc.assert(
       fc.property(any, any, fc.integer({ min: 0, max }), fc.option(fc.nat(max - 1)), (base, drawn, prefix, bit) => {
         const range = parseRange(`${base}/${prefix}`);
-        // An address that differs from the base in one bit is in the range if and only if that bit comes after the prefix.
+        // An address that differs from the base in one bit is in the range if and only if this bit is after the prefix.
         const other = bit === null ? drawn : flipBit(base, bit);
         fc.pre(!isPublicAddress(other));
         const isInside = bitsOf(base).slice(0, prefix) === bitsOf(other).slice(0, prefix);

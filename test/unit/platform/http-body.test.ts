@@ -116,7 +116,7 @@ describe('http: encodings of a JSON body', () => {
     }
   });
 
-  it('bytes that are not UTF-16 as Content-Type says are refused; the error names Content-Type (R-A5)', async () => {
+  it('bytes that are not valid UTF-16 are refused when Content-Type names UTF-16; the error names Content-Type (R-A5)', async () => {
     const sent = { bytes: Uint8Array.from([0x7b]), cuts: [] };
     const reading = readJsonBody(requestOf(sent, { 'content-type': 'application/json; charset=utf-16' }));
     await expect(reading).rejects.toThrow('the body must be UTF-16LE, as its Content-Type says');

@@ -122,7 +122,7 @@ describe('platform: civil time', () => {
   const seconds = fc.integer({ min: Date.UTC(1700, 0, 1) / 1000, max: Date.UTC(2199, 0, 1) / 1000 });
   const zonedAt = (timeZoneId: string, second: number) =>
     Temporal.Instant.fromEpochMilliseconds(second * 1000).toZonedDateTimeISO(timeZoneId);
-  /** An instant in seconds, and its zone; half of the instants are at most two hours from a clock change of the zone. */
+  /** An instant in seconds, and its zone. Half of the instants are within two hours of a clock change of the zone. */
   const instants = fc
     .tuple(zone, seconds, fc.option(fc.integer({ min: -7200, max: 7200 })))
     .map(([timeZoneId, second, distance]) => {

@@ -150,7 +150,7 @@ describe('write plan', () => {
     );
   });
 
-  it('plans runs that contain only written dates, and all those up to the latest date of the variable before the write', () => {
+  it('plans runs that contain only written dates and include every written date up to the latest date that the variable had before the write', () => {
     fc.assert(
       fc.property(batches, states, (given, known) => {
         const made = plan(given, ...known);

@@ -76,7 +76,7 @@ function decode(tuples: Buffer): Row[] {
   return rows;
 }
 
-/** @returns the readings with a target, in body order; of readings with an equal key, only the last. */
+/** @returns the readings with a target, in body order; when readings have an equal key, only the last is returned. */
 function expectedRows(elements: readonly Element[]): Row[] {
   const rows = elements.flatMap(({ variableId, readings, divider }) =>
     readings.map(({ date, value, label }) => {

@@ -25,7 +25,7 @@ describe('reading: the summary of two versions (R-G6)', () => {
     });
   });
 
-  test('the counts and the mean difference cover all batches of values that were added', () => {
+  test('the counts and the mean difference cover the values of all batches', () => {
     expect(
       summaryOf(
         [

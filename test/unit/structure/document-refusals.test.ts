@@ -24,7 +24,10 @@ async function stage(read: (batches: RowBatches) => Promise<unknown>) {
 
 const readJson = (text: string) => stage((batches) => readJsonRows(sourceOf(Buffer.from(text)), batches));
 
-/** Reads a workbook with one sheet. @param rows XML of its rows; undefined when the workbook lacks the sheet it lists. */
+/**
+ * Reads a workbook with one sheet.
+ * @param rows XML of the rows of the sheet; undefined when the workbook lists the sheet but does not contain the sheet.
+ */
 function readSheet(name: string, rows: string | undefined) {
   const sheet = `<worksheet><sheetData>${rows ?? ''}</sheetData></worksheet>`;
   const entries = workbookEntries({ sheet })

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { RowBatches } from '../../../src/structure/exchange/reading/row-batches.ts';
 
-test('structure import: of the 150 unknown members of a row, the first 100 are reported by name', async () => {
+test('structure import: the first 100 of the 150 unknown members of a row are reported by name', async () => {
   const batches = new RowBatches(10, async () => {});
   const unknown = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`extra${index}`, 1]));
   await batches.add('sites', '$.sites[0]', (member) => member, { name: 'Mill', ...unknown });

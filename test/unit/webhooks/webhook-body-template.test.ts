@@ -149,7 +149,7 @@ describe('webhook body template: data cannot change the structure of JSON (R-I1)
 
 const MARK = 'mark';
 
-/** @returns the nesting of a value, with the type of each scalar in place of the scalar, and without names of members. */
+/** @returns the nesting of a value, with the type of each scalar in place of the scalar, and without member names. */
 function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shapeOf);
   if (typeof value === 'object' && value !== null) return Object.values(value).map(shapeOf);

@@ -136,7 +136,7 @@ describe('webhook fan-out: filter', () => {
     ['CalculationFailed', { variableId: 3 }, { sourceIds: [2] }, false],
     ['UserCreated', { id: 'a' }, { siteIds: [1] }, false],
     ['UserCreated', { id: 'a' }, {}, true],
-  ] as const)('does an event %s with %j match the filter %j? %s (R-I1)', (type, data, filter, wanted) => {
+  ] as const)('whether an event %s with %j matches the filter %j: %s (R-I1)', (type, data, filter, wanted) => {
     expect(matches(filter, type, data)).toBe(wanted);
   });
 

@@ -41,7 +41,7 @@ beforeAll(async () => {
 const hostile = (name: string, parts?: Partial<SandboxJob>) =>
   runBesideHonest(pool, () => runHostile(pool, name, parts));
 
-/** After each test, the next runs of the same variable and of another variable work and find no trace (R-H7). */
+/** After each test, new runs of the same and of another variable work and find no trace of the script (R-H7). */
 afterEach(async () => {
   for (const id of [TARGET.id, TARGET.id + 1]) {
     const next = await runHostile(pool, 'find-traces', { target: { ...TARGET, id, sourceId: id } });
@@ -144,7 +144,7 @@ describe('sandbox: isolation', () => {
     });
   });
 
-  test('a run leaves no trace for the next one (R-H7)', async () => {
+  test('a run leaves no trace that the next run can find (R-H7)', async () => {
     expect((await hostile('leave-traces')).kind).toBe('ok');
     expect(await runHostile(pool, 'find-traces')).toMatchObject({ kind: 'ok', errors: [] });
   });

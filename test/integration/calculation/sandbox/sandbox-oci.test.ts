@@ -26,7 +26,7 @@ const LIMITS = {
   CALC_CONCURRENCY: 3,
 };
 
-/** @returns why podman cannot be used here; undefined when it can. */
+/** @returns the reason why podman cannot be used here; undefined when podman can be used. */
 function findObstacle(): string | undefined {
   if (process.getuid?.() !== 0) return 'the tests do not run as root';
   const { status, error, stderr } = spawnSync(COMMAND[0] ?? '', [...COMMAND.slice(1), 'info'], { encoding: 'utf8' });
@@ -90,7 +90,7 @@ describe.skipIf(obstacle !== undefined)('sandbox: podman', () => {
     ['fork-bomb', 'processes'],
     ['endless-loop', 'cpu_time'],
   ])(
-    'the script %s is stopped by the limit of %s, and the next run finds no trace of it (R-H7)',
+    'the script %s is stopped by the limit of %s, and the next run finds no trace of the script (R-H7)',
     async (script, limit) => {
       expect(await runHostile(pool, script)).toMatchObject({ kind: 'limit', limit });
       expect(await runHostile(pool, 'find-traces')).toMatchObject({ kind: 'ok', errors: [] });

@@ -21,8 +21,8 @@ const request = (table: keyof typeof PURGES, accountId: number, firstId: number,
     [accountId, firstId, count],
   );
 
-describe.each(['point_purge', 'version_purge'] as const)('purges in the queue %s', (table) => {
-  it('of accounts take turns: a long queue of one account delays another account by one purge (R-A14)', async () => {
+describe.each(['point_purge', 'version_purge'] as const)('background purges: the queue %s', (table) => {
+  it('accounts take turns: many waiting purges of one account delay another account by one purge only (R-A14)', async () => {
     for (const [accountId, count] of [
       [7, 4],
       [8, 1],
@@ -35,7 +35,7 @@ describe.each(['point_purge', 'version_purge'] as const)('purges in the queue %s
     expect(accounts).toEqual([7, 8, 9, 7, 9, 7, 7]);
   });
 
-  it('of one account run in the order of the requests', async () => {
+  it('the purges of one account run in the order of the requests', async () => {
     for (const id of [3, 1, 2]) await request(table, 7, id, 1);
     const variableIds: number[] = [];
     let turn: PurgeTurn | undefined;
@@ -48,7 +48,7 @@ describe.each(['point_purge', 'version_purge'] as const)('purges in the queue %s
     expect(variableIds).toEqual([3, 1, 2]);
   });
 
-  it('are found through an index, without a sort, in a queue of 20,000', async () => {
+  it('the next purge in a queue of 20,000 is found through an index, without a sort', async () => {
     await request(table, 7, 1, 20_000);
     await store.database.query(`analyze ${table}`);
     const explained = `explain (costs off) ${takeFrom(table).replace('$1', '6')}`;

@@ -174,7 +174,7 @@ describe('structure import: forms', () => {
     expect(await formsOf(sites[1]?.id)).toMatchObject({ catalogues: [], forms: [] });
   });
 
-  test('the forms in an imported document apply to the clientData in the same document; a document with a fault is refused whole, with the path of each fault (R-C11, R-A5)', async () => {
+  test('the forms in an imported document apply to the clientData in the same document; a document with a fault is refused as a whole, with the path of each fault (R-C11, R-A5)', async () => {
     const manager = await stack.newAccount();
     const problemsOf = async (content: typeof document | object) => {
       const { state, problems } = await stack.run(manager, content);

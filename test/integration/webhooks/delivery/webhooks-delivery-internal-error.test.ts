@@ -54,7 +54,7 @@ async function attemptsOf(webhookId: string): Promise<readonly unknown[]> {
   return (await api.database.query(sql, [webhookId])).rows;
 }
 
-test('webhook delivery: an attempt that an internal error ends stays Pending with the same number, is due again in 60 s, and does not pause the webhook; for a message older than a day, the attempt counts as failed (R-A15, R-I3)', async () => {
+test('webhook delivery: an attempt that ends with an internal error stays Pending with the same number, is due again in 60 s, and does not pause the webhook; for a message older than a day, the attempt counts as failed (R-A15, R-I3)', async () => {
   const webhookId = await addWebhook(3);
   await deliver(webhookId, () => Promise.reject(new Error('a bug')));
   const { rows } = await api.database.query(
@@ -79,7 +79,7 @@ test('webhook delivery: an attempt that an internal error ends stays Pending wit
   ]);
 });
 
-test('webhook delivery: an attempt that the receiver fails counts and is retried with the next number (R-I3)', async () => {
+test('webhook delivery: an attempt that fails at the receiver is counted and retried with the next number (R-I3)', async () => {
   const webhookId = await addWebhook(1);
   const request = { method: 'POST', url: 'https://receiver.example', headers: {}, body: '' };
   const outcome = { state: 'Failed', request, error: 'refused', durationMs: 1 };

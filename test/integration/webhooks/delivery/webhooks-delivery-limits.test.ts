@@ -26,7 +26,7 @@ beforeAll(async () => {
   await addPerson(api, 'mona', { role: 'MANAGER', email: 'mona@south.example', accountIds: [api.otherAccountId] });
   await addPerson(api, 'lock', { role: 'MANAGER', email: 'lock@north.example' });
   await api.database.query(`update app_user set language = 'fr-BE' where user_name = 'fleur'`);
-  // The user `karl` was locked until an hour ago; the user `lock` still is.
+  // The user `karl` was locked until an hour ago; the user `lock` is still locked.
   await api.database.query(
     `update app_user set is_locked = true, locked_until = now() + case user_name when 'lock' then 1 else -1 end * interval '1 h'
      where user_name in ('karl', 'lock')`,

@@ -25,7 +25,7 @@ async function addPaused(waiting: number): Promise<string> {
   return webhookId;
 }
 
-test('webhook delivery: a replay is sent although its webhook is paused and the message that wakes the deliverer was lost (R-I5, R-K3)', async () => {
+test('webhook delivery: a replay is sent although its webhook is paused and the wake-up of the deliverer was lost (R-I5, R-K3)', async () => {
   const webhookId = await addPaused(2);
   const { rows } = await delivery.api.database.query<{ eventId: string }>(
     `insert into webhook_attempt (event_id, webhook_id, attempt, is_replay)

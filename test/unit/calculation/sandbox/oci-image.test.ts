@@ -24,7 +24,7 @@ test('OCI image: when tar cannot read all of R_ROOT, the imported image is remov
     string,
     string,
   ];
-  // Knows no image, and imports whatever it is given.
+  // This engine knows no image, and every import succeeds.
   writeFileSync(
     engine,
     `#!/bin/sh\necho "$@" >> ${calls}\ncase "$2" in inspect) exit 1 ;; esac\n[ "$1" != import ] || cat > /dev/null\n`,

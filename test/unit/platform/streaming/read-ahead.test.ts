@@ -67,7 +67,7 @@ describe('platform: read ahead', () => {
     });
   });
 
-  test('a consumer that leaves ends the producer and frees the memory', async () => {
+  test('when the consumer stops reading, the producer ends and the memory is freed', async () => {
     const { state, read, takenBytes } = open(50, 3);
     await read.next();
     await settle();
@@ -76,7 +76,7 @@ describe('platform: read ahead', () => {
     expect(state.produced).toBeLessThan(10);
   });
 
-  test('an aborted signal ends the items with its reason, even when the producer ignores the signal', async () => {
+  test('when the signal is aborted, reading fails with the reason of the signal, even when the producer ignores the signal', async () => {
     const leaving = new AbortController();
     const read = readAhead(
       async function* () {

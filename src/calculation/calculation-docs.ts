@@ -67,10 +67,10 @@ const notes = {
   line: z.int().nullable().exactOptional(),
   limit: z.string().exactOptional(),
   signal: z.union([z.string(), z.int()]).nullable().exactOptional(),
-  faultCause: z
-    .enum(['run', 'sandbox'])
-    .exactOptional()
-    .meta({ description: '`run` when the sandbox ended during this run and had no other run; otherwise `sandbox`.' }),
+  faultCause: z.enum(['run', 'sandbox']).exactOptional().meta({
+    description:
+      '`run` when the sandbox ended during this run and no other run was in the sandbox; otherwise `sandbox`.',
+  }),
   scriptHash: z.string().exactOptional().meta({ description: 'SHA-256 of the scripts; only after a fault.' }),
 };
 const counts = z.partialRecord(z.enum(['read', 'returned', 'dropped', 'outside', 'merged', 'stored']), z.int().min(0));

@@ -1,7 +1,10 @@
 /** Processes as /proc shows them. A process may end between two reads, so a process that has ended reads as empty. */
 import { readFileSync } from 'node:fs';
 
-/** @returns the content of `/proc/PID/file`; an empty string when the process has ended. */
+/**
+ * @returns the content of `/proc/PID/file`; an empty string when the process has ended, is a zombie without this file,
+ * or belongs to another program and may not be read.
+ */
 export function readProcess(pid: number | string, file: string): string {
   return ifRunning(() => readFileSync(`/proc/${pid}/${file}`, 'utf8')) ?? '';
 }
@@ -20,12 +23,15 @@ export function descendantsOf(pid: number): readonly number[] {
 export const signalAll = (pids: readonly number[], signal: NodeJS.Signals): number =>
   pids.filter((pid) => ifRunning(() => process.kill(pid, signal))).length;
 
-/** @returns the result of `ask`; undefined when the inspected process has ended. @throws every other error of `ask`. */
+/** Codes for a process that has ended (ESRCH, ENOENT), the `mountinfo` of a zombie, and an unreadable `environ`. */
+const UNREADABLE = ['ESRCH', 'ENOENT', 'EINVAL', 'EACCES'];
+
+/** @returns the result of `ask`; undefined when `ask` fails with a code in UNREADABLE. @throws its other errors. */
 function ifRunning<Result>(ask: () => Result): Result | undefined {
   try {
     return ask();
   } catch (error) {
-    if (['ESRCH', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    if (UNREADABLE.includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
     throw error;
   }
 }

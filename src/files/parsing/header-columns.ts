@@ -22,7 +22,7 @@ export interface Columns {
 
 type Role = 'date' | 'value' | 'version' | 'tags' | Identifier;
 
-// A Map, because an object would find a column named __proto__.
+// A Map, because looking up a column named `__proto__` in an object finds a member that every object inherits.
 const ROLES: ReadonlyMap<string, Role> = new Map([
   ['date', 'date'],
   ['value', 'value'],

@@ -19,7 +19,7 @@ export const END_OF_FILE = 'the end of the file';
 
 const TOKEN = /[ \t]+|#.*|(->|[{};,=])|("(?:[^"\\]|\\.)*")|([^\s{};,="#]+)/y;
 
-/** Cursor over the tokens of a file. `due`, `text` and `word` throw an error with the position of a token they refuse. */
+/** Cursor over the tokens of a file. The errors of `due`, `text` and `word` have the position of the refused token. */
 export interface Cursor {
   readonly file: string;
   /** Returns the next token, or the token `ahead` places after it. Takes no token. */

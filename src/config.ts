@@ -140,7 +140,7 @@ export const SETTINGS = {
   ),
   SIGN_IN_MAX_FAILURES: setting(
     integer(1, 1000).default(5),
-    'Consecutive wrong passwords for a user from one network after which the user cannot sign in from that network for SIGN_IN_LOCK_SEC; 20 times as many for HTTP Basic from a network that gave the right password within 30 days.',
+    'Number of consecutive wrong passwords for a user from one network that locks the user out of that network for SIGN_IN_LOCK_SEC. The number is 20 times as high for HTTP Basic from a network that gave the right password within 30 days.',
   ),
   SIGN_IN_LOCK_SEC: setting(
     integer(1, 86_400).default(900),

@@ -45,7 +45,7 @@ interface StoredEntry {
   readonly aggregate: number | null;
 }
 
-/** @param siteIds limits the rows to the entries of `USED` and the families of their units; empty means all entries. */
+/** @param siteIds when not empty, only entries in use (see `USED`) and the families of units in use are returned. */
 export async function readEntryRows(
   queryable: Queryable,
   accountId: number,

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
  * or belongs to another program and may not be read.
  */
 export function readProcess(pid: number | string, file: string): string {
-  return ifRunning(() => readFileSync(`/proc/${pid}/${file}`, 'utf8')) ?? '';
+  return unless(UNREADABLE, () => readFileSync(`/proc/${pid}/${file}`, 'utf8')) ?? '';
 }
 
 /** @returns the ids of the children that the main thread of a process has started; none when the process has ended. */
@@ -19,19 +19,21 @@ export function descendantsOf(pid: number): readonly number[] {
   return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
 }
 
-/** @returns the number of signalled processes that still ran. */
+/** @returns the number of processes that were running when they were signalled. */
 export const signalAll = (pids: readonly number[], signal: NodeJS.Signals): number =>
-  pids.filter((pid) => ifRunning(() => process.kill(pid, signal))).length;
+  pids.filter((pid) => unless(ENDED, () => process.kill(pid, signal))).length;
 
-/** Codes for a process that has ended (ESRCH, ENOENT), the `mountinfo` of a zombie, and an unreadable `environ`. */
-const UNREADABLE = ['ESRCH', 'ENOENT', 'EINVAL', 'EACCES'];
+/** Codes of calls about a process that has ended. */
+const ENDED = ['ESRCH', 'ENOENT'];
+/** Also the codes of reading the `mountinfo` of a zombie (EINVAL) and an `environ` without permission (EACCES). */
+const UNREADABLE = [...ENDED, 'EINVAL', 'EACCES'];
 
-/** @returns the result of `ask`; undefined when `ask` fails with a code in UNREADABLE. @throws its other errors. */
-function ifRunning<Result>(ask: () => Result): Result | undefined {
+/** @returns the result of `ask`; undefined when `ask` fails with one of the codes. @throws the other errors of `ask`. */
+function unless<Result>(codes: readonly string[], ask: () => Result): Result | undefined {
   try {
     return ask();
   } catch (error) {
-    if (UNREADABLE.includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    if (codes.includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 /** Resident memory of a process and its children, from /proc, in MB. */
-import { writeFileSync } from 'node:fs';
-import { childrenOf, readProcess } from '../../support/processes.ts';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { childrenOf } from '../../support/processes.ts';
 
 /**
  * @returns the sum of the peaks of resident memory of the process and its children during `work`, minus their resident
@@ -18,6 +18,6 @@ export async function memoryGrowth(pid: number, work: () => Promise<unknown>): P
 
 /** @param name a line of /proc/PID/status in kB, such as VmHWM. @returns MB. */
 export function memoryOf(pid: number, name: string): number {
-  const line = new RegExp(`${name}:\\s+(\\d+) kB`).exec(readProcess(pid, 'status'));
+  const line = new RegExp(`${name}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
   return (Number(line?.[1]) * 1024) / 1e6;
 }

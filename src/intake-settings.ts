@@ -102,7 +102,7 @@ export const INTAKE_SETTINGS = {
   ),
   STRUCTURE_IMPORT_MAX_WAITING: setting(
     integer(1, 1000).default(10),
-    'Maximum structure imports of an account that wait or are being processed; further imports get status 503.',
+    'Maximum number of structure imports per account, waiting or in process; further imports get status 503.',
   ),
   STRUCTURE_IMPORT_CONCURRENCY: setting(
     integer(2, 64).default(2),

@@ -13,7 +13,7 @@ import { HandBack } from './hand-back.ts';
 const TAKE_BACK_AFTER_MS = 25;
 
 const STOPPING = 'the calculator stopped before the run ended; the run is repeated';
-const TAKEN_BACK = 'the account had borrowed the slot of the run from an account that needed it; the run is repeated';
+const TAKEN_BACK = 'the run used a slot borrowed from another account, which needed the slot back; the run is repeated';
 
 export interface Dispatcher {
   add(turns: readonly Turn[]): void;

@@ -49,7 +49,7 @@ export interface RootProgram {
    * `inherit`, the program also reads the input of this process.
    */
   readonly output: number | 'pipe' | 'inherit';
-  /** Descriptor of a lock that the program holds as long as any of its processes lives. */
+  /** Descriptor of a lock that stays held while any process of the program runs. */
   readonly lock?: number;
 }
 

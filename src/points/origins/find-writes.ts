@@ -36,8 +36,8 @@ interface WriteRow extends Omit<FoundWrite, 'positions' | 'operationIds'> {
  * Finds the writes of versions of one variable. The VersionTimestamps of a variable ascend from write to write, so a
  * version belongs to the variable's last write whose VersionTimestamp is not later than that of the version.
  * @param versionTimestamps microseconds since 1970.
- * @returns the write of each version, by the VersionTimestamp of the version. A version has no entry when it did
- * not come from a push or file, or when the record of its write is no longer kept.
+ * @returns the write of each version, by the VersionTimestamp of the version. A version has no entry when
+ * no push or file wrote it, or when the record of its write has been deleted.
  */
 export async function findWrites(
   queryable: Queryable,

@@ -96,8 +96,8 @@ const limit = (target: StatementTarget) => `${surplus(target)}, removed as (
               then (extract(epoch from max(newer_timestamp)) * 1000000)::int8 end as "historyFromMicros"
   from surplus group by variable_id`;
 
-// Finds the span of VersionTimestamps of surplus versions, so that a compressed chunk decompresses only its batches in
-// this span: usually no batch, or only the batches of the oldest version.
+// Finds the span of VersionTimestamps of surplus versions. A compressed chunk then decompresses only the batches in this
+// span. Usually these are the batches of the oldest version, or there are none.
 const surplusSpan = (target: StatementTarget) => `${surplus(target)}
   select min(version_timestamp)::text as "from", max(version_timestamp)::text as "to" from surplus`;
 

@@ -22,7 +22,7 @@ export interface Admission {
    */
   hasCapacity(accountId: number): boolean;
   /**
-   * @throws {DomainError} queue_full unless the bytes of the account in the queue are fewer than the free bytes.
+   * @throws {DomainError} queue_full unless the account has fewer bytes in the queue than are free.
    */
   assertQueueCapacity(accountId: number): Promise<void>;
   /** Adds the bytes of readings that were just queued to the waiting bytes of the account and of all accounts. */
@@ -137,7 +137,7 @@ function watchQueue(database: Database, maxBytes: number, metrics: Refusals): Om
         'queue_full',
         `the queue holds ${toMebibytes(total)} of at most ${toMebibytes(maxBytes)} MiB of readings, ` +
           `${toMebibytes(own)} MiB of them from this account; a push is accepted only while ` +
-          'the bytes of the account in the queue are fewer than the free bytes; try again later',
+          'the account has fewer bytes in the queue than are free; try again later',
       );
     },
     noteQueued: (accountId, bytes) => {

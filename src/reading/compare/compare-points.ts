@@ -64,8 +64,8 @@ export async function* comparePoints(
  * (R-F5).
  * @param signal ends the read and its statement.
  * @param noteCuts receives the history cuts and rollups that concern either side (R-F9).
- * @throws as `comparePoints`; {DomainError} dependency_unavailable when one of these writes stays open for too long;
- * the reason of `signal`.
+ * @throws as `comparePoints`; {DomainError} dependency_unavailable when a write that the read waits for stays open
+ * for too long; the reason of `signal`.
  */
 export async function* streamCompared(
   source: SnapshotSource,

@@ -14,7 +14,9 @@ export interface CompareSummary {
 }
 
 export interface CompareCounter {
-  /** Counts the rows of a chunk. `left` and `right` have equal length; NaN means that the version has no value at the date. */
+  /**
+   * Counts the rows of a batch. `left` and `right` have equal length; NaN means that the version has no value at the date.
+   */
   add(left: Float64Array, right: Float64Array): void;
   summary(): CompareSummary;
 }

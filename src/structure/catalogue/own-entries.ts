@@ -17,7 +17,10 @@ export const MAX_ENTRIES = 1000;
 const MAX_NAMED_USES = 5;
 const UNIQUE_VIOLATION = '23505';
 
-/** @returns the schema of an entry to be written. @param isNew true makes members without a fallback required. */
+/**
+ * @param isNew when true, every member that has no fallback is required.
+ * @returns the schema of an entry to be written.
+ */
 export function entrySchema({ members }: OwnCatalogue, isNew: boolean) {
   const shape = Object.entries(members).map(([name, { schema, fallback }]): [string, z.ZodType] => {
     if (isNew && fallback === undefined) return [name, schema];

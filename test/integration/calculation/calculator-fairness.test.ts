@@ -152,7 +152,7 @@ describe('calculator: accounts', () => {
     expect(await running()).toContainEqual(
       expect.objectContaining({
         ...{ state: 'Abandoned', outcome: 'stopped' },
-        message: 'the account had borrowed the slot of the run from an account that needed it; the run is repeated',
+        message: 'the run used a slot borrowed from another account, which needed the slot back; the run is repeated',
       }),
     );
     isPatient = true;

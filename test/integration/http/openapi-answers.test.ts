@@ -1,8 +1,8 @@
 /**
  * Compares the OpenAPI description with the running service (R-A9). Calls the GET operations of the API, except pages,
- * metrics, streams and operations that need R, and checks the answers. Sends an invalid value for each of their query
- * parameters that is an integer, boolean, instant or enumeration, and requires 400. Also checks the issuer's token
- * endpoint and discovery document.
+ * metrics, streams and operations that need R, and checks the answers. For each query parameter of these operations
+ * whose type is integer, boolean, instant or enumeration, sends an invalid value and requires 400. Also checks the
+ * issuer's token endpoint and discovery document.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collectSchemas } from '../../../src/http/openapi/json-schemas.ts';

@@ -22,7 +22,7 @@ function holdAll(budget: SharedBudget, of: BudgetOwner): Holding[] {
 /** @returns how many units `holdAll` takes. */
 const takeAll = (budget: SharedBudget, of: BudgetOwner): number => holdAll(budget, of).length;
 
-describe('shared budget: a share of each account and user (R-A14)', () => {
+describe('shared budget: each account and each user has a share (R-A14)', () => {
   test('a single holding may take the total while nothing else is held', () => {
     const holding = openSharedBudget(TOTAL).open(owner(1));
     expect(holding.take(TOTAL)).toBeUndefined();

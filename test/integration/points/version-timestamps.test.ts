@@ -112,11 +112,15 @@ describe('points: an as-of read', () => {
     const [first = 0, second = 0] = await addVariables(2);
     const writer = await writeAndHold(encode([first], 1));
     // The awaited instant is in the future, so both writers begin before this instant.
+    const asOfMicros = (await clockMicros()) + DAY;
+    const reader = await store.database.connect();
     let hasEnded = false;
-    const waiting = awaitWriters(store.database, store.accountId, (await clockMicros()) + DAY).finally(() => {
+    const waiting = awaitWriters(reader, store.accountId, asOfMicros).finally(() => {
+      reader.release();
       hasEnded = true;
     });
-    await store.database.query('select');
+    // A connection answers in order: after this statement, `awaitWriters` has seen the writers that it waits for.
+    await reader.query('select');
     const later = await writeAndHold(encode([second], 1));
     expect(hasEnded).toBe(false);
     await writer.commit();

@@ -44,11 +44,12 @@ const valuesAsOf = async (variableId: number, asOfMicros: number) =>
 async function writeAndHold(tuples: Buffer): Promise<{ readonly commit: () => Promise<void> }> {
   const gate = Promise.withResolvers<void>();
   const written = Promise.withResolvers<void>();
-  const committed = withTransaction(store.database, async (transaction) => {
+  const hold = async (transaction: Transaction): Promise<void> => {
     await writePoints(transaction, [tuples]);
     written.resolve();
     await gate.promise;
-  });
+  };
+  const committed = withTransaction(store.database, hold, { idleTimeoutMs: 0 });
   await Promise.race([written.promise, committed]);
   return {
     commit: async () => {

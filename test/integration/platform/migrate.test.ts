@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { migrate } from '../../../src/platform/database/migrate.ts';
 import { createLog } from '../../../src/platform/log.ts';
 import { eventually } from '../../support/eventually.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/services/stack.ts';
+import { BEGIN_HOLDING, createTestDatabase, type TestDatabase } from '../../support/services/stack.ts';
 
 const LOG = createLog('silent', 'test');
 
@@ -63,7 +63,7 @@ describe('migrate: schema history', () => {
   it('a migration whose connection is lost fails, and the process keeps running (R-K3)', async () => {
     const holder = new pg.Client({ connectionString: test.url });
     await holder.connect();
-    await holder.query('begin; lock table schema_migration in access exclusive mode');
+    await holder.query(`${BEGIN_HOLDING}; lock table schema_migration in access exclusive mode`);
     const migrating = migrate(test.url, LOG).catch((error: unknown) => error);
     await client.query('select pg_terminate_backend($1)', [await waitUntilLocked()]);
     expect(await migrating).toMatchObject({ message: expect.stringMatching(/terminat/) });
@@ -75,7 +75,7 @@ describe('migrate: schema history', () => {
     beforeEach(async () => {
       reader = new pg.Client({ connectionString: test.url });
       await reader.connect();
-      await reader.query('begin; select count(*) from series_setting');
+      await reader.query(`${BEGIN_HOLDING}; select count(*) from series_setting`);
       // Applying the functions again replaces the view `series_setting`. This needs an exclusive lock on the view.
       await client.query(`update schema_migration set hash = 'old' where name = 'functions'`);
     });

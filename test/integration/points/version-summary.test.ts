@@ -38,13 +38,17 @@ async function findWaiting(database: Database): Promise<readonly { readonly hold
 it('points: a listing of versions that waits for another listing holds no write lock on version_summary (R-F8)', async () => {
   const variableId = await store.addVariable({ isVersioned: true });
   await writePeriods(variableId, 1);
-  const { second } = await withTransaction(store.database, async (first) => {
-    await first.query(REFRESH, [variableId]);
-    const begun = store.database.query(REFRESH, [variableId]);
-    await eventually('the second one waits', async () => (await findWaiting(store.database)).length === 1);
-    expect(await findWaiting(store.database)).toEqual([{ holds: 0 }]);
-    return { second: begun };
-  });
+  const { second } = await withTransaction(
+    store.database,
+    async (first) => {
+      await first.query(REFRESH, [variableId]);
+      const begun = store.database.query(REFRESH, [variableId]);
+      await eventually('the second one waits', async () => (await findWaiting(store.database)).length === 1);
+      expect(await findWaiting(store.database)).toEqual([{ holds: 0 }]);
+      return { second: begun };
+    },
+    { idleTimeoutMs: 0 },
+  );
   await second;
 });
 

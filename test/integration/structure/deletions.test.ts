@@ -8,6 +8,7 @@ import { type ApiClient, signIn } from '../../support/fixtures/sign-in.ts';
 import { createSite, createSource, createStructure } from '../../support/fixtures/structure.ts';
 import { createStoredWorld, type StoredWorld } from '../../support/fixtures/world.ts';
 import { type RoleProcess, startRoles } from '../../support/services/role-process.ts';
+import { BEGIN_HOLDING } from '../../support/services/stack.ts';
 
 interface Job {
   readonly id: string;
@@ -83,7 +84,7 @@ describe('deletion with hardDelete (R-C7)', () => {
     expect(again).toMatchObject({ status: 202, body: { id: answer.body.id } });
     // A later step waits for this lock, so that the process is killed in the middle of the deletion.
     const holder = await world.database.connect();
-    await holder.query('begin; set local idle_in_transaction_session_timeout = 0');
+    await holder.query(BEGIN_HOLDING);
     await holder.query(
       `select from variable where id = (
          select max(variable.id) from variable join source on source.id = source_id where site_id = $1) for update`,
@@ -145,7 +146,7 @@ describe('deletion with hardDelete (R-C7)', () => {
     expect(steps).toBeLessThanOrEqual(9);
     while (await continueDeletion(database));
     expect((await database.query('select from site where id = any($1)', [greedy])).rowCount).toBe(0);
-    // The tests below wait until the ingester has purged the points of their own variables, but not of these.
+    // Removes the purges that these deletions requested, so that the tests below wait only for their own purges.
     await database.query('truncate point_purge');
     await startIngester();
   });

@@ -239,19 +239,23 @@ describe('webhook trial send: survives the end of its process (R-I7, R-K3)', () 
   test('a process whose shutdown time ends while it claims a trial send releases the trial send and sends nothing', async () => {
     const id = await start(fields());
     const config = { ...api.parts.config, SHUTDOWN_TIMEOUT_MS: 0, WEBHOOK_TIMEOUT_MS: 60_000 };
-    const { stopped } = await withTransaction(api.database, async (transaction) => {
-      await transaction.query('select from webhook_test where id = $1 for update', [id]);
-      const stopping = await startDelivererRole({ ...api.parts, config });
-      await eventually('the claim that waits for the row', async () => {
-        const { rowCount } = await api.database.query(
-          `select from pg_stat_activity where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0`,
-        );
-        return rowCount === 1;
-      });
-      const ending = stopping.stop();
-      await pause(100);
-      return { stopped: ending };
-    });
+    const { stopped } = await withTransaction(
+      api.database,
+      async (transaction) => {
+        await transaction.query('select from webhook_test where id = $1 for update', [id]);
+        const stopping = await startDelivererRole({ ...api.parts, config });
+        await eventually('the claim that waits for the row', async () => {
+          const { rowCount } = await api.database.query(
+            `select from pg_stat_activity where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0`,
+          );
+          return rowCount === 1;
+        });
+        const ending = stopping.stop();
+        await pause(100);
+        return { stopped: ending };
+      },
+      { idleTimeoutMs: 0 },
+    );
     await stopped;
     const { rows } = await api.database.query('select state, claimed_until from webhook_test where id = $1', [id]);
     expect(rows).toEqual([{ state: 'Pending', claimed_until: null }]);

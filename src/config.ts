@@ -30,19 +30,19 @@ export const SETTINGS = {
   ),
   DATABASE_POOL_SIZE: setting(
     integer(2, 200).default(12),
-    'Maximum database connections per process, besides READ_POOL_SIZE and WATCH_POOL_SIZE. The number of requests that hold connections at the same time is at most three quarters of this maximum.',
+    'Maximum number of database connections per process, besides READ_POOL_SIZE and WATCH_POOL_SIZE. The number of requests that hold connections at the same time is at most three quarters of this maximum.',
   ),
   DATABASE_MAX_PER_ACCOUNT: setting(
     integer(1, 200).default(6),
-    'Maximum requests of one account that hold database connections at the same time, per process. Lowered where necessary, so that a request of another account can hold connections too.',
+    'Maximum number of requests of one account that hold database connections at the same time, per process. The service uses a lower number where necessary, so that a request of another account can hold connections too.',
   ),
   READ_POOL_SIZE: setting(
     integer(2, 200).default(10),
-    'Maximum concurrent reads of points, long listings and exports per process; each uses one database connection.',
+    'Maximum number of concurrent reads of points, long listings and exports per process; each uses one database connection.',
   ),
   READ_MAX_PER_ACCOUNT: setting(
     integer(1, 200).default(5),
-    'Maximum concurrent reads of points, long listings and exports per account and process; at least one of READ_POOL_SIZE remains for other accounts.',
+    'Maximum number of concurrent reads of points, long listings and exports per account and process; at least one of READ_POOL_SIZE remains for other accounts.',
   ),
   READ_AHEAD_BYTES: setting(
     integer(0, 2 ** 34).default(67_108_864),
@@ -50,7 +50,7 @@ export const SETTINGS = {
   ),
   READ_STALL_SEC: setting(
     integer(1, 3600).default(60),
-    'Seconds a client may stop receiving a streamed answer (points, long listings) before the answer is cut and its database connection is freed; at most 2 seconds while another account waits for a connection.',
+    'Number of seconds a client may stop receiving a streamed answer (points, long listings) before the answer is cut and its database connection is freed; at most 2 seconds while another account waits for a connection.',
   ),
   READ_MIN_BYTES_PER_SEC: setting(
     integer(0, 1_000_000_000).default(16_384),
@@ -58,7 +58,7 @@ export const SETTINGS = {
   ),
   READ_MAX_SEC: setting(
     integer(1, 86_400).default(3600),
-    'Maximum seconds that a streamed answer or a GET /data/watch may take.',
+    'Maximum number of seconds that a streamed answer or a GET /data/watch may take.',
   ),
   REDIS_URL: secret(
     serverUrl('redis', 'rediss'),
@@ -89,24 +89,24 @@ export const SETTINGS = {
   GRPC_PORT: setting(integer(0, 65535).default(50051), 'Port of the grpc role; 0 lets the system choose one.'),
   WATCH_POOL_SIZE: setting(
     integer(2, 100).default(6),
-    'Maximum database connections with which the watches (WatchPoints, GET /data/watch) of a process read points; long reads use at most half of them.',
+    'Maximum number of database connections with which the watches (WatchPoints, GET /data/watch) of a process read points; long reads use at most half of them.',
   ),
   WATCH_MAX_VARIABLES: setting(
     integer(1, 100_000).default(5000),
-    'Maximum variables in one watch; GET /data/watch takes at most 250.',
+    'Maximum number of variables in one watch; GET /data/watch takes at most 250.',
   ),
-  WATCH_MAX_PER_USER: setting(integer(1, 100_000).default(100), 'Maximum open watches per user and process.'),
+  WATCH_MAX_PER_USER: setting(integer(1, 100_000).default(100), 'Maximum number of open watches per user and process.'),
   WATCH_MAX: setting(
     integer(2, 1_000_000).default(10_000),
-    'Maximum open watches per process; one account may have at most half of them, rounded up.',
+    'Maximum number of open watches per process; one account may have at most half of them, rounded up.',
   ),
   WATCH_POLL_MS: setting(
     integer(100, 600_000).default(5000),
-    'Milliseconds between polls for changes whose Redis notification was lost.',
+    'Number of milliseconds between polls for changes whose Redis notification was lost.',
   ),
   WATCH_HEARTBEAT_MS: setting(
     integer(100, 3_600_000).default(30_000),
-    'Milliseconds without a message after which a watch sends its cursor.',
+    'Number of milliseconds without a message after which a watch sends its cursor.',
   ),
   HEALTH_HOST: setting(z.string().default('127.0.0.1'), 'Address the health port listens on.'),
   HEALTH_PORT: setting(
@@ -140,13 +140,13 @@ export const SETTINGS = {
   ),
   SIGN_IN_MAX_FAILURES: setting(
     integer(1, 1000).default(5),
-    'Number of consecutive wrong passwords for a user from one network that locks the user out of that network for SIGN_IN_LOCK_SEC. The number is 20 times as high for HTTP Basic from a network that gave the right password within 30 days.',
+    'Number of consecutive wrong passwords after which a user cannot sign in from the same network for SIGN_IN_LOCK_SEC. For HTTP Basic, the number is 20 times as high for a network that sent the right password within 30 days.',
   ),
   SIGN_IN_LOCK_SEC: setting(
     integer(1, 86_400).default(900),
-    'Seconds sign-in stays locked after SIGN_IN_MAX_FAILURES wrong passwords.',
+    'Number of seconds for which sign-in stays locked after SIGN_IN_MAX_FAILURES wrong passwords.',
   ),
-  ACCESS_CACHE_SEC: setting(integer(0, 30).default(30), 'Seconds an access decision may be cached.'),
+  ACCESS_CACHE_SEC: setting(integer(0, 30).default(30), 'Maximum age of a cached access decision in seconds.'),
   PASSWORD_MIN_LENGTH: setting(integer(8, 100).default(10), 'Minimum password length.'),
   RETURN_URLS: setting(
     list.default([]),
@@ -154,7 +154,7 @@ export const SETTINGS = {
   ),
   SIGNING_KEY_DAYS: setting(
     integer(1, 3650).default(90),
-    'Days after which the embedded token issuer rotates its signing key.',
+    'Number of days after which the embedded token issuer rotates its signing key.',
   ),
   USER_DIRECTORY: setting(
     choice(['embedded', 'keycloak']).default('embedded'),
@@ -180,11 +180,11 @@ export const SETTINGS = {
   ),
   API_RATE_PER_MINUTE: setting(
     integer(0, 1_000_000).default(6000),
-    'Maximum requests per user and minute over REST and gRPC; bursts up to this number are allowed. A push counts as a tenth of a request, a small push often as a hundredth. 0 means unlimited.',
+    'Maximum number of requests per user and minute over REST and gRPC; bursts up to this number are allowed. A push counts as a tenth of a request, a small push often as a hundredth. 0 means unlimited.',
   ),
   TOKEN_RATE_PER_MINUTE: setting(
     integer(0, 1_000_000).default(600),
-    'Maximum attempts to use a secret per minute and client network (an IPv4 address or an IPv6 /64): POST requests to the token issuer, to register and to accept an invitation, and checks of HTTP Basic passwords. 0 means unlimited.',
+    'Maximum number of uses of a secret per minute and client network (an IPv4 address or an IPv6 /64). A use is a POST to the token issuer, to register or to accept an invitation, or a check of an HTTP Basic password. 0 means unlimited.',
   ),
   PROXY_HOPS: setting(
     integer(0, 10).default(0),
@@ -205,7 +205,7 @@ export const SETTINGS = {
   ...INTAKE_SETTINGS,
   CALC_CONCURRENCY: setting(
     integer(2, 64).default(2),
-    'Maximum concurrent calculations and previews per calculator; one account uses at most half of them, rounded up, while other accounts wait.',
+    'Maximum number of concurrent calculations and previews per calculator; one account uses at most half of them, rounded up, while other accounts wait.',
   ),
   CALC_WALL_TIME_MS: setting(
     integer(100, 3_600_000).default(30_000),
@@ -217,12 +217,15 @@ export const SETTINGS = {
   ),
   CALC_MEMORY_BYTES: setting(integer(64 << 20, 64 * 2 ** 30).default(2 ** 30), 'Maximum memory of a script in bytes.'),
   CALC_TMP_BYTES: setting(integer(1 << 20, 2 ** 40).default(64 << 20), "Size of a script's private /tmp in bytes."),
-  CALC_MAX_PROCESSES: setting(integer(1, 10_000).default(64), 'Maximum processes and threads of a script.'),
+  CALC_MAX_PROCESSES: setting(integer(1, 10_000).default(64), 'Maximum number of processes and threads of a script.'),
   CALC_MAX_INPUT_POINTS: setting(
     integer(1, 100_000_000).default(5_000_000),
-    'Maximum input points of a run, over all its inputs.',
+    'Maximum number of input points of a run, over all its inputs.',
   ),
-  CALC_MAX_OUTPUT_POINTS: setting(integer(1, 100_000_000).default(5_000_000), 'Maximum points a script may return.'),
+  CALC_MAX_OUTPUT_POINTS: setting(
+    integer(1, 100_000_000).default(5_000_000),
+    'Maximum number of points a script may return.',
+  ),
   CALC_MAX_TEXT_BYTES: setting(
     integer(1024, 16 << 20).default(65_536),
     'Maximum text output of a script that is captured, in bytes.',
@@ -234,20 +237,20 @@ export const SETTINGS = {
   ),
   WEBHOOK_CONCURRENCY: setting(
     integer(2, 10_000).default(200),
-    'Maximum webhooks a deliverer sends to at the same time; one account gets at most a quarter of them, rounded up.',
+    'Maximum number of webhooks a deliverer sends to at the same time; one account gets at most a quarter of them, rounded up.',
   ),
-  WEBHOOK_PARALLEL: setting(integer(1, 100).default(8), 'Maximum concurrent requests to one webhook.'),
+  WEBHOOK_PARALLEL: setting(integer(1, 100).default(8), 'Maximum number of concurrent requests to one webhook.'),
   WEBHOOK_RETRY_SEC: setting(
     numbers(0, 604_800).default([5, 300, 1800, 7200, 18_000, 36_000, 36_000]),
-    'Comma-separated delays before each retry in seconds; their number is the number of retries.',
+    'Comma-separated list of delays in seconds, one before each retry. The number of delays is the number of retries.',
   ),
   WEBHOOK_PROBE_MS: setting(
     integer(100, 3_600_000).default(60_000),
-    'Maximum milliseconds between two probes of a webhook receiver that is down; further messages to the receiver wait.',
+    'Maximum number of milliseconds between two probes of a webhook receiver that is down; further messages to the receiver wait.',
   ),
   WEBHOOK_DISABLE_AFTER_DAYS: setting(
     integer(1, 365).default(5),
-    'Days without a successful delivery after which a failing webhook is disabled.',
+    'Number of days without a successful delivery after which a failing webhook is disabled.',
   ),
   WEBHOOK_HISTORY_DAYS: setting(integer(2, 3650).default(30), 'Number of days the history of webhooks is kept.'),
   R_ROOT: setting(z.string().optional(), 'Directory of the R root file system. Required by the calculator role.'),
@@ -276,11 +279,11 @@ export const SETTINGS = {
   ),
   WEBHOOK_SECRET_OVERLAP_HOURS: setting(
     integer(0, 720).default(24),
-    'Hours after a rotation during which the previous webhook secret also signs deliveries.',
+    'Number of hours after a rotation during which the previous webhook secret also signs deliveries.',
   ),
   WEBHOOK_TESTS_PER_MINUTE: setting(
     integer(0, 1_000_000).default(30),
-    'Maximum webhook tests per account and minute; bursts up to this number are allowed. 0 means unlimited.',
+    'Maximum number of webhook tests per account and minute; bursts up to this number are allowed. 0 means unlimited.',
   ),
   WEBHOOK_ALLOW_HTTP: setting(flag.default(false), 'true allows webhook receivers with http:// URLs. For local use.'),
   WEBHOOK_ALLOWED_RANGES: setting(

@@ -7,15 +7,15 @@ export const INTAKE_SETTINGS = {
     integer(1024, 2 ** 30).default(52_428_800),
     'Maximum size of a decompressed push body in bytes.',
   ),
-  PUSH_MAX_READINGS: setting(integer(1, 10_000_000).default(1_000_000), 'Maximum readings in one push.'),
-  PUSH_MAX_ELEMENTS: setting(integer(1, 1_000_000).default(10_000), 'Maximum elements in one push.'),
+  PUSH_MAX_READINGS: setting(integer(1, 10_000_000).default(1_000_000), 'Maximum number of readings in one push.'),
+  PUSH_MAX_ELEMENTS: setting(integer(1, 1_000_000).default(10_000), 'Maximum number of elements in one push.'),
   PUSH_MAX_QUEUE_BYTES: setting(
     integer(1 << 20, 2 ** 46).default(2 ** 31),
-    'Maximum bytes of accepted readings that wait to be written; further pushes get status 503. An account may take at most half.',
+    'Maximum number of bytes of accepted readings that wait to be written; further pushes get status 503. An account may take at most half.',
   ),
   PUSH_MAX_MEMORY_BYTES: setting(
     integer(1 << 20, 2 ** 40).default(134_217_728),
-    'Maximum bytes of push bodies in memory per process; further pushes get status 503. An account may take at most half, but a single body may take all.',
+    'Maximum number of bytes of push bodies in memory per process; further pushes get status 503. An account may take at most half, but a single body may take all.',
   ),
   PUSH_BASIC_TOKEN_URL: setting(
     webUrl.optional(),
@@ -26,7 +26,7 @@ export const INTAKE_SETTINGS = {
     'Client id for PUSH_BASIC_TOKEN_URL; the client must be allowed to use the password grant.',
   ),
   PUSH_BASIC_CLIENT_SECRET: secret(z.string().optional(), 'Secret of PUSH_BASIC_CLIENT_ID.'),
-  PUSH_THREADS: setting(integer(1, 64).default(2), 'Threads per process that parse large pushes.'),
+  PUSH_THREADS: setting(integer(1, 64).default(2), 'Number of threads per process that parse large pushes.'),
   MAPPER_TIMEOUT_MS: setting(
     integer(100, 60_000).default(8000),
     'Maximum run time of a custom-format mapper in milliseconds.',
@@ -37,31 +37,31 @@ export const INTAKE_SETTINGS = {
   ),
   MAPPER_PROCESSES: setting(
     integer(2, 64).default(2),
-    'Maximum concurrent mappers per process; one account uses at most half of them, rounded up.',
+    'Maximum number of concurrent mappers per process; one account uses at most half of them, rounded up.',
   ),
   PUSH_DIRECT_WRITES: setting(
     integer(0, 64).default(2),
-    'Maximum concurrent direct writes per process: large pushes of new dates that the process writes itself, without the ingester. Each uses one database connection. 0 means none.',
+    'Maximum number of concurrent direct writes per process: large pushes of new dates that the process writes itself, without the ingester. Each uses one database connection. 0 means none.',
   ),
   PUSH_OPERATION_RETENTION_DAYS: setting(
     integer(1, 3650).default(30),
-    'Number of days that operations, their rejected elements, and the records of the push that wrote each version are kept.',
+    'Number of days for which the service keeps operations, their rejected elements, and the record of which push wrote each version.',
   ),
   COLUMNS_QUIET_HOURS: setting(
     z.coerce.number().min(0).max(87_600).default(4),
-    'Hours without writes after which a chunk of points (91 days) is compressed into columns (Community edition of TimescaleDB) or its indexes are rebuilt without free space (Apache edition).',
+    'Number of hours without writes to a chunk (91 days of points) before the service compresses the chunk into columns (Community edition of TimescaleDB) or rebuilds its indexes without free space (Apache edition).',
   ),
   COLUMNS_SETTLE_SEC: setting(
     integer(0, 86_400).default(120),
-    'Seconds without writes after which corrected points of a compressed chunk are compressed too; after 8 minutes they are compressed even while writes continue.',
+    'Number of seconds without writes after which corrected points of a compressed chunk are compressed too; after 8 minutes they are compressed even while writes continue.',
   ),
   FILE_EVENTS_MAX_PER_USER: setting(
     integer(1, 10_000).default(20),
-    'Maximum event streams of files, and separately of structure imports, that a user may have open at the same time, per process.',
+    'Maximum number of event streams that a user may have open at the same time per process, counted separately for files and for structure imports.',
   ),
   FILE_EVENTS_MAX: setting(
     integer(1, 100_000).default(1000),
-    'Maximum open event streams of files, and separately of structure imports, per process; one account may have at most half of them, rounded up.',
+    'Maximum number of open event streams per process, counted separately for files and for structure imports; one account may have at most half of them, rounded up.',
   ),
   FILE_MAX_BYTES: setting(
     integer(1024, 2 ** 40).default(209_715_200),
@@ -69,9 +69,9 @@ export const INTAKE_SETTINGS = {
   ),
   FILE_UPLOAD_MEMORY_BYTES: setting(
     integer(1 << 20, 2 ** 40).default(67_108_864),
-    'Maximum bytes of buffers per process for uploads of files, and separately of documents to import; an upload takes at most 3 MiB. Further uploads get status 503. An account may take at most half.',
+    'Maximum number of bytes of upload buffers per process, counted separately for files and for documents to import; an upload takes at most 3 MiB. Further uploads get status 503. An account may take at most half.',
   ),
-  FILE_MAX_ROWS: setting(integer(1, 1_000_000_000).default(10_000_000), 'Maximum rows in one Standard File.'),
+  FILE_MAX_ROWS: setting(integer(1, 1_000_000_000).default(10_000_000), 'Maximum number of rows in one Standard File.'),
   FILE_MAX_INFLATED_BYTES: setting(
     integer(1024, 2 ** 40).default(2 ** 31),
     'Maximum decompressed size of a workbook in bytes.',
@@ -90,7 +90,7 @@ export const INTAKE_SETTINGS = {
   ),
   FILE_CONCURRENCY: setting(
     integer(2, 64).default(2),
-    'Maximum Standard Files an ingester processes at the same time; each takes up to 20 MB of the temporary directory.',
+    'Maximum number of Standard Files an ingester processes at the same time; each takes up to 20 MB of the temporary directory.',
   ),
   STRUCTURE_IMPORT_MAX_BYTES: setting(
     integer(1024, 2 ** 32).default(209_715_200),
@@ -98,15 +98,15 @@ export const INTAKE_SETTINGS = {
   ),
   STRUCTURE_IMPORT_MAX_ROWS: setting(
     integer(1, 10_000_000).default(1_000_000),
-    'Maximum sites, sources and variables in one document to import.',
+    'Maximum number of sites, sources and variables in one document to import.',
   ),
   STRUCTURE_IMPORT_MAX_WAITING: setting(
     integer(1, 1000).default(10),
-    'Maximum number of structure imports per account, waiting or in process; further imports get status 503.',
+    'Maximum number of structure imports per account that wait or are being processed; further imports get status 503.',
   ),
   STRUCTURE_IMPORT_CONCURRENCY: setting(
     integer(2, 64).default(2),
-    'Maximum structure imports an ingester processes at the same time, one per account; each uses one database connection.',
+    'Maximum number of structure imports an ingester processes at the same time, one per account; each uses one database connection.',
   ),
   STRUCTURE_IMPORT_RETENTION_DAYS: setting(
     integer(1, 3650).default(7),
@@ -114,14 +114,14 @@ export const INTAKE_SETTINGS = {
   ),
   INGEST_CONCURRENCY: setting(
     integer(1, 64).default(2),
-    'Maximum accounts an ingester writes for at the same time; each uses one database connection, and up to two more during a long write.',
+    'Maximum number of accounts an ingester writes for at the same time; each uses one database connection, and up to two more during a long write.',
   ),
   INGEST_MAX_ROWS: setting(
     integer(1, 5_000_000).default(250_000),
-    'Maximum readings written in one transaction; a larger batch is written alone.',
+    'Maximum number of readings written in one transaction; a larger batch is written alone.',
   ),
   SWEEP_INTERVAL_MS: setting(
     integer(100, 600_000).default(2000),
-    'Milliseconds between polls for work whose Redis notification was lost.',
+    'Number of milliseconds between polls for work whose Redis notification was lost.',
   ),
 } as const;

@@ -84,7 +84,7 @@ export const trustedIssuers = z.string().transform((text, context) => {
   const json = parseJson(text);
   const { data, error } = issuers.safeParse(json);
   if (data) return data;
-  const rule = 'must be a JSON array of objects with only the members issuer, jwksUri (URLs) and audience';
+  const rule = 'must be a JSON array of objects with only the members issuer and jwksUri, both URLs, and audience';
   const fault = json === undefined ? 'it is not JSON' : `${jsonPath('$', error?.issues[0]?.path ?? [])} is wrong`;
   context.addIssue({ code: 'custom', message: `${rule}; ${fault}` });
   return z.NEVER;

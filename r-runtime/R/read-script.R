@@ -1,6 +1,6 @@
-# Analyses a script without running it: finds the names that it reads, those of them that are NULL, misspelt columns,
-# and the civil periods by which it groups dates. Also lists the installed packages. The results are hints after a run
-# and answers to authors (R-H9).
+# Analyses a script without running it: finds the names that the script reads, which of these names are NULL,
+# misspelt columns, and the civil periods by which the script groups dates. Also lists the installed packages. The
+# results are hints after a run and answers to authors (R-H9).
 
 global_lists <- c("inputVariables", "inputForms", "inputConstants")
 

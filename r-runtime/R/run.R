@@ -1,4 +1,4 @@
-# Evaluates a script inside the confined runner and collects its result and its notes, which are its messages and
+# Evaluates a script inside the confined runner. Collects the script's result and its notes, which are messages and
 # warnings.
 
 #' Evaluates a script against its globals.

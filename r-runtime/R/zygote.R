@@ -131,8 +131,8 @@ gather_constants <- function() {
   invisible()
 }
 
-# Makes a plain run (base R, 96 points) in a child and learns which pages it writes; waiting runners then copy these
-# pages ahead of time (../src/pages.c). The run is plain because every runner copies every learned page.
+# Makes a plain run (base R, 96 points) in a child and learns which pages the run writes. Every waiting runner then
+# copies all these pages ahead of time (../src/pages.c); the run is plain, so that they are pages that most runs write.
 learn_pages <- function() {
   if (.C("tm_fork_trial", is_child = 0L, PACKAGE = "sandbox")$is_child != 1L) return(invisible())
   tryCatch(make_plain_run(), finally = .C("tm_end_trial", PACKAGE = "sandbox"))

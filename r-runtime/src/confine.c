@@ -77,8 +77,9 @@ struct stage_error enter_user_namespace(const struct zygote *z) {
 }
 
 /*
- * Gives the runner its own session and process group: kill(0, …) and setpriority(PRIO_PGRP, 0, …) address the caller's group,
- * and a group spans pid namespaces. The runner gets the highest OOM score: the kernel kills runs before the zygote.
+ * Gives the runner its own session and process group. In the supervisor's group, kill(0, …) and
+ * setpriority(PRIO_PGRP, 0, …) would also reach the supervisor, because a group spans pid namespaces. The runner gets
+ * the highest OOM score, so that the kernel kills runs before the zygote.
  */
 struct stage_error separate_runner(const struct zygote *z) {
   if (setsid() < 0) FAIL(STAGE_SEPARATE);

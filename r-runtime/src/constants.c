@@ -1,9 +1,9 @@
 /*
  * Gathers the constants of compiled code that a plain run loads. R's interpreter writes to the header of each constant
  * that it loads, even when the value stays the same, so a run copies up to one page per constant. The zygote replaces
- * these constants by copies, made one after the other, which share a few pages. A trial run in a child shows which
- * constants are loaded. Best effort: where R lacks a function or has another layout, runs are slower, with equal
- * results. Measured: ../MEASUREMENTS.md.
+ * these constants by copies. It makes the copies one after the other, so that they lie together on a few pages. A
+ * trial run in a child shows which constants are loaded. Best effort: where R lacks a function or has another layout,
+ * runs are slower, with equal results. Measured: ../MEASUREMENTS.md.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"

@@ -33,7 +33,10 @@ R_FUNCTION SEXP SETCDR(SEXP, SEXP);
 /* Total size, in bytes, of the huge pages that are reserved above the heap. */
 #define FRESH_BYTES (4 * HUGE_PAGE)
 
-/* Takes the free chunks that hold 32 bytes or more, so that a run allocates nothing that large between objects of the zygote. */
+/*
+ * Takes the free chunks that hold 32 bytes or more. A run that allocates 32 bytes or more then never gets memory that
+ * lies between objects of the zygote.
+ */
 static void drain_chunks(void) {
   const uintptr_t top = (uintptr_t)sbrk(0) - mallinfo2().keepcost;
   for (size_t bytes = LARGEST_CHUNK; bytes >= 24; bytes = bytes > 2048 ? bytes / 2 : bytes - 16)

@@ -13,7 +13,7 @@
 #define RUN_MAGIC 0x31484d54u     /* "TMH1" */
 #define TRAILER_MAGIC 0x31544d54u /* "TMT1" */
 
-/* SPARES supervisors are forked ahead of time and wait for runs. No spare is forked while MAX_RUNS serve runs. */
+/* SPARES supervisors are forked ahead of time and wait for runs. None is forked while MAX_RUNS supervisors serve. */
 #define MAX_RUNS 256
 #define SPARES 2
 
@@ -108,8 +108,8 @@ struct notice {
 };
 
 /*
- * State that spawn.c passes to a supervisor: the mode, inherited descriptors, the pid of its runner, the reason when a run
- * was refused, and the bytes that the zygote had resident before the run.
+ * State that spawn.c passes to a supervisor: the mode, inherited descriptors, the pid of its runner, the error when the
+ * runner could not be started, and the resident size of the zygote, which does not count against the run.
  */
 struct supervision {
   int32_t mode, listen_fd, notify_fd, proc_fd;

@@ -42,7 +42,7 @@ static const char *const ALLOWED[] = {
     /* calls that wait for events, and pipes */
     "poll", "ppoll", "select", "pselect6", "epoll_create", "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait",
     "epoll_pwait2", "eventfd", "eventfd2", "pipe", "pipe2", "signalfd", "signalfd4",
-    /* queries of existing sockets; a script can create none, because no limit counts their buffers */
+    /* queries of existing sockets; calls that create a socket are left out: no limit counts the buffers of sockets */
     "getsockname", "getpeername", "getsockopt",
     /* user and group ids, and random numbers */
     "getuid", "geteuid", "getgid", "getegid", "getresuid", "getresgid", "getgroups", "getrandom"};
@@ -87,7 +87,10 @@ static const unsigned IOCTL_REQUESTS[] = {TCGETS, TIOCGWINSZ, TIOCGPGRP, FIONREA
 static const unsigned FCNTL_COMMANDS[] = {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK, F_SETLK,
                                           F_SETLKW, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW, F_GETPIPE_SZ};
 
-/* The only pid allowed for prlimit64, where 0 is the caller, and for kill without namespaces, where 0 is the caller's group. */
+/*
+ * The only pid that prlimit64 may name and, without namespaces, kill. To prlimit64, 0 means the caller; to kill, the
+ * caller's group.
+ */
 static const unsigned SELF[] = {0};
 
 #define COUNT(array) (sizeof array / sizeof *array)

@@ -196,7 +196,10 @@ static void relay(struct run *r) {
   }
 }
 
-/* A run that reported after its interrupt has a result too, with its notes and line; the client gets that result. */
+/*
+ * The client gets the result of a run that exceeded no limit. It also gets the result that R reported after the
+ * interrupt at a limit, because that result has the notes and the line.
+ */
 static int is_result_wanted(const struct run *r) {
   return r->limit == LIMIT_NONE || (r->is_done && r->kill_us != 0);
 }
@@ -341,7 +344,7 @@ static struct stage_error begin_run(struct run *r) {
   r->started_us = monotonic_us();
   r->deadline_us = r->started_us + (uint64_t)r->header.wall_ms * 1000u;
   r->next_scan_us = r->started_us + SCAN_INTERVAL_US;
-  /* A failed write is ignored: a runner that has exited left its reason in the control socket. */
+  /* Ignores a failed write: when the runner has exited, the control socket holds the reason. */
   (void)write_full(r->control, &r->header, sizeof r->header, 1000);
   return (struct stage_error){STAGE_NONE, 0};
 }

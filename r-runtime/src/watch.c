@@ -81,9 +81,9 @@ static uint64_t read_pss(int proc_fd, const struct process *p) {
 }
 
 /*
- * @param enough_bytes threshold for the sum of resident sizes, which counts a shared page once per process. At or above
- * it, the proportional sizes of several processes are summed instead, which is slower because the kernel walks page
- * tables.
+ * @param enough_bytes threshold for the sum of the resident sizes of a run's processes. A resident size counts shared
+ * pages in full, so when two or more processes reach the threshold, their proportional sizes are summed instead. That
+ * is slower, because the kernel walks page tables.
  */
 struct usage read_usage(int proc_fd, pid_t root, uint64_t enough_bytes) {
   static struct process seen[MAX_SEEN];

@@ -62,7 +62,7 @@ const whole = {
   lockedUntil: instantSchema.nullable(),
   accounts: z
     .array(z.object({ id: idSchema, name: z.string() }))
-    .meta({ description: 'Accounts of the user that the caller may use.' }),
+    .meta({ description: 'The accounts of the user, limited to those that the caller may use.' }),
   createdDate: instantSchema,
   lastLoginDate: instantSchema.nullable(),
 };

@@ -54,8 +54,9 @@ interface WalFile {
 
 /**
  * Prepares the directory `target`, in which PostgreSQL recovers when it is started.
- * @throws {DomainError} conflict when `directory` holds no backups, the target is in use or not empty, `until` is before
- * the end of the oldest backup or after the archived WAL, WAL is missing, or the backup does not match its checksums.
+ * @throws {DomainError} conflict when `directory` holds no backups, when the target is in use or not empty, when
+ * `until` is before the end of the oldest backup or after the end of the archived WAL, when WAL is missing, or when the
+ * backup does not match its checksums.
  */
 export async function restoreBackup(programs: PostgresPrograms, request: Restore): Promise<Restored> {
   const { directory, target, until } = request;

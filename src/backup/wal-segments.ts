@@ -9,8 +9,9 @@ const PARTIAL = '.partial';
 const BYTES_PER_UPPER = 2 ** 32;
 
 /**
- * Consecutive segments from a first segment on. `firstMissing` names the first segment when it is missing, or the segment
- * after the last of `names` when a later segment exists; otherwise it is undefined.
+ * Consecutive segments from a first segment on. `firstMissing` is the name of the segment at the gap: the first segment
+ * when `names` is empty, else the segment after the last of `names`. It is undefined when `names` is not empty and no
+ * later segment exists.
  */
 export interface SegmentRun {
   readonly names: readonly string[];

@@ -46,7 +46,7 @@ const input = z.object({
   tags: z.array(z.string()).exactOptional(),
   lastVersionTimestamp: instantSchema.nullable().meta({
     description:
-      'When the input has no `asOf`, a read of its window with this value as `asOf` returns the same points while their versions are stored.',
+      'Applies when the input has no `asOf`: a read of its window with this value as `asOf` returns the points that the run read, as long as their versions are stored.',
   }),
   historyFrom: instantSchema.exactOptional().meta({
     description:
@@ -71,7 +71,10 @@ const notes = {
     description:
       '`run` when the sandbox ended during this run and no other run was in the sandbox; otherwise `sandbox`.',
   }),
-  scriptHash: z.string().exactOptional().meta({ description: 'SHA-256 of the scripts; only after a fault.' }),
+  scriptHash: z
+    .string()
+    .exactOptional()
+    .meta({ description: 'SHA-256 of the scripts; present only after a fault of the sandbox.' }),
 };
 const counts = z.partialRecord(z.enum(['read', 'returned', 'dropped', 'outside', 'merged', 'stored']), z.int().min(0));
 const previewCounts = z.record(
@@ -119,7 +122,7 @@ const runWithDeclaration = run
   .extend({
     declaration: z
       .unknown()
-      .meta({ description: 'The declaration that was run, with its defaults; null when none was.' }),
+      .meta({ description: 'The declaration that was run, with its defaults; null when no declaration was run.' }),
   })
   .meta({ id: 'RunWithDeclaration' });
 const replay = z
@@ -129,7 +132,7 @@ const replay = z
     message: z.string().nullable(),
     isReproduced: z.boolean().meta({
       description:
-        'Each input had as many points as in the run, and the points of the run are stored with the values of the replay.',
+        'True when each input had as many points as in the run, and the stored points of the run equal the points of the replay.',
     }),
     counts: z.record(z.enum(['recorded', 'replayed', 'equal', 'different', 'missing']), z.int().min(0)),
     differences: z
@@ -157,7 +160,7 @@ const save = z
     userId: z.string().nullable(),
     userName: z.string().nullable(),
     impersonator: person.nullable().meta({ description: 'The ADMIN who impersonated the author.' }),
-    note: z.string().nullable().meta({ description: '`calculated.note` of the request that saved it.' }),
+    note: z.string().nullable().meta({ description: '`calculated.note` of the request that saved the declaration.' }),
     declarationHash: z
       .string()
       .nullable()
@@ -179,7 +182,10 @@ const evaluation = z
   .object({
     outcome: z.string(),
     message: z.string().nullable(),
-    line: z.int().nullable().meta({ description: 'Line of the error, or the line reached last.' }),
+    line: z
+      .int()
+      .nullable()
+      .meta({ description: 'Line of the error; for a script that was stopped, the line that R reached last.' }),
     call: z.string().nullable(),
     limit: z.string().nullable(),
     signal: z.union([z.string(), z.int()]).nullable(),
@@ -194,7 +200,9 @@ const evaluation = z
     counts: previewCounts,
     messages: lines,
     warnings: lines,
-    errors: lines.meta({ description: '`Errors` of the result; also of a failed run.' }),
+    errors: lines.meta({
+      description: 'The texts that the script returned in `Errors`, whether the run failed or not.',
+    }),
     output: z.string().meta({ description: 'Text the script printed.' }),
     durationsMs: durations,
     plots: z.array(
@@ -256,10 +264,15 @@ export const CALCULATION_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'get', path: '/runs/:id/wave', operationId: 'getWave', tag, access: ALL_USERS },
-    summary: 'Read which change triggered which run',
+    summary: 'Read which runs triggered other runs of the wave',
     description:
       'The runs of the wave that are linked to this run by triggers, in either direction and also through other runs; at most 200.',
-    answers: [answersJson('The variables, and which variable triggered which.', waveSchema)],
+    answers: [
+      answersJson(
+        'The variables of the wave, and an edge from each variable to each variable that it triggered.',
+        waveSchema,
+      ),
+    ],
   },
   {
     ...{ method: 'get', path: '/runs/:id/replay', operationId: 'replayRun', tag, access: MANAGERS },
@@ -298,7 +311,7 @@ export const CALCULATION_OPERATIONS: readonly Operation[] = [
         status: 200,
         description:
           'An `.rdata` file with `inputVariables`, `inputForms`, `inputConstants`, `targetVariable` and `triggerDate`, the toolbox ' +
-          'and the random seed. Use R with `TZ=UTC`: the script then returns the series of evaluate.',
+          'and the random seed. Use R with `TZ=UTC`: the script then returns the same series as `evaluate`.',
         types: { 'application/octet-stream': z.string().meta({ contentMediaType: 'application/octet-stream' }) },
         headers: { 'Content-Disposition': 'File name.' },
       },

@@ -22,7 +22,7 @@ import type { Turn } from './turns/fair-queue.ts';
 import { openTurnTaker, wakeTurns } from './turns/turn-wake-ups.ts';
 
 const PURGE_INTERVAL_MS = 600_000;
-/** Maximum number of keys for which the calculator takes members from Redis at the same time. */
+/** Maximum number of keys of the queue whose members the calculator takes from Redis at the same time. */
 const TAKERS = 4;
 const RUNS_PER_STATEMENT = 5000;
 const MILLIS_PER_DAY = 86_400_000;

@@ -104,7 +104,7 @@ export const FILE_OPERATIONS: readonly Operation[] = [
     answers: [
       answersJson('File id.', z.string(), {
         headers: {
-          'File-Kind': '`StandardFile`, or `Attachment`: its rows are not read.',
+          'File-Kind': '`StandardFile`, or `Attachment` for a file whose rows are not read.',
           'File-Advice': 'What to do instead, when an attachment has the name of a data file, such as `.csv.gz`.',
         },
       }),

@@ -1,4 +1,4 @@
-/** Metrics of Standard Files (R-A9): counters of rows and of ended files, gauges of waiting and of processed files. */
+/** Metrics of Standard Files (R-A9): counters of rows and ended files; gauges of files that wait or are processed. */
 import type { BacklogQuery } from '../platform/metrics/backlog.ts';
 import type { Count, Metrics } from '../platform/metrics/metrics.ts';
 

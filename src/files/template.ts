@@ -81,7 +81,9 @@ export async function xlsxTemplate(): Promise<Uint8Array> {
   return new Uint8Array(await workbook.xlsx.writeBuffer());
 }
 
-/** Returns a sheet's validations, a property that exceljs does not declare; `add` takes a whole range. */
+/**
+ * Returns a sheet's `dataValidations`, a property that exceljs has but does not declare. Its `add` takes a whole range.
+ */
 function validationsOf(sheet: Excel.Worksheet) {
   type Validations = { readonly add: (range: string, validation: Excel.DataValidation) => void };
   return (sheet as unknown as { readonly dataValidations: Validations }).dataValidations;

@@ -199,7 +199,10 @@ export function track(
   );
 }
 
-/** The request id that the client sent; a new id when it is absent or could break a log line (R-A10). */
+/**
+ * Returns the request id that the client sent; a new id when the client sent none, or one that could break a log line
+ * (R-A10).
+ */
 function requestIdOf({ metadata }: AnyCall): string {
   const given = String(metadata.get('x-request-id')[0] ?? '');
   return isRequestId(given) ? given : randomUUID();

@@ -49,7 +49,7 @@ function toViolations(problems: readonly ErrorDetail[]): object {
 }
 
 const DEPENDENCY_FAILED =
-  'a call failed because of a dependency, which the cause of err names; the client may repeat the call';
+  'a call failed because of a dependency (see the cause of err); the client may repeat the call';
 
 function toDomainError(error: unknown, requestId: string, log: Log): DomainError {
   if (error instanceof DomainError) {

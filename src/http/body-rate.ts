@@ -1,7 +1,7 @@
 /**
- * Requires a minimum rate of request bodies (R-A14), so that a slow client cannot hold memory and connections for a
- * long time. A client that falls behind is disconnected; before that, it gets a 408 answer, unless another answer has
- * begun. Only time in which this service reads the body counts.
+ * Requires that request bodies arrive at a minimum rate (R-A14), so that a slow client cannot hold memory and
+ * connections for a long time. A client that falls behind gets a 408 answer, unless another answer has begun, and is
+ * then disconnected. The rate is measured only while this service reads the body.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

@@ -114,9 +114,9 @@ export function createApp(parts: AppParts): Hono<RequestIdEnv> {
 }
 
 /**
- * Lets pages of these origins call the service, and answers preflight requests. On the issuer's paths, the issuer
- * decides by the registered client. A script cannot read the answer to a request that carries cookies or a saved
- * password.
+ * Lets pages of these origins call the service, and answers preflight requests. On its own paths, the issuer decides
+ * which origins it allows, by the registered client. A script cannot read the answer to a request that carries cookies
+ * or a saved password.
  */
 function answerOrigins(origins: readonly string[], isIssuerPath: (path: string) => boolean): MiddlewareHandler {
   const allow = cors({
@@ -132,8 +132,9 @@ function answerOrigins(origins: readonly string[], isIssuerPath: (path: string) 
 const inShare: MiddlewareHandler<CallerEnv> = (c, next) => runForAccount(c.var.caller.accountId, next);
 
 /**
- * @returns true for GET, HEAD and `POST /data`, which may use HTTP Basic, because spreadsheets and links cannot send a
- * token (R-A13); false for a watch, whose access is checked again every second while it is open (R-B5).
+ * @returns true for GET, HEAD and `POST /data`. These requests may use HTTP Basic, because spreadsheets and links
+ * cannot send a token (R-A13). False for a watch, because its access is checked again every second while it is open
+ * (R-B5).
  */
 function isRead({ req: { method, path } }: Context): boolean {
   if (path === '/data/watch') return false;

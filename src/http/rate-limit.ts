@@ -1,4 +1,4 @@
-/** Rate limits (R-B15): per user for the API; per client network for attempts to use a secret without bearer token. */
+/** Limits API requests per user, and requests that use a secret without a bearer token per client network (R-B15). */
 import type { Context, MiddlewareHandler } from 'hono';
 import type { CallerEnv } from '../identity/authentication/authenticate.ts';
 import { assertRate } from '../platform/errors.ts';

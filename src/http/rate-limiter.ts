@@ -18,14 +18,14 @@ export interface RateLimiter {
    */
   count(key: string, perMinute: number, cost?: number): Promise<number>;
   /**
-   * Counts a request in memory immediately, and within 0.2 s in Redis, together with other requests: processes may
-   * exceed the limit by the requests of these 0.2 s.
+   * Counts a request in memory immediately, and in Redis within 0.2 s, in a batch with other requests. So all processes
+   * together may exceed the limit by the requests of 0.2 s.
    * @returns false when the request exceeds the limit; it is then not counted.
    */
   countInMemory(key: string, perMinute: number, cost: number): boolean;
   /**
-   * @returns true when, by the counts of this process, at least half of the limit is left after the request: Redis need
-   * not be asked.
+   * @returns true when, by the counts of this process, at least half of the limit is left after the request. Then the
+   * caller need not ask Redis.
    */
   isHalfFree(key: string, perMinute: number, cost: number): boolean;
   close(): void;

@@ -52,9 +52,9 @@ function refusalOf(error: NodeJS.ErrnoException, { headersTimeout, requestTimeou
 }
 
 /**
- * Writes a refusal to the connection, past the app, and closes the connection.
- * @param mayAnswer false when another answer is under way: then sends no refusal, which the client would read as a part
- * of that answer.
+ * Writes a refusal directly to the connection, without the app, and closes the connection.
+ * @param mayAnswer false when another answer is under way. Then `refuse` only closes the connection, because the client
+ * would read the refusal as a part of that answer.
  */
 export function refuse(socket: Duplex, refusal: Refusal, mayAnswer: boolean): void {
   if (mayAnswer && socket.writable) socket.end(toAnswer(refusal), () => socket.destroy());

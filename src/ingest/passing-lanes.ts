@@ -1,6 +1,6 @@
 /**
  * Lets batches of an account overtake a long write of that account (R-D6). While the long write runs, a lane (a second
- * sequence of writes) takes batches that need not wait for it, whatever their size. While this lane writes for long
+ * sequence of writes) takes batches that need not wait for it, whatever their size. While a write of this lane is long
  * too, a second lane takes small batches. `takeBatches` decides which batches need not wait; the lanes only decide when
  * to call it. One ingester thus runs at most three writes of an account at the same time.
  */

@@ -134,8 +134,8 @@ function runNpmCi(...options) {
 }
 
 /**
- * Whether the pinned Node exists and npm's record has every package in the version of the lock file, except optional
- * packages, which depend on the platform.
+ * Whether the pinned Node exists and, according to npm's record, every package is installed in the version of the lock
+ * file. Ignores optional packages, because they depend on the platform.
  */
 function isInstalledAsLocked() {
   const installed = readJson(join(CHECKOUT, 'node_modules/.package-lock.json'))?.packages;

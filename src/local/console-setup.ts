@@ -1,6 +1,6 @@
 /**
- * Builds the console, unless a build of the same sources and packages exists: `.local/console/<hash>/`. A build takes
- * about two seconds.
+ * Builds the console into `.local/console/<hash>/`, unless a build of the same sources and packages exists there. A
+ * build takes about two seconds.
  */
 import { createHash } from 'node:crypto';
 import { globSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Creates the demo account, its users and a client where they do not exist, at every start of the local stack, after
- * migration and before the roles start. Existing users keep their data and get the passwords of this checkout.
+ * Creates the demo account, its users and a client, unless they exist. Runs at every start of the local stack, after
+ * the migration and before the roles start. Existing users keep their data and get the passwords of this checkout.
  */
 
 import { registerClient } from '../accounts/clients/client-store.ts';
@@ -29,8 +29,8 @@ export function demoUsers(secrets: Secrets): readonly DemoUser[] {
 }
 
 /**
- * Creates the demo's account, users and client in the migrated database at `databaseUrl`. Users and a client that exist
- * already get the given secrets.
+ * Creates the demo's account, users and client in the migrated database at `databaseUrl`. Existing users and an
+ * existing client get the given secrets.
  */
 export async function seedIdentity(databaseUrl: string, secrets: Secrets): Promise<void> {
   const log = createLog('error', 'local');

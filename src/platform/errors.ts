@@ -1,6 +1,6 @@
 /**
- * Error codes, and their HTTP and gRPC status (R-A5, R-J3). Expected failures are a `DomainError`. The answer
- * to any other error omits the message of the error: 503 when a dependency caused the error, otherwise usually 500.
+ * Error codes, and their HTTP and gRPC status (R-A5, R-J3). An expected failure is a `DomainError`. The answer to any
+ * other error omits its message and has the status 503 when a dependency caused the error, otherwise usually 500.
  */
 import { status as GrpcStatus } from '@grpc/grpc-js';
 
@@ -41,7 +41,7 @@ export interface ErrorDetail {
   readonly message: string;
 }
 
-/** An expected failure. The client receives `message`: subject, rule and the value received. */
+/** An expected failure. The client receives `message`, which names the subject, the rule and the wrong value. */
 export class DomainError extends Error {
   override readonly name = 'DomainError';
   readonly code: ErrorCode;

@@ -6,7 +6,7 @@
 /** Greatest int4 of PostgreSQL, and so the greatest id of an account, site, source or variable. */
 export const MAX_INT4 = 2_147_483_647;
 
-/** Maximum length of names and other texts of resources, and of identifiers that refer to them, in UTF-16 units. */
+/** Maximum length of names and other texts of resources, and of identifiers of resources, in UTF-16 units. */
 export const MAX_TEXT = 1000;
 
 /** Maximum length of names of webhooks, catalogue entries, forms, and groups and fields of forms, in UTF-16 units. */

@@ -59,7 +59,7 @@ export interface WakeWorker {
 
 // BullMQ notices a dead worker within about LOCK_DURATION_MS + STALLED_INTERVAL_MS, and only then gives its keys to
 // other workers. A live worker renews its lock every second. When a worker renews more than a second late, another
-// worker may have its key too; every effect is fenced against that.
+// worker may have its key too. So every effect is fenced: only one of the two workers can cause it.
 const LOCK_DURATION_MS = 2000;
 const STALLED_INTERVAL_MS = 1000;
 // BullMQ waits this long after a failed request before it asks for jobs again; its default is 15 s.

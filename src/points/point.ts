@@ -32,9 +32,8 @@ export interface CivilDuration {
 }
 
 /**
- * Selects versions of each date (R-G2). A version matches when it satisfies all members. The result is the
- * matching version with the greatest VersionTimestamp, or every matching version with `isEvery`; without
- * members, the latest version.
+ * Selects versions of each date (R-G2). A version matches when it satisfies all members; without members, every version
+ * matches. With `isEvery`, the result is every matching version, otherwise the one with the greatest VersionTimestamp.
  */
 export interface VersionChoice {
   /** Only versions with a VersionTimestamp at or before this instant (R-F5). */

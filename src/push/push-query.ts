@@ -9,7 +9,7 @@ import { declareQuery, type QueryParameter } from '../platform/http/query.ts';
 import { flagParameter, idsParameter, integerParameter, textParameter } from '../platform/http/query-parameters.ts';
 
 const MAX_LABEL = 200;
-/** Default seconds after which `DataPushCompleted` is sent even if the operation has not ended (R-D7). */
+/** Default number of seconds after which `DataPushCompleted` is sent even if the operation has not ended (R-D7). */
 export const DEFAULT_TIMEOUT_SEC = 60;
 const MAX_TIMEOUT_SEC = 604_800;
 const SECOND_QUESTION_MARK = /\?(?=operation(?:id|timeoutsec)=)/gi;

@@ -73,8 +73,8 @@ export function openTargetCache(database: Database): TargetCache {
 }
 
 /**
- * Returns the prefix of the cache keys. It differs by account, structure version and write access. An empty list of
- * sites must differ from access to all sites.
+ * Returns the prefix of the cache keys. The prefix differs by account, structure version and write access. A caller
+ * without sites must get a different prefix from a caller with access to all sites.
  */
 function scopeOf(caller: Caller, version: number): string {
   const { siteIds, sourceIds } = writeReach(caller);

@@ -103,8 +103,8 @@ async function deleteRetention(parts: RetentionRouteParts, c: Context<Env>): Pro
 }
 
 /**
- * Answers with the preview of a policy. A query with `keepRawYears` describes the policy that a PUT with the same members
- * would save. For a query without `keepRawYears`, a policy must be saved; it gives the members that the query omits.
+ * Answers with the preview of a policy. A query with `keepRawYears` describes the policy that a PUT with the same
+ * members would save. A query without `keepRawYears` needs a saved policy, which gives the members that the query omits.
  */
 async function getPreview(parts: RetentionRouteParts, c: Context<Env>): Promise<Response> {
   const asked = PREVIEW_QUERY.parse(c.req.url);

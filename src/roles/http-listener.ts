@@ -25,7 +25,7 @@ const starting: Fetch = () => {
   return new Response('the service is starting; try again in 1 s', { status: 503, headers: { 'Retry-After': '1' } });
 };
 
-// A connection without traffic for this time is closed, because an answer whose client does not read occupies a
+// A connection without traffic for this time is closed, because an answer that its client does not read occupies a
 // database connection. The time is longer than MAX_STATEMENT_MS, so that the longest deletion can still answer.
 const STALLED_MS = MAX_STATEMENT_MS + 20_000;
 const BODY_GRACE_SEC = 20;

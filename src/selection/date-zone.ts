@@ -37,7 +37,7 @@ export interface Owners {
 }
 
 /**
- * Converts the dates of a request to instants. The request cannot name a zone for them.
+ * Converts dates to instants, for a request that has no parameter for a zone.
  * @returns the converted dates by name, and the zone that was applied, which is undefined when every date had a zone.
  */
 export async function settleMoments<Name extends string>(

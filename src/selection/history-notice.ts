@@ -20,7 +20,7 @@ const MAX_VARIABLES = 40;
 /** Describes the header HISTORY_HEADER to clients. */
 export const HISTORY_RULE = `Sent with a read of past states when old versions were deleted: for each variable, the instant from which its states are complete. A list, latest first, such as \`2026-03-01T00:00:00Z;variableId=12\`; after ${MAX_VARIABLES} variables, one item has the latest instant of the other variables, and their number as the parameter \`others\`.`;
 
-export const RAW_RULE = `Sent when a read covers dates at which retention has replaced points with rollups. Lists, for each variable, the date from which all points are stored, in the form of \`${HISTORY_HEADER}\`. The answer lacks earlier points. Aggregates include the rollups of these points, except when the read selects by VersionTag or tags, or reads every version.`;
+export const RAW_RULE = `Sent when a read covers dates at which retention has replaced points with rollups. Has the form of \`${HISTORY_HEADER}\` and lists, for each variable, the date from which all points are stored. The answer lacks earlier points. Aggregates include the rollups of these points, except when the read selects by VersionTag or tags, or reads every version.`;
 
 /** The history cuts and rollups that concern one answer, latest first. They are known before the first row of the answer. */
 export interface HistoryNotice {

@@ -166,7 +166,7 @@ export function listHandler<Level extends string, Filter extends string>(
   };
 }
 
-/** Reads a page by one query. @returns undefined when the page is, or may be, too large for that. */
+/** Reads a page by one query. @returns undefined when the page is, or may be, too large for one query. */
 async function readAtOnce(
   queryable: Queryable,
   selection: ResourceSelection,
@@ -215,7 +215,7 @@ export function itemHandler<Level extends string>(
   };
 }
 
-/** Adds `formProblems` to the resources that have some, when the display level shows them. */
+/** Adds `formProblems` to each resource whose values violate a form, if the display level shows `formProblems`. */
 async function showFormProblems(
   queryable: Queryable,
   { kind }: Resource,
@@ -265,7 +265,7 @@ export function parsePathId(c: Context, name: string): number {
   return id;
 }
 
-/** Checks that a variable addressed under a source belongs to it. @throws {DomainError} not_found when it does not. */
+/** Checks that the item belongs to the source in the path, if the path has one. @throws {DomainError} not_found. */
 export function assertInPath(c: Context, resource: Resource, item: ResourceObject): void {
   if (c.req.param('sourceId') === undefined || item.sourceId === parsePathId(c, 'sourceId')) return;
   throw new DomainError(

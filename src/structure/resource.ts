@@ -282,8 +282,8 @@ declare module '../platform/database/outbox.ts' {
 }
 
 /**
- * Appends one event per row with its name and parents: a webhook may be limited to a site, and after a deletion or a move
- * the former parents can no longer be read.
+ * Appends one event per row, with the row's name and parents. A webhook that is limited to a site needs the parents;
+ * after a deletion or a move, the former parents can no longer be read.
  * @param former former parents of a single moved row, added to its event.
  */
 export async function announce(

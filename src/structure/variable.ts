@@ -103,9 +103,8 @@ export type HardDeletion = { readonly deletionId: string } | null;
 
 /**
  * Deletes variables immediately; the background purge removes their points (`point_purge`).
- * @param hard the job of a deletion with hardDelete=true; null means that the call is refused when
- * another variable reads one of them.
- * @throws {DomainError} conflict while a remaining variable reads one of them and `hard` is null (R-C7).
+ * @param hard the job of a deletion with hardDelete=true; null for a deletion without hardDelete.
+ * @throws {DomainError} conflict while `hard` is null and a remaining variable reads a variable to be deleted (R-C7).
  */
 export async function deleteVariables(
   transaction: Transaction,

@@ -155,8 +155,8 @@ export class Watch {
   }
 
   /**
-   * Reads and sends the points of the changed variables. A stalled reader loses its database connection; the next round
-   * continues from the positions that the reader has reached.
+   * Reads and sends the points of the changed variables. When the reader stalls, the round ends its read and frees the
+   * database connection. The next round continues from the positions that the reader has reached.
    */
   async #round(): Promise<void> {
     const variableIds = [...this.#changed];

@@ -47,7 +47,7 @@ export function openSecretVault(keys: readonly VaultKey[]): SecretVault {
     throw new Error(`WEBHOOK_KEYS must have the key "${id}", with which secrets of webhooks are sealed`);
   };
   const unwrap = ({ keyId, dataKey }: Sealed, accountId: number): Buffer => {
-    const causes = 'the key was changed under this id, or the stored secret was changed';
+    const causes = 'this id now has another key, or the stored secret was changed';
     const refusal = `the key "${keyId}" of WEBHOOK_KEYS does not open a secret of a webhook of account ${accountId}: ${causes}`;
     return decrypt(keyOf(keyId), dataKey, keyId, refusal);
   };

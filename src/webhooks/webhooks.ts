@@ -29,7 +29,7 @@ export const TARGET_COLUMNS = `url, http_method as "httpMethod", headers, body_t
   array_remove(array[secret, case when former_secret_until > clock_timestamp() then former_secret end], null)
     as secrets`;
 
-/** Maximum webhooks of an account: fan-out may read all of them for one event. */
+/** Maximum webhooks of an account. The limit exists because fan-out may read all of them for one event. */
 const MAX_WEBHOOKS = 100;
 
 /**
@@ -54,7 +54,7 @@ export async function getWebhook(
 /**
  * Lists the webhooks of the account (R-I1).
  * @param eventTypes limits the list to webhooks for these types; empty means no limit.
- * @returns webhooks in order of name.
+ * @returns webhooks sorted by name.
  */
 export async function listWebhooks(
   queryable: Queryable,

@@ -65,11 +65,11 @@ const isCounted = (name: string, value: number, labels: Readonly<Record<string, 
   });
 
 describe('metrics: counters (R-A9)', () => {
-  test('count accepted pushes by the label `way`, and also the elements, readings and bytes of pushes, HTTP requests and ingested readings', async () => {
+  test('count HTTP requests, ingested readings, accepted pushes by the label `way`, and the elements, readings and bytes of pushes', async () => {
     const readings = (hour: number, count: number) =>
       Array.from({ length: count }, (_, minute) => ({ date: new Date(Date.UTC(2026, 2, 1, hour, minute)), value: 1 }));
     const bodies = [
-      // Large enough that a worker thread reads it.
+      // This push is so large that a worker thread reads it.
       [{ variableId: input, note: 'x'.repeat(200_000), data: readings(0, 3) }],
       [{ variableId: input, data: readings(1, 2) }],
       [

@@ -184,7 +184,7 @@ describe('shipped clients: a duplicator', () => {
     ['siteId and entityId of the new site', renewEach],
     ['siteId of the new site, and sourceId and entityId of the copied source of the last input', renewAlike],
   ] as const)(
-    'copies two sources and ten variables, and the copied variables calculate when each of the `entities` in the PUT of a formula has the %s (R-C12, R-H1)',
+    'copies two sources and ten variables; the copied variables calculate when the `entities` of a formula, as sent by PUT, have the %s (R-C12, R-H1)',
     async (_how, renew) => {
       const targetId = await createSite(api, { timeZoneId: 'Europe/Brussels', clientData: { Form: { Factor: 100 } } });
       await duplicate(targetId, renew);

@@ -1,6 +1,6 @@
 /**
- * Order of the test files: the order of vitest (without results of an earlier run: large files first), except that the
- * files of the console follow each other, so that a worker keeps the processes that these files share
+ * Order of the test files. It is the order of vitest, which runs large files first when it has no results of an earlier
+ * run, except that the files of the console follow each other. So a worker keeps the processes that these files share
  * (`console/console-processes.ts`).
  */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';

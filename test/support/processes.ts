@@ -1,4 +1,7 @@
-/** Processes as /proc shows them. A process may end between two reads, so a process that has ended reads as empty. */
+/**
+ * Processes as /proc shows them. A process may end between two reads, so the functions return an empty text or list, or
+ * skip the process, when it has ended.
+ */
 import { readFileSync } from 'node:fs';
 
 /**

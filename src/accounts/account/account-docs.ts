@@ -40,7 +40,7 @@ const account = z
     emailSettings: group('senderName', 'replyTo'),
     versionLimit: z.int().meta({
       description:
-        'Versions kept per point, counted separately for tagged and untagged ones; a variable may set its own limit.',
+        'Versions kept per point; tagged and untagged versions are counted separately. A variable may set its own limit.',
     }),
     createdDate: instantSchema,
     siteCount: count,

@@ -14,7 +14,7 @@ import {
 import { AUDIT_ACTIONS, AUDIT_SCOPES, MAX_AUDIT_PAGE } from '../audit/audit.ts';
 import { ACCOUNT_DISPLAY_LEVEL, ACCOUNT_MEMBERS, type AccountMember } from './account.ts';
 
-const maskNames = choicesParameter('Return or change these members only; names ignore case.', ACCOUNT_MEMBERS);
+const maskNames = choicesParameter('Return or change only these members; names in any case.', ACCOUNT_MEMBERS);
 
 /** Reads the names of the requested members, in display order; undefined when the request names none. */
 const fieldMask: QueryParameter<readonly AccountMember[] | undefined> = {
@@ -60,7 +60,7 @@ export const AUDIT_QUERY = declareQuery(
     targetId: textParameter('Entries about this target.', storableText),
     action: choiceParameter('Entries with this action.', AUDIT_ACTIONS),
     scope: choiceParameter(
-      '`Account`: the account of the token (default). For role ADMIN also `Operator`: entries that belong to no account, and `All`.',
+      '`Account` (default): entries of the account of the token. Role ADMIN may also give `Operator` (entries that belong to no account) or `All` (every entry).',
       AUDIT_SCOPES,
     ),
     ...PAGING,

@@ -16,7 +16,7 @@ import { CHANGED_CLIENT, NEW_CLIENT, REPLACED_SECRET } from './client-schema.ts'
 const manages = { tag: 'Clients', access: ADMINS } as const;
 const inPath = { clientId: textId('Id of the client.') };
 const ONE = '/admin/clients/:clientId';
-const LIFETIME = 'Access tokens that were issued before are valid until they expire.';
+const LIFETIME = 'Access tokens that are already issued stay valid until they expire.';
 
 const client = z
   .object({
@@ -49,10 +49,13 @@ const key = z
     kid: z.string(),
     algorithm: z.string(),
     state: z.enum(['Next', 'Signing', 'Verifying']).meta({
-      description: 'Next: published, signs later. Signing: signs new tokens. Verifying: verifies its tokens only.',
+      description:
+        'Next: published, signs later. Signing: signs new tokens. Verifying: only verifies tokens that it signed.',
     }),
     createdDate: instantSchema,
-    signsFrom: instantSchema.nullable().meta({ description: 'When a key of the state Next begins to sign.' }),
+    signsFrom: instantSchema
+      .nullable()
+      .meta({ description: 'Instant at which a key in the state Next begins to sign.' }),
   })
   .meta({ id: 'SigningKey' }) satisfies z.ZodType<DescribedKey>;
 
@@ -62,13 +65,13 @@ export const CLIENT_OPERATIONS: readonly Operation[] = [
     summary: 'List OAuth clients',
     query: CLIENT_LIST,
     isListing: true,
-    answers: [answersJson('The clients of the embedded token issuer, in order of the id.', z.array(client))],
+    answers: [answersJson('The clients of the embedded token issuer, sorted by id.', z.array(client))],
   },
   {
     ...{ method: 'post', path: '/admin/clients', operationId: 'createClient', ...manages },
     summary: 'Create an OAuth client',
     description:
-      'A client alone reads nothing: its tokens have the rights of the user who signs in. Without `grantTypes`, a client with a secret gets `password` and `refresh_token`, and one with `redirectUris` also `authorization_code`.',
+      'A client has no rights of its own: its tokens have the rights of the user who signs in. Without `grantTypes`, every client gets `refresh_token`, a client with a secret also gets `password`, and a client with `redirectUris` also gets `authorization_code`.',
     body: jsonBody(NEW_CLIENT.meta({ id: 'ClientWritten', examples: [{ clientId: 'north-import' }] })),
     answers: [answersJson('The new client with its secret.', created)],
     errors: ['conflict'],
@@ -108,7 +111,8 @@ export const CLIENT_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/admin/signingKeys', operationId: 'createSigningKey', ...manages },
     summary: 'Create a signing key',
-    description: 'The key is published for 15 minutes before it signs; the old one verifies for two more days.',
+    description:
+      'The new key is published 15 minutes before it begins to sign. From then on, the old key verifies its tokens for two more days.',
     answers: [answersJson('The new key.', key)],
     errors: ['conflict'],
   },

@@ -23,7 +23,7 @@ export const GRANT_TYPES = [
   'authorization_code',
   'urn:ietf:params:oauth:grant-type:token-exchange',
 ] as const;
-/** Visible ASCII, without the colon, which separates id and secret in HTTP Basic. */
+/** Visible ASCII without the colon, because a colon separates id and secret in HTTP Basic. */
 const CLIENT_ID = /^[\x21-\x39\x3b-\x7e]+$/;
 const ADDRESS_RULE = 'must be an http or https URL without user name and fragment';
 

@@ -22,7 +22,7 @@ export const NEW_CLIENT = lenientObject({
   clientId: nameSchema.meta({ description: 'ASCII without spaces and colons; never changes.' }),
   isPublic: booleanSchema
     .nullish()
-    .meta({ description: 'A program that cannot keep a secret, such as a page in a browser.' }),
+    .meta({ description: 'Whether the client is a program that cannot keep a secret, such as a web page.' }),
   ...shape,
 });
 

@@ -99,7 +99,7 @@ const COLUMNS = `client_id as "clientId", name, allowed_scopes as scopes, grant_
   disabled_date is null as "isEnabled", created_date as "createdDate", secret_date as "secretDate",
   case when previous_secret_until > now() then previous_secret_until end as "previousSecretUntil"`;
 
-/** @returns every client, in order of the id. */
+/** @returns every client, sorted by id. */
 export async function listClients(database: Queryable): Promise<readonly StoredClient[]> {
   const { rows } = await database.query<StoredClient>(`select ${COLUMNS} from oidc_client order by client_id`);
   return rows;

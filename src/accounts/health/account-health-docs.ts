@@ -24,14 +24,14 @@ const health = z
       silent: itemsOf('Silent variables, sorted by the date of the newest point, the latest first.', {
         ...variable,
         lastDate: instantSchema.meta({
-          description: 'Date of the newest point, or a later instant after points were deleted.',
+          description: 'Date of the newest point. After a deletion of points, it may be a later instant.',
         }),
         granularity: z.int().min(1),
         granularityTimeBase: z.enum(Object.keys(TIME_PERIOD) as (keyof typeof TIME_PERIOD)[]),
       }),
     }),
     calculations: itemsOf(
-      'Calculated variables without a successful run since their last failed one, the latest failure first, among the newest 5,000 failed runs.',
+      'Calculated variables with a failed run among the newest 5,000 failed runs, and without a successful run after it. The latest failure first.',
       {
         ...variable,
         runId: z.int(),
@@ -70,7 +70,7 @@ export const HEALTH_OPERATION: Operation = {
   ...{ method: 'get', path: '/account/health', operationId: 'getAccountHealth', tag: 'Account', access: ALL_USERS },
   summary: 'Read what needs attention in the account',
   description:
-    'A variable is silent when its newest point is older than three steps of its granularity and than `silentAfterHours`. A USER sees the variables of their sites, and their own pushes and files.',
+    'A variable is silent when its newest point is older than three steps of its granularity and older than `silentAfterHours` hours. A USER sees the variables of their sites, and their own pushes and files.',
   query: HEALTH_QUERY,
   answers: [answersJson('Counts, and the first items of each kind.', health)],
 };

@@ -13,7 +13,7 @@ const RECENT_PUSHES = 'Includes the pushes of the last 24 hours, at most the new
 const shape = {
   roles: z
     .array(z.object({ roles: z.string(), connections: count, since: instantSchema }))
-    .meta({ description: 'Roles that are connected to the database, by kind of process.' }),
+    .meta({ description: 'Database connections, grouped by the roles of the process that opened them.' }),
   runs: z
     .object({
       examined: count,
@@ -79,14 +79,14 @@ const installation = z
     ...shape,
     storage: z.array(stored).nullable().meta({
       description:
-        'Stored points by account, at most 10 minutes old. Null while they are measured, or when that failed.',
+        'Disk space and number of stored points by account, measured at most 10 minutes ago. Null while the measurement runs, and after it failed.',
     }),
   })
   .meta({ id: 'Installation' });
 
 export const INSTALLATION_OPERATION: Operation = {
   ...{ method: 'get', path: '/admin/operate', operationId: 'getInstallation', tag: 'Service', access: ADMINS },
-  summary: 'Read the state of the installation over all accounts',
+  summary: 'Read the state of the whole installation',
   description:
     'The call is cheap: it reads indexes and the newest rows. Stored points are counted on request, at most every 10 minutes.',
   answers: [

@@ -120,13 +120,13 @@ function viewOperations(): readonly Operation[] {
     },
     {
       ...{ ...ofViews, method: 'put', path: `${path}/:id`, operationId: 'updateView', summary: 'Change a view' },
-      description: 'Only its owner and managers may do this.',
+      description: 'Only the owner of the view and managers may do this.',
       body: written,
       answers: [answersJson('The view.', view)],
     },
     {
       ...{ ...ofViews, method: 'delete', path: `${path}/:id`, operationId: 'deleteView', summary: 'Delete a view' },
-      description: 'Only its owner and managers may do this.',
+      description: 'Only the owner of the view and managers may do this.',
       answers: [emptyAnswer('Deleted.')],
     },
   ];

@@ -61,7 +61,7 @@ export const USER_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/account/user/:userId', operationId: 'saveUser', summary: 'Save a user', ...manages },
     description:
-      'A member that is absent keeps its value. Null clears pseudo, names, mail address, phone number and business id; a null language becomes English; other members keep their value. A list replaces the stored list, except features and secondary accesses: those not named keep their level.',
+      'An absent member keeps its value. Null clears pseudo, names, mail address, phone number and business id, resets the language to English, and changes no other member. A list replaces the stored list. Features and secondary accesses are an exception: those that the list does not name keep their level.',
     inPath: USER_ID,
     body: userWritten,
     answers: [answersJson('The changed user.', userInfoSchema)],
@@ -79,7 +79,7 @@ export const USER_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: '/account/user/:userId/lock', operationId: 'lockUser', ...ofUser },
-    summary: 'Lock a user, until an instant or indefinitely, or unlock',
+    summary: 'Lock a user until an instant or indefinitely, or unlock the user',
     body: jsonBody(lockSchema.meta({ id: 'UserLock' })),
     errors: ['conflict'],
   },
@@ -155,7 +155,7 @@ function claimOperations(): readonly Operation[] {
     },
     {
       ...{ method: 'post', path: '/account/user/:userId/claims/add', operationId: 'addDataPusherClaim', ...onUser },
-      summary: 'Allow a user to push: add a claim whose type begins with datapusher.',
+      summary: 'Allow a user to push: add a claim whose type begins with "datapusher."',
       body: claimWritten,
       answers: [answersJson('The claim.', claimSchemaRead)],
     },
@@ -166,13 +166,13 @@ function claimOperations(): readonly Operation[] {
         operationId: 'removeDataPusherClaims',
         ...onUser,
       },
-      summary: 'Remove claims whose type begins with datapusher.',
+      summary: 'Remove claims whose type begins with "datapusher."',
       body: claimsWritten,
       answers: [answersJson('The removed claims.', z.array(claimSchemaRead))],
     },
     {
       ...{ method: 'post', path: '/account/user/claims/add', operationId: 'addClaim', ...inBody },
-      summary: 'Add a claim to the user it names',
+      summary: 'Add a claim to the user whom the claim names',
       body: claimWritten,
       answers: [emptyAnswer('Added.')],
     },
@@ -184,7 +184,7 @@ function claimOperations(): readonly Operation[] {
     },
     {
       ...{ method: 'delete', path: '/account/user/claims/remove', operationId: 'removeClaims', ...inBody },
-      summary: 'Remove claims of the users they name',
+      summary: 'Remove claims from the users whom the claims name',
       body: claimsWritten,
       answers: [emptyAnswer('All claims were removed. On an error, no claim is removed.')],
     },

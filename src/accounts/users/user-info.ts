@@ -45,7 +45,7 @@ export interface UserInfo extends UserInfoLight {
   readonly businessKeys: { readonly id: string; readonly username: string; readonly businessId: string | null };
   readonly isLocked: boolean;
   readonly lockedUntil: string | null;
-  /** The user's accounts, as far as the caller may use them. */
+  /** The user's accounts, limited to those that the caller may use. */
   readonly accounts: readonly { readonly id: number; readonly name: string }[];
   readonly createdDate: string;
   readonly lastLoginDate: string | null;

@@ -13,6 +13,6 @@ export async function getProfile(database: Queryable, userId: string): Promise<D
     [userId],
   );
   const [row] = rows;
-  if (!row) throw new Error(`user ${userId} must exist in the transaction that created or locked the user`);
+  if (!row) throw new Error(`user ${userId} does not exist; create or lock the user in this transaction first`);
   return row;
 }

@@ -31,7 +31,8 @@ const CHECK_INTERVAL_MS = 500;
 // The API no longer waits for the answer to a task of this age (ask-calculator.ts).
 const FORGET = `delete from calculation_preview where created_date < now() - interval '10 minutes'`;
 
-// Newest date among the points of the inputs in the saved declaration of variable $1, and of the variables with ids $2.
+// Newest date that has a point of an input. Inputs are the variables that the saved declaration of variable $1 reads,
+// and the variables with the ids $2.
 const NEWEST_DATE = `
   select (extract(epoch from max(max_date)) * 1000000)::int8 as newest from series
   where max_date > '-infinity' and variable_id in (

@@ -142,10 +142,10 @@ interface Problem extends ErrorDetail {
 }
 
 /**
- * Reports syntax errors, and problems for which saving a new variable with this declaration would be refused. So it
- * reports an input that no longer exists even when the saved declaration already has this input: the save then
- * succeeds, but runs fail. Warns of names that are read but not declared, and of periods that the window of an input
- * may cover only in part. Saves nothing and does not run the script.
+ * Reports syntax errors, and the problems that would prevent a new variable from being saved with this declaration. An
+ * input that no longer exists is therefore reported even when the saved declaration has this input too. A variable with
+ * such a declaration can be saved, but its runs fail. Warns of names that are read but not declared, and of periods
+ * that the window of an input may cover only in part. Saves nothing and does not run the script.
  */
 async function validate(asker: Asker, c: Context<CallerEnv>, variableId: number, calculated: unknown) {
   const problems: Problem[] = [...(await findSavingProblems(asker, c, variableId, calculated))];
@@ -171,7 +171,7 @@ function locationOf(formula: number): string {
   return `${ROOT}.calculatedVariableFormulas[${formula}]`;
 }
 
-/** Finds the problems for which saving a new variable with this declaration would be refused. */
+/** Finds the problems that would prevent a new variable from being saved with this declaration. */
 async function findSavingProblems(
   { database }: Asker,
   c: Context<CallerEnv>,
@@ -207,7 +207,7 @@ function findUndeclared(
   });
 }
 
-/** Dates of a preview as a body or a query gives them. */
+/** Dates of a preview as a client gave them in the body or the query of a request. */
 type GivenDates = Readonly<Partial<Record<keyof typeof datesShape, ParsedMoment | null | undefined>>>;
 
 /** @returns the error for an invalid `from` in a body. */

@@ -1,7 +1,7 @@
 /**
  * Replays a recorded run and compares the replayed points with the points stored now (R-H8, R-H12). The replay runs the
- * recorded declaration with the recorded form values on the versions of the inputs that the run read, as far as they are
- * still stored. It stores nothing.
+ * recorded declaration with the recorded form values. It reads the same versions of the inputs as the run did, as far
+ * as these versions are still stored. It stores nothing.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Connection, inTransaction } from '../../platform/database/database.ts';

@@ -36,11 +36,11 @@ const VISIBLE = `
   where id = any($3::int[]) and account_id = $4 and ${isReached('site_id', 'id', '$5', '$6')}`;
 
 /**
- * Finds references to missing or invisible variables, sites and sources, and units into which an input cannot be
- * converted (R-H1).
+ * Finds references to variables, sites and sources that are missing or invisible. Also finds declared units into which
+ * an input cannot be converted (R-H1).
  * @param root path of the declaration, such as `$.calculated`: the problems' paths begin with it.
  * @param accepted references that are not checked. Default: none.
- * @returns one problem for each such reference.
+ * @returns one problem for each such reference and each such unit.
  */
 export async function findReferenceProblems(
   queryable: Queryable,

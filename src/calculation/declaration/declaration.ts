@@ -231,7 +231,7 @@ function refuseSameBegin(
   }
 }
 
-/** Version of the JSON text that `hashDeclaration` hashes; increase it when the code would write another text. */
+/** Version of the JSON text that `hashDeclaration` hashes; increase it when a change of the code changes this text. */
 const FORM = 'v1';
 
 /**

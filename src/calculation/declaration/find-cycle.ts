@@ -29,7 +29,7 @@ const READERS = `
 
 /**
  * Searches for a cycle through the variable with its new inputs (R-H1).
- * @param inputIds all inputs of the new declaration; inputs of the stored declaration close no cycle.
+ * @param inputIds all inputs of the new declaration; those that the stored declaration also has are not searched.
  * @returns the ids of the cycle, from the variable through its readers back to itself; undefined when there is no
  * cycle.
  */

@@ -42,9 +42,9 @@ export interface InputRecord {
   readonly horizon?: string;
   readonly tags?: readonly string[];
   /**
-   * Greatest VersionTimestamp of the variable at the time of the run; null when the variable had no points. When the
-   * record has no `asOf`, a read of the window with this timestamp as `asOf` returns the same points as long as their
-   * versions are stored.
+   * Greatest VersionTimestamp of the variable at the time of the run; null when the variable had no points. For a
+   * record without `asOf`: a read of the window with this timestamp as `asOf` returns the points that the run read, as
+   * long as their versions are stored.
    */
   readonly lastVersionTimestamp: string | null;
   /**

@@ -123,8 +123,8 @@ function toWholeBuckets(range: DateRange, timeZoneId: string, bucket: Bucket | u
 }
 
 /**
- * Moves an instant back or ahead by the declared period, but not beyond the storable dates. When the period is 0, a move
- * back is one microsecond, because `reachOf` excludes the moved start, and a move ahead changes nothing.
+ * Moves an instant back or ahead by the declared period, but not beyond the storable dates. When the period is 0, a
+ * move ahead changes nothing, but a move back is one microsecond, because `reachOf` excludes the moved start.
  */
 function shift(micros: Micros, { period, periodTimeBase }: InputDeclaration, sign: 1 | -1, timeZoneId: string): Micros {
   if (period === 0) return sign === -1 ? micros - 1 : micros;

@@ -126,8 +126,8 @@ export function reportCancelled(run: ClaimedRun): RunReport {
 }
 
 /**
- * Ends a run that was interrupted because the calculator stops, another account needs the slot, or a transient error
- * occurred, and requests the run again (R-K2, R-A15). The attempt does not count.
+ * Ends an interrupted run and requests it again (R-K2, R-A15). A run is interrupted when the calculator stops, another
+ * account needs the slot, or a transient error occurs. The attempt does not count.
  * @param message reason, for the record of the run.
  */
 export async function handBackRun(connection: Connection, run: ClaimedRun, message: string): Promise<RunReport> {

@@ -152,8 +152,8 @@ function endOfSlice(dates: Float64Array, from: number): number {
 }
 
 /**
- * Collects points that ascend by date. A point replaces an earlier one of the same date and Version, and becomes the newest
- * version of its date, as a later reading of a push does (§9.2).
+ * Collects points that ascend by date. A point replaces an earlier point of the same date and Version, and becomes
+ * the newest version of its date. Points of one push follow the same rule (§9.2).
  */
 function openPoints() {
   const points: (OutputPoint | undefined)[] = [];

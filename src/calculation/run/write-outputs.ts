@@ -20,7 +20,10 @@ export interface WrittenVersions {
 }
 
 export interface WrittenOutputs {
-  /** One range, from the first to the last changed date; empty when nothing was stored or the variable was deleted. */
+  /**
+   * Holds one range, from the first to the last changed date. The list is empty when nothing was stored or the variable
+   * was deleted.
+   */
   readonly ranges: readonly WrittenRange[];
   /** Warnings about points that were not stored because their dates are rolled up. */
   readonly warnings: readonly string[];

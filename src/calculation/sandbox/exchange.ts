@@ -12,7 +12,7 @@ export class ConnectError extends Error {
 
 /**
  * Runs one exchange with a supervisor: sends the run header and the request frame, and receives the answer.
- * @param timeoutMs milliseconds until the connection is closed; longer than the supervisor's wall limit.
+ * @param timeoutMs milliseconds until the connection is closed; must be longer than the supervisor's wall limit.
  * @param signal closes the connection when aborted; the supervisor then kills the run.
  * @returns everything received; incomplete when the supervisor died or the time-out passed.
  * @throws {ConnectError} when no connection is made; the signal's reason when it is aborted.

@@ -333,7 +333,7 @@ class FrameReader {
 
   expectEnd(): void {
     const rest = this.#bytes.length - this.#at;
-    if (rest > 0) throw new FrameError(`the result must end with its frame, got ${rest} B after it`);
+    if (rest > 0) throw new FrameError(`nothing may follow the frame of the result, got ${rest} B after it`);
   }
 
   #withinPoints(count: number): number {

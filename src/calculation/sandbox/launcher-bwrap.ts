@@ -1,8 +1,8 @@
 /**
  * Starts a zygote in a bubblewrap container: user, mount, pid, network, IPC and UTS namespaces of its own, a read-only
  * root, no network and no variables of the calculator's environment. The container ends when the calculator ends.
- * A calculator that runs as root starts the container as an unprivileged user: the kernel does not let root create nested
- * namespaces with a private /proc (tried), and R must never run as root on the host.
+ * A calculator that runs as root starts the container as an unprivileged user: the kernel does not let root create
+ * nested namespaces with a private /proc (found by trial), and R must never run as root on the host.
  */
 import { spawn } from 'node:child_process';
 import { chown, mkdir, rm } from 'node:fs/promises';
@@ -29,7 +29,7 @@ const BOUND_DIRECTORY = '/mnt/socket';
 /**
  * Creates the launcher that confines R with bubblewrap (R-H7).
  * @param rRoot root directory of the R file system (mode 755).
- * @param limits of all runs together, enforced by a control group where one can be created.
+ * @param limits limits that all runs share. A control group enforces them where one can be created.
  */
 export function createBwrapLauncher(rRoot: string, limits?: SharedLimits): Launcher {
   return { mode: 'namespaces', launch: () => launch(rRoot, limits) };

@@ -23,7 +23,8 @@ import { SandboxUnavailableError } from './sandbox-types.ts';
 
 /**
  * Creates the launcher without a container.
- * @throws {SandboxUnavailableError} without root rights, unless `rRoot` is `/`: changing the root directory needs them.
+ * @throws {SandboxUnavailableError} when this process is not root and `rRoot` is not `/`: only root can change the root
+ * directory.
  */
 export function createNoneLauncher(rRoot: string): Launcher {
   if (!isRoot() && rRoot !== '/') {

@@ -51,7 +51,10 @@ async function endOf(child: ChildProcess, file: string): Promise<number | null> 
   return code;
 }
 
-/** Runs the engine once. @returns its output. @throws {SandboxUnavailableError} with its standard error when it fails. */
+/**
+ * Runs the engine once. @returns the engine's output.
+ * @throws {SandboxUnavailableError} when the engine cannot run, or fails: the message then contains its standard error.
+ */
 export async function runOci([file = '', ...options]: readonly string[], args: readonly string[]): Promise<string> {
   const child = spawn(file, [...options, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: HOST_ENVIRONMENT });
   const [output, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), endOf(child, file)]);

@@ -1,6 +1,7 @@
 /**
- * Decides how a run ended, in a fixed order: fault of the sandbox, limit, killed by a signal, then the runner's own report
- * (ok, script error, limit seen from inside). Pure. Messages are for the script's author (R-H7).
+ * Decides how a run ended. The first of these that applies wins: a fault of the sandbox, a limit, a signal that killed
+ * the run, the runner's own report (ok, script error, limit seen from inside). Pure. Messages are for the script's
+ * author (R-H7).
  */
 import { constants } from 'node:os';
 import { getSystemErrorName } from 'node:util';

@@ -99,8 +99,8 @@ export interface OutputColumn {
 }
 
 /**
- * Texts of the script. The R messages together, the R warnings together and the printed output are each cut at about
- * CALC_MAX_TEXT_BYTES.
+ * Texts of the script. Each member is cut at about CALC_MAX_TEXT_BYTES: all messages together, all warnings together,
+ * and the printed output.
  */
 export interface Notes {
   readonly messages: readonly string[];

@@ -63,7 +63,7 @@ export async function checkHealth(run: Run): Promise<void> {
   if (outcome.kind !== 'ok') throw checkFailed(outcome.message);
 }
 
-/** @param message of the outcome; "the script" in it is the check script. */
+/** @param message message of the outcome; where it says "the script", it means the check script. */
 function checkFailed(message: string): SandboxUnavailableError {
   return new SandboxUnavailableError(`the R sandbox does not work; its check script failed: ${message}`);
 }

@@ -64,7 +64,7 @@ export class Zygote {
   /**
    * @param standbyDelayMs pause before the start of each standby except the first.
    * @param firstStandbyDelayMs pause before the start of the first standby.
-   * @throws {SandboxUnavailableError} when R does not start, with its last lines of standard error.
+   * @throws {SandboxUnavailableError} when R does not start; the message contains R's last lines of standard error.
    */
   static async open(
     launcher: Launcher,
@@ -214,8 +214,8 @@ export class Zygote {
     this.#standby = undefined;
     this.#current = standby;
     this.#isAlive = true;
-    // `#preparing` of this standby is still set here. Another standby can be prepared only after that promise has
-    // settled.
+    // The promise `#preparing` of this standby may still be pending. Only after it has settled can another standby be
+    // prepared.
     void Promise.resolve(this.#preparing).then(() => this.#prepareStandby());
     return standby;
   }

@@ -18,7 +18,7 @@ import type { DueSchedule } from './schedule.ts';
 // A wave is all runs that one change triggers. Its number comes from the sequence of the event ids.
 // Merging two requests keeps the range that spans their dates, and the older wave. With the newer wave, a request would
 // wait for every later upstream request, so an input that changes all the time would starve it.
-// Only requests with equal numbers of attempts merge, so that the dates of failed attempts do not use up the attempts of
+// Only requests with equal numbers of attempts merge: otherwise the failed attempts for some dates would also count for
 // other dates.
 // The later of the two pauses applies. A paused request pauses all requests of its variable (`isDue`): otherwise a run that
 // crashes its calculator would be tried without a pause while its input changes.
@@ -160,7 +160,8 @@ export async function requestScheduled(transaction: Transaction, due: readonly D
   );
 }
 
-// Finds the requests downstream of variables whose runs ended: these may now proceed, even when the runs wrote nothing.
+// Finds the requests downstream of variables whose runs ended. These requests may now proceed, even when the runs wrote
+// nothing.
 const FIND_WAITING_FOR = `
   with recursive downstream (id) as (
     select variable_id from variable_input where input_variable_id = any($1::int[])

@@ -6,8 +6,9 @@
  * - Each round credits an account with QUANTUM_MS; the time of its runs and previews is debited. An account in debt
  * waits while another account that may take the slot has credit.
  * - The share of an account is half of the slots, rounded up. An account borrows slots beyond its share while no
- * account below its own share waits. When such an account waits, the borrower gives a slot back: its newest run or
- * preview is stopped and repeated. The variable of a stopped run gets no borrowed slot for 10 minutes.
+ * account below its own share waits. When an account below its share waits, the borrower gives a slot back: the newest
+ * run or preview of the borrower is stopped and repeated. The variable of a stopped run gets no borrowed slot for
+ * 10 minutes.
  * - Within an account, previews and triggered runs alternate, and nine of ten runs are triggered runs while background
  * runs (scheduled, forced) wait.
  */

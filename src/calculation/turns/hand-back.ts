@@ -3,7 +3,7 @@
  */
 export class HandBack extends Error {
   override readonly name = 'HandBack';
-  /** Aborted when the grace period of a stopping calculator ends, which can be after this hand-back. */
+  /** Aborted when the calculator stops and its grace period has ended, which can be after this hand-back. */
   readonly stopping: AbortSignal;
 
   constructor(message: string, stopping: AbortSignal) {

@@ -1,4 +1,4 @@
-/** Sites, sources and variables: pages, loaded as the tree opens and scrolls, and the hits of a search. */
+/** Loads sites, sources and variables: page by page as the tree opens and scrolls, or as the hits of a search. */
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ApiError, answerOf, api, bodyOf } from '../api/client.ts';

@@ -31,8 +31,8 @@ export function draftKey(accountId: number | undefined, key: string): string {
 
 /**
  * Keeps state that survives a reload, separately for each account. When the key changes, remount the component.
- * @returns the value, a setter, and a function that removes the draft and sets the value to its argument, by default to
- * `saved`.
+ * @returns the value, a setter, and the function `drop(next = saved)`, which removes the draft and sets the value to
+ * `next`.
  */
 export function useDraft<Value>(key: string, saved: Value) {
   const name = draftKey(useSession().accountId, key);

@@ -20,7 +20,7 @@ export function writeAgo(instant: string, nowMs: number, locale: string): string
 }
 
 /**
- * Formats an instant. In the hour that a clock shows twice, the offset from GMT follows the text.
+ * Formats an instant. In the hour that repeats when clocks go back, the offset from GMT follows the text.
  * @param timeZone undefined means the zone of the runtime.
  */
 export function writeMoment(

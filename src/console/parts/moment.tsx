@@ -9,8 +9,8 @@ function formatAgo(instant: string): string {
 }
 
 /**
- * Formats date and time in a zone; without `timeZone`, in the zone of the browser. In the hour that a clock shows twice,
- * the offset from GMT follows.
+ * Formats date and time in a zone; without `timeZone`, in the zone of the browser. In the hour that repeats when clocks
+ * go back, the offset from GMT follows.
  */
 export function formatMoment(instant: string | number, timeZone?: string): string {
   return writeMoment(instant, { dateStyle: 'medium', timeStyle: 'short' }, timeZone, currentLocale());

@@ -51,7 +51,7 @@ export function withFormTexts(
 
 type Tree = Record<string, unknown>;
 
-/** @returns the object that a member holds; any other value is replaced by an empty object. */
+/** @returns the object in the member `name`. A member without an object gets an empty one first. */
 function branchOf(parent: Tree, name: string): Tree {
   const value = parent[name];
   const branch: Tree = typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Tree) : {};

@@ -7,8 +7,9 @@
 const THIN = '\u202F';
 
 /**
- * @returns the texts with narrow no-break spaces in place of the plain spaces before `; : ! ? »` and after `«`. Each plural
- * has a form `_many`, equal to `_other`: CLDR asks for it at 1,000,000, and i18next would answer in English without it.
+ * @returns the texts with narrow no-break spaces in place of the plain spaces before `; : ! ? »` and after `«`. Each
+ * plural gets a form `_many`, equal to `_other`. CLDR requires `_many` at 1,000,000; without it, i18next would use the
+ * English text.
  */
 export function finishFrench<Texts extends object>(texts: Texts): Texts {
   const entries = Object.entries(texts).flatMap(([name, value]: [string, unknown]) => {

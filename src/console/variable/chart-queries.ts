@@ -88,10 +88,9 @@ export function useChartPoints(
 
 /**
  * @param live instants of versions that arrived while the chart is open.
- * @returns the stops of the slider, ascending, as ISO 8601: `live`; the instants at which the first and last version of
- * each VersionTag, and the first and last version without a VersionTag, arrived; and, when the range has few points,
- * the instants at which the versions of these points arrived. When there are more than MAX_STOPS instants, MAX_STOPS of
- * them remain, evenly spread.
+ * @returns the stops of the slider, ascending, as ISO 8601: the instants in `live`, and the arrivals of the first and
+ * the last version with each VersionTag and without one. When the range has few points, the arrivals of their versions
+ * are stops too. Of more than MAX_STOPS stops, MAX_STOPS remain, evenly spread.
  */
 export function useStops(
   variableId: number,
@@ -112,8 +111,8 @@ export function useStops(
     firstVersionTimestamp,
     lastVersionTimestamp,
   ]);
-  // VersionTimestamps have microseconds, stops milliseconds: a stop is rounded up, so its version had arrived by then.
-  // `instants` keeps the data of the previous range until the new range is read; a range of many points ignores it.
+  // VersionTimestamps have microseconds, stops have milliseconds. A stop is rounded up, so that its version has arrived
+  // by then. `instants` keeps the data of the previous range; they are not used when the new range has many points.
   const seen = (isFew ? (instants.data ?? []) : []).map((seconds) => new Date(Math.ceil(seconds * 1000)).toISOString());
   const all = [...new Set([...[...tagged, ...live].map(ceilMillis), ...seen])].sort();
   return thin(all);

@@ -20,7 +20,7 @@ export type Resolution = 'Raw' | 'Minute' | 'Hour' | 'Day' | 'Month';
  * quarter-hours.
  */
 export const RAW_LIMIT = 45_000;
-/** Maximum buckets of a chart, unless they are months: several for each pixel of a wide window. */
+/** Maximum buckets of a chart: several for each pixel of a wide window. A chart of months may have more. */
 const BUCKET_LIMIT = 6000;
 /** Step of a variable without a granularity or without a time base, in seconds. */
 const DEFAULT_STEP_SEC = 900;

@@ -1,4 +1,4 @@
-/** Points as typed arrays, read from Arrow: a year of quarter-hours needs no object per point. */
+/** Reads points from Arrow into typed arrays, so that a year of quarter-hours needs no object per point. */
 import { type Data, tableFromIPC } from 'apache-arrow';
 import { fetchPoints, type PointQuery } from '../api/download.ts';
 import type { Points } from './chart-rules.ts';

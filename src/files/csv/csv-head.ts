@@ -53,7 +53,7 @@ function findHeader(dialect: Dialect, bytes: Buffer, mark: number) {
   return { cells, position: { bytes: scanner.offset, rows: 0, rowNumber: scanner.row } };
 }
 
-/** Finds the line end, and the delimiter that gives the header the most known names; on a tie, the most names. */
+/** Finds the line end, and the delimiter that splits the header into the most known names; on a tie, the most names. */
 function findDialect(text: string): Dialect {
   const newline = text.includes('\n') && !endsInReturn(text) ? '\n' : '\r';
   const header = text.split(newline, 1000).find((line) => line.trim() !== '') ?? '';

@@ -48,8 +48,8 @@ export interface FileParser {
 export class ParserDeath extends Error {
   override readonly name = 'ParserDeath';
   /**
-   * True when the file may have caused the death: in practice, the file exhausted the memory of the process, and V8
-   * aborted. False when the process was killed from outside, or ended before it asked for the file (R-A15).
+   * True when the file may have caused the death. Usually the file has then exhausted the memory of the process, so
+   * that V8 aborted. False when the process was killed from outside, or ended before it asked for the file (R-A15).
    */
   readonly isByFile: boolean;
 
@@ -63,8 +63,8 @@ export class ParserDeath extends Error {
 const OUTER_SIGNALS: ReadonlySet<string> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']);
 
 const PROGRAM = fileURLToPath(new URL('./parser-process.ts', import.meta.url));
-// Maximum heap of a parser, far below the memory of the container. When the heap is full, V8 aborts the parser, before
-// the kernel has to kill a process; a kill by the kernel never counts against a file.
+// Maximum heap of a parser. It is far below the memory of the container, so that a file that needs too much memory
+// makes V8 abort the parser, which counts as a failure of the file. A kill by the kernel would not count.
 const HEAP_MEBIBYTES = 192;
 // Maximum memory outside the heap: parts of 1 MiB and their inflated bytes, and one chunk of at most 10 MB.
 const BUFFER_MEBIBYTES = 128;
@@ -75,7 +75,7 @@ interface Parser {
   readonly chunkFile: ChunkFile;
 }
 
-/** Opens a pool of parser processes, which starts them on demand and reuses them. */
+/** Opens a pool that starts parser processes on demand and reuses them. */
 export function openFileParser(heapMebibytes = HEAP_MEBIBYTES): FileParser {
   const idle: Parser[] = [];
   const keep = (parser: Parser): void => {

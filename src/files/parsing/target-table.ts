@@ -24,7 +24,10 @@ export interface Problem {
   readonly message: string;
 }
 
-/** Variable of a combination of identifiers, with divider and local clock, or why the combination has no variable. */
+/**
+ * Result of resolving a combination of identifiers: the variable with its divider and local clock, or the reason why
+ * the combination has no variable.
+ */
 export type ResolvedTarget =
   | ({ readonly kind: 'found'; readonly clock: LocalClock } & Target)
   | { readonly kind: 'problem'; readonly problem: Problem };

@@ -41,7 +41,10 @@ export interface IngestFileServices {
 const MAX_FAILURES = 10;
 const PARSER_DEATH_FAILURES = 5;
 
-/** The process stops, or another process has written the next chunk or ended the file. */
+/**
+ * Log message when this call stops early: because this process stops, or because another process has written the next
+ * chunk or ended the file.
+ */
 const STOPPED = 'file processing stopped; the written rows are kept, and an unfinished file continues after them';
 
 /**

@@ -81,7 +81,7 @@ export async function endFile(
   fileId: string,
   refusal?: { readonly code: RefusalCode; readonly message: string },
 ): Promise<boolean> {
-  // The message may contain the name of a part of the workbook, and so any character.
+  // The message may contain the name of a part of the workbook, in which any character may occur.
   const failure = refusal && { ...refusal, message: toStorableText(refusal.message) };
   const { rows } = await transaction.query<Ended>(
     `update stored_file
@@ -121,8 +121,8 @@ interface FileIngested extends Pick<Ended, 'filename' | 'userId' | 'state'> {
   readonly counts: Pick<Ended, 'rows' | 'ingested' | 'rejected' | 'warnings'>;
   readonly failure?: { readonly code: RefusalCode; readonly message: string };
   /**
-   * Ids of the variables to which the file has written points; present when an enabled webhook of the account for this
-   * event has a filter. Not sent to receivers.
+   * Ids of the variables to which the file has written points. Present only when the account has an enabled webhook
+   * with a filter for this event. Not sent to receivers.
    */
   readonly concerns?: readonly number[];
 }

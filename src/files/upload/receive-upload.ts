@@ -29,7 +29,7 @@ const OTHER_WORKBOOKS: ReadonlySet<string> = new Set(['xls', 'xlsm', 'xlsb', 'od
 
 export const UPLOAD_QUERY = declareQuery({
   filename: textParameter(
-    'File name. With the extension .csv or .xlsx, the file is a Standard File; with another extension, an attachment, except that other formats of workbooks are refused; without an extension, the content type decides. Default: the file name in the form, or `upload.csv` or `upload.xlsx` by the content type.',
+    'File name. A file with the extension .csv or .xlsx is a Standard File. A workbook in another format is refused. A file with any other extension is an attachment. Without an extension, the content type decides. Default: the file name in the form; in a request without a form, `upload.csv` or `upload.xlsx` by the content type.',
     // Documents the maximum; `nameOf` enforces it after it has removed folders from the name.
     z.string().meta({ maxLength: MAX_FILENAME }),
   ),
@@ -76,8 +76,8 @@ function isAttachment(filename: string | undefined): boolean {
 }
 
 /**
- * Returns true for a workbook in a format that cannot be read. It is not an attachment, because the uploader of a
- * workbook expects its rows to be ingested.
+ * Returns true for a workbook in a format that cannot be read. Such a workbook is refused and not stored as an
+ * attachment, because the uploader of a workbook expects its rows to be ingested.
  */
 function isOtherWorkbook(filename: string): boolean {
   return OTHER_WORKBOOKS.has(extensionOf(filename));

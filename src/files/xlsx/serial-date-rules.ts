@@ -15,8 +15,8 @@ const END = Date.UTC(2200, 0, 1);
 /**
  * Converts the serial number `serial` (days) to a local date, rounded to the millisecond, because finer digits are
  * rounding errors of the fraction.
- * @returns microseconds of the local clock since 1970-01-01; undefined for 29 February 1900, negative
- * numbers, and 2200 and later.
+ * @returns microseconds of the local clock since 1970-01-01; undefined for a negative number, for 29 February 1900, and
+ * for dates in 2200 and later.
  */
 export function serialToMicros(serial: number, system: DateSystem): number | undefined {
   if (!(serial >= 0)) return undefined;

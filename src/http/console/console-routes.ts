@@ -23,7 +23,7 @@ const PAGE = 'index.html';
 const ASSETS = 'assets/';
 /** For assets: their names contain a hash of their content, so the content at a URL never changes. */
 const IMMUTABLE = 'public, max-age=31536000, immutable';
-/** Element of the built page; the served page has the URLs and the client id of the installation in `content`. */
+/** Element of the built page. The server puts the URLs and the client id of the installation into `content`. */
 const SETTINGS_PLACE = '<meta name="tidemark-settings" content="" />';
 
 /**
@@ -89,9 +89,10 @@ function escapeAttribute(text: string): string {
 }
 
 /**
- * Headers of the console's pages. Scripts, styles and fonts come only from the console's origin, none inline, and there is no
- * eval; requests go only to that origin, the API, push and the issuer. Elements are styled by script through the CSSOM, which
- * the policy does not govern; `style` attributes in markup are refused. `blob:` images show what a calculation drew.
+ * Headers of the console's pages. Scripts, styles and fonts come only from the console's origin; inline ones and `eval`
+ * are refused. Requests go only to the console's origin, the API, push and the issuer. Scripts style elements through
+ * the CSSOM, which the policy does not govern; `style` attributes in markup are refused. `blob:` images show what a
+ * calculation drew.
  */
 function securityHeaders({ api, push, issuer }: ConsoleOptions): Readonly<Record<string, string>> {
   const origins = [api, push, issuer].map((address) => new URL(address).origin);

@@ -89,9 +89,7 @@ export async function buildDocument(description: Description): Promise<OpenApiDo
   };
 }
 
-/**
- * Names the server of a path that belongs to push or the issuer, because their origin may differ from the API's origin.
- */
+/** Names the server of a path of push or of the issuer, because each of them may have another origin than the API. */
 function pathItem({ path }: Operation, { api, push, issuer }: Addresses): Record<string, JsonSchema> {
   const issuerOrigin = issuer.tokenUrl.slice(0, Math.max(issuer.tokenUrl.indexOf('/realms/'), 0));
   const url = path.startsWith('/api/') ? push : path.startsWith('/realms/') ? issuerOrigin : api;

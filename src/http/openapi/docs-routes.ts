@@ -58,7 +58,7 @@ export function isKnown(c: Context, etag: string): boolean {
   return known.includes(etag) || known.includes('*');
 }
 
-/** Returns the ETag of a body; weak, because the body is sent both compressed and plain. */
+/** Returns the ETag of a body. It is a weak ETag, because some clients get the body compressed and others do not. */
 export function etagOf(body: string): string {
   return `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
 }

@@ -39,15 +39,15 @@ interface Wrapped {
   readonly properties: { readonly schema: JsonSchema };
 }
 
-/** Adjusts what zod writes to what generators of clients expect. */
+/** Adapts the JSON Schema that zod writes to the expectations of client generators. */
 function tidy({ zodSchema, jsonSchema }: Converted): void {
   // Answers may get new members later, so the schemas admit unknown members. The tests of this service refuse them.
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
   // zod writes `id`, which JSON Schema does not define.
   delete jsonSchema.id;
   nameMembers(jsonSchema);
-  // Removes a default of null: such a member may be absent, but generators of clients treat a member with a default as
-  // always present.
+  // Removes a default of null: client generators treat a member with a default as always present, but a member whose
+  // default is null may be absent.
   if (jsonSchema.default === null) delete jsonSchema.default;
   // zod omits the examples of a transformed input schema, because it takes them for outputs; ours are inputs.
   const examples = z.globalRegistry.get(zodSchema as z.ZodType)?.examples;
@@ -55,7 +55,7 @@ function tidy({ zodSchema, jsonSchema }: Converted): void {
 }
 
 /**
- * Writes a record with known keys as an object with these members, because validators and generators ignore
+ * Writes a record with known keys as an object with one property per key, because validators and generators ignore
  * `propertyNames`.
  */
 function nameMembers(jsonSchema: Record<string, unknown>): void {
@@ -79,7 +79,7 @@ function addComponent(components: Record<string, JsonSchema>, id: string, defini
   components[id] = definition as JsonSchema;
 }
 
-/** Changes references to refer to the components, and writes nullable schemas with a list of types. */
+/** Makes references to definitions point to the components, and writes a nullable schema as a list of types. */
 function finish(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(finish);
   if (typeof value !== 'object' || value === null) return value;

@@ -101,7 +101,7 @@ function assertOwnPage({ req }: Context, corsOrigins: readonly string[]): void {
       ? origin === undefined || hostOf(origin) === req.header('host')
       : site === 'same-origin' || site === 'none';
   if (isOwn || (origin !== undefined && corsOrigins.includes(origin))) return;
-  // CORS_ORIGINS accepts only an origin in this form, so not `null`, which a sandboxed page sends.
+  // CORS_ORIGINS accepts only an origin in this form. It does not accept `null`, which a sandboxed page sends.
   const isListable = origin !== undefined && URL.parse(origin)?.origin === origin;
   const remedy = isListable ? `, or ask the operator to add ${origin} to the setting CORS_ORIGINS` : '';
   throw new DomainError(

@@ -19,10 +19,13 @@ export interface CallerEnv {
   Variables: { caller: Caller };
 }
 
-/** Start of the bearer challenge in `WWW-Authenticate`; for a request without credentials, all of it (RFC 6750 §3). */
+/**
+ * Start of the bearer challenge in `WWW-Authenticate`. For a request without credentials, it is the whole challenge
+ * (RFC 6750 §3).
+ */
 export const BEARER_CHALLENGE = 'Bearer realm="tidemark"';
 
-/** `Authorization` header with a bearer token, which is group 1 (RFC 6750 §2.1). */
+/** Matches an `Authorization` header with a bearer token; group 1 is the token (RFC 6750 §2.1). */
 export const BEARER = /^Bearer +([\w.~+/=-]+) *$/i;
 
 /**

@@ -20,7 +20,7 @@ export interface AccessInvalidation {
 export interface AccessInvalidationOptions {
   readonly redisUrl: string;
   readonly prefix: string;
-  /** Called for every invalidation, including this process's own. `userIds` is undefined when it concerns all users. */
+  /** Called for every invalidation, including those of this process. `userIds` undefined means all users. */
   readonly onChange: (userIds: readonly string[] | undefined) => void;
   readonly log: Log;
 }

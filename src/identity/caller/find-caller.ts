@@ -13,7 +13,7 @@ import type { Actor, Caller, Role, SiteGrant } from './caller.ts';
 
 const MAX_CACHED = 10_000;
 const REVOKED = 'the token was revoked; sign in again';
-/** Claims by which EXTERNAL_USERS identifies the user of a token of another issuer. */
+/** For each value of EXTERNAL_USERS: the claims that identify the user when another issuer issued the token. */
 const IDENTIFYING: Readonly<Record<ExternalUsers, string>> = {
   sub: 'its sub',
   email: 'its sub or its verified email',

@@ -21,7 +21,7 @@ export interface UserDirectory {
   update(transaction: Transaction, user: DirectoryUser): Promise<void>;
   /** Removes a user who is about to be deleted, and ends their sessions. */
   remove(transaction: Transaction, userId: string): Promise<void>;
-  /** Locks or unlocks a user; `locked_for_a_while` lasts until `app_user.locked_until`. A lock ends their sessions. */
+  /** Locks or unlocks a user; `locked_for_a_while` lasts until `app_user.locked_until`. A lock ends all sessions. */
   setLock(transaction: Transaction, userId: string, lock: 'locked' | 'locked_for_a_while' | 'unlocked'): Promise<void>;
   /** Ends every session of a user; access tokens issued before the current second are refused. */
   endSessions(transaction: Transaction, userId: string): Promise<void>;
@@ -35,7 +35,7 @@ export interface UserDirectory {
   /**
    * Makes sure that only the owner of this mail address can sign in as the user. Unless the user has already proven to
    * be the owner, revokes the password, the sessions and the access tokens.
-   * @returns true when they were revoked: the user needs a temporary password.
+   * @returns true when the password was revoked, so that the user needs a temporary password.
    */
   claimAddress(transaction: Transaction, userId: string, email: string): Promise<boolean>;
   /** Mails a link to choose a new password, valid for one hour and one use (R-B11). The user needs a mail address. */

@@ -60,7 +60,7 @@ export function issuerOperations(realm: string): readonly Operation[] {
       ...{ method: 'post', path: `${root}/protocol/openid-connect/token`, operationId: 'requestToken', tag },
       summary: 'Request a token',
       description:
-        'Grants: password, refresh token, authorization code with PKCE, token exchange (RFC 8693). `/connect/token` is the same.',
+        'Grants: password, refresh token, authorization code with PKCE, token exchange (RFC 8693). `/connect/token` is an alias of this path.',
       access: OPEN,
       body: { types: { [FORM]: tokenRequest } },
       answers: [

@@ -104,8 +104,8 @@ export function createKeycloakAdmin(options: KeycloakAdminOptions): KeycloakAdmi
 }
 
 /**
- * Creates a function that calls Keycloak with the service account's token. The token is renewed before it expires, and
- * once after a 401.
+ * Creates a function that calls Keycloak with the service account's token. The function renews the token before it
+ * expires. After a 401, it renews the token and repeats the call once.
  */
 function createCall(options: KeycloakAdminOptions) {
   const { clock = systemClock } = options;

@@ -186,7 +186,7 @@ async function readUser(database: Queryable, userId: string) {
   return user;
 }
 
-/** Converts a user for Keycloak. An empty string clears a field; an absent field is cleared by some versions only. */
+/** Converts a user for Keycloak. An empty string clears a field; only some Keycloak versions clear an absent one. */
 function toKeycloak({ userName, email, firstName, lastName, language }: DirectoryUser): KeycloakUser {
   return {
     username: userName,

@@ -77,7 +77,7 @@ export async function takePassword(
   if (problem) return showPassword(context, provider, ctx, details, problem);
   await context.invalidateAccess([user.userId]);
   context.wakeMail();
-  // `isDone` keeps the change prompt from following the prompt for a first password.
+  // `isDone` answers the change prompt, so that it does not follow the prompt for a first password.
   await finishInteraction(provider, ctx, { [CHANGE_PASSWORD_PROMPT]: { isDone: true } });
 }
 

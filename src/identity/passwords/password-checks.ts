@@ -22,8 +22,8 @@ const turns = openFairSemaphore<string>({
 
 /**
  * Runs `check` when it is the turn of the client's network; networks take turns (R-A14). @param network network of the client.
- * @throws {DomainError} when the network waits too long or has too many waiters: rate_limited while a check of the
- * network runs, otherwise dependency_unavailable.
+ * @throws {DomainError} when the network waits too long or has too many waiters. The code is rate_limited while a check
+ * of the network runs, and dependency_unavailable otherwise.
  */
 export async function checkInTurn<Result>(network: string, check: () => Promise<Result>): Promise<Result> {
   const leave = await turns.enter(network);

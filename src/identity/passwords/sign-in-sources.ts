@@ -108,10 +108,10 @@ const NEW_COUNT = `case when source.locked_until <= $4 then 1 else source.wrong_
 const REASON = 'too many wrong passwords';
 const UNTIL = `to_char(until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-// Counts a wrong password, which may lock its network or all strangers. A password from a network in which the user
-// signed in within 30 days, or repeated by a device, never locks all strangers. The same statement announces a lock as
-// an event and in the audit trail. The commit is asynchronous, so that the statement takes as long as for an unknown
-// user; a crash may lose the last counts.
+// Counts a wrong password, which may lock its network or all strangers. It never locks all strangers when the user
+// signed in from its network within 30 days, or when a device repeats an earlier wrong password. The same statement
+// announces a lock as an event and in the audit trail. The commit is asynchronous, because a synchronous one would make
+// the statement slower for a known user than for an unknown user. A crash may lose the last counts.
 const FAIL = `
   with soon as materialized (select set_config('synchronous_commit', 'off', true)
   ), strangers as (
@@ -153,7 +153,7 @@ const FAIL = `
 
 /**
  * Counts a wrong password.
- * @param source undefined when the user is unknown or the sign-in is already blocked: nothing is counted.
+ * @param source undefined when the user is unknown or the sign-in is already blocked; then nothing is counted.
  */
 export async function writeFailure(
   database: Queryable,

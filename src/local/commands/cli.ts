@@ -1,4 +1,4 @@
-/** Shared by the local commands: error output with exit code 1, and stop signals. */
+/** Shared by the local commands: reports an error and exits with code 1, and waits for stop signals. */
 import { SetupError } from '../setup-error.ts';
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -82,7 +82,7 @@ function securityOption({ directory }: CheckPlan, option: string): string {
 function healthOptions({ healthcheck }: ComposeService): readonly string[] {
   if ('disable' in healthcheck) return ['--no-healthcheck'];
   const [kind, ...rest] = healthcheck.test;
-  // Podman reads a JSON array as CMD; podman 4.3 splits an array that starts with the word CMD at its spaces.
+  // Podman reads a JSON array as CMD. If the array began with the word CMD, podman 4.3 would split it at spaces.
   const command = kind === 'CMD' ? JSON.stringify(rest) : rest.join(' ');
   return ['--health-cmd', command, '--health-interval', 'disable', '--health-timeout', healthcheck.timeout];
 }

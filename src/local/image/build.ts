@@ -37,9 +37,9 @@ const COMMUNITY_IMAGE = 'localhost/tidemark-community';
 const DEBIAN_STAGE = 'debian-database';
 
 /**
- * Chooses the image that the database is built on: the stage of the Dockerfile that installs Debian's packages. When
- * TIMESCALEDB_BUILD names a directory with a build of TimescaleDB, builds and chooses a copy of this stage that has the
- * files of the directory instead of Debian's TimescaleDB (the Apache edition).
+ * Chooses the image that the database is built on: by default the stage of the Dockerfile that installs Debian's
+ * packages, which include the Apache edition of TimescaleDB. When TIMESCALEDB_BUILD names a directory with a build of
+ * TimescaleDB, builds and chooses a copy of this stage in which the files of the directory replace those of Debian.
  * @returns the value of DATABASE_IMAGE.
  * @throws {SetupError} when a build fails.
  */

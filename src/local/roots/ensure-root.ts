@@ -88,7 +88,7 @@ async function unpack(
   if (!debootstrap.stdout || !tar.stdin) throw new Error('mmdebstrap and tar must be started with pipes');
   const [messages, errors] = [followMessages(debootstrap, step), followMessages(tar, step)];
   const copied = pipeline(debootstrap.stdout, tar.stdin).catch(() => 'the exit codes are checked below');
-  // A signal ends the children first, so that they and this process remove their files.
+  // A signal ends the children first: they remove their own files, then this process removes the rest.
   const interrupt = (): void => {
     for (const { pid } of [debootstrap, tar]) if (pid !== undefined) endGroup(pid);
   };

@@ -78,7 +78,7 @@ function listTimescaleBuild(directory: string): Readonly<Record<string, string>>
     const folder = join(directory, part);
     const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith('timescaledb')) : [];
     if (names.length === 0)
-      throw new SetupError(`TIMESCALEDB_BUILD must hold TimescaleDB: ${folder} has no timescaledb files.`);
+      throw new SetupError(`TIMESCALEDB_BUILD must name a build of TimescaleDB: ${folder} has no timescaledb files.`);
     return names.sort().map((name): [string, string] => [`timescaledb/${part}/${name}`, join(folder, name)]);
   });
   return Object.fromEntries(files);

@@ -90,8 +90,8 @@ export function findNamespaceRefusal(environment: Readonly<Record<string, string
 }
 
 /**
- * @returns the command of `commandFor`. When this process is root, the command runs under SERVICE_ID, with both
- * directories mounted where that user can reach them.
+ * @returns the command of `commandFor`. When this process is root, the command runs under SERVICE_ID, and `root` and
+ * `state` are mounted where that user can reach them.
  */
 function confine(
   root: string,
@@ -132,7 +132,11 @@ export function launch(kind: LauncherKind, program: RootProgram): RunningProgram
   return running;
 }
 
-/** Runs `program` to its end. @returns its output. @throws {Error} with the exit code or signal, and the output, unless the exit code is 0. */
+/**
+ * Runs `program` to its end.
+ * @returns its output.
+ * @throws {Error} with the exit code or signal, and the output, unless the exit code is 0.
+ */
 export async function runToEnd(kind: LauncherKind, program: Omit<RootProgram, 'output'>): Promise<string> {
   const { child } = launch(kind, { ...program, output: 'pipe' });
   const exit = new Promise<string>((resolve, reject) => {
@@ -183,8 +187,8 @@ function launchInChroot(program: RootProgram): RunningProgram {
 }
 
 /**
- * @returns options of `spawn`. A program without the terminal gets a session of its own, so that Ctrl-C reaches only this
- * process, which then stops the program.
+ * @returns options of `spawn`. A program without the terminal gets a session of its own, so that Ctrl-C reaches only
+ * this process, which then stops the program.
  */
 function spawnOptions(program: RootProgram) {
   return { env: { ...INNER_ENVIRONMENT, ...program.environment }, cwd: '/', detached: program.output !== 'inherit' };

@@ -22,7 +22,7 @@ export async function findFreePort(wanted?: number): Promise<number> {
     const port = randomInt(FIRST, LAST);
     if (await isFree(port)) return port;
   }
-  throw new Error(`no free port of ${LOOPBACK} was found in ${MAX_TRIES} tries from ${FIRST} to ${LAST}`);
+  throw new Error(`${MAX_TRIES} random ports of ${LOOPBACK} from ${FIRST} to ${LAST} were tried, and none is free`);
 }
 
 async function isFree(port: number): Promise<boolean> {

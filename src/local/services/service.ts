@@ -44,7 +44,7 @@ export interface ServiceOptions {
   readonly stopSignal: 'SIGINT' | 'SIGTERM';
   readonly stopTimeoutMs: number;
   readonly readyTimeoutMs: number;
-  /** Rejects until the service answers; with a SetupError when waiting longer is useless. */
+  /** Rejects until the service answers. The error is a SetupError when waiting longer is useless. */
   readonly probe: () => Promise<void>;
 }
 

@@ -186,8 +186,7 @@ export type OpenedRows = readonly (readonly unknown[])[];
  * the consumer is slow.
  * @param read receives the rows of each statement of `opening`.
  * @param opening statements without parameters that run in the round trip that begins the snapshot.
- * @throws the reason of the signal; {Error} of a terminated connection after one of the two time limits of
- * `readLimits`.
+ * @throws the reason of the signal; {Error} `connection terminated: …` when a time limit of `readLimits` has passed.
  */
 export async function* streamInSnapshot<Item>(
   source: SnapshotSource,

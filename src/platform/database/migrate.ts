@@ -146,7 +146,7 @@ async function enableColumnstore(client: pg.Client, log: Log): Promise<void> {
   } catch (error) {
     log.warn(
       { err: error },
-      'the columnstore could not be enabled; the next run of migrate retries; unless an earlier run enabled it, points stay uncompressed',
+      'the columnstore could not be enabled, so points stay uncompressed unless an earlier run enabled it; the next run of migrate tries again',
     );
   }
 }

@@ -1,7 +1,7 @@
 /**
  * Leases on session advisory locks. The server ends a session that is silent for LEASE_MS and releases its locks, so a
- * process that is suspended, crashed or disconnected does not keep them. The holder does its work in the same session,
- * so it cannot commit after the lease is lost.
+ * process that has crashed, is suspended or is disconnected does not keep them. The holder does its work in the same
+ * session, so it cannot commit after the lease is lost.
  */
 import type { Connection } from './database.ts';
 import { LEASE_MS, RENEWAL_MS } from './row-leases.ts';

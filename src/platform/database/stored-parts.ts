@@ -24,8 +24,7 @@ const PARTS_IN_FLIGHT = 3;
 /** Content that is incomplete after this many hours belongs to an interrupted upload. */
 export const MAX_UPLOAD_HOURS = 6;
 /**
- * Maximum fraction of the time that one account may spend on storing content while other accounts store content
- * (R-A14).
+ * While several accounts store content, each of them may store content for at most this fraction of the time (R-A14).
  */
 export const UPLOAD_SHARE = 0.4;
 

@@ -2,7 +2,7 @@
  * Parses dates (R-A11, R-D4): an ISO 8601 date; a date and time, separated by `T` or a space, with the zone `Z`,
  * `±hh:mm`, `±hhmm`, `±hh` or none; or epoch milliseconds. `parseDate` (dates of points), `parseMoment` (dates of
  * requests) and `parseInstant` (such as the end of a user's lock) accept different ranges of years and different
- * fractions of a second. `files/cells` first tries to read the usual form from bytes.
+ * fractions of a second. `files/cells` reads the usual form of a date from bytes, and other forms with `parseDate`.
  */
 import { MAX_DATE_MICROS, MIN_DATE_MICROS, type Micros } from './instant-rules.ts';
 

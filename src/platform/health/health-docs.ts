@@ -18,7 +18,7 @@ export const HEALTH_OPERATIONS: readonly Operation[] = [
       ...shared,
       path: '/health/ready',
       operationId: 'isReady',
-      summary: 'Check that every part that the process needs answers and makes progress',
+      summary: 'Check that all parts on which the process depends answer and make progress',
     },
     answers: [
       answersJson('Every part is up, or only an optional part is down (`degraded`).', ready),

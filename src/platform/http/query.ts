@@ -1,9 +1,9 @@
 /**
  * The query of a route, declared once: the same parameters parse the query and describe it in OpenAPI (R-A9).
- * Routes read queries only through a declaration. Names match in upper or lower case and with any prefix that ends in
- * a dot, the names of a list may have indices (`Ids[0]=1`), and unknown names are ignored, because shipped clients send
- * all of these (R-A3, R-C3). A listing refuses unknown names that look like a filter: if it ignored them, it would
- * answer with all items (R-A12).
+ * Routes read queries only through a declaration. Shipped clients send names in many spellings (R-A3, R-C3): names
+ * match in upper or lower case and with any prefix that ends in a dot, and the names of a list may have indices
+ * (`Ids[0]=1`). These clients also send unknown names, which are ignored. But a listing refuses unknown names that look
+ * like a filter: if it ignored them, it would answer with all items (R-A12).
  */
 import type { z } from 'zod';
 import type { DomainError } from '../errors.ts';

@@ -1,6 +1,6 @@
 /**
  * Returns a function that caches a slow measurement: `read` runs at most once per `maxAgeMs`, and never twice at the
- * same time. The function resolves to the latest value; to undefined when `read` failed or took longer than
+ * same time. The function resolves to the latest value, or to undefined when `read` failed or took longer than
  * `timeoutMs`. A `read` that times out continues, and later calls wait for it.
  */
 export function recent<Value>(

@@ -28,7 +28,7 @@ export const errorSchema = z
 export const ERROR_WORDS: Readonly<Record<ErrorCode, string>> = {
   invalid_input: 'the request is not valid; `details`, if present, lists the problems, at most 100',
   malformed_json:
-    'the body is not valid JSON (the message names line and column), or does not fit its encoding, by default UTF-8',
+    'the body is not valid JSON (the message names line and column), or is not valid in its encoding, which is UTF-8 by default',
   api_version_unsupported: 'the header `Api-Version` names a version other than 1.7',
   invalid_token: 'the credentials are missing or invalid',
   insufficient_scope: 'the token lacks the scope that the operation requires',

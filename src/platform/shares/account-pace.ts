@@ -23,7 +23,7 @@ const ACTIVE_MS = 1000;
 /** An account pauses only when its debt exceeds this credit, so that light work causes no pause. */
 const CREDIT_MS = 100;
 /**
- * Maximum debt. It limits the pause of an account that worked alone for a long time, once another account becomes
+ * Maximum debt. It limits how long an account that worked alone for a long time must pause when another account becomes
  * active.
  */
 const MAX_DEBT_MS = 1000;

@@ -17,13 +17,14 @@ export interface FairSemaphoreOptions {
   readonly maxWaitMs: number;
 }
 
-/** `Key` identifies a holder: the number of an account; a number or a text for another holder, such as a network. */
+/** `Key` identifies a holder: an account by its number; another holder, such as a network, by a number or a text. */
 export interface FairSemaphore<Key extends number | string = number> {
   /**
    * Waits for a permit.
    * @returns a function that frees the permit; further calls do nothing.
-   * @throws {DomainError} after `maxWaitMs`, or immediately when the account already has `waitersPerAccount` waiters:
-   * rate_limited when the account uses all its permits, otherwise dependency_unavailable.
+   * @throws {DomainError} when no permit is granted within `maxWaitMs`, and immediately when the account already has
+   * `waitersPerAccount` waiters. The code is rate_limited when the account uses all its permits, otherwise
+   * dependency_unavailable.
    * @throws the reason of the signal when it is aborted before a permit is free.
    */
   enter(accountId: Key, signal?: AbortSignal): Promise<() => void>;

@@ -1,7 +1,7 @@
 /**
  * Divides one resource of this process, such as the memory of request bodies, among accounts and users (R-A14).
- * - After an addition, the account may hold at most as much as is still free, and the user at most three quarters of
- *   that. While there is only one holding, only the total limits it, so that the largest request fits.
+ * - After an addition, the account may hold at most the amount that is still free, and the user at most three quarters
+ *   of the free amount. While there is only one holding, only the total limits it, so that the largest request fits.
  * - As holdings end and begin, n greedy accounts converge to equal shares of 1 / (n + 1) of the total, and the same
  *   share remains free. When accounts fill up one after another and release nothing, each account takes half of what
  *   was free before.
@@ -29,7 +29,7 @@ export interface Holding {
 
 export interface BudgetBound {
   readonly of: 'total' | 'account' | 'user';
-  /** Amount that is held now: in total, by the account or by the user. */
+  /** Amount that counts towards this limit now: held in total, by the account or by the user, as `of` says. */
   readonly held: number;
 }
 

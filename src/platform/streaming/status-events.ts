@@ -34,7 +34,7 @@ export function answerEvents<Status extends object>(
   const { watch, caller, first } = followed;
   const { states, listener } = collectStates<Status>(first);
   const leave = watch.follow(caller, first.id, listener);
-  // Removes the follower here too, because a body that is not read is not cancelled when the client disconnects.
+  // Removes the follower here too, because a client's disconnect does not cancel a body that nothing has read.
   c.req.raw.signal.addEventListener('abort', () => {
     leave();
     listener(undefined);

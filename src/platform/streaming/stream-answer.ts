@@ -102,7 +102,8 @@ function toStream(
     leave();
     breakConnection(c);
   });
-  // A stream whose client disconnects before the first read is neither read nor cancelled.
+  // When the client disconnects before the first read, the stream is neither read nor cancelled, so this listener stops
+  // the limits.
   c.req.raw.signal.addEventListener('abort', pace.end, { once: true });
   return new ReadableStream({
     pull: async (controller) => {

@@ -1,9 +1,9 @@
 /**
- * Opens the zip archive of a workbook that is stored in parts. Checks the directory of the archive before it inflates
- * anything (R-E4): refuses too many entries, encrypted entries, entries with equal names, entries whose compressed
- * sizes add up to more than the size of the archive, and archives whose inflated size, or whose ratio of inflated to
- * compressed size, is too large. Inflating an entry fails when the inflated size differs from the size in the
- * directory.
+ * Opens a workbook, which is a zip archive that is stored in parts. Checks the directory of the archive before it
+ * inflates anything (R-E4). Refuses an archive with too many entries, with encrypted entries, with entries of equal
+ * names, or with entries whose compressed sizes add up to more than the size of the archive. Also refuses an archive
+ * whose inflated size, or whose ratio of inflated to compressed size, is too large. Inflating an entry fails when the
+ * inflated size differs from the size in the directory.
  */
 import { Readable } from 'node:stream';
 import { createInflateRaw } from 'node:zlib';

@@ -76,8 +76,8 @@ async function* aggregateChosen(
 }
 
 /**
- * Runs `aggregatePoints` in a new snapshot. With an as-of selection, first waits until the open writes that the
- * selection may include have ended (R-F5).
+ * Runs `aggregatePoints` in a new snapshot. With an as-of selection, first waits for the end of all open
+ * writes that the selection may include (R-F5).
  * @param signal ends the read and its statement.
  * @param noteCuts receives the history cuts and rollups that concern the read (R-F9).
  * @throws as `aggregatePoints`; {DomainError} dependency_unavailable when one of these writes stays open for too long;

@@ -77,7 +77,7 @@ function addBuckets(bucket: 'day' | 'week' | 'month' | 'year', date: Micros, cou
   return moved.getTime() * 1000;
 }
 
-/** Returns a lower bound, in microseconds, for the distance of consecutive bucket starts; ignores clock changes. */
+/** Returns a lower bound, in microseconds, for the time between consecutive bucket starts; ignores clock changes. */
 export function shortestLength(bucket: Exclude<Bucket, 'all'>): Micros {
   return bucket === 'minute' || bucket === 'hour' ? LENGTHS[bucket] : DAY;
 }

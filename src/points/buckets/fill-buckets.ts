@@ -109,8 +109,8 @@ function createColumns(variableId: number) {
 }
 
 /**
- * @param variableId undefined when the period alone has more than `MAX_FILLED` buckets, whatever the variable.
- * @returns the error invalid_input: more than `MAX_FILLED` buckets of a variable may have to be filled.
+ * @param variableId the variable that has too many gaps; undefined when the period has more than `MAX_FILLED` buckets.
+ * @returns the error invalid_input for a read that may have to fill more than `MAX_FILLED` buckets of a variable.
  */
 export function tooManyGaps(variableId?: number): DomainError {
   const limit = `at most ${MAX_FILLED} buckets of`;

@@ -23,7 +23,7 @@ export interface ColumnSettings {
   readonly settleSec: number;
 }
 
-/** Age from which uncompressed rows of a compressed chunk are compressed even while writes continue. */
+/** Seconds after which uncompressed rows of a compressed chunk are compressed even while writes continue. */
 const MAX_ROWS_SEC = 480;
 /**
  * Maximum wait for a lock, because reads and writes queue behind the waiting compression. It is shorter than
@@ -185,7 +185,7 @@ const GATE_PAUSE_MS = 100;
 const GATE_TRIES = 20;
 
 // True when another session waits for this transaction. That session may hold `point_gate`, so waiting for
-// `point_gate` could be a deadlock.
+// `point_gate` could cause a deadlock.
 const IS_WAITED_FOR = `
   select exists (select from pg_stat_activity
                  where datname = current_database() and pg_backend_pid() = any(pg_blocking_pids(pid))) as "isWaitedFor"`;

@@ -42,7 +42,7 @@ export function orderedStampValues(stamps: readonly WriteStamp[], batches: reado
 }
 
 /**
- * Returns SQL without parameters that has the same rows as `STAMPS` with the parameters of `orderedStampValues`.
+ * Returns SQL that takes no parameters. Its rows are those of `STAMPS` with the parameters of `orderedStampValues`.
  * @param stamps at least one stamp.
  */
 export function stampsLiteral(stamps: readonly WriteStamp[], batches: readonly Buffer[]): string {

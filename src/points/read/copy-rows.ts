@@ -17,7 +17,7 @@ const FIRST_BLOCK_ROWS = 250;
 /**
  * The message of the first row contains the signature and flags of COPY BINARY between its head and its row. Skipping
  * this many bytes at the start of the stream leaves HEAD_BYTES bytes before the first row, as before every other row.
- * These bytes are not the head of the first row; this has no effect, because heads are never decoded.
+ * The bytes left before the first row are not its head. That is harmless, because heads are never decoded.
  */
 const SIGNATURE_BYTES = 19;
 /** Bytes of the last message: a head, and -1 as the number of columns. */
@@ -26,7 +26,7 @@ const TRAILER_BYTES = HEAD_BYTES + 2;
 /**
  * Yields non-empty blocks of whole rows. Decode a block before the next is requested, because blocks share memory. The
  * connection is busy during the iteration. Ending the iteration early breaks the connection and ends the statement.
- * @param statement its result has the columns of `layout` and no nulls.
+ * @param statement query whose result must have the columns of `layout` and no nulls.
  * @throws the error of the statement; {Error} when the stream ends within a row.
  */
 export async function* copyRows(

@@ -23,7 +23,7 @@ export function isNothingChosen({ versionTagIds, tagSetIds }: ChosenLabels): boo
   return versionTagIds?.length === 0 || tagSetIds === '{}';
 }
 
-/** Finds the label ids that restrict a selection (R-G2). @param selection all its variables belong to one account. */
+/** Finds the label ids that restrict a selection (R-G2). All variables of the selection must belong to one account. */
 export async function findChosenLabels(
   queryable: Queryable,
   { version, variableIds: [variableId = 0] }: PointSelection,

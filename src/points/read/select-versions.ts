@@ -110,8 +110,8 @@ function mergeTables({ current, superseded, ordered, columns }: Merging): string
 /**
  * Limits history to the span from the first to the last date whose current version does not meet `narrowing`. Outside
  * this span the current version is the result, because it is the newest version of its date. Most past states differ
- * from the latest state only in a part of the period. Not used for a page, such as the last point of many variables,
- * because the two extra queries would cost more than they save.
+ * from the latest state only in a part of the period. The limit is not used for a page, such as the last point of many
+ * variables, because the two extra queries would cost more than they save.
  */
 function whereCurrentFails(period: readonly string[], narrowing: readonly string[]): string {
   const failing = `from point where ${period.join(' and ')} and not (${narrowing.join(' and ')})`;

@@ -7,7 +7,7 @@ import { type Database, type Transaction, withTransaction } from '../../platform
 
 export type PurgeTable = 'point_purge' | 'version_purge';
 
-/** The account whose purge was attempted last: the turn continues with the account that has the next greater id. */
+/** Account of the last attempted purge. The next purge is of an account with a greater id, if such a purge is due. */
 export type PurgeTurn = { readonly accountId: number };
 
 /** Less than every account id: the turn begins with the first account. */

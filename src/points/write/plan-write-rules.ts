@@ -38,7 +38,7 @@ export interface WritePlan {
   readonly current: readonly Buffer[];
   /** Tuples for `point_version`: rows superseded by later rows of this write. */
   readonly earlier: readonly Buffer[];
-  /** By chunk number: runs of the dates that may be stored already, and of the dates that get several versions. */
+  /** Runs by chunk number. They cover dates that may be stored already, and dates that get several versions. */
   readonly chunks: ReadonlyMap<number, ChunkRuns>;
   /** The variables that exist and have rows in the write, each once. */
   readonly written: readonly WrittenSeries[];

@@ -1,6 +1,6 @@
 /**
- * Sorts the rows of one variable by date, and separates the row of each date for `point` from the earlier versions of
- * the date. Rows arrive in any order, and several rows may have the same date. Among rows with the same date and
+ * Sorts the rows of one variable by date. For each date, separates the row that goes to `point` from the earlier
+ * versions. Rows arrive in any order, and several rows may have the same date. Among rows with the same date and
  * VersionTag, the last row wins (R-F2); without versioning, the last row of the date wins (R-F4). The k-th row that is
  * kept for a date gets k - 1 additional microseconds (R-F1).
  */

@@ -81,8 +81,8 @@ const surplus = (target: StatementTarget) => `
   )`;
 
 // Deletes surplus versions. For each variable that loses a version, returns the first instant from which its past
-// states are complete (R-F9): the VersionTimestamp of the latest version that directly follows a deleted version of its
-// date, or null when the version being written directly follows a deleted version.
+// states are complete (R-F9). Each deleted version has a successor: the next version of its date. The result is the
+// latest VersionTimestamp of these successors, or null when the version being written is one of them.
 const limit = (target: StatementTarget) => `${surplus(target)}, removed as (
     delete from ${target.target} history using surplus
     where history.variable_id = surplus.variable_id and history.date = surplus.date
@@ -97,7 +97,7 @@ const limit = (target: StatementTarget) => `${surplus(target)}, removed as (
   from surplus group by variable_id`;
 
 // Finds the span of VersionTimestamps of surplus versions. A compressed chunk then decompresses only the batches in this
-// span. Usually these are the batches of the oldest version, or there are none.
+// span. Usually, the span covers only the oldest version, or no version is surplus.
 const surplusSpan = (target: StatementTarget) => `${surplus(target)}
   select min(version_timestamp)::text as "from", max(version_timestamp)::text as "to" from surplus`;
 
@@ -115,7 +115,7 @@ interface RunStep {
    * there are no such rows, `statement` does not run.
    */
   readonly spanStatement?: (target: StatementTarget) => string;
-  /** True when past states lack every row that the statement removes (R-F9). */
+  /** True when the rows that the statement removes are then missing from past states (R-F9). */
   readonly isCut?: true;
 }
 

@@ -22,7 +22,7 @@ export interface Admission {
    */
   hasCapacity(accountId: number): boolean;
   /**
-   * @throws {DomainError} queue_full unless the account has fewer bytes in the queue than are free.
+   * @throws {DomainError} queue_full when the account has at least as many bytes in the queue as are free.
    */
   assertQueueCapacity(accountId: number): Promise<void>;
   /** Adds the bytes of readings that were just queued to the waiting bytes of the account and of all accounts. */
@@ -95,8 +95,8 @@ function toMebibytes(bytes: number): number {
   return Number((bytes / 2 ** 20).toFixed(1));
 }
 
-// Age from which the known queue sizes are read again in the background. Bytes that this process queues are added
-// immediately.
+// The known queue sizes are read again in the background when they are older than this. Bytes that this process queues
+// are added immediately.
 const MAX_AGE_MS = 500;
 
 /** Follows the bytes of readings that wait to be written, per account. */

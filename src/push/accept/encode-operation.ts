@@ -30,7 +30,7 @@ export type EncodedOperation = NewOperation & Pick<EncodedPush, 'firstDates' | '
  */
 function nothingAccepted(count: number): PushWarning {
   const subject = count === 1 ? 'the element' : `each of the ${count} elements`;
-  const message = `nothing was stored: ${subject} matches no variable, or several; see the member rejected, correct the structure, and replay the operation`;
+  const message = `nothing was stored: ${subject} matches no variable, or several; see the reasons in "rejected", correct the structure, and replay the operation`;
   return { path: '$', code: 'nothing_accepted', message };
 }
 

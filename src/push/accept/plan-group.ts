@@ -15,7 +15,7 @@ type Join = (pushes: readonly PlainPush[]) => NewOperation;
 
 export interface GroupBatch<Waiting extends Submission> {
   readonly batch: NewBatch;
-  /** Pushes per operation, in the order of `batch.operations`: plain pushes of a user, or a push that is not plain. */
+  /** The pushes of each operation in `batch.operations`: plain pushes of one user, or one push that is not plain. */
   readonly pushesOf: readonly (readonly Waiting[])[];
 }
 

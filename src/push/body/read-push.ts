@@ -48,7 +48,7 @@ export function readPush(bytes: Uint8Array, limits: PushLimits, withHash: boolea
 /** Matches NaN and Infinity, which are not JSON, but common in exports of data frames. */
 const NON_FINITE = /-?\b(?:NaN|Infinity)\b/g;
 /**
- * Each word that NON_FINITE matches → the number that replaces the word. JSON.parse reads each number as infinite.
+ * Maps each word that NON_FINITE matches to the number that replaces it. JSON.parse reads each number as infinite.
  * The reviver in `parseNonFinite` also receives the text of the number, and returns NaN for `1e9999`.
  */
 const NON_FINITE_SOURCES: Readonly<Record<string, string>> = {

@@ -75,7 +75,7 @@ function admit(
 }
 
 /**
- * Returns true when the request repeats a header: Node keeps only the first, but the app joins all.
+ * Returns true when the request repeats a header. Node keeps only its first value, but the app joins all its values.
  * @param name in lower case.
  */
 function isRepeated(rawHeaders: readonly string[], name: string): boolean {

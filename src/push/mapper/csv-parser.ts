@@ -40,7 +40,7 @@ export function toRecords([header = [], ...rows]: readonly CsvRow[]): readonly R
 
 interface Field {
   readonly value: string;
-  /** Position after the field: of a separator, of a line end, or of the end of the text. */
+  /** Position where the field ends: at a separator, at a line end, or at the end of the text. */
   readonly end: number;
 }
 

@@ -9,7 +9,7 @@ export interface KeptRejection extends Rejection {
   readonly element: string;
 }
 
-/** @returns one page, ordered by operation and by position in the body (R-D8). */
+/** @returns one page of the rejected elements, ordered by operation and by position in the body (R-D8). */
 export async function findRejections(
   queryable: Queryable,
   operationIds: readonly number[],

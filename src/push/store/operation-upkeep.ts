@@ -21,8 +21,8 @@ export async function announceLateOperations(database: Database): Promise<boolea
 const ORIGINS_PER_PASS = 10_000;
 
 /**
- * Deletes rows of `write_origin`: those of push writes older than `days` days and those of file writes older than
- * `fileDays` days, a limited number per call.
+ * Deletes rows of `write_origin`: rows of pushes after `days` days, rows of files after `fileDays` days. A call deletes
+ * a limited number of rows.
  * @returns the number of deleted records; 0 when no record is left to delete.
  */
 export async function purgeOldOrigins(database: Database, days: number, fileDays: number): Promise<number> {
@@ -38,8 +38,8 @@ export async function purgeOldOrigins(database: Database, days: number, fileDays
 }
 
 /**
- * Deletes operations that have ended and were accepted more than `days` days ago, with their rejected elements, a
- * limited number per call (R-D8). Keeps operations whose batch is set aside.
+ * Deletes operations that have ended and were accepted more than `days` days ago, with their rejected elements (R-D8).
+ * A call deletes a limited number of operations. Keeps operations whose batch is set aside.
  * @returns the number of deleted operations; 0 when no operation is left to delete.
  */
 export async function purgeOldOperations(database: Database, days: number): Promise<number> {

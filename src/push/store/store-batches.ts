@@ -172,8 +172,9 @@ function rejectionColumns(operations: readonly NewOperation[]): readonly string[
 }
 
 /**
- * Members are the pushes that share one operation row. Returns two columns with the index of the first and of the last
- * member of each operation (from 1; both 0 for an operation of one push), and then the columns of all members.
+ * Members are the pushes that share one operation row. The first two returned columns have an entry per operation: the
+ * index, from 1, of its first member and of its last member; both are 0 for an operation of one push. The other columns
+ * have an entry per member.
  */
 function memberColumns(operations: readonly NewOperation[]): readonly string[] {
   const shared = operations.flatMap(({ members }) => members ?? []);

@@ -147,7 +147,7 @@ export async function findWaitingAccounts(database: Database): Promise<readonly 
 
 const POLL_INTERVAL_MS = 50;
 
-// Ignores batches that are set aside, because they wait for an operator.
+// Ignores batches that are set aside: they are not written until an operator acts.
 const FIND_LAST = `
   select max(place) as place from push_batch where account_id = $1 and set_aside_date is null`;
 const FIND_WAITING = `
@@ -156,8 +156,8 @@ const FIND_WAITING = `
 
 /**
  * Remembers which pushes of an account were accepted so far.
- * @returns a function that waits until those of these pushes that contain any of `variableIds` are written (R-D6). The
- * function resolves to false when `signal` aborts first.
+ * @returns a function that waits until every remembered push to any of `variableIds` is written (R-D6). The function
+ * resolves to false when `signal` aborts first.
  */
 export async function openPushBarrier(
   queryable: Queryable,

@@ -1,7 +1,7 @@
 /**
  * Writes a table as CSV (RFC 4180) with a header row. Texts are not escaped against formula injection in
- * spreadsheets: `-5` is a value, `+1d` may be a VersionTag, and programs must read back what was pushed. In a
- * workbook, texts are text cells.
+ * spreadsheets: `-5` is a value, `+1d` may be a VersionTag, and programs must read back what was pushed. A workbook
+ * needs no escaping, because its texts are text cells.
  */
 import { type CellTexts, instantWriters, joinParts, type Part, partOf, RowBytes } from './row-bytes.ts';
 import type { Batch, Column, InstantWriter, Table } from './table.ts';

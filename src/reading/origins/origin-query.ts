@@ -10,7 +10,7 @@ import type { Micros } from '../../points/point.ts';
 const MAX_VERSIONS = 100;
 
 const versionTimestamps: QueryParameter<readonly Micros[]> = {
-  description: `VersionTimestamp of a version of the variable, as a read returned it. May be repeated, at most ${MAX_VERSIONS} times.`,
+  description: `VersionTimestamp of a version of the variable, as a read returned it. May be given up to ${MAX_VERSIONS} times.`,
   schema: z.array(instantSchema).min(1).max(MAX_VERSIONS),
   isRequired: true,
   read: (values, locationOf) => {

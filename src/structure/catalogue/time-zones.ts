@@ -57,9 +57,8 @@ const WINDOWS_ZONES: ReadonlyMap<string, string> = new Map(
 
 /**
  * Finds a zone by IANA or Windows name, in any case (R-C9). An IANA name becomes the name that the runtime has for the
- * zone, with one exception: a name that differs from the runtime's name in more than case is kept when it is spelled as
- * in the tz database and not all in capitals. The runtime would turn Asia/Kolkata into its old name Asia/Calcutta, which
- * newer tz databases omit.
+ * zone. A different name of the same zone is kept when it is spelled as in the tz database and not all in capitals,
+ * because the runtime would turn Asia/Kolkata into its old name Asia/Calcutta, which newer tz databases omit.
  * @returns the IANA name to store; undefined for an unknown zone.
  */
 export function findTimeZone(name: string): string | undefined {

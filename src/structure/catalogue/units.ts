@@ -28,7 +28,7 @@ export interface UnitOfFamily extends Unit {
 export const isOffered = (table: string, accountId: string) =>
   `(${table}.account_id is null or ${table}.account_id = ${accountId})`;
 
-/** Lists every unit that an account may use, by family, the base unit of each built-in family first (R-C8). */
+/** Lists every unit that an account may use, ordered by family. In a built-in family, the base unit is first (R-C8). */
 export async function listUnits(queryable: Queryable, accountId: number): Promise<readonly Unit[]> {
   const { rows } = await queryable.query<Unit>(
     `select id, name, symbol, unit_family_id as "unitFamilyId", divisor, zero_offset as "offset"

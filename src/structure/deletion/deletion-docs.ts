@@ -31,7 +31,10 @@ const headers = { Location: 'With `hardDelete`: address of the job that removes 
 export const DELETED: readonly [Answer, ...Answer[]] = [
   answersNothing('Deleted.', 204, { headers }),
   {
-    ...answersJson('With `hardDelete`, more than 500 sources and variables: they are deleted in the background.', job),
+    ...answersJson(
+      'With `hardDelete`, when there are more than 500 sources and variables to delete: they are deleted in the background.',
+      job,
+    ),
     ...{ status: 202, headers },
   },
 ];
@@ -40,7 +43,7 @@ export const DELETION_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/deletions/:id', operationId: 'getDeletion', tag: 'Sites', access: MANAGERS },
     summary: 'Follow a deletion with hardDelete',
-    description: 'Kept for at least 30 days after the last site, source or variable was deleted.',
+    description: 'The deletion can be read for at least 30 days after its last site, source or variable was deleted.',
     inPath: { id: { description: 'Id of the deletion.', schema: z.guid() } },
     answers: [answersJson('The deletion.', job)],
   },

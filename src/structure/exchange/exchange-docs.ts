@@ -23,7 +23,8 @@ const workbook = z.string().meta({ contentMediaType: XLSX_TYPE });
 const DOWNLOAD = { 'Content-Disposition': 'File name of the download.' };
 
 /**
- * Schema of a document in answers (''), or in requests ('Written'): their JSON schemas differ, so each has its own ids.
+ * Schema of a document in answers (''), or in requests ('Written'). The JSON schemas of answers and requests differ, so
+ * each has its own ids.
  */
 const documentOf = (what: '' | 'Written') => ({
   format: z.literal(FORMAT),

@@ -124,7 +124,7 @@ class TokenReader {
     this.#tokens = tokens;
   }
 
-  /** Counts a comparison, which begins at `position`. @throws {FilterSyntaxError} beyond the limit of comparisons. */
+  /** Counts the comparison that begins at `position`. @throws {FilterSyntaxError} beyond the limit of comparisons. */
   count(position: number): void {
     this.#comparisons += 1;
     if (this.#comparisons <= MAX_COMPARISONS) return;

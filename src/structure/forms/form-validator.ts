@@ -119,7 +119,7 @@ function keysOf({ name }: Definition, { instancePath, keyword, params }: ErrorOb
   return keyword === 'additionalProperties' ? [...keys, String(params.additionalProperty)] : keys;
 }
 
-/** @returns the message for an error of ajv; it gives the names and the limits that the form defines. */
+/** @returns the message for an error of ajv. The message gives the names and the limits that the form defines. */
 function describe({ name, groups }: Definition, { instancePath, keyword, params, data }: ErrorObject): string {
   const keys = instanceKeys(instancePath);
   const group = groups.find((one) => one.name === keys[0]);

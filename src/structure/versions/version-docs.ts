@@ -18,7 +18,7 @@ const versionInUse = z
     version: z.string().nullable().meta({ description: 'VersionTag; null for values written without one.' }),
     firstVersionTimestamp: instantSchema,
     lastVersionTimestamp: instantSchema,
-    pointCount: z.int().min(0).meta({ description: 'Stored values with this VersionTag.' }),
+    pointCount: z.int().min(0).meta({ description: 'Number of stored values with this VersionTag.' }),
   })
   .meta({ id: 'VersionInUse' }) satisfies z.ZodType<VersionInUse>;
 
@@ -32,7 +32,7 @@ export const VERSION_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: '/variables/:id/purgeVersions', operationId: 'purgeVersions', tag, access: ADMINS },
-    summary: 'Remove now the versions of a variable beyond its version limit',
+    summary: 'Immediately remove the versions of a variable beyond its version limit',
     answers: [
       answersJson(
         'Number of versions removed.',
@@ -42,7 +42,7 @@ export const VERSION_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: '/variables/purgeVersions', operationId: 'purgeVersionsOfAccount', tag, access: ADMINS },
-    summary: 'Remove the versions beyond the version limit of every variable of the account, in the background',
+    summary: 'Remove the versions beyond the version limit from all variables of the account, in the background',
     answers: [
       answersJson('Number of versioned variables that will be purged.', z.object({ variableCount: z.int().min(0) })),
     ],

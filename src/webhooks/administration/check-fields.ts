@@ -16,7 +16,8 @@ const LISTS = [
   { list: 'variableIds', table: 'variable', column: 'variable_ids' },
 ] as const satisfies readonly { readonly list: keyof WebhookFilter; readonly table: string; readonly column: string }[];
 
-// A deleted id stays valid in filters while a filter of the account names it: clients can write back what GET returned.
+// The id of a deleted entity stays valid while a filter of the account names it, so that clients can write back what
+// GET returned.
 const MISSING = LISTS.map(
   ({ list, table, column }, index) => `
   select '${list}' as list, named.id from unnest($${index + 2}::int[]) named (id)

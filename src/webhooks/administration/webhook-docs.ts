@@ -57,12 +57,12 @@ const shown = z.object({ ...webhook.partial().shape, ...webhook.pick(light).shap
 });
 const made = z.object({ ...shown.shape, secret: z.string().optional() }).meta({
   id: 'WebhookWithSecret',
-  description: 'The secret is present when the service generated it, and is never returned again.',
+  description: 'The secret is present only when the service generated it. It is never returned again.',
 });
 
 /**
- * Policy for describing the bodies. The check of a URL has no counterpart in a JSON schema, so every policy gives the same
- * description.
+ * The schemas of the bodies need a policy, but every policy gives the same description: a JSON schema cannot express
+ * the check of a URL.
  */
 export const SOME_TARGET: TargetPolicy = { allowHttp: true, allowedRanges: [] };
 const written = newWebhookSchema(SOME_TARGET).meta({

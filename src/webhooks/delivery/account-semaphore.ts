@@ -14,7 +14,7 @@ export interface AccountSemaphore {
 interface Account {
   used: number;
   readonly refused: Set<string>;
-  /** Maps each key that `leave` returned and that has not entered yet to the end of the reservation of the key. */
+  /** The keys that `leave` returned and that have not entered since. The value is the end of the reservation. */
   readonly reserved: Map<string, number>;
 }
 

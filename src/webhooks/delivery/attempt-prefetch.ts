@@ -76,8 +76,8 @@ export function openPrefetch({ database, vault, webhookId, leases, lanes, isOver
     refilling = refill().finally(() => {
       refilling = undefined;
     });
-    // A claim may fail while no lane waits for it: the next `take` then claims again. An unhandled rejection
-    // would end the process.
+    // An unhandled rejection would end the process, and a claim may fail while no lane waits for it. The next `take`
+    // then claims again.
     refilling.catch(() => undefined);
   };
   return {

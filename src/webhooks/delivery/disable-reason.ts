@@ -1,4 +1,4 @@
-/** Texts that say why the service disabled a webhook, and the part of its URL that a mail may show. */
+/** Texts that say why the service disabled a webhook, and the part of the webhook's URL that a mail may show. */
 
 export type DisableReason =
   | { readonly kind: 'gone' }

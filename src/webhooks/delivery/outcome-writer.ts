@@ -1,10 +1,10 @@
 /**
  * Writes the outcomes of attempts in groups: outcomes that arrive during one transaction wait, and the next transaction
  * writes up to 500 of them, of any webhooks. After a fault of the service, such as an unreachable database, the write
- * of a group is retried until `patienceMs` after the end of each attempt. After any other error, the outcomes of the
- * group are written one by one, and an outcome that causes such an error again is given up immediately, because a retry
- * would only delay the outcomes of other webhooks. The message of an attempt without a stored outcome is sent again
- * under the same id (R-I3).
+ * of the group is retried. Each retry leaves out the outcomes of attempts that ended `patienceMs` ago or earlier. After
+ * any other error, the outcomes of the group are written one by one. An outcome that causes such an error again is
+ * given up immediately, because a retry would only delay the outcomes of other webhooks. The message of an attempt
+ * without a stored outcome is sent again under the same id (R-I3).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { isTransientError } from '../../platform/database/dependency-error.ts';
@@ -18,7 +18,7 @@ export interface OutcomeWriter {
 
 export interface OutcomeWriterOptions {
   readonly store: (ended: readonly EndedAttempt[]) => Promise<void>;
-  /** Milliseconds from the end of an attempt in which the write of its outcome is retried after service faults. */
+  /** Milliseconds after the end of an attempt during which the write of its outcome is retried after service faults. */
   readonly patienceMs: number;
   readonly log: Log;
 }

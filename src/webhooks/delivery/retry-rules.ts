@@ -86,7 +86,7 @@ export function planProbePause(attempt: number, { delaysSec, maxProbePauseMs }: 
 
 const MIN_REPEAT_MS = 60_000;
 const MAX_REPEAT_MS = 3_600_000;
-/** Age of a message from which an internal error counts as a failed attempt. */
+/** Maximum age of a message at which an internal error repeats the attempt. Above it, the attempt counts as failed. */
 const MAX_REPEAT_AGE_MS = 86_400_000;
 
 /**

@@ -36,8 +36,8 @@ const MAX_AGE_MS = 30_000;
 const AGE_MS_PER_MESSAGE = 0.3;
 const MAX_ADDED = 1000;
 /**
- * A full backlog accepts messages again when it has shrunk to this fraction of the limit. Any other backlog is nearly
- * full above this fraction.
+ * A full backlog accepts messages again when it has shrunk to this fraction of the limit. A backlog that is not full
+ * counts as nearly full when it exceeds this fraction.
  */
 const FULL_SHARE = 0.9;
 const MAX_ENTRIES = 10_000;

@@ -57,7 +57,7 @@ export const HISTORY_OPERATIONS: readonly Operation[] = [
     ...{ method: 'post', path: '/account/webhooks/:id/history/:historyId/replay', operationId: 'replayWebhook', tag },
     summary: 'Send a message again',
     access: MANAGERS,
-    inPath: { id: textId('Id of the webhook.'), historyId: textId('Id of an attempt in its history.') },
+    inPath: { id: textId('Id of the webhook.'), historyId: textId('Id of an attempt in the history of the webhook.') },
     answers: [answersJson('The new attempt, which is due immediately.', history)],
     errors: ['conflict'],
   },

@@ -13,7 +13,7 @@ interface ValuePart {
   readonly path: readonly (string | number)[];
   /** Whether the placeholder is `{{json path}}`, which keeps the quotes of strings. */
   readonly isQuoted: boolean;
-  /** In a JSON template: inside a string or in place of a value; `text` in any other template. */
+  /** Whether the placeholder is inside a string or replaces a value of a JSON template; `text` in other templates. */
   readonly position: 'text' | 'inString' | 'asValue';
   readonly source: string;
 }

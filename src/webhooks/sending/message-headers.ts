@@ -54,7 +54,7 @@ export function parseRetryAfter(text: string | undefined, nowMillis: number): nu
   return Number.isNaN(seconds) ? undefined : Math.min(Math.max(Math.ceil(seconds * 1000), 0), MAX_RETRY_AFTER_MS);
 }
 
-/** Requires a day of the week, with which the three HTTP date formats start, because Date.parse accepts much more. */
+/** All three HTTP date formats start with a day of the week. Date.parse accepts much more, so the day is required. */
 function parseHttpDate(text: string): number {
   const isHttpDate = /^\s*(mon|tue|wed|thu|fri|sat|sun)[a-z]*,? /i.test(text);
   if (!isHttpDate) return Number.NaN;

@@ -80,7 +80,7 @@ export function openSender(options: SenderOptions): Sender {
   };
 }
 
-/** Result of an attempt; without a failure it succeeded. */
+/** Result of an attempt. An attempt without `failure` succeeded. */
 interface Attempt {
   readonly answer?: Answer | undefined;
   readonly failure?: string | undefined;

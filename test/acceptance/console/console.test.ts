@@ -111,7 +111,7 @@ test('console: the language is chosen by keyboard and stays after a reload', asy
   await menu.focus();
   await page.keyboard.press('Enter');
   await page.getByRole('menuitem', { name: 'Language' }).waitFor();
-  // A menu moves the focus when its animation ends; a key that is pressed before would reach another item.
+  // A menu moves the focus when its animation ends; a key pressed earlier would reach another item.
   const isFocused = (item: string) => async () => (await page.evaluate('document.activeElement?.textContent')) === item;
   await page.keyboard.press('ArrowDown');
   await eventually('the focus on Language', isFocused('Language'));

@@ -1,8 +1,8 @@
 /**
- * Measures the sandbox without the calculator, from the call in Node to the result in Node: the time that the sandbox
- * adds to R code, compared with the time of the code in a plain warm R process; the time of a run with 100,000 points
- * in and out; the trivial runs per second for twenty target variables, three at a time and one at a time; and the
- * memory of R after runs for a thousand target variables.
+ * Measures the sandbox without the calculator. Times are from the call in Node to the result in Node. The figures are:
+ * (1) the time that the sandbox adds to R code, compared with the time of the code in a plain warm R process; (2) the
+ * time of a run with 100,000 points in and out; (3) how many trivial runs for twenty target variables end per second,
+ * three at a time and one at a time; (4) the memory of R after runs for a thousand target variables.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ const BIG_POINTS = 100_000;
 const TARGETS = 20;
 const MANY_TARGETS = 1000;
 const CONCURRENCY = 3;
-/** The warm R process and its standby. Each of these two has two supervisors, and each supervisor has a waiting runner. */
+/** The warm R process and its standby. Each of the two has two supervisors; each supervisor has a waiting runner. */
 const IDLE_PROCESSES = 10;
 const START_SECONDS = Date.UTC(2026, 0, 1) / 1000;
 

@@ -1,6 +1,6 @@
 /**
  * Measures memory growth for the largest files, in MB: the peak resident memory during upload and ingestion of a file,
- * minus the resident memory before. The memory is that of a process with the api and ingester roles and of its parser
+ * minus the resident memory before the upload. Counts a process with the roles api and ingester, and its parser
  * processes. The limit is the allowed growth.
  */
 import { crc32, createDeflateRaw } from 'node:zlib';

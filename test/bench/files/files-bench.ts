@@ -1,8 +1,9 @@
 /**
- * Rows per second of Standard Files, from the upload over HTTP until the last row is readable, and the delay of the
- * service's event loop in that time. The speed of CSV is compared with COPY of the same text, as by psql's \copy, into
- * a hypertable with the columns and chunk interval of `point`. The speed of a workbook is compared with exceljs's
- * streaming reader, which reads the workbook and stores nothing. Each round measures both sides, one after the other.
+ * Measures Standard Files: the rows per second from the upload over HTTP until the last row is readable, and the delay
+ * of the service's event loop in that time. The speed of CSV is compared with COPY of the same text (as by \copy in
+ * psql) into a hypertable with the columns and chunk interval of `point`. The speed of a workbook is compared with
+ * exceljs's streaming reader, which reads the workbook and stores nothing. Each round measures both sides, one after
+ * the other.
  */
 import { createReadStream } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

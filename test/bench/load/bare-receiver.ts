@@ -1,4 +1,7 @@
-/** Webhook receivers that read a request and answer 200 without verifying it: `bare-receiver.ts COUNT`. Sends their ports over IPC. */
+/**
+ * `bare-receiver.ts COUNT` starts COUNT webhook receivers, which answer every request with 200 and verify none. It
+ * sends their ports over IPC.
+ */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** Reads the event-loop delays of a role process, see `watch-event-loop.ts`. */
+/** Reads the event-loop delays that `watch-event-loop.ts` measures in a role process. */
 import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
 /**
- * Measures two writes over HTTP until their points are readable (R-D6): a rewrite of 1.4 million points of 40 variables,
- * compared with direct calls of `writePoints`; and a push of a day of points by the same user to another variable
- * during the rewrite, compared with such a push on an idle service.
+ * Measures two writes over HTTP until their points are readable (R-D6). The first rewrites 1.4 million points of 40
+ * variables; it is compared with direct calls of `writePoints`. During this rewrite, the same user pushes a day of
+ * points to another variable; this second write is compared with such a push on an idle service.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Database, withTransaction } from '../../../src/platform/database/database.ts';

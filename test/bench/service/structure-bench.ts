@@ -1,7 +1,7 @@
 /**
- * Measures reads from a structure of a million variables. A filtered page over HTTP is compared with the same SELECT on a
- * bare connection; both clients are in this process, on keep-alive connections and without compression. The same page
- * by `fetch` and with gzip is compared with the SELECT too. The bench also finds the targets of a push of 10,000
+ * Measures reads from a structure of a million variables. A filtered page over HTTP is compared with the same SELECT on
+ * a bare connection; both clients are in this process, on keep-alive connections and without compression. The same
+ * page by `fetch` and with gzip is compared with the SELECT too. The bench also finds the targets of a push of 10,000
  * elements by serial number and mappingConfig; the limit is 200 ms for a look-up and 20 ms for cached targets.
  */
 import http from 'node:http';
@@ -157,13 +157,13 @@ async function benchTargets(database: Database, accountId: number, limitMs: numb
 }
 
 /**
- * @param work returns the number of rows read, or the number of targets found divided by PAGE; both must be PAGE.
+ * @param work must return PAGE: the number of rows read, or the number of targets found divided by PAGE.
  * @throws {Error} when `work` returns another number.
  */
 async function timeOf(work: () => Promise<number>): Promise<number> {
   const startMs = performance.now();
   const count = await work();
   const tookMs = performance.now() - startMs;
-  if (count !== PAGE) throw new Error(`expected ${PAGE} rows or hundreds of targets, got ${count}`);
+  if (count !== PAGE) throw new Error(`work must find ${PAGE} rows, or ${PAGE} hundred targets, got ${count}`);
   return tookMs;
 }

@@ -21,7 +21,7 @@ const PATIENCE_MS = 120_000;
 const POLL_MS = 50;
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
-/** Settings by which the deliverer may send over HTTP to this machine. */
+/** Settings that allow the deliverer to send to this machine over HTTP. */
 export const WEBHOOK_BENCH_ENVIRONMENT = { WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8' };
 const PARALLEL = 8;
 

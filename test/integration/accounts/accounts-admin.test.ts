@@ -349,7 +349,7 @@ describe('admin: as a process', { timeout: 90_000 }, () => {
     expect(rows).toEqual([]);
   });
 
-  it('a command prints its result only and exits with 0; an error goes to stderr with exit code 1 (§5)', async () => {
+  it('a command prints only its result and exits with 0; an error goes to stderr with exit code 1 (§5)', async () => {
     const { stdout, stderr } = await run('rotate-keys');
     expect(stderr).toBe('');
     expect(stdout).toMatch(/^key [\w-]{43} is published; it signs in 15 minutes\n$/);

@@ -294,7 +294,7 @@ describe('accounts: managing invitations', () => {
     expect(await api.manager.post(PATH, body)).toMatchObject({ status: 400, body: { details: [{ path }] } });
   });
 
-  it('the creation and the acceptance of an invitation are in the audit trail, and the acceptance is an event (R-B14)', async () => {
+  it('the creation and the acceptance of an invitation are in the audit trail, and the acceptance appends an event to the outbox (R-B14)', async () => {
     const id = await invite('trail@north.example');
     await register(tokenIn(linkIn(await mailbox.next('trail@north.example'))));
     const { body } = await api.manager.get<readonly Body[]>(`/account/audit?targetId=${id}`);

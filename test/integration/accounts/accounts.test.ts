@@ -135,7 +135,7 @@ describe('accounts: PUT /account', () => {
     [{ language: 'xx' }, '$.language'],
     [{ emailSettings: { replyTo: 'a@b, c@d' } }, '$.emailSettings.replyTo'],
     [{ name: 'null\0' }, '$.name'],
-  ])('the invalid body %j is 400 and changes nothing (§4.1)', async (body, path) => {
+  ])('the invalid body %j gets 400 and changes nothing (§4.1)', async (body, path) => {
     const before = await read();
     const half = { smsSettings: { senderName: 'half' }, ...body };
     expect(await api.manager.put('/account', half)).toMatchObject({ status: 400, body: { details: [{ path }] } });

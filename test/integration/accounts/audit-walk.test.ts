@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 /**
- * Calls the route once with success.
+ * Makes one successful call of the route.
  * @returns its answer.
  */
 type Deed = () => Promise<TestAnswer<unknown>>;

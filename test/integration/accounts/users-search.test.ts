@@ -166,7 +166,7 @@ describe('accounts: GET /account/users', () => {
     'AccountId=x',
     'SearchText=<255 characters>',
     'SearchText=%00',
-  ])('the invalid query %s is 400 (§4.3, §8)', async (query) => {
+  ])('the invalid query %s gets 400 (§4.3, §8)', async (query) => {
     const sent = query.replace('<255 characters>', 'x'.repeat(255));
     expect(await api.manager.get(`/account/users?${sent}`)).toMatchObject({
       status: 400,

@@ -189,7 +189,7 @@ describe('accounts: POST /account/user/{userId}', () => {
     });
   });
 
-  it('the subpath /sites refuses sites of another account like unknown sites (R-B9)', async () => {
+  it('the subpath /sites answers a site of another account with the same error as an unknown site (R-B9)', async () => {
     const theirs = await createSite(api.stranger);
     for (const id of [theirs, 999_999]) {
       const answer = await api.manager.post<Body>(`/account/user/${uma}/sites`, [{ siteId: id, level: 'Read' }]);

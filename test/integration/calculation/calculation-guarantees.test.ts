@@ -102,7 +102,7 @@ describe('calculation: a chain of five variables', () => {
     const chain: number[] = [];
     for (let link = 0; link < CHAIN; link += 1)
       chain.push(await calculations.addCalculated(reader(chain.at(-1) ?? source)));
-    // All variables wait for a run at the same time; each run but the last requests a run of the next variable again.
+    // All variables wait for a run at the same time; each run but the last also requests a run of the next variable.
     await forceRuns(store.database, chain, { to: new Date((dates.at(-1) ?? 0) / 1000).toISOString() });
     for (let turn = 0; turn < CHAIN; turn += 1) {
       // Claims the variables in reverse order, although no variable may run before its input.

@@ -64,7 +64,7 @@ describe('docs: the files of the page', () => {
     }
   });
 
-  it('a name under /docs that is not a file of the page answers 404; a trailing slash is ignored (R-A5)', async () => {
+  it('are served only under their own names: any other name under /docs answers 404; a trailing slash is ignored (R-A5)', async () => {
     for (const name of ['/package.json', '/index.html/', '/..%2fpackage.json', '/constructor', '/swagger-ui.js']) {
       const response = await fetch(docs(name));
       await response.text();

@@ -99,7 +99,7 @@ describe('http listener: malformed requests', () => {
       /POST \/data/,
     ],
   ])(
-    '%s: answered with the error body and headers of the service (R-A2, R-A5, R-A10)',
+    'the answer to %s has the error body and headers of the service (R-A2, R-A5, R-A10)',
     async (_, sent, status, message) => {
       listener = await listenHttp('127.0.0.1', 0);
       listener.serve(ok);
@@ -126,7 +126,7 @@ describe('http listener: malformed requests', () => {
     expect(answer).toContain('the request must arrive within 0.4 s, and its URL and headers within 0.2 s');
   });
 
-  test('malformed input after a request that is not answered yet closes the connection without an error response (R-A5)', async () => {
+  test('malformed input that arrives before the previous request is answered closes the connection without an error response (R-A5)', async () => {
     listener = await listenHttp('127.0.0.1', 0);
     const gate = Promise.withResolvers<Response>();
     listener.serve(() => gate.promise);

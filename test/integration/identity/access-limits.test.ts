@@ -257,7 +257,7 @@ describe('identity: rate limits', () => {
     });
   });
 
-  it('the limit on tokens also counts requests to a realm alias with repeated slashes, and registrations by invitation (R-B15)', async () => {
+  it('the limit on tokens also counts registrations by invitation, and requests to a realm alias by a path with repeated slashes (R-B15)', async () => {
     const alias = await statusesOf('//realms/opinum//protocol/openid-connect/token/', () => '192.0.2.3');
     expect(alias[8]).toBe(429);
     const invitations = await statusesOf('/account/user/register?invitationToken=x', () => '192.0.2.4');

@@ -86,7 +86,7 @@ async function tokenOf(username: string, password: string): Promise<string> {
   return requestToken(api.origin, { grant_type: 'password', ...client, username, password });
 }
 
-/** Checks that the page has no horizontal overflow and enough contrast, on a light phone and on a dark desktop. */
+/** Checks for enough contrast and no horizontal overflow, on a phone in light and on a desktop in dark colours. */
 async function checkLayout(name: string): Promise<void> {
   for (const layout of SCREENS) {
     await tab.setLayout(layout);

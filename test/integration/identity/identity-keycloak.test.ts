@@ -46,8 +46,8 @@ async function signInAt(name: string): Promise<TestClient> {
   return createTestClient(api.origin, await keycloak.tokenOf(inKeycloak(name)?.id ?? ''));
 }
 
-describe('Keycloak: a created user', () => {
-  it('exists at Keycloak with a temporary password, and Keycloak’s tokens identify the user (R-B2, R-B5)', async () => {
+describe('Keycloak: creating a user', () => {
+  it('stores the user at Keycloak with a temporary password, and Keycloak’s tokens identify the user (R-B2, R-B5)', async () => {
     expect((await create('Nora', { firstName: 'Nora', language: 'fr' })).status).toBe(200);
     expect(inKeycloak('nora')).toMatchObject({
       ...{ username: 'nora', email: 'Nora@north.example', firstName: 'Nora', enabled: true },
@@ -63,7 +63,7 @@ describe('Keycloak: a created user', () => {
     expect(rows).toEqual([{ password_hash: null }]);
   });
 
-  it('creation is refused and stores no user when another user at Keycloak has the mail address (R-B2)', async () => {
+  it('is refused and stores no user when another user at Keycloak has the mail address (R-B2)', async () => {
     await create('first');
     const taken = await create('second', { email: 'first@north.example' });
     expect(taken).toMatchObject({ status: 409, body: { code: 'conflict' } });
@@ -71,7 +71,7 @@ describe('Keycloak: a created user', () => {
     expect(rows).toEqual([]);
   });
 
-  it('creation takes over a user that an earlier failed creation left at Keycloak (R-B2)', async () => {
+  it('takes over a user that an earlier failed creation left at Keycloak (R-B2)', async () => {
     await create('halfway');
     await api.database.query(`delete from app_user where user_name = 'halfway'`);
     const id = inKeycloak('halfway')?.id;
@@ -80,7 +80,7 @@ describe('Keycloak: a created user', () => {
     expect((await (await signInAt('halfway')).get('/account')).status).toBe(200);
   });
 
-  it('is linked to a user of the same name at Keycloak only if the operator has marked that user (R-B2, R-B8)', async () => {
+  it('takes over a user of the same name at Keycloak only if the operator has marked that user (R-B2, R-B8)', async () => {
     const boss = { id: 'boss-id', username: 'boss', enabled: true, emailVerified: true, requiredActions: [] };
     keycloak.users.set('boss-id', { ...boss, attributes: {} });
     expect(await create('boss')).toMatchObject({ status: 409, body: { code: 'conflict' } });
@@ -91,7 +91,7 @@ describe('Keycloak: a created user', () => {
     expect((await (await signInAt('boss')).get('/account')).status).toBe(200);
   });
 
-  it('is sent no temporary password after the user has chosen a password (R-B10)', async () => {
+  it('mails no temporary password after the user has chosen a password (R-B10)', async () => {
     await create('quick', { email: 'quick@north.example' });
     await mailbox.next('quick@north.example');
     // The mail may arrive before the sender has stored the state `Sent`.

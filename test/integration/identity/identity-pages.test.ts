@@ -142,7 +142,7 @@ describe('identity: a posted sign-in form', () => {
     expect(response.headers.get('location')).toBeNull();
   });
 
-  it('is refused without the cookie of its authorization request; this request sets only SameSite=Lax and HttpOnly cookies (R-B2)', async () => {
+  it('is refused without the cookie of its authorization request; every cookie that such a request sets is SameSite=Lax and HttpOnly (R-B2)', async () => {
     expect((await post({ 'sec-fetch-site': 'same-origin' }, false)).status).toBe(400);
     expect((await post({ 'sec-fetch-site': 'same-origin' })).status).toBe(303);
     const redirect = await fetch(startAuthorization(api.origin).address, { redirect: 'manual' });
@@ -207,13 +207,16 @@ describe('identity: the authorization code flow', () => {
     expect(new URL(silent.url).searchParams.get('error')).toBe('login_required');
   });
 
-  it.each(['login_hint', 'state', 'nonce', 'ui_locales'])('refuses a %s with NUL and names it (R-A5)', async (name) => {
-    const { address } = startAuthorization(api.origin, { [name]: 'a\0b' });
-    const refused = await fetch(address, { redirect: 'manual', headers: { accept: 'text/html' } });
-    const target = new URL(refused.headers.get('location') ?? 'x:nowhere');
-    expect([refused.status, target.searchParams.get('error')]).toEqual([303, 'invalid_request']);
-    expect(target.searchParams.get('error_description')).toMatch(new RegExp(`^${name} must not contain U\\+0000`));
-  });
+  it.each(['login_hint', 'state', 'nonce', 'ui_locales'])(
+    'refuses a %s that contains NUL, and the error names the parameter (R-A5)',
+    async (name) => {
+      const { address } = startAuthorization(api.origin, { [name]: 'a\0b' });
+      const refused = await fetch(address, { redirect: 'manual', headers: { accept: 'text/html' } });
+      const target = new URL(refused.headers.get('location') ?? 'x:nowhere');
+      expect([refused.status, target.searchParams.get('error')]).toEqual([303, 'invalid_request']);
+      expect(target.searchParams.get('error_description')).toMatch(new RegExp(`^${name} must not contain U\\+0000`));
+    },
+  );
 
   it('requires PKCE with S256, its verifier, a registered redirect_uri and an unused code (R-B2)', async () => {
     const { page, verifier } = await signIn('uma');

@@ -308,7 +308,7 @@ describe('identity: stored state of the issuer', () => {
     for (const secret of [body.refresh_token, PASSWORD, CLIENT.secret]) expect(rows[0]?.text).not.toContain(secret);
   });
 
-  it('is deleted after it expired; a live refresh token still works (R-B2)', async () => {
+  it('is deleted after it has expired; a live refresh token still works (R-B2)', async () => {
     const live = await tokenForMax();
     await identity.database.query(`insert into oidc_payload values ('Session', 'old', '{}', null, null, null, now())`);
     expect(await purgeExpired(identity.database)).toBeGreaterThan(0);

@@ -265,6 +265,6 @@ it('points: a failure of enable_columnstore does not fail the migration', async 
   await client.end();
   await migrate(other.url, log);
   expect(warnings).toEqual([
-    'the columnstore could not be enabled; the next run of migrate retries; unless an earlier run enabled it, points stay uncompressed',
+    'the columnstore could not be enabled, so points stay uncompressed unless an earlier run enabled it; the next run of migrate tries again',
   ]);
 });

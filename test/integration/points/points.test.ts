@@ -242,7 +242,7 @@ describe('points: reading', () => {
     expect(await asOf(second.versionTimestamp), 'at the second write').toEqual([2, 20]);
   });
 
-  it('returns, by VersionTags, the latest version of each date with one of the VersionTags, whatever their alphabetical order (§9.2)', async () => {
+  it('returns, for each date, the latest version that has one of the requested VersionTags; the alphabetical order of VersionTags has no effect (§9.2)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await writeAll(variableId, [
       [[START, 1, 'Z']],

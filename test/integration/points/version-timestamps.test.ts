@@ -60,7 +60,7 @@ async function writeAndHold(tuples: Buffer): Promise<{ readonly commit: () => Pr
 }
 
 describe('points: an as-of read', () => {
-  it('a read as of an instant at which a write is open waits for that write and returns the written value (R-F1, R-F5)', async () => {
+  it('waits for a write that is open at the instant of the read, and then returns the written value (R-F1, R-F5)', async () => {
     const [variableId = 0] = await addVariables(1);
     await store.write(variableId, [[START, 1]]);
     const writer = await writeAndHold(encode([variableId], 2));
@@ -112,7 +112,7 @@ describe('points: an as-of read', () => {
   it('waits for writes that are open when the read begins, but not for writes that begin later (R-F5)', async () => {
     const [first = 0, second = 0] = await addVariables(2);
     const writer = await writeAndHold(encode([first], 1));
-    // The awaited instant is in the future, so both writers begin before this instant.
+    // `asOfMicros` is in the future, so both writers begin before it.
     const asOfMicros = (await clockMicros()) + DAY;
     const reader = await store.database.connect();
     let hasEnded = false;

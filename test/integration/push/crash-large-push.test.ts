@@ -67,7 +67,7 @@ describe('push: an api killed during its direct write of a large push', () => {
   });
   afterAll(() => world.database.query('drop trigger wait_for_test on push_operation'));
 
-  test('before the commit: nothing is stored, and the re-sent push is stored once (R-D1, R-D7)', async () => {
+  test('stores nothing if it is killed before the commit; the re-sent push is then stored once (R-D1, R-D7)', async () => {
     const push = await preparePush('before');
     const { rows } = await world.database.query<{ turn: string }>(
       `select account_id || ' ' || user_id as turn from account_member`,
@@ -78,7 +78,7 @@ describe('push: an api killed during its direct write of a large push', () => {
     expect(await push.stored()).toEqual({ points: READINGS_DIRECT, versions: 0, operations: 1, batches: 0, events: 1 });
   }, 60_000);
 
-  test('after the commit was sent: the push is stored, and the re-sent push stores nothing more (R-D1, R-D7)', async () => {
+  test('has stored the push if it is killed after it sent the commit; the re-sent push stores nothing more (R-D1, R-D7)', async () => {
     const push = await preparePush('after');
     await killWhileWaiting(push, ['$1::int', 42], 'commit');
     const once = { points: READINGS_DIRECT, versions: 0, operations: 1, batches: 0, events: 1 };
@@ -94,7 +94,7 @@ interface Stored {
   readonly points: number;
   readonly versions: number;
   readonly operations: number;
-  /** Number of waiting batches, of all pushes. */
+  /** Number of all waiting batches, not only the batches of this push. */
   readonly batches: number;
   readonly events: number;
 }

@@ -27,7 +27,7 @@ interface Answered {
   readonly date: string;
 }
 
-test('push: when an api is killed while it receives many small pushes, every push that it answered is stored, and each operation in a sample of them is Completed (R-D1, R-D7, R-K3)', async () => {
+test('push: when an api is killed while it receives many small pushes, every push that it answered is stored, and a sample of the operations of these pushes is Completed (R-D1, R-D7, R-K3)', async () => {
   const { sourceId } = await createSiteAndSource(api);
   const variableId = await createVariable(api, sourceId);
   const victim = await startRoles(['api'], world.environment);

@@ -1,7 +1,7 @@
 /**
  * Faults of the database under load: killed sessions, statement time-outs and a full disk. Every push and file that got
- * 200 is readable in the end, nothing is Failed, and a refused request gets a 503 that does not mention the database,
- * or a closed connection (R-A15, R-A5). Each fault lasts FAULT_SEC seconds, by default 2. The long form takes about an
+ * 200 is readable in the end, and nothing is Failed. A refused request gets a closed connection, or a 503 that does not
+ * mention the database (R-A15, R-A5). Each fault lasts FAULT_SEC seconds, by default 2. The long form takes about an
  * hour: `FAULT_SEC=900 npm test -- database-faults`.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -15,7 +15,7 @@ import { type SmallDisk, startSmallDisk } from '../../support/services/small-dis
 
 const FAULT_SEC = Number(process.env.FAULT_SEC ?? 2);
 const RECOVERY_MS = 30_000;
-// Time to process the files that queue up during a fault, because uploads are accepted faster than they are processed.
+// Time to process the files that queue up during a fault: uploads are accepted faster than they are processed.
 const DRAIN_MS = 30_000 + FAULT_SEC * 1000;
 const TEST_MS = 3 * FAULT_SEC * 1000 + 90_000;
 const DRAIN_CHECK_MS = 100;

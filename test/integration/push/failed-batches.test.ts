@@ -64,37 +64,34 @@ const waiter = (lock: string, statement: string) =>
     return (rowCount ?? 0) > 0;
   });
 
-describe('push: a batch that failed at one ingester', () => {
+describe('push: a batch that one ingester reports as failed while another ingester writes it', () => {
   it.each([
-    ['a batch of one push', 1],
-    ['a batch of several pushes', 3],
-  ])(
-    '%s is written once, and each of its pushes is Completed, if the next ingester writes the batch before the failure is recorded (R-D6, R-K3)',
-    async (_what, pushes) => {
-      await api.ingest();
-      const before = await versionCount();
-      const labels: string[] = [];
-      while (labels.length < pushes) labels.push(await push());
-      await mergeBatches();
-      const batchId = await firstBatchOf(api.database, api.accountId);
-      await api.database.query('update push_batch set attempts = 4 where id = $1', [batchId]);
-      const blocker = await api.database.connect();
-      await blocker.query(BEGIN_HOLDING);
-      await blocker.query('select from series where variable_id = $1 for update', [variableId]);
-      const next = api.ingest();
-      // The ingester has locked the batch and waits for the lock of the variable.
-      await waiter('transactionid', 'from series');
-      const noting = noteFailedBatch(api.database, api.accountId, batchId, new Error('no room'));
-      await waiter('transactionid', 'from push_batch');
-      await blocker.query('commit');
-      blocker.release();
-      await next;
-      expect(await noting).toBe(false);
-      await api.ingest();
-      expect(await Promise.all(labels.map(stateOf))).toEqual(labels.map(() => 'Completed'));
-      expect(await versionCount()).toBe(before + pushes);
-    },
-  );
+    ['with one push', 1],
+    ['with several pushes', 3],
+  ])('%s is written once, and each of its pushes is Completed (R-D6, R-K3)', async (_what, pushes) => {
+    await api.ingest();
+    const before = await versionCount();
+    const labels: string[] = [];
+    while (labels.length < pushes) labels.push(await push());
+    await mergeBatches();
+    const batchId = await firstBatchOf(api.database, api.accountId);
+    await api.database.query('update push_batch set attempts = 4 where id = $1', [batchId]);
+    const blocker = await api.database.connect();
+    await blocker.query(BEGIN_HOLDING);
+    await blocker.query('select from series where variable_id = $1 for update', [variableId]);
+    const next = api.ingest();
+    // The ingester has locked the batch and waits for the lock of the variable.
+    await waiter('transactionid', 'from series');
+    const noting = noteFailedBatch(api.database, api.accountId, batchId, new Error('no room'));
+    await waiter('transactionid', 'from push_batch');
+    await blocker.query('commit');
+    blocker.release();
+    await next;
+    expect(await noting).toBe(false);
+    await api.ingest();
+    expect(await Promise.all(labels.map(stateOf))).toEqual(labels.map(() => 'Completed'));
+    expect(await versionCount()).toBe(before + pushes);
+  });
 });
 
 it('push: a queued batch keeps its number of attempts when a reported failure names another batch or no batch (R-K3)', async () => {

@@ -121,7 +121,7 @@ describe('push: an operation', () => {
     ],
     ['the service', 'internal error', new Error('password of the database is secret')],
   ])(
-    'fails because of an error of %s and shows "%s", not the message of the error (R-A5)',
+    'that failed because of an error in %s shows "%s" instead of the message of the error (R-A5)',
     async (_of, shown, error) => {
       await api.ingest();
       const label = newLabel();

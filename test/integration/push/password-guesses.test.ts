@@ -88,7 +88,7 @@ describe.concurrent('push: wrong Basic passwords', () => {
     await addDevice('four');
     expect(await push('four', PASSWORD, '198.51.100.1')).toBe(200);
     await guess('four', MANY - 1, (index) => `203.0.113.${index}`);
-    // The last guess comes alone, because concurrent guesses do not see each other in the sum.
+    // The last guess is sent alone, because the sum that a guess reads does not include concurrent guesses.
     expect(await isAccepted('four', '198.51.100.1')).toBe(true);
     expect(await push('four', 'the last guess', '203.0.113.255')).toBe(401);
     expect(await isAccepted('four', '198.51.100.1')).toBe(true);

@@ -92,7 +92,7 @@ describe('push: HTTP Basic', () => {
     expect(await challengeTo({ 'sec-fetch-mode': 'cors', 'sec-fetch-site': 'same-origin' })).toMatch(/^Bearer [^,]*$/);
   });
 
-  it('cannot push for a user without the permission to push (R-B8)', async () => {
+  it('a push by a user without the permission to push is refused with 403 (R-B8)', async () => {
     await addPusher('paul', false);
     expect(await push(encoded(`paul:${PASSWORD}`))).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
   });

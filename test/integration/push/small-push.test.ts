@@ -181,7 +181,7 @@ describe('push: small pushes', () => {
 });
 
 describe('push: the small-push handler', () => {
-  it('answers only pushes whose caller and target are cached; the Hono app gets every push that the handler does not answer, with its body (R-D1)', async () => {
+  it('answers only pushes whose caller and target are cached; it passes every other push, with its body, to the Hono app (R-D1)', async () => {
     await push(one());
     const handler = await openHandler();
     const body = one();

@@ -178,7 +178,7 @@ describe('retention: policy, preview and job', () => {
     expect(body).toMatchObject({ retention: { timeZoneId: 'Europe/Brussels' } });
   });
 
-  test('a preview with keepRawYears replaces omitted members by their defaults, as PUT does; a preview without keepRawYears takes them from the saved policy', async () => {
+  test('for omitted members, a preview with keepRawYears uses the defaults, as PUT does, and a preview without keepRawYears uses the saved policy', async () => {
     const inKathmandu = await createSource(manager, await createSite(manager, { timeZoneId: 'Asia/Kathmandu' }));
     const path = `/variables/${await addDays(3, 2, manager, inKathmandu)}/retention`;
     const rollupsOf = async (query: string) => (await state(`${path}/preview${query}`)).rollupCount;
@@ -274,7 +274,7 @@ describe('retention: reads and pushes after the job deleted the points before th
     await apply();
   });
 
-  test('points before the retention boundary are deleted; a read of their dates names the boundary, in JSON, in Arrow and in a comparison; a read from the boundary on does not', async () => {
+  test('points before the retention boundary are deleted; a read of their dates names the boundary, in JSON, in Arrow and in a comparison; a read that starts at the boundary does not name it', async () => {
     const read = await manager.get<readonly Row[]>(`/data?variableId=${variableId}`);
     expect(read.headers.get('raw-from')).toBe(item);
     expect(read.headers.get('history-from')).toBeNull();

@@ -89,7 +89,7 @@ it('webhooks: POST of the body that GET returned creates an equal webhook; PUT o
   );
 });
 
-it('webhooks: a JSON Patch that the library rfc6902 computes from one webhook to a second turns the first into the second (R-I6)', async () => {
+it('webhooks: when the library rfc6902 computes the JSON Patch between two webhooks, this patch makes the first webhook equal to the second (R-I6)', async () => {
   await fc.assert(
     fc.asyncProperty(webhook, webhook, async (from, to) => {
       const [first, second] = [await createWebhook(api.manager, from), await createWebhook(api.manager, to)];

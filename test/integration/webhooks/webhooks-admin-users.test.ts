@@ -14,7 +14,7 @@ type SiteStructure = Awaited<ReturnType<typeof createSiteStructure>>;
 
 let api: TestApi;
 let granted: SiteStructure;
-/** A site of which `user` has access to the first source only. */
+/** A site in which `user` has access to the first source only. */
 let partial: SiteStructure;
 let hidden: SiteStructure;
 /** A USER with access to `granted` and to the first source of `partial`. */

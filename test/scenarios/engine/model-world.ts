@@ -50,8 +50,9 @@ export function openModelWorld(nowMicros: () => number = () => Date.now() * 1000
 
   /**
    * Writes bodies. The VersionTimestamp of a row is the instant of `moment`, or the time of the clock if `moment` has
-   * none; but at least the microsecond after the variable's last VersionTimestamp (R-F1). The k-th row of a variable at
-   * one date gets k - 1 µs more. Rows that a later row of the same write replaces are not counted.
+   * none. If this instant is not after the variable's last VersionTimestamp, the row gets the microsecond after that
+   * VersionTimestamp (R-F1). The k-th row of a variable at one date gets k - 1 µs more. Rows that a later row of the
+   * same write replaces are not counted.
    */
   const write = (bodies: readonly (readonly VariableEntry[])[], moment: Moment | undefined): void => {
     const entries = bodies.flat();

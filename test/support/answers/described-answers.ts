@@ -101,7 +101,7 @@ function resolveAnswer(document: OpenApiDocument, { operation, pointer }: Found,
   return { answer: component, pointer: `/components/responses/${name}` };
 }
 
-/** @returns the schema with additionalProperties false for each object that lists properties and does not set it. */
+/** @returns the schema, in which each object that lists properties forbids other properties unless it allows them. */
 function tightened(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(tightened);
   if (typeof value !== 'object' || value === null) return value;

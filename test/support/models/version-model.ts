@@ -28,7 +28,7 @@ export interface ModelSettings {
 
 type Versions = readonly ModelVersion[];
 
-/** Keeps the last of readings with the same variable, date and VersionTag in one body (R-D5). */
+/** Of the readings of one body with the same variable, date and VersionTag, keeps only the last (R-D5). */
 export function withoutRepeats<Entry extends ModelEntry & { readonly variable: string }>(
   body: readonly Entry[],
 ): readonly Entry[] {

@@ -31,7 +31,10 @@ export interface RoleProcess {
   closeLog(): void;
   /** Resolves to the exit code or signal when the process has ended and its log is complete. */
   readonly ended: Promise<number | string>;
-  /** Sends a signal, by default SIGKILL like a crash, and waits for the exit. @returns exit code or signal. */
+  /**
+   * Sends a signal and waits for the exit. Default: SIGKILL, which ends the process like a crash.
+   * @returns exit code or signal.
+   */
   kill(signal?: NodeJS.Signals): Promise<number | string>;
 }
 

@@ -166,7 +166,7 @@ describe('accounts: signing keys (R-B1, R-B2)', () => {
     return planSigningKeys(keys, 10_000, policy);
   };
 
-  test('the first key signs immediately; without a key, a new key is due (R-B2)', () => {
+  test('the first key signs immediately; when no key exists, a new key must be created (R-B2)', () => {
     expect(plan([])).toEqual({ signingKid: undefined, isNewDue: true, expiredKids: [] });
     expect(plan([0])).toEqual({ signingKid: 'k0', isNewDue: false, expiredKids: [] });
   });

@@ -30,7 +30,7 @@ test('backup: a directory that contains only a folder named wal is refused', asy
   const directory = join(folder, 'foreign');
   await mkdir(join(directory, 'wal'), { recursive: true });
   await expect(claimDirectory(directory, OWNER)).rejects.toThrow(
-    `${directory} is not a backup directory: it has no readable tidemark-backups.json; name a directory of \`backup\``,
+    `${directory} is not a backup directory: it has no readable tidemark-backups.json; name a directory that \`backup\` wrote`,
   );
 });
 

@@ -21,14 +21,14 @@ test.each([
   ['horizon', '24', 'must be an ISO 8601 duration', '"24"'],
   ['version', 5, 'must be a string or a list of strings', '5'],
   ['tags', [5], 'must be a string or a list of strings', '[5]'],
-])('calculation: an input whose %s is %j is refused with the rule and the value', (name, value, rule, shown) => {
+])('calculation: the error for an input whose %s is %j states the rule and the value', (name, value, rule, shown) => {
   const message = refusalOf({ variables: [{ ...input, [name]: value }] });
   expect(message).toContain(`$.calculatedVariableFormulas[0].variables[0].${name} must be`);
   expect(message).toContain(rule);
   expect(message).toContain(`, got ${shown}`);
 });
 
-test('calculation: a constant that is an object, and a path that is empty, are refused with the rule and the value', () => {
+test('calculation: a constant that is an object and an empty path are refused; the errors state the rule and the value', () => {
   expect(refusalOf({ constants: [{ alias: 'c', value: {} }] })).toContain(
     '$.calculatedVariableFormulas[0].constants[0].value must be a number, a string, true, false or null, got {}',
   );
@@ -37,7 +37,7 @@ test('calculation: a constant that is an object, and a path that is empty, are r
   );
 });
 
-test('calculation: two formulas that are valid from the same instant are refused with the index of the first', () => {
+test('calculation: two formulas that are valid from the same instant are refused; the error has the index of the first', () => {
   expect(refusalOf({}, {})).toContain(
     '[1].validFrom must differ from the validFrom of calculatedVariableFormulas[0], got none',
   );

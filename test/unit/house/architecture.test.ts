@@ -199,7 +199,7 @@ test('architecture: a file of src has at most 400 lines, unless it is generated;
 
 test('architecture: a code file with only one importer has more than 30 lines, with two listed exceptions', () => {
   const exempt = [
-    // A rule of §9 in a file of its own, like every `*-rules.ts`.
+    // A rule of §9 has a file of its own, like the rules in the other files named `*-rules.ts`.
     'src/push/body/label-table-rules.ts',
     // Every role has a file of its own, so that main.ts reads as a list of roles.
     'src/roles/grpc-role.ts',

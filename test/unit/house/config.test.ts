@@ -44,12 +44,12 @@ describe('config: settings from the environment (R-K1)', () => {
     [
       'TRUSTED_ISSUERS',
       '[{"issuer": "secret"}]',
-      'must be a JSON array of objects with only the members issuer, jwksUri (URLs) and audience; $[0].issuer is wrong',
+      'must be a JSON array of objects with only the members issuer and jwksUri, both URLs, and audience; $[0].issuer is wrong',
     ],
     [
       'TRUSTED_ISSUERS',
       'https://id.example.com',
-      'must be a JSON array of objects with only the members issuer, jwksUri (URLs) and audience; it is not JSON',
+      'must be a JSON array of objects with only the members issuer and jwksUri, both URLs, and audience; it is not JSON',
     ],
     ['REDIS_URL', 'http://:secret@host', 'must be a URL that starts with redis:// or rediss://'],
   ])('%s=%s is refused, and the error states the rule for the setting', (name, value, rule) => {
@@ -66,10 +66,13 @@ describe('config: settings from the environment (R-K1)', () => {
     ['INGEST_CONCURRENCY', '3', 13],
     ['FILE_CONCURRENCY', '3', 13],
     ['PUSH_DIRECT_WRITES', '3', 13],
-  ])('%s=%s requires a DATABASE_POOL_SIZE of at least %i when other settings are defaults', (name, value, needed) => {
-    expect(problemsOf({ ...NEEDED, [name]: value })).toEqual([expect.stringContaining(`at least ${needed} `)]);
-    expect(problemsOf({ ...NEEDED, [name]: value, DATABASE_POOL_SIZE: String(needed) })).toEqual([]);
-  });
+  ])(
+    '%s=%s requires a DATABASE_POOL_SIZE of at least %i when the other settings have their defaults',
+    (name, value, needed) => {
+      expect(problemsOf({ ...NEEDED, [name]: value })).toEqual([expect.stringContaining(`at least ${needed} `)]);
+      expect(problemsOf({ ...NEEDED, [name]: value, DATABASE_POOL_SIZE: String(needed) })).toEqual([]);
+    },
+  );
 
   test.each(['CALC_CONCURRENCY', 'FILE_CONCURRENCY', 'MAPPER_PROCESSES', 'READ_POOL_SIZE', 'WEBHOOK_CONCURRENCY'])(
     '%s=1 is refused: the minimum is 2, so that one account cannot block the others (R-A14)',

@@ -147,7 +147,9 @@ describe('npm start: recipes of the root file systems', () => {
     const build = mkdtempSync(join(tmpdir(), 'timescaledb-'));
     const recipe = () => databaseRecipe({ TIMESCALEDB_BUILD: build });
     try {
-      expect(recipe).toThrow(`TIMESCALEDB_BUILD must hold TimescaleDB: ${build}/lib has no timescaledb files.`);
+      expect(recipe).toThrow(
+        `TIMESCALEDB_BUILD must name a build of TimescaleDB: ${build}/lib has no timescaledb files.`,
+      );
       for (const part of ['lib', 'extension']) {
         mkdirSync(join(build, part));
         writeFileSync(join(build, part, 'timescaledb.any'), 'first');

@@ -101,7 +101,7 @@ describe('json patch: operations', () => {
   });
 });
 
-describe('json patch: op test', () => {
+describe('json patch: the operation test', () => {
   it.each([
     ['another value', '/name', 'z', 'the value at /name differs from the expected value'],
     ['a missing value', '/none', null, '/none does not exist'],

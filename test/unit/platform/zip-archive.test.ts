@@ -1,4 +1,4 @@
-/** The error for a refused zip archive names the part of the workbook, and gives sizes in bytes and rounded (R-E4). */
+/** The error for a refused zip archive names the part of the workbook, and gives each size in bytes and rounded (R-E4). */
 import { describe, expect, test } from 'vitest';
 import { showBytes } from '../../../src/platform/limits.ts';
 import { openZipArchive } from '../../../src/platform/streaming/zip-archive.ts';

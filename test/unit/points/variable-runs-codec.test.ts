@@ -8,7 +8,7 @@ const tuplesOf = (ids: readonly number[]) =>
   encodeTuples(ids.map((variableId) => ({ variableId, dateMicros: 0, value: 1, versionTagId: 0, tagSetId: 0 })));
 
 describe('points: the run-length code of the variables of a write', () => {
-  it('gives the positions of the readings of each variable in the code, however the readings are split into batches', () => {
+  it('gives for each variable the positions of its readings in the write, however the write is split into batches', () => {
     fc.assert(
       fc.property(
         fc.array(fc.array(id, { maxLength: 30 }), { maxLength: 4 }),

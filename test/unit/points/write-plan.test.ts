@@ -101,7 +101,7 @@ describe('write plan', () => {
   });
   const batches = fc.array(fc.array(entry, { maxLength: 12 }), { maxLength: 4 });
 
-  it('makes the last row of each date current, and each row before it an earlier version unless a later row replaces it (§9.2, R-F2, R-F4)', () => {
+  it('makes the last row of each date the current version, and each other row an earlier version unless a later row replaces that row (§9.2, R-F2, R-F4)', () => {
     fc.assert(
       fc.property(batches, states, (given, known) => {
         const made = plan(given, ...known);
@@ -196,7 +196,7 @@ describe('write plan', () => {
     expect(planWrite([tuples], known, NOW).current[0]).toBe(tuples);
   });
 
-  it('joins dates that are in one chunk and have equal steps of at most an hour into one run', () => {
+  it('makes one run of dates that are in one chunk and have equal steps of at most an hour', () => {
     const stored = series({ variableId: 1, maxDateMicros: NOW });
     const runsOf = (dates: readonly number[]) =>
       [...plan([dates.map((date) => point(1, date))], stored).chunks.values()].map(({ superseded }) =>
@@ -214,7 +214,7 @@ describe('write plan', () => {
     expect(runsOf([-2 * HOUR, -HOUR, 0, HOUR])).toEqual([[[-2 * HOUR, -HOUR, HOUR]], [[0, HOUR, HOUR]]]);
   });
 
-  it('a written row replaces the stored version that has the same VersionTag; a row whose VersionTag is newer than all VersionTags written before replaces nothing (R-F2)', () => {
+  it('a written row replaces the stored version that has the same VersionTag; a row with a VersionTag that is newer than all earlier VersionTags replaces nothing (R-F2)', () => {
     const known = series({ variableId: 1, maxDateMicros: NOW, lastVersionTagId: 5 });
     const replaced = (tagId: number) => expand(plan([[point(1, 0, tagId)]], known), 'replaced');
     expect(replaced(5)).toEqual(['1 0 5']);

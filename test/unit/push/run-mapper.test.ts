@@ -17,7 +17,7 @@ afterEach(() => {
   syncBuiltinESMExports();
 });
 
-test('mapper: a process that cannot be started frees its permit, and is logged with its mapper (R-D9)', async () => {
+test('mapper: when a process cannot be started, its permit is freed and the log names the mapper (R-D9)', async () => {
   const limits = { timeoutMs: 1000, memoryMebibytes: 64, processes: 1 };
   const warn = vi.fn();
   const mappers = openMapperRunner(limits, { warn } as unknown as Log);

@@ -57,7 +57,7 @@ describe('read parameters: OpenAPI describes what is parsed (R-A9)', () => {
     },
   );
 
-  test('each parameter has the default, and the choices, examples or type, of the snapshot', () => {
+  test('each parameter has the same default, and the same choices, examples or type, as in the snapshot', () => {
     const shapes = PARAMETERS.map(([name, parameter]) => {
       const { type, enum: names, default: fallback, examples } = schemaOf(parameter);
       return `${name}: ${(names ?? examples ?? [type]).join(', ')}; ${fallback}`;

@@ -67,7 +67,7 @@ describe('webhook delivery: next step after an attempt', () => {
     [503, 7000],
     [500, 0],
     [200, 0],
-  ])('an answer %i with Retry-After of 7 s pauses the webhook for %i ms (R-I3)', (status, pauseMs) => {
+  ])('an answer %i with a Retry-After of 7 s pauses the webhook for %i ms (R-I3)', (status, pauseMs) => {
     expect(planPause({ state: status === 200 ? 'Succeeded' : 'Failed', status, retryAfterMs: 7000 })).toBe(pauseMs);
   });
 });
@@ -136,7 +136,7 @@ describe('webhook fan-out: filter', () => {
     ['CalculationFailed', { variableId: 3 }, { sourceIds: [2] }, false],
     ['UserCreated', { id: 'a' }, { siteIds: [1] }, false],
     ['UserCreated', { id: 'a' }, {}, true],
-  ] as const)('whether an event %s with %j matches the filter %j: %s (R-I1)', (type, data, filter, wanted) => {
+  ] as const)('matching an event %s with %j to the filter %j gives %s (R-I1)', (type, data, filter, wanted) => {
     expect(matches(filter, type, data)).toBe(wanted);
   });
 

@@ -53,7 +53,7 @@ export function Editor(props: EditorProps) {
     return () => made.destroy();
   }, [label, isReadOnly, language]);
 
-  // A layout effect runs before the user can type again: in a later effect, this value could replace newer text.
+  // A layout effect runs before the user can type again. In a later effect, `value` could replace newer text.
   useLayoutEffect(() => {
     const editor = view.current;
     if (!editor || editor.state.doc.toString() === value) return;

@@ -52,7 +52,7 @@ export function othersOf(validation: Validation | undefined, formula: number) {
   return all.map((each) => ({ ...each, path: each.path.replace(`${ROOT}`, 'formulas') }));
 }
 
-/** @returns the line that a warning names, or the lines that contain the undeclared name that it reports. */
+/** @returns the line that `message` names. When it reports an undeclared name, returns the lines with this name. */
 function findLines(message: string, script: string): readonly number[] {
   const [, line] = LINE.exec(message) ?? [];
   if (line !== undefined) return [Number(line)];

@@ -294,7 +294,7 @@ interface PeriodProps {
   readonly onRun: () => void;
 }
 
-/** Fields for the period whose input points a preview treats as changed, and the button that runs the preview. */
+/** Fields for a period, and the button that runs the preview. The preview treats points in this period as changed. */
 function Period({ dates, timeZone, isRunning, onDates, onRun }: PeriodProps) {
   const { t } = useTranslation('calculated');
   return (

@@ -199,7 +199,7 @@ export const en = {
     savedBy: 'Saved by {{name}} on {{date}}',
     notCurrent: 'The script has changed since. Changes from this run to the saved script:',
     current: 'This is the saved script.',
-    noDeclaration: 'The run ended before a script ran, or you may not see its script.',
+    noDeclaration: 'The run ended before it ran a script, or you do not have permission to see the script.',
     none: 'no points',
     window: 'Window',
     points: 'Points',

@@ -3,7 +3,7 @@
  */
 import Papa from 'papaparse';
 
-/** Maximum size of a workbook to show, because it is read whole into memory. A larger workbook can still be sent. */
+/** Maximum size of a workbook that is shown: it is read whole into memory. A larger workbook can still be sent. */
 export const MAX_WORKBOOK_BYTES = 20 << 20;
 const DELIMITERS = [',', ';', '\t'];
 

@@ -54,7 +54,7 @@ export const en = {
     title: 'Storage by account',
     points: 'Points',
     size: 'On disk',
-    note: 'Measured at most 10 minutes ago, including indexes.',
+    note: 'Sizes include indexes. Measured at most 10 minutes ago.',
     measuring: 'Storage is being measured. The figures appear here.',
     deleted: 'Deleted variables',
     none: 'No points are stored.',

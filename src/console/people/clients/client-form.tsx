@@ -6,7 +6,7 @@ import { type ClientFields, GRANT_TYPES, SCOPES } from './client-fields.ts';
 
 interface ClientFormProps {
   readonly fields: ClientFields;
-  /** Whether the client is being created: its id, and whether it has a secret, cannot be changed later. */
+  /** Whether the client is being created. Only then can the user choose its id and whether it has a secret. */
   readonly isNew: boolean;
   readonly onChange: (fields: ClientFields) => void;
 }
@@ -81,8 +81,8 @@ export function ClientForm({ fields, isNew, onChange }: ClientFormProps) {
 }
 
 /**
- * @returns the fields of a public client or of a client with a secret, with the usual grant types: a public client signs
- * users in through a browser, a client with a secret by password.
+ * @returns `fields` with `isPublic` and with the usual grant types for it. A public client signs users in through a
+ * browser. A client with a secret signs users in with their passwords.
  */
 function publicChoice(fields: ClientFields, isPublic: boolean): ClientFields {
   return { ...fields, isPublic, grantTypes: [isPublic ? 'authorization_code' : 'password', 'refresh_token'] };

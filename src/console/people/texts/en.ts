@@ -275,6 +275,6 @@ export const en = {
     ClientUpdated: 'Client changed',
     ClientDeleted: 'Client deleted',
     SigningKeyAdded: 'Signing key added',
-    BatchesRetried: 'Pushes set aside retried',
+    BatchesRetried: 'Set-aside pushes retried',
   },
 };

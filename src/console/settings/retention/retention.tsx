@@ -60,7 +60,7 @@ function Editor({ state, variableId }: EditorProps) {
     onSuccess: () => renew(toRetentionFields({ ...state, retention: null })),
   });
   const preview = useMutation({ mutationFn: () => callPreview(variableId, fields) });
-  // The counts are valid for one rule only: after it changes, a new preview is needed before activating the policy.
+  // The counts are valid for one rule only. After the rule changes, the policy needs a new preview before activation.
   const isCounted = preview.data?.rule === ruleOf(fields);
   const error = save.error ?? remove.error ?? preview.error;
   return (

@@ -57,8 +57,8 @@ export const en = {
     siteTimeZoneId: 'If this is empty, a new site gets the time zone of the account.',
     tags: 'Separated by commas.',
     mappingConfig: 'Unique within the source.',
-    granularity: 'Home uses it to find missing readings.',
-    isDefault: 'For pushes that name only the source.',
+    granularity: 'The page Home uses this interval to find missing readings.',
+    isDefault: 'Gets the points of pushes that name only the source.',
   },
   timeBase: {
     Millisecond: 'milliseconds',

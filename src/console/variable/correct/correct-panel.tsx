@@ -85,7 +85,7 @@ interface CorrectingProps extends Omit<CorrectPanelProps, 'onClose'> {
 
 function Correcting({ variable, timeZone, draft, onDraft, range, onWritten }: CorrectingProps) {
   const { t } = useTranslation('variable');
-  /** The range for which a change with too many edits was refused. */
+  /** The range in which the last change was refused, because it would make too many edits. */
   const [refused, setRefused] = useState<Range>();
   const stepSec = stepOf(variable.granularity, variable.granularityTimeBase);
   const step = toStep(variable.granularity, variable.granularityTimeBase, timeZone);

@@ -31,7 +31,10 @@ export function toRows({ seconds, values }: Points, edits: Edits): readonly Row[
 export interface Step {
   /** @returns the date `count` steps after a date, both in Unix seconds; `count` may be negative. */
   readonly move: (seconds: number, count: number) => number;
-  /** @returns the first date at or after `seconds`, counted in steps from the start of its civil day, month or year. */
+  /**
+   * @returns the first date at or after `seconds` that is a whole number of steps after the start of the civil day,
+   * month or year of `seconds`.
+   */
   readonly firstFrom: (seconds: number) => number;
 }
 

@@ -39,8 +39,8 @@ export interface Placed {
 }
 
 /**
- * Places leaves one below the other, and every other node level with the middle of the nodes that it was computed from, or
- * lower when it would overlap the node above it.
+ * Places leaves one below another. Places a node with children beside the middle of its children, or lower when the
+ * node would overlap the node above it.
  */
 export function placeLineage(root: LineageNode): Placed {
   const nodes: PlacedNode[] = [];

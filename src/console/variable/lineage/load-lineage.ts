@@ -32,7 +32,7 @@ interface State {
   readonly variableId: number;
   /** VersionTimestamp of the state; null when the variable had no points. */
   readonly at: string | null;
-  /** Alias of the input by which a run read the state; absent for the traced version. */
+  /** Alias under which a run read the state as an input; absent for the traced version. */
   readonly alias?: string;
   readonly points?: number;
 }

@@ -9,7 +9,7 @@ export type Origin = components['schemas']['Origin'];
 
 /** Maximum number of VersionTimestamps in one call. */
 const MAX_VERSIONS = 100;
-/** Maximum shown characters of a label: the first characters identify the UUIDs that the service uses as labels. */
+/** Maximum characters shown of a label. The service uses UUIDs as labels; their first characters identify them. */
 const SHORT_LABEL = 24;
 
 /** @returns the query of the origins by VersionTimestamp, for the first 100 VersionTimestamps. */
@@ -28,7 +28,7 @@ export function originsQuery(variableId: number, versionTimestamps: readonly str
   });
 }
 
-/** An origin as a title, details, and its path in the console. No path means no page that the user may open. */
+/** An origin as title, details and path in the console; the path is undefined when the user may open no page. */
 export interface DescribedOrigin {
   readonly title: string;
   readonly details: readonly string[];

@@ -80,8 +80,8 @@ export function widthOf(plot: uPlot, labels: readonly string[] | null, index: nu
 }
 
 /**
- * @returns labels of the axis of dates: years, months, days or times, depending on the time between two labels. Among
- * times, midnight is labelled with its day.
+ * @returns labels of the axis of dates: years, months, days or times, depending on the time between two labels. When
+ * the labels are times, the label of midnight is the day.
  */
 export function dateLabels(splits: readonly number[], stepSec: number, timeZone: string): string[] {
   const write = (options: Intl.DateTimeFormatOptions) => {

@@ -117,7 +117,7 @@ function KnownAt({ stops, timeZone, at, onSelect }: VersionBarProps & { readonly
     return () => clearTimeout(timer);
   }, [isPlaying, index, stops, onSelect]);
   if (stops.length === 0) return <p className={classes.note}>{t('version.noVersions')}</p>;
-  // A URL may name an instant before the first version.
+  // Shows `at` itself when it precedes the first stop, because a URL may name an instant before the first version.
   const shown = at !== undefined && at < (stops[0] ?? '') ? at : (stops[index] ?? '');
   const moment = formatVersion(shown, timeZone);
   const play = () => {

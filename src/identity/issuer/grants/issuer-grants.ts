@@ -86,11 +86,11 @@ export async function answerPasswordGrant(
 }
 
 /**
- * oidc-provider's findAccount (R-B4). With a grant (code exchange, refresh), `getHolder` checks the user and decides
- * the account of the token: the account that the request names, else the account of the grant. Without a grant, only
- * finds the user.
- * @returns undefined when the grant does not exist; without a grant, when the user does not exist or is locked.
- * @throws with a grant, invalid_grant and invalid_request as `getHolder`.
+ * oidc-provider's findAccount (R-B4). With a `grantId` (code exchange, refresh), `getHolder` checks the user and
+ * decides the account of the token: the account that the request names, else the account of the grant. Without a
+ * `grantId`, only finds the user.
+ * @returns undefined when the grant does not exist, or when the user does not exist or is locked.
+ * @throws with a `grantId`, invalid_grant and invalid_request as `getHolder`.
  */
 export async function findTokenAccount(
   context: GrantContext,
@@ -171,8 +171,8 @@ export async function answerScopeNames(ctx: KoaContextWithOIDC, next: () => Prom
  * account that `findTokenUser` chooses (R-B4).
  * @param keptAccountId account of the sign-in whose code or refresh token is used; undefined means none.
  * @throws invalid_request when the requested account is not a number; invalid_grant when the user is unknown or locked,
- * has no access to the account, or is a member of no account. Also invalid_grant, without `actor`, when the user has a
- * temporary password; with `actor`, when the user is an ADMIN.
+ * has no access to the account, or is a member of no account. Also invalid_grant when the user has a temporary password
+ * and `actor` is undefined, or when the user is an ADMIN and `actor` is given.
  */
 export async function getHolder(
   { database, clock }: GrantContext,

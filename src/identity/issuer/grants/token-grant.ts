@@ -7,13 +7,13 @@ interface TokenGrant {
   readonly userId: string;
   readonly accountId: number;
   readonly ttlSec: number;
-  /** Fingerprint of the password the grant is based on; undefined when it is not checked. */
+  /** Fingerprint of the password that the user signed in with; undefined means that the password is not checked. */
   readonly passwordFingerprint?: string;
 }
 
 /**
  * Stores the account of a grant for the grant's lifetime (R-B4).
- * @returns false when nothing was stored, because the user was deleted, or their password changed after it was checked.
+ * @returns false, without storing anything, when the user was deleted or no longer has the password of the grant.
  */
 export async function writeTokenGrant(database: Queryable, grant: TokenGrant): Promise<boolean> {
   const { rowCount } = await database.query(

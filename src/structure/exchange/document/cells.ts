@@ -1,8 +1,9 @@
 /**
- * Converts values of a document to cells of a sheet, and back. An empty cell means null; for a member that cannot be
- * cleared, it means that the row leaves the member out. A cell contains an object or a list as JSON; a list may also be
- * texts separated by `|`. A text that is empty, in quotes, or begins or ends with white space is written as a JSON string.
- * A text that is too long for a cell continues in further rows, which have `true` in the column `continued`.
+ * Converts values of a document to cells of a sheet, and back. An empty cell means null, or, for a member that cannot
+ * be cleared, that the row leaves the member out. A cell contains an object or a list as JSON; a list may also be
+ * written as texts separated by `|`. A text that is empty, in quotes, or begins or ends with white space is written as
+ * a JSON string. A text that is too long for a cell continues in further rows, which have `true` in the column
+ * `continued`.
  */
 import type { WorkbookCell, WorkbookRow } from '../../../platform/http/workbook-writer.ts';
 import { KINDS, type KindName, type ListName } from './kinds.ts';

@@ -23,7 +23,10 @@ export interface StagedRow {
 
 /** Refers to a resource, a catalogue entry or a form by its key. */
 export interface KeyReference {
-  /** The key as SQL compares it: `=` and an identifier, or `~` and a name (of a form: its entity type and name). */
+  /**
+   * The key as SQL compares it: `=` and an identifier, or `~` and a name. For a form, the entity type and the name of
+   * the form follow the `~`.
+   */
   readonly key: string;
   /** Number of the resource among the resources with this key (kinds.ts); undefined when the row gives no number. */
   readonly occurrence: number | undefined;

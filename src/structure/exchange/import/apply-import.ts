@@ -180,7 +180,7 @@ async function announceRows(
   }
 }
 
-/** @returns the ids of variables that the import created and so announces as created, not also as changed. */
+/** @returns which of the variables `ids` the import created. It announces them as created, and not again as changed. */
 async function createdAmong(
   transaction: Transaction,
   id: string,

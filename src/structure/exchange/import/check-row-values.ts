@@ -1,4 +1,4 @@
-/** Checks the clientData of imported rows against the forms of the account, like clientData of single writes. */
+/** Checks the clientData of imported rows against the forms of the account, by the same rules as for single writes. */
 import type { Transaction } from '../../../platform/database/database.ts';
 import type { ErrorDetail } from '../../../platform/errors.ts';
 import { WHOLE } from '../../../platform/http/paging.ts';

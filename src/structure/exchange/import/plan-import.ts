@@ -68,8 +68,8 @@ const problem = (select: string) =>
   `insert into structure_import_problem (import_id, path, message) ${select} limit ${MAX_PROBLEMS}`;
 
 /**
- * Finds the parent of each row by key, and reports the rows for which it finds no parent or several parents. A row may
- * also give the name of a parent that has an identifier.
+ * Finds the parent of each row by key, and reports the rows for which it finds no parent or several parents. The key
+ * may also be the name of a parent that has an identifier, if exactly one such parent has the name.
  */
 async function resolveParents(
   run: Run,
@@ -185,7 +185,7 @@ async function createRows(run: Run, { name, resource }: Kind, mine: string, pare
          select r.ordinal from structure_import_row r where ${isNew} order by r.ordinal) ordered) given
      where ${mine} and r.ordinal = given.ordinal`,
   );
-  // New resources are added to import_entry only so that rows find them as parents; a variable is not a parent.
+  // Adds the new resources to import_entry, where rows find their parents. A variable is never a parent.
   if (name === 'variables') return;
   await run(
     `insert into import_entry

@@ -246,8 +246,8 @@ async function toRefusal(
 }
 
 /**
- * Whether the error shows that a concurrent request changed the structure after the plan, or holds the lock of the
- * calculation graph.
+ * Whether the error shows that a concurrent request changed the structure after the import was planned, or that a
+ * concurrent request holds the lock of the calculation graph.
  */
 function isConcurrent(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;

@@ -202,7 +202,7 @@ const KIND_WORDS: Readonly<Record<KindName, string>> = { sites: 'site', sources:
 interface Candidates {
   /** Ids of the resources with the key, ascending. */
   readonly ids: readonly number[];
-  /** Number of resources that have the name in the key, but also an identifier; 0 for a key that is an identifier. */
+  /** When the key is a name: number of resources with this name that also have an identifier. Otherwise 0. */
   readonly named: number;
 }
 

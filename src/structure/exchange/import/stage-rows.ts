@@ -4,7 +4,7 @@ import type { ErrorDetail } from '../../../platform/errors.ts';
 import type { ListName } from '../document/kinds.ts';
 import type { StagedBatch } from '../reading/reading-messages.ts';
 
-/** Maximum number of problems stored for an import, reported by one check of the import, and shown in an answer. */
+/** Maximum number of problems that an import stores, that one check of an import reports, and that an answer shows. */
 export const MAX_PROBLEMS = 1000;
 
 /** Removes the rows and problems that an earlier attempt stored. */

@@ -76,7 +76,7 @@ class ValueReader {
     this.#maxBytes = maxBytes;
   }
 
-  /** @param at byte where the document breaks the rule, from 0. Default: the next byte. */
+  /** @param at position, from 0, of the byte where the document breaks the rule. Default: the next byte. */
   fault(rule: string, at = this.#position, code: RefusalCode = 'malformed_document'): DocumentRefusal {
     return new DocumentRefusal(code, `${rule}; see byte ${at} of the document`);
   }
@@ -85,7 +85,7 @@ class ValueReader {
     return this.#before + this.#at;
   }
 
-  /** Reads a value. @param name returns the name of the value for messages, which also give its start position. */
+  /** Reads a value. @param name returns the name of the value for messages. They also say where the value starts. */
   async read(name: () => string): Promise<unknown> {
     await this.peek();
     const start = this.#position;

@@ -1,6 +1,6 @@
 /**
- * Deliveries of webhooks: the receivers of account A never answer, and its pushes cause 60 messages each. Account B pushes
- * a reading and waits until its receiver has the message.
+ * Deliveries of webhooks: the receivers of account A never answer, and each push of account A causes 60 messages.
+ * Account B pushes a reading and waits until its receiver has the message.
  */
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';

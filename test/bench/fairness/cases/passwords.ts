@@ -1,6 +1,6 @@
 /**
- * Password checks: eight clients, which have no account and replace account A, guess the HTTP Basic password of a
- * device of account B without pause. Meanwhile the device pushes one reading at a time.
+ * Password checks: the load comes not from account A, but from eight clients without an account, which guess the HTTP
+ * Basic password of a device of account B without pause. Meanwhile the device pushes one reading at a time.
  */
 import { randomUUID } from 'node:crypto';
 import { createTestClient } from '../../../support/clients/test-client.ts';

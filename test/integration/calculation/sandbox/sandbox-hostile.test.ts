@@ -28,7 +28,7 @@ const LIMITS = {
   CALC_MAX_OUTPUT_POINTS: 1000,
 };
 
-/** The time-outs are generous for a busy machine; the limits above end the scripts. */
+/** Long time-outs, for a busy machine: `LIMITS`, not a time-out, should end a script that runs too long. */
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
 let pool: SandboxPool;
@@ -233,7 +233,7 @@ describe('sandbox: answers', () => {
     expect(textsOf(tags)).toEqual(['', '{"k":"v"}', '', '{"k":"w"}', '']);
   });
 
-  test('invalid bytes are replaced, a tag text of a megabyte is kept, printed text is cut at CALC_MAX_TEXT_BYTES (R-H7)', async () => {
+  test('invalid bytes are replaced, a tag text of a megabyte is kept, and printed text is cut at CALC_MAX_TEXT_BYTES (R-H7)', async () => {
     const outcome = await runScript(pool, 'bad-bytes');
     if (outcome.kind !== 'ok') throw new Error(JSON.stringify(outcome));
     expect(outcome.errors).toEqual(['f??g', 'refused']);

@@ -65,7 +65,7 @@ test('zygote: a zygote that dies is replaced even when the removal of its contai
   }
 });
 
-test('zygote: a standby replaces a zygote stopped by SIGSTOP within 5 s on a busy machine (R-H7)', async () => {
+test('zygote: a zygote that SIGSTOP has stopped is replaced by a standby within 5 s, even on a busy machine (R-H7)', async () => {
   const launched: Container[] = [];
   const burners: ChildProcess[] = [];
   const started = createMetrics();
@@ -92,7 +92,7 @@ test('zygote: a standby replaces a zygote stopped by SIGSTOP within 5 s on a bus
 });
 
 test.concurrent.each(['SIGSTOP', 'SIGKILL'] as const)(
-  'zygote: a zygote that gets %s right after its start ends within 5 s and is logged; the standby, which is still starting, replaces it (R-H7)',
+  'zygote: a zygote that gets %s right after its start ends within 5 s, and its end is logged; the standby, which is still starting, replaces it (R-H7)',
   async (signal) => {
     const launched: Container[] = [];
     const counted = createMetrics();
@@ -161,7 +161,7 @@ test('sandbox: the loss of a supervisor counts as a fault of the run when one ru
   }
 });
 
-test('zygote: a failed start throws with the reason (R-H7)', async () => {
+test('zygote: when a zygote cannot start, opening it throws an error with the reason (R-H7)', async () => {
   const launcher = createBwrapLauncher('/usr');
   await expect(Zygote.open(launcher, metrics, log)).rejects.toThrow(
     /R could not be started in its sandbox: .*\nbwrap: /,

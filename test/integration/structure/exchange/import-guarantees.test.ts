@@ -162,7 +162,7 @@ describe('structure import: a process that is killed', () => {
 });
 
 describe('structure import: a long import of one account', () => {
-  test('lets another account import, push and read while it is Processing and three more imports of its account wait (R-A14)', async () => {
+  test('lets another account import, push and read while the long import is Processing, even when three more imports of the first account wait (R-A14)', async () => {
     const importer = stack.startImporter();
     const [large, small] = [await stack.newAccount(), stack.api.manager];
     const held = await hold('outbox_event', `new.account_id = ${large.accountId} and new.type = 'VariableCreated'`);
@@ -216,7 +216,7 @@ describe('structure exchange: ten accounts that import and export at the same ti
 });
 
 describe('structure import: the queue of an account', () => {
-  test('holds at most STRUCTURE_IMPORT_MAX_WAITING imports: when it is 5 and eight are sent at the same time, three get 503 (R-A14)', async () => {
+  test('holds at most STRUCTURE_IMPORT_MAX_WAITING imports: with this setting at 5, three of eight imports sent at the same time get 503 (R-A14)', async () => {
     const client = await stack.newAccount();
     const post = () => client.post<{ id?: string; code?: string }>('/structure/import', {});
     const answers = await Promise.all(Array.from({ length: 8 }, post));
@@ -247,7 +247,7 @@ describe('structure import: the importer', () => {
     await importer.stop();
   });
 
-  test('without database statistics about the variables of the account, an import takes at most 1 s plus three times as long as with them', async () => {
+  test('imports without database statistics about the variables of the account in at most 1 s plus three times the time with statistics', async () => {
     const { database } = stack.api;
     const [importer, client, other] = [stack.startImporter(), await stack.newAccount(), await stack.newAccount()];
     const otherSource = await addStoredSource(database, other.accountId);

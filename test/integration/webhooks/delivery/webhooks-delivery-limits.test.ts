@@ -159,8 +159,7 @@ test('webhook delivery: a full backlog drops messages, and one history entry cou
   // The backlog has capacity again once the receiver is back.
   answer(200);
   await eventually('the backlog to be sent', async () => {
-    // Repeats the statement, because an attempt that is in flight during the statement may still fail, and then
-    // postpones its message again.
+    // Repeats the statement, because an attempt in flight during the statement may fail and postpone its message again.
     await delivery.api.database.query(
       `update webhook_attempt set due_date = now() where webhook_id = $1 and state = 'Pending' and due_date > now()`,
       [webhookId],

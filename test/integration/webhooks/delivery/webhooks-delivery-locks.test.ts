@@ -62,7 +62,8 @@ test.each(['Succeeded', 'Failed'] as const)(
     const claimed = await claimOne(id);
     const outcome = { state, request: REQUEST, durationMs: 1 };
     const ended = { claimed, outcome, next: { kind: 'end' }, pauseMs: 0, endedMs: performance.now() } as const;
-    // Locks of a fan-out that stores a message, of a change about to commit, and of a slow write of the outcome.
+    // Takes the locks that three transactions take: a fan-out that stores a message, a change about to commit, and a
+    // slow write of the outcome.
     const fanOut = await hold('select from webhook where id = $1 for key share', id);
     const change = await hold(`update webhook set modified_date = now() where id = $1`, id);
     const slow = await hold('select from webhook_attempt where webhook_id = $1 for update', id);

@@ -168,7 +168,7 @@ describe('webhook sending: the outcome of an attempt', () => {
     expect((await send()).response?.body).toBe(`x${'é'.repeat(2047)}`);
   });
 
-  test('has the start of a binary response body as storable text, not decompressed (R-I5)', async () => {
+  test('has the start of a binary response body, not decompressed, as text that the database can store (R-I5)', async () => {
     const bomb = gzipSync(Buffer.alloc(50 << 20));
     receiver.answerWith((_request, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip', 'x-latin': 'caf\u00e9' }).end(bomb);

@@ -1,6 +1,6 @@
 /**
- * Codecs between the calculator and R (request and result frames, run headers and answers), and the outcome that
- * an answer gives a run (R-H2, R-H3, R-H7, R-H8).
+ * Codecs between the calculator and R (request and result frames, run headers and answers), and how the outcome of a
+ * run follows from its answer (R-H2, R-H3, R-H7, R-H8).
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -99,7 +99,7 @@ describe('sandbox: result frames', () => {
     expect(() => decode(forged)).toThrow('a table must not be longer than its column, got 1000000 > 1');
   });
 
-  test('a column with more rows than allowed gives the status output_size and keeps the messages (R-H7)', () => {
+  test('when a column has more rows than allowed, the result has the status output_size and still has its messages (R-H7)', () => {
     const columns = Buffer.concat([int(MAGIC, 0), texts('noted'), texts(), texts()]);
     for (const column of [[int(1001)], [int(0), int(1001)], [int(0), int(0), int(1001)]]) {
       const frame = Buffer.concat([columns, ...column, Buffer.alloc(8008)]);
@@ -291,12 +291,12 @@ describe('sandbox: the outcome of a run (R-H7)', () => {
     },
   );
 
-  test('without a result, output about a failed allocation means that the run exceeded its memory limit (R-H7)', () => {
+  test('when a run has no result and its output reports a failed allocation, the run has exceeded its memory limit (R-H7)', () => {
     const outcome = decide({ code: 1 }, Buffer.alloc(0), 'Error: cannot allocate memory block of size 134217728');
     expect(outcome).toMatchObject({ kind: 'limit', limit: 'memory' });
   });
 
-  test('without a result or output, an exit with code 3 is a script error (R-H7)', () => {
+  test('when a run has neither a result nor output, its exit with code 3 is a script error (R-H7)', () => {
     expect(decide({ code: 3 }, Buffer.alloc(0))).toMatchObject({ kind: 'script_error' });
   });
 });

@@ -1,7 +1,7 @@
 /**
  * Compares the forms of a document with the account's forms, and writes them. A missing form is created. When the
- * groups of an existing form differ, the groups of the document replace all its groups, as PUT /form/{id} does. A form
- * is found by its `entityType` and its name.
+ * groups of an existing form differ, the groups in the document replace all groups of the form, as PUT /form/{id} does.
+ * A form is found by its `entityType` and its name.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from '../../../../platform/database/database.ts';

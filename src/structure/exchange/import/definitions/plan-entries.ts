@@ -112,7 +112,10 @@ function planEntry(row: StagedEntry, known: Map<string, KnownEntry>, ids: number
   return { ordinal: row.ordinal, action: 'Created', id, more: { familyId: family?.id ?? null }, changes: null };
 }
 
-/** Compares a row with an existing entry. Only the account's entries can change: symbol and usual aggregate. */
+/**
+ * Compares a row with an existing entry. Only an entry of the account can change, and only in its symbol and its usual
+ * aggregate.
+ */
 function compareEntry(
   { ordinal, members }: StagedEntry,
   found: KnownEntry,

@@ -54,7 +54,7 @@ export const SETTINGS = {
   ),
   READ_MIN_BYTES_PER_SEC: setting(
     integer(0, 1_000_000_000).default(16_384),
-    'Minimum bytes per second of a streamed answer, before compression, that a client must receive on average over READ_STALL_SEC. 0 means no minimum.',
+    'Minimum average rate at which a client must receive a streamed answer, in bytes per second. The rate is averaged over READ_STALL_SEC; bytes are counted before compression. 0 means no minimum.',
   ),
   READ_MAX_SEC: setting(
     integer(1, 86_400).default(3600),
@@ -75,7 +75,7 @@ export const SETTINGS = {
     'Minimum rate of request bodies in bytes per second; a request whose body falls 20 s behind this rate gets status 408. 0 means no minimum.',
   ),
   API_URL: setting(webUrl.optional(), 'Public URL of the API. Default: the address the api role listens on.'),
-  PUSH_URL: setting(webUrl.optional(), 'Public URL of push. Default: API_URL.'),
+  PUSH_URL: setting(webUrl.optional(), 'Public URL for pushes. Default: API_URL.'),
   AUTH_URL: setting(webUrl.optional(), 'Public URL of the token issuer. Default: API_URL.'),
   CORS_ORIGINS: setting(
     origins.default([]),
@@ -140,7 +140,7 @@ export const SETTINGS = {
   ),
   SIGN_IN_MAX_FAILURES: setting(
     integer(1, 1000).default(5),
-    'Number of consecutive wrong passwords after which a user cannot sign in from the same network for SIGN_IN_LOCK_SEC. For HTTP Basic, the number is 20 times as high for a network that sent the right password within 30 days.',
+    'Number of consecutive wrong passwords after which a user cannot sign in from the same network for SIGN_IN_LOCK_SEC. For HTTP Basic, the number is 20 times as high in a network from which the right password was sent in the last 30 days.',
   ),
   SIGN_IN_LOCK_SEC: setting(
     integer(1, 86_400).default(900),
@@ -172,7 +172,7 @@ export const SETTINGS = {
   ),
   KEYCLOAK_ACCOUNT_CLIENT_ID: setting(
     z.string().min(1).default('tidemark-account'),
-    'Public Keycloak client whose pages users are sent to.',
+    'Public Keycloak client named in links that send users to pages of Keycloak.',
   ),
   EXTERNAL_USERS: setting(
     choice(['sub', 'email', 'businessId']).default('sub'),
@@ -184,7 +184,7 @@ export const SETTINGS = {
   ),
   TOKEN_RATE_PER_MINUTE: setting(
     integer(0, 1_000_000).default(600),
-    'Maximum number of uses of a secret per minute and client network (an IPv4 address or an IPv6 /64). A use is a POST to the token issuer, to register or to accept an invitation, or a check of an HTTP Basic password. 0 means unlimited.',
+    'Maximum number of uses of a secret per minute and client network (an IPv4 address or an IPv6 /64). A use is a POST to the token issuer, a registration, the acceptance of an invitation, or a check of an HTTP Basic password. 0 means unlimited.',
   ),
   PROXY_HOPS: setting(
     integer(0, 10).default(0),
@@ -192,15 +192,15 @@ export const SETTINGS = {
   ),
   SMTP_URL: secret(
     serverUrl('smtps', 'smtp').optional(),
-    'Mail server: smtps://user:password@host:465, or smtp://user:password@host:587?requireTLS=true. Without requireTLS, mails go unencrypted to a server that offers no TLS. When unset, MAIL_DIRECTORY applies.',
+    'Mail server: smtps://user:password@host:465, or smtp://user:password@host:587?requireTLS=true. Without requireTLS, emails go unencrypted to a server that offers no TLS. When unset, MAIL_DIRECTORY applies.',
   ),
   MAIL_FROM: setting(
-    z.email({ error: 'must be a mail address' }).default('no-reply@localhost.localdomain'),
-    'Sender address of mails.',
+    z.email({ error: 'must be an email address' }).default('no-reply@localhost.localdomain'),
+    'Sender address of emails.',
   ),
   MAIL_DIRECTORY: setting(
     z.string().optional(),
-    'Directory that mails are written to when SMTP_URL is unset. When both settings are unset, mails stay queued.',
+    'Directory that emails are written to when SMTP_URL is unset. When both settings are unset, emails stay queued.',
   ),
   ...INTAKE_SETTINGS,
   CALC_CONCURRENCY: setting(
@@ -209,11 +209,11 @@ export const SETTINGS = {
   ),
   CALC_WALL_TIME_MS: setting(
     integer(100, 3_600_000).default(30_000),
-    'Maximum time of the scripts of a run, all its formulas together, in milliseconds.',
+    'Maximum number of milliseconds that the scripts of a run may take; the times of all its formulas are added up.',
   ),
   CALC_CPU_TIME_SEC: setting(
     integer(1, 3600).default(30),
-    'Maximum CPU time of the scripts of a run, all its formulas together, in seconds.',
+    'Maximum CPU time of the scripts of a run in seconds; the CPU times of all its formulas are added up.',
   ),
   CALC_MEMORY_BYTES: setting(integer(64 << 20, 64 * 2 ** 30).default(2 ** 30), 'Maximum memory of a script in bytes.'),
   CALC_TMP_BYTES: setting(integer(1 << 20, 2 ** 40).default(64 << 20), "Size of a script's private /tmp in bytes."),
@@ -228,7 +228,7 @@ export const SETTINGS = {
   ),
   CALC_MAX_TEXT_BYTES: setting(
     integer(1024, 16 << 20).default(65_536),
-    'Maximum text output of a script that is captured, in bytes.',
+    'Maximum number of bytes that are captured of each kind of text output of a script, such as its messages or its warnings.',
   ),
   CALC_RUN_RETENTION_DAYS: setting(integer(1, 36_500).default(90), 'Number of days calculation runs are kept.'),
   WEBHOOK_MAX_PENDING: setting(
@@ -275,7 +275,7 @@ export const SETTINGS = {
   ),
   WEBHOOK_KEYS: secret(
     vaultKeys.default([]),
-    'Comma-separated keys ID:BASE64 of 32 bytes that encrypt the secrets and headers of webhooks; the first key encrypts, every key decrypts. Set the keys for the roles api and deliverer and for the admin command; after changing them, run `admin rotate-webhook-keys`. When unset, secrets and headers are stored unencrypted.',
+    'Comma-separated keys that encrypt the secrets and headers of webhooks. Each key has the form ID:BASE64, where BASE64 encodes 32 bytes. The first key encrypts, every key decrypts. Set the keys for the roles api and deliverer and for the admin command; after changing them, run `admin rotate-webhook-keys`. When unset, secrets and headers are stored unencrypted.',
   ),
   WEBHOOK_SECRET_OVERLAP_HOURS: setting(
     integer(0, 720).default(24),

@@ -1,5 +1,5 @@
-# Converts the value of a script's last expression into columns (§2, R-H3), sorted by date. The calculator checks lengths, NA
-# and tags (src/calculation/run/output-rules.ts).
+# Converts the value of a script's last expression into columns (§2, R-H3), sorted by date. The calculator checks
+# lengths, NA and tags (src/calculation/run/output-rules.ts).
 
 output_error <- function(..., class = "tidemark_output_error") {
   structure(class = c(class, "error", "condition"), list(message = paste0(...), call = NULL))
@@ -31,7 +31,7 @@ expected_text <- "the last expression must be list(TimeSeries = data.frame(Dates
 #' Splits a script's value into series and errors (R-H3).
 #' @param value value of the script's last expression; a zoo, xts or ts object is a TimeSeries.
 #' @param max_points maximum rows.
-#' @return list(series = list(Dates, Values, Version, Tags), errors, warnings); Version and Tags NULL when absent.
+#' @return list(series = list(Dates, Values, Version, Tags), errors, warnings); Version and Tags are NULL when absent.
 #' @noRd
 as_output <- function(value, max_points) {
   if (is_indexed(value)) value <- list(TimeSeries = value)

@@ -132,7 +132,7 @@ gather_constants <- function() {
 }
 
 # Makes a plain run (base R, 96 points) in a child and learns which pages the run writes. Every waiting runner then
-# copies all these pages ahead of time (../src/pages.c); the run is plain, so that they are pages that most runs write.
+# copies all these pages ahead of time (../src/pages.c). A plain run writes only pages that most other runs write too.
 learn_pages <- function() {
   if (.C("tm_fork_trial", is_child = 0L, PACKAGE = "sandbox")$is_child != 1L) return(invisible())
   tryCatch(make_plain_run(), finally = .C("tm_end_trial", PACKAGE = "sandbox"))

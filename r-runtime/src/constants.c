@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Functions of libR, and its value R_NilValue. Weak: an R without one of them still loads sandbox.so. */
+/* Functions of libR, and R_NilValue. They are weak symbols, so an R that lacks one of them still loads sandbox.so. */
 #define R_FUNCTION __attribute__((weak)) extern
 R_FUNCTION int TYPEOF(SEXP);
 R_FUNCTION int ALTREP(SEXP);
@@ -53,7 +53,7 @@ void note_constants(SEXP pool) {
   if (pools) pools[pool_count++] = pool;
 }
 
-/* Only plain vectors may be replaced by copies, because R code cannot tell a copy from the original. */
+/* Only plain vectors may be replaced by copies: R code cannot tell a copy of a plain vector from the original. */
 static int is_movable(SEXP constant) {
   const int type = TYPEOF(constant);
   if (type != LGLSXP && type != INTSXP && type != REALSXP && type != STRSXP) return 0;

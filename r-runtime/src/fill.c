@@ -51,7 +51,7 @@ void reserve_fresh(void) {
   mallopt(M_TOP_PAD, FRESH_BYTES + 2 * HUGE_PAGE);
   mallopt(M_TRIM_THRESHOLD, INT_MAX);
   const uintptr_t at = (uintptr_t)malloc(R_PAGE_BYTES), begin = (at + 2 * HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
-  /* Pads the heap so that the next chunk starts at a huge page, with its header in the 16 bytes before. */
+  /* Pads the heap so that the next chunk starts at a huge page, and its header lies in the 16 bytes before the page. */
   if (at == 0 || malloc(begin - at - R_PAGE_BYTES - 3 * sizeof(size_t)) == NULL) return;
   if (madvise((void *)begin, FRESH_BYTES, MADV_HUGEPAGE) == 0) fresh = (struct range){begin, FRESH_BYTES};
 }
@@ -75,7 +75,7 @@ static void fill_class(SEXP filler, ptrdiff_t doubles, uintptr_t top) {
 /*
  * @param filler list of one element, to which the objects that fill R's pages are appended; the caller must keep it
  * alive.
- * @return filler: .Call must return an R object.
+ * @return `filler`, because a function called by .Call must return an R object.
  */
 SEXP tm_fill(SEXP filler) {
   /* Length in doubles of the largest vector of each of R's size classes; 0 stands for a cons cell. */

@@ -1,8 +1,8 @@
 /*
  * Empty network namespaces, each made once and used by one run at a time: the kernel takes about 1 ms of CPU to make
  * and remove a namespace (../MEASUREMENTS.md). A used namespace can be reused, because a run leaves nothing in it: the
- * sockets of a run end with its last process, and no process of a run has a capability in the namespace. Two runs at a
- * time never share a namespace, so that a gap in the system-call filter does not let runs of two accounts connect to
+ * sockets of a run end with its last process, and no process of a run has a capability in the namespace. Simultaneous
+ * runs never share a namespace, so that a gap in the system-call filter does not let runs of two accounts connect to
  * each other. All network namespaces belong to one user namespace, in which no process lives. Where the outer container
  * refuses setns, each run makes its own namespace (confine.c).
  */

@@ -49,8 +49,8 @@ static const char *const ALLOWED[] = {
 
 /*
  * A pid namespace limits the processes that a script can signal. Without a pid namespace, a script could signal the
- * zygote and other runs, which have its uid. So it may only call kill(0, …), which addresses its own process group,
- * and must not leave that group, because the supervisor kills the run through the group.
+ * zygote and other runs, which have the same uid. So the script may only call kill(0, …), which signals its own process
+ * group, and must not leave that group, because the supervisor kills the run through the group.
  */
 static const char *const ALLOWED_IN_NAMESPACES[] = {"setpgid", "setsid", "kill", "tkill", "tgkill", "rt_sigqueueinfo"};
 
@@ -88,8 +88,8 @@ static const unsigned FCNTL_COMMANDS[] = {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_S
                                           F_SETLKW, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW, F_GETPIPE_SZ};
 
 /*
- * The only pid that prlimit64 may name and, without namespaces, kill. To prlimit64, 0 means the caller; to kill, the
- * caller's group.
+ * The only pid that a call of prlimit64 may name; without namespaces, also the only pid that a call of kill may name.
+ * For prlimit64, 0 is the caller. For kill, 0 is the caller's process group.
  */
 static const unsigned SELF[] = {0};
 

@@ -1,8 +1,8 @@
 /*
  * The supervisor of one run is a separate program, which spawn.c starts. It waits for a connection, moves bytes between
  * connection and runner, enforces the limits that rlimits cannot (wall time, total CPU time, total processes, total
- * memory, answer size), and reports how the run ended. It trusts no byte that a script can have written. Only the supervisor
- * holds the connection, so only it can write the trailer.
+ * memory, answer size), and reports how the run ended. It trusts no byte that a script can have written. Only the
+ * supervisor holds the connection, so only it can write the trailer.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -49,14 +49,17 @@ struct run {
 static void kill_run(struct run *r, int limit) {
   if (r->limit == LIMIT_NONE) r->limit = limit;
   /*
-   * With namespaces, the runner is pid 1, so the kernel kills all processes of its namespace with it. Without namespaces,
-   * the process group of the runner is killed.
+   * With namespaces, the runner is pid 1, so the kernel kills all processes of its namespace with it. Without
+   * namespaces, the process group of the runner is killed.
    */
   if (r->s.mode == MODE_RLIMITS_ONLY) kill(-r->runner, SIGKILL);
   kill(r->runner, SIGKILL);
 }
 
-/* Asks R to report its line and notes before the kill. R reports neither when the script blocks or ignores the interrupt. */
+/*
+ * Asks R to report its line and notes before the kill. R reports neither when the script blocks or ignores the
+ * interrupt.
+ */
 static void interrupt_run(struct run *r, int limit) {
   r->limit = limit;
   r->kill_us = monotonic_us() + INTERRUPT_GRACE_US;
@@ -368,7 +371,7 @@ static void oversee(struct run *r) {
 
 /* argv[1] is a struct supervision in hexadecimal digits. */
 int main(int argc, char **argv) {
-  /* Has no initial values, so that the executable file does not contain the buffers. */
+  /* Without initial values, `r` and its buffers take no space in the executable file. */
   static struct run r;
   r.connection = -1;
   if (argc != 2 || read_hex(argv[1], &r.s, sizeof r.s) < 0) return 2;

@@ -1,6 +1,6 @@
 /*
- * Makes a trial run in a child of the zygote. The child reports ranges of memory, from which the zygote learns. Users:
- * constants.c, pages.c.
+ * Makes a trial run in a child of the zygote. The child reports ranges of memory, from which the zygote learns. Called
+ * by constants.c and pages.c.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"

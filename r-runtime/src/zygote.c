@@ -71,7 +71,7 @@ static void measure_self(struct zygote *z) {
 
 /*
  * Collapses the heap into huge pages, so that fork and exit of a child touch dozens of page table entries instead of
- * 26,000. Best effort: without it runs are slower, with equal results.
+ * 26,000. Best effort: a failure makes runs slower, but does not change their results.
  */
 static void collapse_heap(void) {
   const uintptr_t huge = 2u << 20;

@@ -81,8 +81,8 @@ create or replace function multirange_ids(variables int4multirange) returns json
   select coalesce(jsonb_agg(id), '[]') from unnest(variables) range, generate_series(lower(range), upper(range) - 1) id
 $$;
 
--- Returns whether an enabled webhook of one of the accounts receives `type` and has a filter. Only then do events of the
--- type list the ids of the written variables as `concerns`, because the ids can take as much space as the readings.
+-- Returns whether an enabled webhook of one of the accounts receives `type` and has a filter. Only then do these events
+-- list the ids of the written variables as `concerns`, because the ids can take as much space as the readings.
 create or replace function has_filtered_webhook(account_ids int[], type text) returns boolean language sql stable as $$
   select exists (
     select from webhook

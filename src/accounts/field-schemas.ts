@@ -6,7 +6,10 @@ import { booleanSchema, enumerationSchema, idSchema, lenientObject } from '../pl
 import { listLanguages } from '../structure/catalogue/languages.ts';
 import type { RoleName } from './users/user-rules.ts';
 
-/** Maximum length of names and other short texts. A mail address (RFC 5321 §4.5.3.1) fits: it is the default user name. */
+/**
+ * Maximum length of names and other short texts. An email address (RFC 5321 §4.5.3.1) fits: it is the default user
+ * name.
+ */
 const MAX_NAME = 254;
 export const MAX_CLAIM_VALUE = 2000;
 /** Maximum length of a list of claims, features, sites or sources. */
@@ -35,9 +38,9 @@ export const userNameSchema = nameSchema.refine((name) => !CONTROL_CHARACTER.tes
   error: 'must not contain line breaks or control characters',
 });
 
-/** A single mail address, without display name and without characters that separate addresses. */
+/** A single email address, without display name and without characters that separate addresses. */
 export const emailSchema = shortTextSchema.trim().refine((address) => MAIL_ADDRESS.test(address), {
-  error: ({ input }) => `must be a mail address such as name@example.com, got ${shown(input)}`,
+  error: ({ input }) => `must be an email address such as name@example.com, got ${shown(input)}`,
 });
 
 /** ISO 639-1 code, ignoring case; a region after it (`fr-BE`) is dropped. */

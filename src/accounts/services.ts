@@ -9,6 +9,6 @@ export interface AccountServices extends ListingServices {
   readonly directory: UserDirectory;
   /** Invalidates cached callers. Call `publish` after the commit of every change to what users may do. */
   readonly accessInvalidation: Pick<AccessInvalidation, 'publish'>;
-  /** Makes the mail sender send queued mails now. */
+  /** Makes the mail sender send queued emails now. */
   readonly wakeMail: () => void;
 }

@@ -190,7 +190,7 @@ async function prepareRecovery(cluster: string, wal: readonly WalFile[], until: 
   await appendFile(join(cluster, 'recovery.signal'), '');
 }
 
-/** When this process runs as root, gives the files of `cluster` to the owner of `folder`: the server's user must own them. */
+/** As root, gives the files of `cluster` to the owner of `folder`: the user that runs PostgreSQL must own them. */
 async function giveToOwnerOf(folder: string, cluster: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = await stat(folder);

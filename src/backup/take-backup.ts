@@ -1,7 +1,7 @@
 /**
  * Backups of a running database: `takeBackup` backs up the cluster with pg_basebackup, `archiveWal` stores the WAL
  * with pg_receivewal. The role of DATABASE_URL must have the attribute REPLICATION or be a superuser.
- * Both functions reach the server only through connections.
+ * Both functions reach the server only through database connections, not through its files.
  */
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -55,8 +55,8 @@ const FACTS = `
  * Backs up the cluster into a new folder in `directory` and verifies the checksums of the backup.
  * @param keep number of backups to keep, including the new backup; older backups and the WAL that only they need are
  * removed. Undefined means that all are kept.
- * @throws {DomainError} conflict when the directory is not empty and does not belong to this cluster, the server does not
- * allow replication, or pg_basebackup or pg_verifybackup fails.
+ * @throws {DomainError} conflict when the directory has files but does not belong to this cluster, when the server does
+ * not allow replication, and when pg_basebackup or pg_verifybackup fails.
  */
 export async function takeBackup(
   { database, programs }: BackupSource,
@@ -93,8 +93,8 @@ export async function takeBackup(
 
 /**
  * Archives WAL into `directory` until this process receives a stop signal; reconnects after a lost connection.
- * @throws {DomainError} conflict when the directory is not empty and does not belong to this cluster, the server does not
- * allow replication, or pg_receivewal fails.
+ * @throws {DomainError} conflict when the directory has files but does not belong to this cluster, when the server does
+ * not allow replication, and when pg_receivewal fails.
  */
 export async function archiveWal({ database, programs }: BackupSource, directory: string): Promise<void> {
   const owner = await findOwner(database);

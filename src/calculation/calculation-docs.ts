@@ -264,7 +264,7 @@ export const CALCULATION_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'get', path: '/runs/:id/wave', operationId: 'getWave', tag, access: ALL_USERS },
-    summary: 'Read which runs triggered other runs of the wave',
+    summary: 'Read the wave of a run: which change triggered which run',
     description:
       'The runs of the wave that are linked to this run by triggers, in either direction and also through other runs; at most 200.',
     answers: [

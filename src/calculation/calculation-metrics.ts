@@ -86,11 +86,11 @@ export const CALCULATION_BACKLOG: BacklogQuery = {
              where not_before_date <= now() order by not_before_date limit 1), 0)::float8 as age,
            (select count(*) from calculation_run where state = 'Running')::int as running`,
   gauges: [
-    { column: 'due', name: 'tidemark_calculation_due', help: 'Requests of runs that are due, counted up to 100000.' },
+    { column: 'due', name: 'tidemark_calculation_due', help: 'Due requests for runs, counted up to 100000.' },
     {
       column: 'age',
       name: 'tidemark_calculation_due_age_seconds',
-      help: 'Age of the oldest due request; 0 when none is due.',
+      help: 'Seconds that the oldest due request for a run has waited; 0 when none is due.',
     },
     { column: 'running', name: 'tidemark_calculation_running', help: 'Runs under way.' },
   ],

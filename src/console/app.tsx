@@ -28,7 +28,7 @@ const theme = createTheme({
   components: {
     // Locking the scroll bar would insert a style tag, which the Content-Security-Policy refuses.
     Modal: { defaultProps: { lockScroll: false, centered: true } },
-    // Hints below inputs, so that the inputs of a row are aligned.
+    // Puts hints below inputs, so that the inputs of a row are aligned.
     InputWrapper: { defaultProps: { inputWrapperOrder: ['label', 'input', 'description', 'error'] } },
     Drawer: { defaultProps: { lockScroll: false } },
     Menu: { defaultProps: { shadow: 'md', withinPortal: true } },

@@ -73,7 +73,7 @@ const FILLS = {
   FILL_NULL: 'null',
 } as const satisfies Record<ReadPointsMessage['fill'], BucketRequest['fill']>;
 
-/** Fields whose name differs from the REST name in more than case. */
+/** Fields of the proto whose name is not the REST name in snake case, by REST name. */
 const FIELDS: Readonly<Record<string, string>> = {
   from: 'from_micros',
   to: 'to_micros',

@@ -15,7 +15,7 @@ const RETRY_AFTER_SEC = '2';
 interface Paths {
   /** Whether the path serves HTML pages: errors there are pages for clients that prefer HTML. */
   readonly isPage: (path: string) => boolean;
-  /** Whether the token issuer serves the path: its clients read `error` (RFC 6749 §5.2). */
+  /** Whether the token issuer serves the path: clients of the issuer read `error` (RFC 6749 §5.2). */
   readonly isIssuerPath: (path: string) => boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Limits requests per minute (R-B15) by the generic cell rate algorithm: a burst of one minute's requests, then one
- * request every 60 s divided by the limit. State is one instant per key.
+ * request every 60 / limit seconds. The state of a key is one instant.
  */
 const MINUTE_MS = 60_000;
 /** 60,000 / limit may be a fraction: its rounding error must not refuse the last request of a burst. */

@@ -27,7 +27,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
 const TOO_SLOW = 'ERR_HTTP_REQUEST_TIMEOUT';
 
 /**
- * Makes a server answer malformed, too large and too slow requests with an error body (R-A5); Node alone sends no body.
+ * Makes a server send an error body for a malformed, too large or too slow request (R-A5). Node alone sends no body.
  */
 export function refuseMalformed(server: Server): void {
   const answering = new WeakSet<Duplex>();

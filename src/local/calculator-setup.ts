@@ -1,4 +1,4 @@
-/** Decides the calculator's settings: whether R can run on this machine, and whether it can be confined. */
+/** Finds out whether R can run and be confined on this machine, and derives the calculator's settings from that. */
 import { execFile } from 'child-process-promise';
 import type { Progress } from './progress.ts';
 import { ensureRoot } from './roots/ensure-root.ts';
@@ -40,7 +40,7 @@ export async function prepareCalculator(progress: Progress): Promise<CalculatorS
 async function findObstacle(): Promise<string | undefined> {
   const isNeeded = !process.env.R_ROOT;
   if (isNeeded && !(await canBuildRoots())) {
-    return 'R_ROOT is not set, and mmdebstrap, which builds a root file system with R, does not run; install it.';
+    return 'R_ROOT is not set, and mmdebstrap, which builds a root file system with R, does not run. Install mmdebstrap.';
   }
   const refusal = isRoot() ? undefined : findNamespaceRefusal(process.env);
   if (refusal === undefined) return undefined;

@@ -22,7 +22,7 @@ export function keepRolesCurrent(first: RunningRoles, options: RolesOptions, dir
     process.stdout.write('  The roles do not run; the next change of a file starts them again\n');
   };
   const restart = async () => {
-    // A file that changes during a restart causes another restart after it.
+    // When a file changes during a restart, the roles are restarted once more after this restart.
     state.isStale = true;
     if (state.isRestarting) return;
     state.isRestarting = true;
@@ -31,7 +31,7 @@ export function keepRolesCurrent(first: RunningRoles, options: RolesOptions, dir
   };
   const restartOnce = async () => {
     state.isStale = false;
-    process.stdout.write('  A file changed, restarting the roles …\n');
+    process.stdout.write('  A file changed; the roles are restarted …\n');
     await state.current.stop();
     state.current = await startRoles(options);
     follow(state.current);

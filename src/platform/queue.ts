@@ -141,7 +141,7 @@ export function openWakeQueue(name: string, { redisUrl, prefix, log }: QueueOpti
   };
 }
 
-/** Returns true when `work` succeeds within the time; a later result is ignored. */
+/** Returns true when `work` succeeds within `timeoutMs`; a later success or failure is ignored. */
 async function hasSucceeded(work: Promise<unknown>, timeoutMs: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<false>((resolve) => {

@@ -23,8 +23,8 @@ const VARIABLE_ID = 42;
 const VERSION_TAG_ID = 50;
 const TAG_SET_ID = 58;
 const TWO_32 = 2 ** 32;
-// The difference of the epochs is added as high and low 32 bits, because microseconds since
-// 2000 exceed 2^53 before 1714.
+// The difference of the epochs is added as high and low 32 bits, because dates before 1714 are more than 2^53
+// microseconds away from 2000.
 const EPOCH_HIGH = Math.floor(POSTGRES_EPOCH_MICROS / TWO_32);
 const EPOCH_LOW = POSTGRES_EPOCH_MICROS - EPOCH_HIGH * TWO_32;
 

@@ -12,7 +12,7 @@ export interface Labels {
 export const MAX_VERSION = 200;
 /** Maximum length of the value of a tag in a file, in UTF-16 units. */
 export const MAX_TAG_VALUE = 1000;
-/** Maximum tags of a push element, of a reading of a push, of a row of a file, and of an output row of a calculation. */
+/** Maximum number of tags on one push element, reading of a push, row of a file, or output row of a calculation. */
 export const MAX_TAGS = 50;
 
 const VERSION_KEY = 'version';

@@ -71,7 +71,7 @@ export interface PointSelection {
   readonly order: 'ASC' | 'DESC';
   /** Unit conversion by variable id; the values of other variables are not converted. */
   readonly scales?: ReadonlyMap<number, LinearScale>;
-  /** Maximum rows (points, versions or buckets) per variable (R-G1). */
+  /** Maximum number of rows (points, versions or buckets) per variable (R-G1). */
   readonly limit?: number;
   readonly offset?: number;
 }

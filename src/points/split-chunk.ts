@@ -25,7 +25,7 @@ export function textBytesOf(chunk: PointChunk, labels: Labels): number {
   return bytes;
 }
 
-/** Creates a counter. `addRow` returns the bytes of the row's texts that are new since the last call of `forget`. */
+/** Creates a counter. `addRow` returns the total bytes of those texts of a row that are new since the last `forget`. */
 function textCounter({ versionTagIds, tagSetIds }: PointChunk, labels: Labels) {
   const columns = [
     { ids: versionTagIds, textOf: labels.versionTag, seen: new Set<number>() },

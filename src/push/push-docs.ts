@@ -39,7 +39,7 @@ const warning = z
   .meta({
     id: 'PushWarning',
     description:
-      'A local date that a clock change makes ambiguous or skips. `nothing_accepted`: every element was rejected. `rolled_up_date`: readings were not written, because their dates are rolled up.',
+      '`ambiguous_local_date`, `skipped_local_date`: a clock change makes a local date ambiguous or skips it. `nothing_accepted`: every element was rejected. `rolled_up_date`: readings were not written, because their dates are rolled up.',
   }) satisfies z.ZodType<PushWarning>;
 const outcome = {
   operationId: z.string().meta({ description: 'The label.' }),
@@ -94,7 +94,7 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/api/data', operationId: 'pushData', tag, summary: 'Push readings' },
     description:
-      'Validates the whole body, resolves its targets and stores it before answering. An element identifies its target by any combination of identifiers that matches exactly one variable; when all identifiers are those of a source, they mean the only variable of the source, or its variable with `isDefault`. Values are divided by the `divider` of the variable. A malformed element refuses the whole body. An element without a target is listed in `rejected` and kept for a replay.',
+      'The service validates the whole body, resolves its targets and stores it before it answers. An element identifies its target by any combination of identifiers that matches exactly one variable; when all identifiers are those of a source, they mean the only variable of the source, or its variable with `isDefault`. Values are divided by the `divider` of the variable. If an element is malformed, the whole body is refused. An element without a target is listed in `rejected` and kept for a replay.',
     access: STANDARD,
     query: PUSH_QUERY,
     body: jsonBody(pushSchema.meta({ id: 'PushBody', examples: [EXAMPLE] }), { mayBeGzip: true }),

@@ -26,7 +26,7 @@ export interface TargetCache {
 
 const MAX_ACCOUNTS = 10_000;
 const MAX_TARGETS = 200_000;
-// The targets of a body with more elements are not cached: one body must not evict the targets of all other bodies.
+// The targets of a body with more elements than this are not cached: one body must not evict all other targets.
 const MAX_REMEMBERED = 20_000;
 
 const FIND_VERSION = 'select coalesce((select version from structure_version where account_id = $1), 0) as version';

@@ -17,7 +17,7 @@ export function createReadMetrics(metrics: Metrics): ReadMetrics {
   metrics.gauge(
     {
       name: 'tidemark_read_open_streams',
-      help: 'Answers with points, buckets or comparisons that are being streamed.',
+      help: 'Answers over REST that are being streamed now, with points, buckets or comparisons.',
     },
     () => open,
   );

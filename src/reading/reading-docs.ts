@@ -72,7 +72,7 @@ function answersRows(description: string, schema: z.ZodType): Answer {
     [CSV_TYPE]: z.string().meta({ description: 'One column per member; the first row contains the names.' }),
     [ARROW_TYPE]: binary(ARROW_TYPE).meta({
       description:
-        'An Arrow IPC stream. When old versions were deleted, the metadata `historyFrom` of its schema is a JSON object that maps variable ids to the instants of `History-From`; when retention deleted points, `rawFrom` maps them to the dates of `Raw-From`.',
+        'An Arrow IPC stream. When old versions were deleted, the metadata `historyFrom` of its schema is a JSON object that maps variable ids to the instants of `History-From`; when retention deleted points, `rawFrom` maps variable ids to the dates of `Raw-From`.',
     }),
     [XLSX_TYPE]: binary(XLSX_TYPE).meta({ description: WORKBOOK }),
     [PARQUET_TYPE]: binary(PARQUET_TYPE).meta({
@@ -173,7 +173,7 @@ export const READING_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/data', operationId: 'queryPoints', tag, access: ALL_USERS },
     summary: 'Read points with parameters in a body',
-    description: `Takes the parameters of \`GET /data\` as members. ${VERSION_HINT}`,
+    description: `Takes the parameters of \`GET /data\` as members of the body. ${VERSION_HINT}`,
     query: FORMAT_QUERY,
     isListing: true,
     body: jsonBody(readBody),

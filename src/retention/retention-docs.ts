@@ -18,7 +18,8 @@ const count = z.int().min(0);
 const retention = z
   .object({
     keepRawYears: z.int().min(1).meta({
-      description: 'Raw points are kept from the first day (UTC) of the month this many years ago.',
+      description:
+        'Number of years for which raw points are kept. The boundary is the start of the current month (UTC), this number of years ago.',
     }),
     rollup: z
       .enum(ROLLUPS)
@@ -66,7 +67,7 @@ const written = jsonBody(
 );
 
 const RULE =
-  'Points before the boundary are replaced by rollups (count, sum, minimum, maximum of an hour or a day) in the background and deleted with their versions. Aggregates over whole rollups are exact; reads of points before the boundary return only the points that are still stored, and have the header `Raw-From`. A rollup cannot be undone, so read the preview first. No point is rolled up until a policy with `isActive` is saved.';
+  'A background job replaces the points before the boundary by rollups (count, sum, minimum, maximum of an hour or a day), and deletes these points with their versions. Aggregates over whole rollups are exact; reads of points before the boundary return only the points that are still stored, and have the header `Raw-From`. A rollup cannot be undone, so read the preview first. No point is rolled up until a policy with `isActive` is saved.';
 
 const owners = [
   { path: '/account/retention', of: 'Account', text: 'the account' },

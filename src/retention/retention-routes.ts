@@ -26,10 +26,13 @@ import {
 } from './retention.ts';
 
 export const PREVIEW_QUERY = declareQuery({
-  keepRawYears: integerParameter('Years to keep raw points. Default: the years of the saved policy.', {
-    min: 1,
-    max: MAX_YEARS,
-  }),
+  keepRawYears: integerParameter(
+    'Number of years for which raw points are kept. Default: the number in the saved policy.',
+    {
+      min: 1,
+      max: MAX_YEARS,
+    },
+  ),
   rollup: choiceParameter(
     'Length of the rollups. Default: `Day`; without `keepRawYears`, the length in the saved policy.',
     ROLLUPS,
@@ -104,7 +107,7 @@ async function deleteRetention(parts: RetentionRouteParts, c: Context<Env>): Pro
 
 /**
  * Answers with the preview of a policy. A query with `keepRawYears` describes the policy that a PUT with the same
- * members would save. A query without `keepRawYears` needs a saved policy, which gives the members that the query omits.
+ * members would save. A query without `keepRawYears` needs a saved policy, which gives the members the query omits.
  */
 async function getPreview(parts: RetentionRouteParts, c: Context<Env>): Promise<Response> {
   const asked = PREVIEW_QUERY.parse(c.req.url);

@@ -10,7 +10,7 @@ import { timeZoneSchema } from '../structure/catalogue/time-zones.ts';
 
 /** Lengths of rollups, shortest first. */
 export const ROLLUPS = ['Hour', 'Day'] as const;
-/** Maximum years that a policy may keep raw points. */
+/** Maximum number of years for which a policy may keep raw points. */
 export const MAX_YEARS = 200;
 
 /**

@@ -38,7 +38,7 @@ export interface AccountRole {
   readonly mail: MailSender;
 }
 
-/** Opens the user directory, starts the sender of mails, and builds the routes of accounts and users. */
+/** Opens the user directory, starts the sender of emails, and builds the routes of accounts and users. */
 export function startAccounts(parts: Parts): AccountRole {
   const { config, database, log, accessInvalidation } = parts;
   const issuer = issuerUrl(config);
@@ -98,8 +98,8 @@ export function startAccounts(parts: Parts): AccountRole {
 }
 
 /**
- * Writes the start of an impersonation to the audit trail of the account to which it gives access, so that the managers
- * of this account see the entry.
+ * Writes the start of an impersonation to the audit trail of the account to which the impersonation gives access, so
+ * that the managers of this account see the entry.
  */
 function auditImpersonation(
   database: Parts['database'],

@@ -84,7 +84,7 @@ function passwordSetter({ USER_DIRECTORY, PASSWORD_MIN_LENGTH: minLength }: Conf
       case 'too_long':
         return 'must have at most 200 characters';
       case 'is_name':
-        return 'must not be the user name or mail address';
+        return 'must not be the user name or email address';
       case 'unchanged':
         return 'must differ from the current password';
       case 'gone':

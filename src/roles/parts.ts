@@ -33,7 +33,7 @@ export interface Parts {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly database: Database;
-  /** A separate pool of connections for long reads, so that slow clients leave connections to other work. */
+  /** A separate pool of connections for long reads, so that slow clients do not take the connections of other work. */
   readonly reads: ReadPool;
   /** Limits for clients that read streamed answers slowly. */
   readonly readPace: PaceLimits;

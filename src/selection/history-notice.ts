@@ -12,8 +12,8 @@ export const HISTORY_HEADER = 'History-From';
 export const RAW_HEADER = 'Raw-From';
 
 /**
- * Maximum variables that a header names. The header is then about 2 KiB; proxies commonly allow 4 KiB for all headers of
- * an answer.
+ * Maximum number of variables that a header names. A header with so many variables has about 2 KiB; proxies commonly
+ * allow 4 KiB for all headers of an answer.
  */
 const MAX_VARIABLES = 40;
 

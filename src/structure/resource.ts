@@ -100,7 +100,7 @@ export function hasLargeMembers(resource: Resource, members: readonly string[]):
   return members.some((name) => resource.fields[name]?.isJson);
 }
 
-/** Reads one page of the selected resources with their ids and these members, in id order. */
+/** Reads one page of the selected resources, in id order. Each has its id and the given `members`. */
 export async function readResources(
   queryable: Queryable,
   { resource, where, values }: ResourceSelection,
@@ -148,7 +148,7 @@ export async function readResourcesWithin(
 /** Estimated bytes of a row without its JSON members. */
 const ROW_BYTES = 2000;
 
-/** Lists the selected resources, with these members, in the order of their ids. */
+/** Lists the selected resources in id order. Each has its id and the given `members`. */
 export function listResources(
   { resource, where, values }: ResourceSelection,
   members: readonly string[],

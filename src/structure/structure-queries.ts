@@ -24,8 +24,8 @@ const customFilter = textParameter(
 );
 
 /**
- * Id filters and their other names: clients also write the singular, `sourcesId` for `sourceIds`, and `id` or `ids` for
- * the resources that the listing returns (R-A12).
+ * Id filters and their other names (R-A12). Clients also write the singular, such as `siteId`; they also write
+ * `sourcesId`, and `id` or `ids` for the resources that the listing returns.
  */
 const ofSites = (description: string, ...own: readonly string[]) => named(idsParameter(description), ...own, 'siteId');
 const ofSources = (description: string, ...own: readonly string[]) =>

@@ -76,9 +76,9 @@ function describe({ id, name, sourceId, mappingConfig }: OtherVariable): string 
 }
 
 /**
- * Runs `work`, which calls `assertUniqueInSource`; runs `work` once more when a concurrent write was first, because the
- * check then finds the variable that the concurrent write stored.
- * @throws {DomainError} conflict when a concurrent write is first again.
+ * Runs `work`, which calls `assertUniqueInSource`. When `work` fails because a concurrent write stored the same value,
+ * runs `work` once more: the check now finds the variable of the concurrent write.
+ * @throws {DomainError} conflict when `work` fails for this reason again.
  */
 export async function repeatAfterConflict<Result>(work: () => Promise<Result>): Promise<Result> {
   try {

@@ -71,7 +71,8 @@ export interface WatchServer {
 const SORT_MS = 600_000;
 
 // A slow client may hold a snapshot for READ_STALL_SEC plus this multiple of the time that the database has worked on
-// the snapshot: an open snapshot blocks vacuum, but a new snapshot repeats the sort.
+// the snapshot. The limit exists because an open snapshot blocks vacuum. It grows with the work, because a client that
+// exceeds it needs a new snapshot, which repeats the sort.
 const PATIENCE_PER_WORK = 10;
 
 // A watch may wait for a permit as long as a timer can run, which is 24 days.

@@ -71,7 +71,7 @@ const MAX_PAUSE_MS = 500;
 // round becomes a long read.
 const MAX_COLLECTED_POINTS = 10_000;
 const MAX_COLLECT_MS = 2000;
-// Reads of more variables are never shared, because comparing their keys would cost more than it saves.
+// Watches never share a read of more variables than this, because comparing the keys would cost more than it saves.
 const MAX_COALESCED_VARIABLES = 100;
 
 /** One watch. The hub calls `markChanged`, `heartbeat` and `end`. */

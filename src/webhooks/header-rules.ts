@@ -11,7 +11,7 @@ const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 /** The value of a header: visible ASCII, spaces and tabs. */
 const VALUE = /^[\t\x20-\x7e]*$/;
 
-/** Hop-by-hop headers (RFC 9110 §7.6.1), framing, headers of the service, and `__proto__`. */
+/** Refused names: hop-by-hop (RFC 9110 §7.6.1) and framing headers, headers that the service sets, `__proto__`. */
 const REFUSED: ReadonlySet<string> = new Set([
   ...['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'http2-settings', '__proto__'],
   ...['host', 'content-length', 'expect', 'user-agent', 'accept-encoding'],

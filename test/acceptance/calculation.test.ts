@@ -187,7 +187,7 @@ describe('calculation: versions of a calculated variable (§9.4)', () => {
     expect(rows).toMatchObject([
       { rawValue: 2, version: second.defaultVersion, tags: { version: second.defaultVersion } },
     ]);
-    // A second run adds a version only when it is in the next hour.
+    // The second run adds a version only when it starts in a later clock hour than the first.
     const versions = await read(variable, '&versions=all');
     expect(versions).toHaveLength(first.defaultVersion === second.defaultVersion ? 1 : 2);
   });

@@ -122,7 +122,7 @@ describe('shipped clients: the existing Python clients', () => {
     }
   });
 
-  test('push with names in any case, ids and values as text, dates without a zone, null members, and gzip (R-A3, R-A4, R-D4)', async () => {
+  test('push with member names in any letter case, ids and values as text, dates without a zone, null members, and gzip (R-A3, R-A4, R-D4)', async () => {
     const { access } = await token();
     const body = [
       {

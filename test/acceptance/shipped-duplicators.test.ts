@@ -1,8 +1,8 @@
 /**
  * Copies the content of a site as the duplicators of the shipped Python clients do. They GET each resource at the
- * display level they use, and POST the answer without its id. They create a calculated variable with the formulas
- * `[{}]`, and later PUT its formulas with the ids of the copies (R-C12, R-H1). Also replays recorded requests of three
- * clients.
+ * display level of their choice, and POST the answer without its id. They create a calculated variable with the
+ * formulas `[{}]`, and later PUT its formulas with the ids of the copies (R-C12, R-H1). The tests also replay recorded
+ * requests of three clients.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readRecording, replay } from '../support/clients/recordings.ts';
@@ -184,7 +184,7 @@ describe('shipped clients: a duplicator', () => {
     ['siteId and entityId of the new site', renewEach],
     ['siteId of the new site, and sourceId and entityId of the copied source of the last input', renewAlike],
   ] as const)(
-    'copies two sources and ten variables; the copied variables calculate when the `entities` of a formula, as sent by PUT, have the %s (R-C12, R-H1)',
+    'copies two sources and ten variables; the copies calculate after a PUT of formulas whose `entities` have the %s (R-C12, R-H1)',
     async (_how, renew) => {
       const targetId = await createSite(api, { timeZoneId: 'Europe/Brussels', clientData: { Form: { Factor: 100 } } });
       await duplicate(targetId, renew);

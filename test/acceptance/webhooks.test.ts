@@ -72,7 +72,7 @@ async function userIdOf(userName: string): Promise<string> {
   return users.find((user) => user.userName === userName)?.id ?? '';
 }
 
-/** Invites `email` and accepts the invitation with the token in the mail. */
+/** Invites `email` and accepts the invitation with the token in the email. */
 async function acceptInvitation(email: string): Promise<void> {
   await invite(email);
   const { text = '' } = await mailbox.next(email);
@@ -224,7 +224,7 @@ test.each(CASES)('a subscriber receives the webhook event %s with its data (R-I2
   await api.call('DELETE', `/account/webhooks/${id}`);
 });
 
-/** Whether the message has this data. The test skips messages that still arrive for earlier events. */
+/** @returns true when the message contains `data`. The test skips messages that still arrive for earlier events. */
 function isAbout(body: ReceivedMessage['body'], data: unknown): boolean {
   try {
     expect(body.data).toEqual(data);

@@ -1,7 +1,7 @@
 /**
- * Order of the test files. It is the order of vitest, which runs large files first when it has no results of an earlier
- * run, except that the files of the console follow each other. So a worker keeps the processes that these files share
- * (`console/console-processes.ts`).
+ * Order of the test files. The files of the console follow each other, so that a worker keeps the processes that these
+ * files share (`console/console-processes.ts`). Otherwise the order is that of vitest, which runs large files first
+ * when it has no results of an earlier run.
  */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 

@@ -26,12 +26,12 @@ export function descendantsOf(pid: number): readonly number[] {
 export const signalAll = (pids: readonly number[], signal: NodeJS.Signals): number =>
   pids.filter((pid) => unless(ENDED, () => process.kill(pid, signal))).length;
 
-/** Codes of calls about a process that has ended. */
+/** Error codes of a call that names a process that has ended. */
 const ENDED = ['ESRCH', 'ENOENT'];
-/** Also the codes of reading the `mountinfo` of a zombie (EINVAL) and an `environ` without permission (EACCES). */
+/** ENDED, and the codes of reading the `mountinfo` of a zombie (EINVAL) or an `environ` without permission (EACCES). */
 const UNREADABLE = [...ENDED, 'EINVAL', 'EACCES'];
 
-/** @returns the result of `ask`; undefined when `ask` fails with one of the codes. @throws the other errors of `ask`. */
+/** @returns the result of `ask`; undefined when `ask` fails with one of `codes`. @throws the other errors of `ask`. */
 function unless<Result>(codes: readonly string[], ask: () => Result): Result | undefined {
   try {
     return ask();

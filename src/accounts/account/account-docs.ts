@@ -140,7 +140,12 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
     },
     summary: 'Get the URL of the page where the caller changes the password',
     query: PASSWORD_LINK_QUERY,
-    answers: [answersJson('The URL of the page.', z.object({ link: z.string().meta({ format: 'uri' }) }))],
+    answers: [
+      answersJson(
+        'The URL of the page where the caller changes the password.',
+        z.object({ link: z.string().meta({ format: 'uri' }) }),
+      ),
+    ],
   },
   {
     ...{ method: 'post', path: '/user/password', operationId: 'changePassword', tag, summary: 'Removed' },

@@ -14,7 +14,7 @@ import {
 import { AUDIT_ACTIONS, AUDIT_SCOPES, MAX_AUDIT_PAGE } from '../audit/audit.ts';
 import { ACCOUNT_DISPLAY_LEVEL, ACCOUNT_MEMBERS, type AccountMember } from './account.ts';
 
-const maskNames = choicesParameter('Return or change only these members; names in any case.', ACCOUNT_MEMBERS);
+const maskNames = choicesParameter('Return or change only these members; names in any letter case.', ACCOUNT_MEMBERS);
 
 /** Reads the names of the requested members, in display order; undefined when the request names none. */
 const fieldMask: QueryParameter<readonly AccountMember[] | undefined> = {

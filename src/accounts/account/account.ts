@@ -93,7 +93,7 @@ export async function getAccount(
   return account;
 }
 
-/** @returns the accounts the caller may use, sorted by name: all accounts for an ADMIN (R-B8). */
+/** @returns the accounts the caller may use, sorted by name. An ADMIN may use all accounts (R-B8). */
 export function listAccounts({ userId, role }: Caller): Listing<number, AccountObject> {
   const order = 'order by lower(a.name), a.id';
   return {

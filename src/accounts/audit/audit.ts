@@ -115,7 +115,7 @@ export interface AuditEntry {
   readonly requestId: string | null;
 }
 
-/** Writes the entry once for each of its accounts, or once without an account when it has none (R-B14). */
+/** Writes the entry once for each of its accounts, or once without an account when the entry has none (R-B14). */
 export async function writeAudit(
   transaction: Queryable,
   { caller, requestId }: AuditActor,

@@ -25,13 +25,13 @@ export const GRANT_TYPES = [
 ] as const;
 /** Visible ASCII without the colon, because a colon separates id and secret in HTTP Basic. */
 const CLIENT_ID = /^[\x21-\x39\x3b-\x7e]+$/;
-const ADDRESS_RULE = 'must be an http or https URL without user name and fragment';
+const ADDRESS_RULE = 'must be an http or https URL without a user name or fragment';
 
 /** @returns the first problem; undefined for a valid registration. */
 export function findClientProblem(registration: ClientRegistration): ClientProblem | undefined {
   const { clientId, scopes, grantTypes, redirectUris, logoutUris } = registration;
   if (!CLIENT_ID.test(clientId)) {
-    return { member: 'clientId', rule: `must be ASCII without spaces and colons, got ${JSON.stringify(clientId)}` };
+    return { member: 'clientId', rule: `must be ASCII without spaces or colons, got ${JSON.stringify(clientId)}` };
   }
   const scope = scopes.find((name) => !CLIENT_SCOPES.some((known) => known === name));
   if (scope !== undefined || scopes.length === 0) {

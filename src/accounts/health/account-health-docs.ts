@@ -19,12 +19,13 @@ const health = z
     checkedDate: instantSchema,
     variables: z.object({
       total: count,
-      watched: count.meta({ description: 'Variables with a granularity, which can become silent.' }),
-      empty: count.meta({ description: 'Watched variables without points.' }),
+      watched: count.meta({ description: 'Variables with a granularity: only these can become silent.' }),
+      empty: count.meta({ description: 'Variables with a granularity, but without points.' }),
       silent: itemsOf('Silent variables, sorted by the date of the newest point, the latest first.', {
         ...variable,
         lastDate: instantSchema.meta({
-          description: 'Date of the newest point. After a deletion of points, it may be a later instant.',
+          description:
+            'Date of the newest point. After points were deleted, this date may be later than the newest remaining point.',
         }),
         granularity: z.int().min(1),
         granularityTimeBase: z.enum(Object.keys(TIME_PERIOD) as (keyof typeof TIME_PERIOD)[]),

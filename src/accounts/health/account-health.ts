@@ -10,9 +10,9 @@ import { isReached, readReach } from '../../identity/caller/site-reach.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import { TIME_PERIOD, type TimePeriod } from '../../structure/catalogue/enumerations.ts';
 
-/** Maximum items of each list; the count given with a list includes the items left out. */
+/** Maximum number of items in each list; the count given with a list includes the items left out. */
 const MAX_ITEMS = 50;
-/** Maximum failed runs examined, the newest first. A calculation that fails every minute has this many in 3.5 days. */
+/** Only the newest failed runs are examined, this many. A calculation that fails every minute has them in 3.5 days. */
 const MAX_FAILED_RUNS = 5000;
 /** Pushes and files with errors are reported for this many days. */
 const REPORTED_DAYS = 7;

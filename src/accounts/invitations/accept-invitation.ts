@@ -1,6 +1,6 @@
 /**
- * Accepts an invitation (§3, R-B10); the token of its link is the credential. The user whose name is the invited mail address
- * joins the account, and is created when missing.
+ * Accepts an invitation (§3, R-B10); the token of its link is the credential. The user whose name is the invited email
+ * address joins the account, and is created when missing.
  */
 import type { UserDirectory } from '../../identity/directory/user-directory.ts';
 import type { Transaction } from '../../platform/database/database.ts';
@@ -40,11 +40,11 @@ interface ExistingUser {
 }
 
 /**
- * Accepts an invitation (§3, R-B10). A new user gets a temporary password by mail. An existing user who is not yet a
+ * Accepts an invitation (§3, R-B10). A new user gets a temporary password by email. An existing user who is not yet a
  * member becomes a member and keeps their role, because a user has the same role in all accounts. Unless this user has
- * proven the mail address, the password is revoked and a temporary password is mailed.
- * @throws {DomainError} not_found when the token is unknown, used or expired; conflict as `joinAccount` and
- *   `finishNewUser`; dependency_unavailable when the directory fails.
+ * proven the email address, the password is revoked and a temporary password is mailed.
+ * @throws {DomainError} not_found when the token is unknown, used or expired; conflict when `joinAccount` or
+ *   `finishNewUser` throws it; dependency_unavailable when the directory fails.
  */
 export async function acceptInvitation(
   transaction: Transaction,
@@ -96,9 +96,9 @@ function register(transaction: Transaction, { email, firstName, lastName, langua
 
 /**
  * Adds an existing user to the account, unless the user is already a member, and mails the user in either case. A user
- * who is added and has not proven the address also gets a temporary password by mail, because a manager of another
+ * who is added and has not proven the address also gets a temporary password by email, because a manager of another
  * account may have created the user under this name and address.
- * @throws {DomainError} conflict when a user who is not a member has another mail address than the invitation, or is a
+ * @throws {DomainError} conflict when a user who is not a member has another email address than the invitation, or is a
  *   MANAGER and was invited as a USER.
  */
 async function joinAccount(
@@ -126,7 +126,7 @@ async function joinAccount(
  */
 function assertMatches({ email, role }: OpenInvitation, existing: ExistingUser): void {
   if (existing.email?.toLowerCase() !== email.toLowerCase()) {
-    const message = `the user ${existing.userName} exists, but not with the mail address ${email}; ask an administrator to set this address for the user`;
+    const message = `the user ${existing.userName} exists, but not with the email address ${email}; ask an administrator to set this address for the user`;
     throw new DomainError('conflict', message);
   }
   if (existing.role === 'MANAGER' && role === 'USER') {

@@ -60,7 +60,7 @@ export const INVITATION_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: '/account/invitations', operationId: 'createInvitation', ...manages },
-    summary: 'Invite a person by mail',
+    summary: 'Invite a person by email',
     body: jsonBody(
       invitationSchema.meta({ id: 'InvitationWritten', examples: [{ email: 'ines@north.example', roles: ['USER'] }] }),
     ),
@@ -74,26 +74,26 @@ export const INVITATION_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: `${ONE}/resend`, operationId: 'resendInvitation', ...manages, inPath },
     summary: 'Mail an invitation again, with a new link',
-    answers: [emptyAnswer('The mail is queued; earlier links stop working when it is sent.')],
+    answers: [emptyAnswer('The email is queued; earlier links stop working when it is sent.')],
     errors: ['conflict'],
   },
   {
     ...{ method: 'delete', path: ONE, operationId: 'deleteInvitation', ...manages, inPath },
     summary: 'Delete an invitation',
-    answers: [emptyAnswer('Deleted; its link no longer works.')],
+    answers: [emptyAnswer('The invitation is deleted; its link no longer works.')],
   },
   {
     ...{ method: 'post', path: '/account/user/register', operationId: 'registerUser', access: OPEN },
     tag: manages.tag,
     summary: 'Accept an invitation',
-    description: 'The token is the credential. A new user gets a temporary password by mail.',
+    description: 'The token is the credential. A new user gets a temporary password by email.',
     query: REGISTER_QUERY,
     answers: [answersJson('The user who joined the account.', registered)],
     errors: ['not_found', 'conflict', 'rate_limited'],
   },
   {
     ...{ method: 'get', path: INVITATION_PATH, operationId: 'showInvitation', tag: manages.tag, access: OPEN },
-    summary: 'Page of an invitation, opened by the link in its mail',
+    summary: 'Page of an invitation, opened by the link in its email',
     query: INVITATION_PAGE_QUERY,
     answers: [
       { status: 200, description: 'A page with a button that accepts the invitation.', types: page },
@@ -113,7 +113,7 @@ export const INVITATION_OPERATIONS: readonly Operation[] = [
       },
       {
         status: 409,
-        description: 'A page: the user exists, but not with the mail address and role of the invitation.',
+        description: 'A page: the user exists, but not with the email address and role of the invitation.',
         types: page,
       },
     ],

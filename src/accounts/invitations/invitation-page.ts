@@ -1,5 +1,5 @@
 /**
- * The page of an invitation. The link in the invitation mail opens the page. Only the button of the page accepts the
+ * The page of an invitation. The link in the invitation email opens the page. Only the button of the page accepts the
  * invitation, because mail scanners follow links too.
  */
 import type { HttpBindings } from '@hono/node-server';
@@ -21,7 +21,7 @@ import { acceptInvitation } from './accept-invitation.ts';
 import { findOpenInvitation, type OpenInvitation } from './invitations.ts';
 
 /** The token is the credential of the invited user. */
-export const TOKEN = textParameter('Token of the link in the mail; it works once.');
+export const TOKEN = textParameter('Token of the link in the email; it works once.');
 export const INVITATION_PAGE_QUERY = declareQuery({ token: TOKEN });
 
 type Env = RequestIdEnv & { Bindings: HttpBindings };

@@ -1,4 +1,4 @@
-/** Routes of invitations (R-B10). Accepting one needs no bearer token: the invitation's token is the credential. */
+/** Routes of invitations (R-B10). To accept an invitation, its token is the credential; no bearer token is needed. */
 import { type Context, Hono } from 'hono';
 import { requireRole } from '../../identity/authentication/authenticate.ts';
 import { withTransaction } from '../../platform/database/database.ts';

@@ -104,7 +104,7 @@ export async function getInvitation(database: Queryable, { accountId }: Caller, 
 }
 
 /**
- * Creates an invitation and queues its mail (R-B10).
+ * Creates an invitation and queues its email (R-B10).
  * @throws {DomainError} permission_denied for a role above the caller's; invalid_input for unknown sites or sources;
  * not_found when the account does not exist.
  */
@@ -140,7 +140,7 @@ export async function createInvitation(
 }
 
 /**
- * Queues the mail again; it will hold a new token (R-B10).
+ * Queues the email again; it will hold a new token (R-B10).
  * @throws {DomainError} not_found as `getInvitation`; conflict after acceptance.
  */
 export async function resendInvitation(transaction: Transaction, context: AuditContext, id: string): Promise<void> {
@@ -150,7 +150,7 @@ export async function resendInvitation(transaction: Transaction, context: AuditC
 }
 
 /**
- * Deletes an invitation: its link stops working, and a waiting mail is not sent (R-B10).
+ * Deletes an invitation: its link stops working, and a waiting email is not sent (R-B10).
  * @throws {DomainError} not_found as `getInvitation`
  */
 export async function deleteInvitation(transaction: Transaction, context: AuditContext, id: string): Promise<void> {

@@ -48,7 +48,7 @@ export const LISTING_OPERATIONS: readonly Operation[] = [
       path: '/user/users',
       operationId: 'searchUsers',
       tag,
-      summary: 'List and search users, as /account/users',
+      summary: 'List and search users, as GET /account/users does',
     },
     access: ALL_USERS,
     query: USER_LIST,
@@ -58,7 +58,7 @@ export const LISTING_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: '/account/users', operationId: 'postUserSearch', tag, access: ALL_USERS },
-    summary: 'Search users; use GET /account/users',
+    summary: 'Search users. Deprecated: use GET /account/users instead',
     isDeprecated: true,
     body: jsonBody(searchRequest),
     answers: [answersJson('One page of users.', searchResponse, { headers: { Deprecation: 'true' } })],
@@ -86,7 +86,7 @@ export const LISTING_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'get', path: '/account/usermapping/users', operationId: 'listMappedUsers', tag, access: ALL_USERS },
-    summary: 'List ids and names of users, as /account/usermapping',
+    summary: 'List ids and names of users, as GET /account/usermapping does',
     ...{ query: USER_MAPPING_LIST, isListing: true, answers: mapped },
   },
   ...viewOperations(),

@@ -124,7 +124,7 @@ const SEARCH = {
     'Normal',
   ),
   SearchText: textParameter(
-    'Every word must occur in the pseudo, first name, last name or mail address; case and accents are ignored.',
+    'Every word must occur in the pseudo, first name, last name or email address; case and accents are ignored.',
     z.string().max(MAX_TEXT),
   ),
   Roles: textsParameter('Users with any of these roles.', ','),

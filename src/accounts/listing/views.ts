@@ -75,7 +75,7 @@ export async function createView(database: Queryable, caller: Caller, { name, fi
 }
 
 /**
- * Replaces name and filter (§4.3).
+ * Replaces the name and the filter of a view (§4.3).
  * @throws {DomainError} not_found; permission_denied for a USER who does not own the view
  */
 export async function saveView(database: Queryable, caller: Caller, id: string, written: WrittenView): Promise<View> {

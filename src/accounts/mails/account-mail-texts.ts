@@ -1,4 +1,4 @@
-/** Texts of the mails about accounts: invitation, temporary password, access to another account (R-B10). */
+/** Texts of the emails about accounts: invitation, temporary password, access to another account (R-B10). */
 import type { MailTexts, MailTranslations } from '../../platform/mail/mail-text.ts';
 
 const INVITATION: MailTranslations = {

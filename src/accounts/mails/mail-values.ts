@@ -1,4 +1,4 @@
-/** Formats instants and reads accounts for the texts of mails. */
+/** Formats instants and reads accounts for the texts of emails. */
 import type { Queryable } from '../../platform/database/database.ts';
 
 /** Formats an instant in the reader's language. @param timeZone IANA name. */

@@ -1,6 +1,6 @@
 /**
- * Prepares mails to users. The links and passwords of a mail are made only when the mail is sent, because the database
- * holds only hashes of the secrets in them (R-B10, R-B11).
+ * Prepares mails to users. The links and passwords of an email are made only when the email is sent, because the
+ * database holds only hashes of the secrets in them (R-B10, R-B11).
  */
 import type { UserDirectory } from '../../identity/directory/user-directory.ts';
 import { makePasswordReset } from '../../identity/passwords/password-reset.ts';
@@ -18,7 +18,7 @@ export interface UserMailOptions {
   readonly apiUrl: string;
 }
 
-/** @returns the functions that prepare the mails, by kind of mail. */
+/** @returns the functions that prepare the emails, by kind of email. */
 export function userMails(options: UserMailOptions): Readonly<Record<string, PrepareMail>> {
   const { database, directory, issuer, apiUrl } = options;
   return {

@@ -356,7 +356,7 @@ async function setTemporaryPassword(
   );
 }
 
-/** Sets the password that the operator gave. The user's mail address stays unproven: no secret was sent to it. */
+/** Sets the password that the operator gave. The user's email address stays unproven: no secret was sent to it. */
 async function setGivenPassword(
   transaction: Transaction,
   { setPassword }: CommandServices,

@@ -30,7 +30,7 @@ export type WrittenLock = z.output<typeof lockSchema>;
  * @throws {DomainError} not_found and permission_denied as `lockTargetUser`; permission_denied for a role above the
  * caller's; conflict when the name is taken, callers change their own role, or claims, features or sites are given for
  * a user who is not a member of the caller's account; invalid_input for features and sites that cannot be granted; with
- * Keycloak also conflict when the mail address is taken there, and dependency_unavailable when Keycloak fails.
+ * Keycloak also conflict when the email address is taken there, and dependency_unavailable when Keycloak fails.
  */
 export async function saveUser(
   transaction: Transaction,
@@ -55,10 +55,10 @@ export async function saveUser(
 }
 
 /**
- * Creates a user in the caller's account, and queues the mail with the temporary password (R-B10, R-B12).
- * @param delayHours hours to wait before the mail is sent.
+ * Creates a user in the caller's account, and queues the email with the temporary password (R-B10, R-B12).
+ * @param delayHours hours to wait before the email is sent.
  * @returns the user's id.
- * @throws {DomainError} invalid_input without a mail address, or for features and sites that cannot be granted;
+ * @throws {DomainError} invalid_input without an email address, or for features and sites that cannot be granted;
  * permission_denied for a role above the caller's; otherwise as `finishNewUser` and `insertUser`.
  */
 export async function createMember(
@@ -91,7 +91,8 @@ export async function createMember(
 }
 
 /**
- * Inserts a user without a password, as a member of one account (§4.2). The language defaults to the account's language.
+ * Inserts a user without a password, as a member of one account (§4.2). The language defaults to the account's
+ * language.
  * @throws {DomainError} conflict when the name is taken.
  */
 export async function insertUser(
@@ -129,8 +130,8 @@ declare module '../../platform/database/outbox.ts' {
 }
 
 /**
- * Creates a new user in the directory, appends the event `UserCreated`, and queues the mail with the temporary password
- * for a user with a mail address (§4.2).
+ * Creates a new user in the directory, appends the event `UserCreated`, and queues the email with the temporary
+ * password for a user with an email address (§4.2).
  * @throws {DomainError} conflict when the directory already has the name or address; dependency_unavailable when the
  * directory fails.
  */
@@ -212,8 +213,8 @@ export async function deleteUser(
 }
 
 /**
- * Lets a user choose a new password: has `directory` send a link by mail (§4.2).
- * @throws {DomainError} not_found and permission_denied as `lockTargetUser`; conflict for a user without a mail
+ * Lets a user choose a new password: has `directory` send a link by email (§4.2).
+ * @throws {DomainError} not_found and permission_denied as `lockTargetUser`; conflict for a user without an email
  * address; with Keycloak also conflict for a user whom Keycloak has disabled, for example after a lock without an end
  * date, and dependency_unavailable when Keycloak fails.
  */
@@ -225,7 +226,7 @@ export async function requestPasswordReset(
 ): Promise<void> {
   const target = await lockTargetUser(transaction, context.caller, userId);
   if (!target.email)
-    throw new DomainError('conflict', `the user ${target.userName} has no mail address; save one first`);
+    throw new DomainError('conflict', `the user ${target.userName} has no email address; save one first`);
   await directory.sendPasswordReset(transaction, target);
   await auditInAllAccounts(transaction, context, target, { action: 'PasswordResetRequested' });
 }
@@ -250,7 +251,7 @@ async function changeRole(
   role: RoleName,
 ): Promise<void> {
   assertAllowed(planRoleGrant(caller, role));
-  // Users must not change their own role: the last manager of an account could not undo the change.
+  // Users must not change their own role: the last manager of an account could not take the role MANAGER back.
   assertOther(caller, target, 'change your own role');
   await transaction.query('update app_user set role = $2 where id = $1', [target.userId, role]);
 }

@@ -47,7 +47,7 @@ export const USER_OPERATIONS: readonly Operation[] = [
       summary: 'Create a user',
       ...manages,
     },
-    description: 'The new user gets a mail with a temporary password.',
+    description: 'The new user gets an email with a temporary password.',
     query: CREATE_USER_QUERY,
     body: userWritten,
     answers: [{ ...emptyAnswer('Created.'), headers: { Location: 'Address of the user.' } }],
@@ -61,7 +61,7 @@ export const USER_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/account/user/:userId', operationId: 'saveUser', summary: 'Save a user', ...manages },
     description:
-      'An absent member keeps its value. Null clears pseudo, names, mail address, phone number and business id, resets the language to English, and changes no other member. A list replaces the stored list. Features and secondary accesses are an exception: those that the list does not name keep their level.',
+      'An absent member keeps its value. Null clears pseudo, names, email address, phone number and business id, resets the language to English, and changes no other member. A list replaces the stored list. Features and secondary accesses are an exception: those that the list does not name keep their level.',
     inPath: USER_ID,
     body: userWritten,
     answers: [answersJson('The changed user.', userInfoSchema)],
@@ -117,7 +117,7 @@ function featureOperations(path: string, name: string, words: string): readonly 
     {
       ...onPath,
       ...{ method: 'post', operationId: `saveUser${name}`, summary: `Set the ${words} of a user` },
-      description: 'Named by id or name. Those that are not named keep their level.',
+      description: `Each item names one of the ${words} by id or name. Items that are not sent keep their level.`,
       body: featuresWritten,
       errors: ['conflict'],
     },

@@ -69,7 +69,7 @@ type InfoRow = Omit<UserInfo, 'features' | 'secondaryAccesses'> & {
 };
 
 const LIGHT = `u.id, u.user_name as "userName", u.pseudo, u.first_name as "firstName", u.last_name as "lastName"`;
-/** Latest instant until which a network is blocked for the user after wrong passwords (R-B11). */
+/** SQL of the instant at which the last block ends. Wrong passwords block a client network for the user (R-B11). */
 const NETWORK_LOCK = '(select max(locked_until) from sign_in_source where user_id = u.id)';
 const ROLES = `jsonb_build_array(jsonb_build_object('id', u.role, 'name', u.role)) as roles`;
 

@@ -16,7 +16,7 @@ import {
 import { takenText } from './create-user.ts';
 
 /**
- * An absent member keeps its value. Null clears pseudo, first name, last name, mail address, phone number and business
+ * An absent member keeps its value. Null clears pseudo, first name, last name, email address, phone number and business
  * id, resets the language of an existing user to English, and changes no other member. Read-only members (lock, accounts,
  * dates) are ignored.
  */

@@ -24,7 +24,7 @@ type Handler = (c: Context<AccountEnv>) => Promise<Response>;
 const MAX_DELAY_HOURS = 72;
 
 export const CREATE_USER_QUERY = declareQuery({
-  delayToSendEmail: integerParameter('Hours to wait before the mail is sent.', {
+  delayToSendEmail: integerParameter('Hours to wait before the email is sent.', {
     min: 0,
     max: MAX_DELAY_HOURS,
     default: 0,

@@ -34,7 +34,7 @@ export function planUserChange(changer: Changer, changed: Changed): ChangeDecisi
     : refuse('the user also belongs to accounts you do not manage; an ADMIN may change the user');
 }
 
-/** Decides whether a user may grant a role: roles up to the user's own (R-B8). */
+/** Decides whether a user may grant a role. A user may grant roles up to their own (R-B8). */
 export function planRoleGrant(changer: Pick<Changer, 'role'>, granted: RoleName): ChangeDecision {
   return RANK[granted] <= RANK[changer.role]
     ? ALLOWED

@@ -53,8 +53,8 @@ interface Answer {
 }
 
 /**
- * Answers one task, unless the task was deleted or taken by another calculator. Stops the task when its client no
- * longer waits (R-H9).
+ * Answers one task, unless another calculator has taken it or it was deleted. Stops the task when its client no longer
+ * waits (R-H9).
  * @throws the error that prevented the answer, or the signal's reason; the task then waits again.
  */
 export async function answerPreview(services: RunServices, id: number, signal: AbortSignal): Promise<void> {

@@ -38,7 +38,7 @@ export function findPartialPeriods(
     const period = bucket.period === 'Hour' ? 'Day' : bucket.period;
     const message =
       `the expression in line ${bucket.line} groups by ${name}, but the window of ${input.alias} may begin or end within a ${name}, ` +
-      `so that only some of its points are read; declare "alignTo": "${period}"`;
+      `so that a run reads only some points of that ${name}; declare "alignTo": "${period}"`;
     return [{ path: `${path}.variables[${index}].alignTo`, message }];
   });
 }

@@ -53,9 +53,9 @@ export interface RPackage {
 
 export interface ValidateAnswer {
   readonly problems: readonly ScriptProblem[];
-  /** For each formula the names its script reads, such as `inputVariables$gas`. */
+  /** For each formula, the names that its script reads, such as `inputVariables$gas`. */
   readonly names: readonly (readonly string[])[];
-  /** For each formula the periods its script groups by. */
+  /** For each formula, the periods that its script groups by. */
   readonly buckets: readonly (readonly ScriptBucket[])[];
 }
 

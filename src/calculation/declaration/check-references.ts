@@ -15,7 +15,7 @@ export interface Reader {
   readonly reach: Reach;
 }
 
-/** References that exist and may be read; variables with their units. */
+/** Ids of referenced resources that exist and that the caller may read; `variables` also gives the unit of each. */
 export interface Visible {
   readonly accountId: number;
   readonly variables: ReadonlyMap<number, number | null>;
@@ -70,7 +70,7 @@ export async function findProblemsOf(
   return problems;
 }
 
-/** Finds which references of formulas exist and may be read. */
+/** Finds which of the variables, sites and sources that formulas refer to exist and may be read. */
 export async function findVisible(
   queryable: Queryable,
   { accountId, reach: { siteIds, sourceIds, shownSiteIds } }: Reader,

@@ -14,7 +14,10 @@ import { presentDeclarations } from './present-declarations.ts';
 const ROOT = '$.calculated';
 const ALL = readReach({ sites: 'all' });
 
-/** Completes `calculated` of variables for clients (R-C12), and adds `problems` to a variable that has problems. */
+/**
+ * Shows the declarations (`calculated`) of variables as clients read them (R-C12), and adds `problems` to a variable
+ * that has problems.
+ */
 export async function presentVariables(
   queryable: Queryable,
   accountId: number,

@@ -31,7 +31,7 @@ import { shareLimits } from './share-limits.ts';
 export interface ComputeServices {
   readonly dictionary: Dictionary;
   readonly sandbox: SandboxPool;
-  /** Maximum points a run may read, over all its inputs. */
+  /** Maximum number of points that a run may read from all its inputs together. */
   readonly maxInputPoints: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Ends a run in one transaction: points, record and event. The record must still be Running: a run that another session
- * took over stores nothing.
+ * Ends a run: stores its points, completes its record and announces its end, in one transaction. The record must still
+ * be Running: a run that another session took over stores nothing.
  */
 import { type Connection, inTransaction, type Transaction } from '../../platform/database/database.ts';
 import { toStorableText } from '../../platform/database/storable-text.ts';
@@ -26,7 +26,9 @@ export interface RunParts {
 }
 
 export interface RunReport extends RunParts {
-  /** One of ok, script_error, limit, killed, invalid_output, invalid_input, fault, breaks_sandbox, stopped and cancelled. */
+  /**
+   * One of ok, script_error, limit, killed, invalid_output, invalid_input, fault, breaks_sandbox, stopped, cancelled.
+   */
   readonly outcome: string;
   readonly message: string | null;
 }
@@ -87,8 +89,8 @@ export async function succeedRun(
 }
 
 /**
- * Ends the run as Failed. After a fault of the sandbox the run is instead requested again, with growing pauses and at most
- * `MAX_ATTEMPTS` attempts, unless `MAX_CAUSED_FAULTS` runs of its script caused such a fault.
+ * Ends the run as Failed. After a fault of the sandbox the run is instead requested again, with growing pauses and at
+ * most `MAX_ATTEMPTS` attempts, unless `MAX_CAUSED_FAULTS` runs of its script caused such a fault.
  */
 export async function failRun(connection: Connection, run: ClaimedRun, given: RunReport): Promise<RunReport> {
   return inTransaction(connection, async (transaction) => {

@@ -184,7 +184,7 @@ function describeMerged(merged: number, first: Micros | undefined, isVersioned: 
 function describeEmptiness({ returned, dropped, outside }: OutputCounts, period: Period): readonly string[] {
   if (returned === 0 || dropped + outside < returned) return [];
   if (outside > 0) {
-    const rule = 'rows must be in the validity of the formula and in whole periods of its aligned inputs';
+    const rule = 'rows must be within the validity of the formula and within whole periods of its aligned inputs';
     return [`nothing is stored: ${rule} (${describePeriod(period)}); rows outside: ${outside} of ${returned}`];
   }
   return [`nothing is stored: no returned row has both a date and a finite value; rows returned: ${returned}`];

@@ -130,7 +130,7 @@ async function execute(
   return failRun(connection, run, { ...parts, outcome: result.outcome, message: result.message });
 }
 
-/** @returns whether a user stopped the run. */
+/** @returns true when a user has stopped the run. */
 async function isCancelled(queryable: Queryable, runId: number): Promise<boolean> {
   const text = `select from calculation_run where id = $1 and outcome = 'cancelled'`;
   const { rowCount } = await queryable.query({ name: 'calculation-cancelled', text, values: [runId] });

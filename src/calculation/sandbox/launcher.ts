@@ -1,4 +1,4 @@
-/** Interface of the launchers: bwrap, an OCI engine, or none (R-H7: never silently less isolation). */
+/** Interface of the launchers: bwrap, an OCI engine, or none. Isolation is never reduced silently (R-H7). */
 import type { ChildProcess } from 'node:child_process';
 
 export type ContainerMode = 'namespaces' | 'rlimits-only';

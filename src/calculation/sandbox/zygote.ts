@@ -165,7 +165,7 @@ export class Zygote {
   #dropStandby(container: Container, how: Ending): void {
     if (this.#standby === container) this.#standby = undefined;
     if (this.#closing.signal.aborted) return;
-    this.#log.warn({ ...how, pid: container.process.pid }, 'the standby of the R zygote ended, starting another');
+    this.#log.warn({ ...how, pid: container.process.pid }, 'the standby of the R zygote ended; another is started');
     void container.remove().catch(() => undefined);
     this.#prepareStandby();
   }

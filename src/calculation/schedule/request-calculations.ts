@@ -20,8 +20,8 @@ import type { DueSchedule } from './schedule.ts';
 // wait for every later upstream request, so an input that changes all the time would starve it.
 // Only requests with equal numbers of attempts merge: otherwise the failed attempts for some dates would also count for
 // other dates.
-// The later of the two pauses applies. A paused request pauses all requests of its variable (`isDue`): otherwise a run that
-// crashes its calculator would be tried without a pause while its input changes.
+// The later of the two pauses applies. A paused request pauses all requests of its variable (`isDue`): otherwise a run
+// that crashes its calculator would be tried without a pause while its input changes.
 // The merged request is a background request only when both requests are.
 const WIDEN = `
   on conflict (variable_id, attempt) do update
@@ -299,8 +299,8 @@ export const isDue = (alias: string, now = 'clock_timestamp()') => `
               where paused.variable_id = ${alias}.variable_id and paused.not_before_date > ${now})`;
 
 /**
- * Requests again a run that ended without a result: it was abandoned or handed back, or the sandbox failed (R-H5). Does
- * nothing when the variable was deleted meanwhile.
+ * Repeats the request of a run that ended without a result: the run was abandoned or handed back, or the sandbox failed
+ * (R-H5). Does nothing when the variable was deleted meanwhile.
  */
 export async function requestAgain(transaction: Transaction, request: RequestBack): Promise<void> {
   const instant = (parameter: string) => `to_timestamp(0) + ${parameter}::int8 * interval '1 microsecond'`;

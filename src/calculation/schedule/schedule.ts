@@ -35,7 +35,7 @@ const cronSchema = z
     error: ({ input }) => `${CRON_RULE}, got ${JSON.stringify(input)}`,
   });
 
-/** A cron expression, or an object with a cron expression and perhaps a time zone. An empty text means no schedule. */
+/** A cron expression, or an object with a cron expression and optionally a time zone. Empty text means no schedule. */
 export const scheduleSchema = z
   .union([z.literal(''), cronSchema, lenientObject({ cron: cronSchema, timeZoneId: timeZoneSchema.nullish() })])
   .transform((given): Schedule | null => {

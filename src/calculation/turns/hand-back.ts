@@ -3,7 +3,7 @@
  */
 export class HandBack extends Error {
   override readonly name = 'HandBack';
-  /** Aborted when the calculator stops and its grace period has ended, which can be after this hand-back. */
+  /** Aborted when the grace period of the stopping calculator ends. The hand-back itself can be earlier. */
   readonly stopping: AbortSignal;
 
   constructor(message: string, stopping: AbortSignal) {

@@ -81,7 +81,7 @@ export async function readWave(queryable: Queryable, caller: Caller, wave: numbe
   return { wave, nodes, edges, isCut };
 }
 
-/** @returns `first` and the ids of the variables that triggers link to it, in either direction, sorted by distance. */
+/** @returns `first` and the ids of all variables linked to it by triggers, in either direction, sorted by distance. */
 function findNear(runs: ReadonlyMap<number, WaveRun>, first: number): readonly number[] {
   const triggered = new Map<number, number[]>();
   for (const { variableId, causes } of runs.values()) {

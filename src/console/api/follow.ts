@@ -14,7 +14,7 @@ interface Followed<Status> {
   readonly read: () => Promise<Status>;
   /** Path of the event stream. */
   readonly events: string;
-  /** Whether the work has ended. Must be the same function at each render. */
+  /** Returns true when the work has ended. Pass the same function at each render. */
   readonly isOver: (status: Status) => boolean;
 }
 

@@ -119,7 +119,10 @@ export function freeAlias(name: string, taken: readonly string[]): string {
   }
 }
 
-/** Parses a constant that a person typed. Converts numbers, and TRUE or FALSE in any case; all else stays text. */
+/**
+ * Parses a constant that a person typed. Converts numbers, and TRUE or FALSE in any letter case. Other input stays
+ * text.
+ */
 export function parseScalar(text: string): Scalar {
   if (/^(true|false)$/i.test(text)) return text.toLowerCase() === 'true';
   return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text;

@@ -11,7 +11,7 @@ export type Variable = components['schemas']['Variable'];
 
 /** Maximum elements that one request of a list returns. */
 const PAGE = 500;
-/** Maximum hits shown of each kind: sites, sources, variables. */
+/** Maximum number of hits that are shown of each kind: sites, sources, variables. */
 const MAX_HITS = 50;
 const headers = { 'x-total-count': 'true' };
 

@@ -133,8 +133,8 @@ export function Tree() {
 }
 
 /**
- * Links to the page of the chosen site or source and, for a user who may add elements, to the form for a new element in
- * it. The links are needed, because Enter in the tree only opens and closes the row.
+ * Links to the page of the chosen site or source. A user who may add elements also gets a link to the form for a new
+ * element of this site or source. The links are needed, because Enter in the tree only opens and closes the row.
  */
 function Chosen({ row }: { readonly row: Row | undefined }) {
   const { t } = useTranslation();

@@ -1,4 +1,7 @@
-/** A frame that scrolls content too wide or too long for it. It can have the focus, so that the arrow keys scroll it. */
+/**
+ * A frame that scrolls when its content is too wide or too long. The frame can have the focus, so that the arrow keys
+ * scroll the content.
+ */
 import type { ReactNode, Ref } from 'react';
 import classes from './view.module.css';
 

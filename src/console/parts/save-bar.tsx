@@ -1,4 +1,4 @@
-/** The bar below the fields of a draft: buttons to save or discard the draft, and a note that the browser keeps it. */
+/** The bar below the fields of a draft: save and discard buttons, and a note that the browser keeps the draft. */
 import { Button } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';

@@ -9,7 +9,7 @@ import { Frame } from './frame.tsx';
 import own from './table.module.css';
 import classes from './view.module.css';
 
-/** Maximum columns that the style sheet can label on a phone. A table with more columns scrolls on a phone too. */
+/** Maximum number of columns that the style sheet can label on a phone. A wider table scrolls on a phone too. */
 const MAX_NAMED = 8;
 
 interface TableProps {

@@ -1,4 +1,4 @@
-/** The frame of every route: the navigation at the side, or at the bottom of a narrow window, and the route. */
+/** The frame around every route: the navigation is at the side, or at the bottom of a narrow window. */
 import { Link, Outlet } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { useSession } from '../session/session.tsx';

@@ -8,8 +8,8 @@ const THIN = '\u202F';
 
 /**
  * @returns the texts with narrow no-break spaces in place of the plain spaces before `; : ! ? »` and after `«`. Each
- * plural gets a form `_many`, equal to `_other`. CLDR requires `_many` at 1,000,000; without it, i18next would use the
- * English text.
+ * plural gets a form `_many`, equal to `_other`. CLDR selects `_many` for whole millions; without this form, i18next
+ * would use the English text.
  */
 export function finishFrench<Texts extends object>(texts: Texts): Texts {
   const entries = Object.entries(texts).flatMap(([name, value]: [string, unknown]) => {

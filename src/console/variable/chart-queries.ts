@@ -89,8 +89,8 @@ export function useChartPoints(
 /**
  * @param live instants of versions that arrived while the chart is open.
  * @returns the stops of the slider, ascending, as ISO 8601: the instants in `live`, and the arrivals of the first and
- * the last version with each VersionTag and without one. When the range has few points, the arrivals of their versions
- * are stops too. Of more than MAX_STOPS stops, MAX_STOPS remain, evenly spread.
+ * last version of each VersionTag. Versions without a VersionTag count as one more tag. When the range has few points,
+ * the arrivals of all their versions are stops too. Of more than MAX_STOPS stops, returns MAX_STOPS, evenly spread.
  */
 export function useStops(
   variableId: number,
@@ -112,7 +112,7 @@ export function useStops(
     lastVersionTimestamp,
   ]);
   // VersionTimestamps have microseconds, stops have milliseconds. A stop is rounded up, so that its version has arrived
-  // by then. `instants` keeps the data of the previous range; they are not used when the new range has many points.
+  // by then. `instants` keeps the data of the previous range; this data is not used when the new range has many points.
   const seen = (isFew ? (instants.data ?? []) : []).map((seconds) => new Date(Math.ceil(seconds * 1000)).toISOString());
   const all = [...new Set([...[...tagged, ...live].map(ceilMillis), ...seen])].sort();
   return thin(all);

@@ -51,7 +51,7 @@ export class RowCollector {
     this.labels = new LabelTable(decode);
   }
 
-  /** Rows collected since the last chunk, valid and invalid. */
+  /** Number of valid and invalid rows collected since the last chunk. */
   get count(): number {
     return this.#size + this.#errors.length;
   }

@@ -4,7 +4,7 @@ import type { RowCells } from '../cells/row-cells.ts';
 import type { Columns } from './header-columns.ts';
 import type { RowCollector } from './row-collector.ts';
 
-/** Adds rows to a collector, with the numbers of their targets and labels; one object per file and collector. */
+/** Adds rows to a collector, with the ids of their targets and labels. Create one object per file and collector. */
 export class RowKeys {
   readonly #collector: RowCollector;
   readonly #targets: CellKeys;

@@ -45,7 +45,8 @@ const PARSER_DEATH_FAILURES = 5;
  * Log message when this call stops early: because this process stops, or because another process has written the next
  * chunk or ended the file.
  */
-const STOPPED = 'file processing stopped; the written rows are kept, and an unfinished file continues after them';
+const STOPPED =
+  'file processing stopped; the written rows are kept, and an unfinished file continues with the next row';
 
 /**
  * Ingests the oldest waiting file of an account (R-E2). When `signal` aborts, stops after the chunk in progress. A file

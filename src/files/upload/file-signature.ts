@@ -35,7 +35,7 @@ export function assertSignature(format: FileFormat, start: string): void {
 function assertCsvStart(start: string): void {
   const foreign = NOT_CSV.find(([mark]) => start.startsWith(mark));
   if (foreign) throw new FileRefusal('wrong_format', foreign[1]);
-  // Checks only the header, the first line that is not blank. NUL in a later line rejects only its row.
+  // Checks only the header: the first line that is not blank. A NUL after the header rejects only the row it is in.
   if (/^\s*[^\r\n]*\0/.test(start)) {
     throw new FileRefusal('wrong_format', 'the file must be CSV in UTF-8, got NUL bytes in its header');
   }

@@ -125,6 +125,6 @@ function notReadable(filename: string): DomainError {
 }
 
 function wrongType(type: string): DomainError {
-  const message = `Content-Type must be multipart/form-data, text/csv or ${XLSX_TYPE}, got ${type || 'none'}; an attachment needs a filename with another extension than .csv or .xlsx`;
+  const message = `Content-Type must be multipart/form-data, text/csv or ${XLSX_TYPE}, got ${type || 'none'}; an attachment needs a filename with an extension other than .csv and .xlsx`;
   return new DomainError('unsupported_media_type', message);
 }

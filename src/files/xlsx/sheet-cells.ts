@@ -44,7 +44,7 @@ export class SheetRow implements SheetCells {
     this.#wanted = wanted;
   }
 
-  /** Returns true when the cells of a column are kept; columns from MAX_COLUMNS on never are. */
+  /** Returns true when the cells of a column are kept. The cells of columns from MAX_COLUMNS on are never kept. */
   isWanted(column: number): boolean {
     return column >= 0 && column < MAX_COLUMNS && (this.#wanted === undefined || this.#wanted[column] === 1);
   }

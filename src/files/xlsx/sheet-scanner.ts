@@ -10,7 +10,7 @@ const ROW_END = '</row>';
 // An incomplete row of more than MAX_WAITING_BYTES is read with `xml-rows.ts`, which does not need the whole row.
 const MAX_WAITING_BYTES = 1 << 18;
 
-/** Reads the rows of one sheet; one object per sheet. */
+/** Reads the rows of one sheet. Each sheet needs an object of its own. */
 export class SheetScanner {
   readonly #row: SheetRow;
   readonly #plain: PlainRows;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ADMINS, type Answer, OPEN, type Operation } from '../../platform/openapi/operation.ts';
 
 const shared = { method: 'get', tag: 'Service', access: OPEN } as const;
-const ETAG = { ETag: 'Send it as `If-None-Match`; an unchanged resource answers 304.' };
+const ETAG = { ETag: 'Send this value as `If-None-Match`; an unchanged resource answers 304.' };
 const SAME: Answer = { status: 304, description: 'Unchanged.' };
 
 export const SERVICE_OPERATIONS: readonly Operation[] = [
@@ -30,7 +30,7 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
       operationId: 'getMetrics',
       summary: 'Get metrics of this process for Prometheus',
     },
-    description: 'A scraper may send the value of the setting METRICS_TOKEN as bearer token.',
+    description: 'A scraper may send the value of the setting METRICS_TOKEN as a bearer token.',
     access: ADMINS,
     answers: [
       { status: 200, description: 'Metrics in the text format of Prometheus.', types: { 'text/plain': z.string() } },

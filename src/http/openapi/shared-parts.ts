@@ -30,7 +30,7 @@ export function securitySchemes({
       type: 'http',
       scheme: 'bearer',
       bearerFormat: 'JWT',
-      description: 'A token that was obtained in another way.',
+      description: 'A bearer token that was not obtained through `oauth2`.',
     },
     basic: {
       type: 'http',

@@ -95,7 +95,7 @@ function parseBasic(authorization: string | undefined): Omit<Credentials, 'netwo
 function assertOwnPage({ req }: Context, corsOrigins: readonly string[]): void {
   if (req.method === 'GET' || req.method === 'HEAD') return;
   const [site, origin] = [req.header('sec-fetch-site'), req.header('origin')];
-  // Browsers set these two headers; older browsers send `Origin` without `Sec-Fetch-Site`.
+  // Only browsers set `Sec-Fetch-Site` and `Origin`; older browsers send `Origin` without `Sec-Fetch-Site`.
   const isOwn =
     site === undefined
       ? origin === undefined || hostOf(origin) === req.header('host')

@@ -1,6 +1,6 @@
 /**
  * Maps a token of another issuer to a user (R-B5): the user linked to its `sub`; else the user whose id is the `sub`;
- * else, as EXTERNAL_USERS says, the user with the verified mail address or the BusinessId. A user found by address
+ * else, as EXTERNAL_USERS says, the user with the verified email address or the BusinessId. A user found by address
  * or BusinessId is linked to the `sub`, so that the `sub` keeps this user when another user gets the address.
  */
 import type { Queryable } from '../../platform/database/database.ts';

@@ -17,7 +17,7 @@ export interface DirectoryUser {
 export interface UserDirectory {
   /** Creates a user without a password. */
   create(transaction: Transaction, user: DirectoryUser): Promise<void>;
-  /** Updates names, mail address and language. */
+  /** Updates names, email address and language. */
   update(transaction: Transaction, user: DirectoryUser): Promise<void>;
   /** Removes a user who is about to be deleted, and ends their sessions. */
   remove(transaction: Transaction, userId: string): Promise<void>;
@@ -33,12 +33,12 @@ export interface UserDirectory {
    */
   setTemporaryPassword(transaction: Transaction, userId: string): Promise<string | undefined>;
   /**
-   * Makes sure that only the owner of this mail address can sign in as the user. Unless the user has already proven to
+   * Makes sure that only the owner of this email address can sign in as the user. Unless the user has already proven to
    * be the owner, revokes the password, the sessions and the access tokens.
    * @returns true when the password was revoked, so that the user needs a temporary password.
    */
   claimAddress(transaction: Transaction, userId: string, email: string): Promise<boolean>;
-  /** Mails a link to choose a new password, valid for one hour and one use (R-B11). The user needs a mail address. */
+  /** Mails a link to choose a new password, valid for one hour and one use (R-B11). The user needs an email address. */
   sendPasswordReset(transaction: Transaction, user: DirectoryUser): Promise<void>;
   /** @returns the URL of the page where the user changes the password; the page returns to `returnUrl` (R-B13). */
   updatePasswordLink(userName: string, returnUrl: string): string;

@@ -13,7 +13,7 @@ export const AUTHORIZATION_PARAMETERS = ['account', 'kc_action'] as const;
 
 /**
  * Finds or creates the grant of an authorization. Consecutive authorizations of a session and client share a grant
- * while account and scopes stay the same; each authorization may name another account (R-B2, R-B4).
+ * while account and scopes stay the same. An authorization for another account gets a new grant (R-B2, R-B4).
  * @returns undefined before the user is signed in.
  * @throws access_denied when the user has no access to the requested account; invalid_request when the account is malformed.
  */
@@ -36,9 +36,9 @@ export async function makeGrant(context: GrantContext, ctx: KoaContextWithOIDC):
 }
 
 /**
- * Finds the grant of the session's last authorization of this client; undefined when that grant is for another account.
- * oidc-provider refuses codes and refresh tokens of any grant but the session's last: without reuse, a sign-in in a
- * second tab would invalidate the tokens of the first tab.
+ * Finds the last grant that this client got in the session; undefined when that grant is for another account.
+ * oidc-provider refuses the codes and refresh tokens of all earlier grants. So without reuse, a sign-in in a second tab
+ * would invalidate the tokens of the first tab.
  */
 async function findSessionGrant(
   { database }: GrantContext,

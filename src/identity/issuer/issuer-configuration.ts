@@ -14,7 +14,7 @@ import { AUTHORIZATION_PARAMETERS, makeGrant } from './issuer-authorization.ts';
 import { createPayloadAdapter } from './payload-adapter.ts';
 
 const PROTOCOL = '/protocol/openid-connect';
-/** A page may stay open while the user looks for a password or waits for a mail. */
+/** A page may stay open while the user looks for a password or waits for an email. */
 const INTERACTION_TTL_SEC = 1800;
 const COOKIE = { httpOnly: true, sameSite: 'lax', signed: true } as const;
 const PROFILE_CLAIMS = [

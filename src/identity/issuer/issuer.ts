@@ -59,7 +59,7 @@ export interface IssuerOptions {
   readonly clock?: Clock;
   /** The directory that administers passwords; default: the embedded issuer's. */
   readonly directory?: UserDirectory;
-  /** Makes the mail sender send queued mails now. */
+  /** Makes the mail sender send queued emails now. */
   readonly wakeMail?: () => void;
   /** Invalidates the cached access of these users in all processes; called after the commit of a changed password. */
   readonly invalidateAccess?: (userIds: readonly string[]) => Promise<void>;

@@ -18,7 +18,7 @@ export interface KeycloakUser {
 }
 
 export interface KeycloakAdmin {
-  /** @returns the id; undefined when the user name or mail address is taken. */
+  /** @returns the id; undefined when the user name or email address is taken. */
   createUser(user: KeycloakUser): Promise<string | undefined>;
   /** Finds a user by exact name; Keycloak stores names in lower case. */
   findUserByName(userName: string): Promise<KeycloakUser | undefined>;
@@ -61,7 +61,7 @@ const EARLY_MS = 10_000;
 
 /**
  * Creates a client. Its methods throw {DomainError} dependency_unavailable when Keycloak fails or does not answer within 10
- * seconds; `updateUser` throws conflict when the user name or mail address is taken.
+ * seconds; `updateUser` throws conflict when the user name or email address is taken.
  */
 export function createKeycloakAdmin(options: KeycloakAdminOptions): KeycloakAdmin {
   const base = `${options.url.replace(/\/+$/, '')}/admin/realms/${encodeURIComponent(options.realm)}`;
@@ -156,7 +156,7 @@ async function request(options: KeycloakAdminOptions, url: string, init: Request
   }
 }
 
-/** @returns the error for the caller; `details` are its cause, which is logged and not sent. */
+/** @returns the error for the caller. Its cause holds `details`; the cause is logged but not sent to the caller. */
 function unavailable(details: string, cause?: unknown): DomainError {
   const advice = 'try again later, or quote the request id to the operator, whose log has the reason';
   const message = `the identity provider could not complete the request; ${advice}`;

@@ -118,7 +118,7 @@ async function findSubject(database: Queryable, issuer: string, userId: string):
 
 /**
  * @returns the user's id at Keycloak; links or creates the user when necessary.
- * @throws {DomainError} conflict when the user name or mail address is taken.
+ * @throws {DomainError} conflict when the user name or email address is taken.
  */
 async function getSubject(
   { admin, issuer }: KeycloakDirectoryOptions,

@@ -18,7 +18,7 @@ export interface PageContext {
   readonly issuer: string;
   readonly passwordMinLength: number;
   readonly directory: UserDirectory;
-  /** Makes the mail sender send queued mails now. */
+  /** Makes the mail sender send queued emails now. */
   readonly wakeMail: () => void;
   /** Invalidates the cached access of these users in all processes; call it after the commit of a changed password. */
   readonly invalidateAccess: (userIds: readonly string[]) => Promise<void>;

@@ -1,4 +1,4 @@
-/** A forgotten password: the page that requests a link by mail, and the page the link opens (R-B11). */
+/** A forgotten password: the page that requests a link by email, and the page the link opens (R-B11). */
 import { setTimeout as pause } from 'node:timers/promises';
 import { html } from 'hono/html';
 import type Provider from 'oidc-provider';
@@ -14,7 +14,7 @@ import { type FormProblem, passwordFormHtml } from './password-form.ts';
 import type { Form } from './read-form.ts';
 import { fillText, PAGE_TEXTS, type PageLanguage } from './texts/page-texts.ts';
 
-/** Shows the form that asks for a user name or mail address (R-B11). */
+/** Shows the form that asks for a user name or email address (R-B11). */
 export async function showForgot(_context: PageContext, _provider: Provider, ctx: PageRequest): Promise<void> {
   const language = languageOf(ctx);
   const texts = PAGE_TEXTS[language];
@@ -26,19 +26,19 @@ export async function showForgot(_context: PageContext, _provider: Provider, ctx
 }
 
 /**
- * A user who got this many mails within the period gets no more: anyone who knows a user name can request them.
+ * A user who got this many emails within the period gets no more: anyone who knows a user name can request them.
  * Concurrent requests may exceed the number, because it is checked without a lock.
  */
 const MAX_RESETS = 3;
 const RESET_PERIOD_SEC = 900;
 
-/** Minimum duration of the answer in milliseconds, far above what queuing a mail takes. */
+/** Minimum duration of the answer in milliseconds, far above what queuing an email takes. */
 const FORGOT_MIN_MS = 300;
 
 /**
- * Queues a mail to each user that `username` refers to, within the limit of MAX_RESETS (R-B11). Neither the answer nor
- * its duration shall reveal whether such a user exists: queuing a mail takes some milliseconds, so every answer waits
- * for the same minimum.
+ * Queues an email to each user that `username` refers to, within the limit of MAX_RESETS (R-B11). Neither the answer
+ * nor its duration shall reveal whether such a user exists: queuing an email takes some milliseconds, so every answer
+ * waits for the same minimum.
  */
 export async function takeForgot(context: PageContext, ctx: PageRequest, { username = '' }: Form): Promise<void> {
   const language = languageOf(ctx);
@@ -113,9 +113,9 @@ async function changeByLink(
 }
 
 /**
- * Finds the users that a text refers to: the user with this name; and the user with this mail address, when exactly one
- * user without this name has the address. Two users are found when a user chose another user's address as a name; each
- * then gets a mail at their own address. Locked users and users without an address are left out.
+ * Finds the users that a text refers to: the user with this name; and the user with this email address, when exactly
+ * one user without this name has the address. Two users are found when a user chose another user's address as a name;
+ * each then gets an email at their own address. Locked users and users without an address are left out.
  */
 async function findUsers(database: Queryable, wanted: string): Promise<readonly DirectoryUser[]> {
   if (wanted === '' || !isStorableText(wanted)) return [];

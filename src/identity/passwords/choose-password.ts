@@ -20,8 +20,8 @@ export interface NewPassword {
   readonly kept?: KeptSession;
   /**
    * Address to which the link that opened the page was mailed. Choosing a password proves that the user owns this
-   * address. Null or absent when no link was used or its address is unknown. Choosing a password then proves that the
-   * user owns the address to which a temporary password was sent, if one was sent.
+   * address. Null or absent when no link was used or its address is unknown. In that case, choosing a password proves
+   * that the user owns the address to which a temporary password was sent, if one was sent.
    */
   readonly sentTo?: string | null;
 }

@@ -21,9 +21,10 @@ const turns = openFairSemaphore<string>({
 });
 
 /**
- * Runs `check` when it is the turn of the client's network; networks take turns (R-A14). @param network network of the client.
- * @throws {DomainError} when the network waits too long or has too many waiters. The code is rate_limited while a check
- * of the network runs, and dependency_unavailable otherwise.
+ * Runs `check` when it is the turn of the client's network; networks take turns (R-A14).
+ * @param network network of the client.
+ * @throws {DomainError} when the network waits too long or has too many waiters. The code is rate_limited while a
+ * password from the network is being checked, and dependency_unavailable otherwise.
  */
 export async function checkInTurn<Result>(network: string, check: () => Promise<Result>): Promise<Result> {
   const leave = await turns.enter(network);

@@ -1,5 +1,5 @@
 /**
- * Texts of the mails about passwords: the link to choose a new password (R-B11), and the notice of a changed password
+ * Texts of the emails about passwords: the link to choose a new password (R-B11), and the notice of a changed password
  * (R-B13).
  */
 import type { MailTexts, MailTranslations } from '../../platform/mail/mail-text.ts';

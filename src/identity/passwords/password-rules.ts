@@ -1,6 +1,6 @@
 /**
  * Decides whether a user may choose a password: its length must be within limits, it must be neither the user name nor
- * the mail address, and it must be typed twice. No kind of character is required, as NIST SP 800-63B advises.
+ * the email address, and it must be typed twice. No kind of character is required, as NIST SP 800-63B advises.
  */
 
 export type PasswordProblem = 'too_short' | 'too_long' | 'is_name' | 'unchanged' | 'different';
@@ -9,7 +9,7 @@ export interface ChosenPassword {
   readonly password: string;
   /** The new password, typed a second time. */
   readonly repeated: string;
-  /** User name and mail address, which are refused as passwords. */
+  /** User name and email address, which are refused as passwords. */
   readonly names: readonly (string | null)[];
   readonly minLength: number;
 }

@@ -178,7 +178,7 @@ function markOf(salt: string, password: string): number {
 
 /**
  * After a new password or an unlock by a manager, forgets the user's wrong passwords and ends the locks of single
- * networks. The caller ends the lock of all strangers.
+ * networks. The caller ends the lock of all strangers: it resets `sign_in_locked_until` of the user.
  */
 export async function clearFailures(database: Queryable, userId: string): Promise<void> {
   await database.query(

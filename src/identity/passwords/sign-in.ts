@@ -31,8 +31,8 @@ interface SignIn {
   readonly isDevice?: boolean;
 }
 
-// Maximum number of times that a sign-in tries to record its right password. Recording fails when, after the user was
-// read, a wrong password was counted or the password changed; the sign-in then reads the user again.
+// Maximum number of times that a sign-in with the right password tries to record its success. Recording fails when a
+// wrong password was counted or the password changed after the user was read; the sign-in then reads the user again.
 const MAX_ROUNDS = 5;
 
 /**

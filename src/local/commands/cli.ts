@@ -1,4 +1,7 @@
-/** Shared by the local commands: reports an error and exits with code 1, and waits for stop signals. */
+/**
+ * Functions shared by the local commands: `runCommand` runs a command and exits; `awaitStopSignal` waits for a stop
+ * signal.
+ */
 import { SetupError } from '../setup-error.ts';
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

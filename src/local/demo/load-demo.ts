@@ -12,7 +12,7 @@ import { type DemoApi, type DemoPoint, openDemoApi } from './demo-api.ts';
 
 export interface DemoOptions {
   readonly progress: Progress;
-  /** Path of the CSV of half-hourly demand: a comment, a heading, then `date,demand_mw`; undefined without R. */
+  /** Path of the CSV of half-hourly demand (a comment, a heading, then lines `date,demand_mw`); undefined without R. */
   readonly taylorCsv: string | undefined;
 }
 

@@ -99,5 +99,7 @@ export async function checkCalculatorNetwork(plan: CheckPlan): Promise<void> {
   const { output } = await podman(['exec', container, 'node', '--eval', CONNECT, '--', ...named, ...numbered]);
   const wanted = 'database:5432 redis:6379';
   if (output !== wanted)
-    throw new SetupError(`the calculator must connect to ${wanted} only, got ${output || 'no server'}`);
+    throw new SetupError(
+      `the calculator must be able to connect to ${wanted} only; it can connect to ${output || 'no server'}`,
+    );
 }

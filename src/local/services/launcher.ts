@@ -165,7 +165,7 @@ function launchInNamespaces(program: RootProgram): RunningProgram {
 }
 
 async function readChildPid(child: ChildProcess): Promise<number> {
-  // Without a process, the pipe would never end.
+  // Without a process, nothing closes the pipe, so reading the pipe would never end.
   if (child.pid === undefined) throw new Error(`${child.spawnfile} could not be started`);
   const info = child.stdio[3];
   if (!info || !('readable' in info)) throw new Error('bwrap must have a pipe as descriptor 3');

@@ -19,10 +19,10 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** Options of a service of a stack, PostgreSQL or Redis. */
+/** Options of one service of a stack: PostgreSQL or Redis. */
 export interface StackServiceOptions {
   readonly launcher: LauncherKind;
-  /** Directory of the database root file system. */
+  /** Directory of the root file system in which the service runs. */
   readonly root: string;
   /** Directory with the data of the service. */
   readonly directory: string;

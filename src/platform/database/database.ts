@@ -213,7 +213,7 @@ async function* streamDirectly<Item>(
   const watched = { bytesRead: () => bytesRead(connection), cut: () => giveBack(true) };
   const limits = source.readLimits;
   const watch = watchRead(watched, limits, signal);
-  // The watch ends the read when the consumer is slow; the time-out of PostgreSQL ends it when this process
+  // `watch` ends the read when the consumer is slow; the time-out of PostgreSQL ends the read when this process
   // is suspended or has crashed.
   const idleTimeoutMs = limits.stallMs + IDLE_IN_TRANSACTION_MS;
   try {

@@ -9,7 +9,7 @@ import type { Database, SnapshotSource } from './database.ts';
 import type { ReadAheadBudget } from './read-ahead.ts';
 
 export interface ReadPoolOptions {
-  /** Pool of `connections` sessions that only these reads use. */
+  /** Pool of `connections` sessions, used only by the reads of this read pool. */
   readonly readDatabase: Database;
   /** Pool for the short statements that precede a snapshot. */
   readonly database: Database;

@@ -1,7 +1,7 @@
 /**
  * Short leases on rows that a process works on, renewed in the background while the work lasts. A process that is
  * suspended or has crashed therefore loses its rows within LEASE_MS, however long the work takes. The end of the lease
- * is also the fencing token: a result is written only when the row still has this value. Used by mails, webhook
+ * is also the fencing token: a result is written only when the row still has this value. Used by emails, webhook
  * attempts and trial sends.
  */
 import type { Log } from '../log.ts';

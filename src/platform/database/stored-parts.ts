@@ -1,7 +1,7 @@
 /**
- * Stores and reads content of any size (files, and documents to import) in the database, in parts of 1 MiB, compressed
- * with zstd when that is smaller. The database holds the content, because the roles share no disk and a backup must
- * include it.
+ * Stores and reads content of any size (files, and documents to import) in the database, in parts of 1 MiB. A part is
+ * compressed with zstd when this makes the part smaller. The database holds the content, because the roles share no
+ * disk and a backup must include the content.
  */
 import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompress, zstdDecompressSync } from 'node:zlib';
@@ -82,7 +82,8 @@ function storingParts(database: Database, { table, ownerId, charge, inTurn }: Co
 }
 
 /**
- * Stores a part, compressed when that is smaller: compression divides the space and the storing time of a CSV by ten.
+ * Stores a part, compressed when this makes the part smaller. Compression divides the space and the storing time of a
+ * CSV by ten.
  */
 async function addPart(
   database: Database,

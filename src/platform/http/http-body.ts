@@ -206,7 +206,7 @@ async function readPlain(
       onBytes(bytes.length);
       return bytes;
     }
-    // The default iterator would close the connection when the loop ends early, before an error is answered.
+    // When the loop ends early, the default iterator would close the connection before the error response is sent.
     return gather(limited(incoming.iterator({ destroyOnReturn: false }), maxBytes, onBytes), length);
   }
   if (request.body === null) return new Uint8Array();

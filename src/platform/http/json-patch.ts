@@ -56,8 +56,8 @@ export function parseOperations(body: unknown): readonly PatchOperation[] {
 }
 
 /**
- * Replaces member names in the pointers with their spelling in `names`, because clients may
- * send names in any case (R-A3).
+ * Replaces member names in the pointers with their spelling in `names`, because clients may send names in any letter
+ * case (R-A3).
  * @param parent pointer to the object that has the members; default: the document.
  */
 export function withMemberNames(

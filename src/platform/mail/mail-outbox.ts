@@ -1,26 +1,26 @@
 /**
- * Transactional outbox of mails: a mail is queued in the transaction of the change it reports, so a mail is queued if
- * and only if the change is committed. A row contains no secrets; they are created when the mail is sent.
+ * Transactional outbox of emails: an email is queued in the transaction of the change it reports, so an email is queued
+ * if and only if the change is committed. A row contains no secrets; they are created when the email is sent.
  */
 import type { Queryable } from '../database/database.ts';
 import type { LeasedRow, LeasedTable } from '../database/row-leases.ts';
 import type { MailValues } from './mail-render.ts';
 
 export interface NewMail {
-  /** Kind of the mail: the key of its text in MailTexts. */
+  /** Kind of the email: the key of its text in MailTexts. */
   readonly kind: string;
   readonly to: string;
-  /** Language of the mail, ISO 639-1. */
+  /** Language of the email, ISO 639-1. */
   readonly language: string;
   /** Values of the placeholders of the text; never secrets. */
   readonly data?: MailValues;
   /** Account whose sender name and reply address are used. */
   readonly accountId?: number;
-  /** The mail is deleted together with the user of this id. */
+  /** The email is deleted together with the user of this id. */
   readonly userId?: string;
-  /** The mail is deleted together with the invitation of this id. */
+  /** The email is deleted together with the invitation of this id. */
   readonly invitationId?: string;
-  /** Hours to wait before the mail is sent; default 0. */
+  /** Hours to wait before the email is sent; default 0. */
   readonly delayHours?: number;
 }
 
@@ -41,13 +41,13 @@ export interface WaitingMail extends LeasedRow {
   readonly replyTo: string | null;
 }
 
-/** While a mail is being sent, `not_before_date` holds the end of its lease. */
+/** While an email is being sent, `not_before_date` holds the end of its lease. */
 export const LEASED_MAILS: LeasedTable = {
   ...{ table: 'mail', idType: 'int8', column: 'not_before_date', state: 'Waiting' },
 };
 
 /**
- * Changes the address of a user's waiting mails of these kinds, because the previous address
+ * Changes the address of a user's waiting emails of these kinds, because the previous address
  * may belong to another person.
  */
 export async function redirectMails(
@@ -62,7 +62,7 @@ export async function redirectMails(
   );
 }
 
-/** @returns the number of mails of a kind that were queued for a user in the last `seconds`. */
+/** @returns the number of emails of a kind that were queued for a user in the last `seconds`. */
 export async function countRecentMails(
   database: Queryable,
   userId: string,
@@ -77,7 +77,7 @@ export async function countRecentMails(
   return rows[0]?.count ?? 0;
 }
 
-/** Queues a mail in the given transaction. */
+/** Queues an email in the given transaction. */
 export async function queueMail(transaction: Queryable, mail: NewMail): Promise<void> {
   await transaction.query(
     `insert into mail (kind, to_address, language, data, account_id, user_id, invitation_id, not_before_date)
@@ -96,8 +96,8 @@ export async function queueMail(transaction: Queryable, mail: NewMail): Promise<
 }
 
 /**
- * Claims the mail that has been due longest, with a lease of `leaseMs`, during which no other sender can claim it.
- * @returns undefined when no mail is due.
+ * Claims the email that has been due longest, with a lease of `leaseMs`, during which no other sender can claim it.
+ * @returns undefined when no email is due.
  */
 export async function claimMail(database: Queryable, leaseMs: number): Promise<WaitingMail | undefined> {
   const { rows } = await database.query<WaitingMail>(
@@ -117,7 +117,7 @@ export async function claimMail(database: Queryable, leaseMs: number): Promise<W
   return rows[0];
 }
 
-/** Result of an attempt. `Obsolete`: the mail is no longer needed. `Waiting`: retry after `pauseSec` seconds. */
+/** Result of an attempt. `Obsolete`: the email is no longer needed. `Waiting`: retry after `pauseSec` seconds. */
 export type MailOutcome =
   | { readonly kind: 'Sent' | 'Obsolete' }
   | { readonly kind: 'Failed'; readonly failure: string }

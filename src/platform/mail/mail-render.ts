@@ -1,5 +1,5 @@
 /**
- * Renders a mail: plain text and HTML with the same content. Values are escaped in HTML, and are put
+ * Renders an email: plain text and HTML with the same content. Values are escaped in HTML, and are put
  * on one line in both forms.
  */
 import { html, raw } from 'hono/html';
@@ -42,7 +42,7 @@ export function renderMail(translations: MailTranslations, language: string, val
 function fill(text: string, values: MailValues): string {
   return text.replace(/\{(\w+)\}/g, (_placeholder, name: string) => {
     const value = values[name];
-    if (value === undefined) throw new Error(`the data of the mail must contain a value for {${name}}`);
+    if (value === undefined) throw new Error(`the data of the email must contain a value for {${name}}`);
     // Users choose some of these values: with a line break, a value could look like a paragraph of the service.
     return value.replace(CONTROL_CHARACTERS, ' ');
   });

@@ -1,7 +1,7 @@
 /**
- * Sends the mails of the outbox, at least once: the claim of a mail is committed before the attempt, the result after
- * the attempt. A crash in between, or a lost answer of the mail server, can cause a second mail with the same
- * Message-ID. A claim is a short lease, renewed during the attempt: another process takes over the mail of a suspended
+ * Sends the emails of the outbox, at least once: the claim of an email is committed before the attempt, the result
+ * after the attempt. A crash in between, or a lost answer of the mail server, can cause a second email with the same
+ * Message-ID. A claim is a short lease, renewed during the attempt: another process takes over the email of a suspended
  * process within 10 s. Each attempt creates its own secrets (a temporary password, the token of a link); only their
  * hashes are stored.
  */
@@ -23,15 +23,15 @@ import { type MailValues, renderMail } from './mail-render.ts';
 import type { MailTexts } from './mail-text.ts';
 import { MailRefusedError, type MailTransport } from './mail-transport.ts';
 
-/** @returns the values of a mail about to be sent, including its secrets; undefined when the mail is obsolete. */
+/** @returns the values of an email about to be sent, including its secrets; undefined when the email is obsolete. */
 export type PrepareMail = (mail: WaitingMail) => Promise<MailValues | undefined>;
 
 export interface MailSenderOptions {
   readonly database: Database;
   readonly transport: MailTransport | undefined;
-  /** Texts by kind of mail. An attempt to send a mail whose kind has no texts fails and is logged. */
+  /** Texts by kind of email. An attempt to send an email whose kind has no texts fails and is logged. */
   readonly texts: MailTexts;
-  /** Preparation of a mail, by its kind. A mail whose kind has no entry is rendered from its stored data. */
+  /** Preparation of an email, by its kind. An email whose kind has no entry is rendered from its stored data. */
   readonly prepare: Readonly<Partial<Record<string, PrepareMail>>>;
   /** Milliseconds between polls for mails that are due. */
   readonly intervalMs: number;
@@ -39,7 +39,7 @@ export interface MailSenderOptions {
 }
 
 export interface MailSender extends Sweeper {
-  /** Polls now; call it after a mail was queued. */
+  /** Polls now. Call it after queuing an email. */
   wake(): void;
 }
 
@@ -50,8 +50,8 @@ const KEPT_DAYS = 30;
 
 /**
  * Starts the sender; it runs until `stop`. Without a transport, mails wait in the outbox. A failed attempt is repeated
- * after 10, 20, 40 … seconds, at most an hour. A mail is given up when the server refuses it permanently, or when an
- * attempt other than the first fails more than five days after the mail was queued.
+ * after 10, 20, 40 … seconds, at most an hour. An email is given up when the server refuses it permanently, or when an
+ * attempt other than the first fails more than five days after the email was queued.
  */
 export function startMailSender({ intervalMs, log, ...options }: MailSenderOptions): MailSender {
   if (!options.transport) log.warn('neither SMTP_URL nor MAIL_DIRECTORY is set; mails wait');
@@ -66,7 +66,7 @@ export function startMailSender({ intervalMs, log, ...options }: MailSenderOptio
   const sweeper = startSweeper('mail', intervalMs, send, log);
   return {
     wake: () =>
-      // The sender sends the mails of all accounts, so its connections must not count towards the share of the account
+      // The sender sends the emails of all accounts, so its connections must not count towards the share of the account
       // whose request wakes it.
       void runForAll(send).catch((error: unknown) =>
         log.warn({ err: error }, 'sending mails, or deleting old ones, failed; the next poll retries'),
@@ -99,7 +99,7 @@ async function sendWaiting(options: Sending, leases: RowLeases<WaitingMail>, log
 }
 
 /**
- * Checks the lease before it creates secrets and before it sends the mail, because new secrets would invalidate the
+ * Checks the lease before it creates secrets and before it sends the email, because new secrets would invalidate the
  * secrets of another process that has the lease.
  */
 async function attempt(
@@ -109,7 +109,8 @@ async function attempt(
   isHeld: () => boolean,
 ): Promise<MailOutcome> {
   const expectLease = (): void => {
-    if (!isHeld()) throw new Error('the lease of the mail ended before the mail was sent; another process may send it');
+    if (!isHeld())
+      throw new Error('the lease of the email ended before the email was sent; another process may send it');
   };
   try {
     expectLease();
@@ -146,7 +147,7 @@ function report(mail: WaitingMail, outcome: MailOutcome, isWritten: boolean, log
   if (!isWritten)
     log.warn(
       { ...fields, outcome: outcome.kind },
-      'the result of sending a mail is dropped (lease lost or row deleted); a mail that is still Waiting is sent again',
+      'the result of sending an email is dropped (lease lost or row deleted); an email that is still Waiting is sent again',
     );
   else if (outcome.kind === 'Failed') log.error(fields, 'mail not sent; it will not be retried');
   else if (outcome.kind === 'Waiting') log.warn(fields, 'mail not sent; it will be retried');

@@ -1,27 +1,27 @@
-/** Types of mail texts, and the languages of mails. Features own their texts; mail-render.ts fills in the values. */
+/** Types of mail texts, and the languages of emails. Features own their texts; mail-render.ts fills in the values. */
 
 export const MAIL_LANGUAGES = ['en', 'fr', 'nl', 'de'] as const;
 export type MailLanguage = (typeof MAIL_LANGUAGES)[number];
 
-/** The text of one kind of mail. Placeholders such as `{userName}` are filled when the mail is sent. */
+/** The text of one kind of email. Placeholders such as `{userName}` are filled when the email is sent. */
 export interface MailText {
   readonly subject: string;
-  /** Paragraphs of the mail before the button. */
+  /** Paragraphs of the email before the button. */
   readonly lines: readonly string[];
-  /** Label of the link `{link}`; absent in a mail without a link. */
+  /** Label of the link `{link}`; absent in an email without a link. */
   readonly button?: string;
-  /** Paragraphs of the mail after the button. */
+  /** Paragraphs of the email after the button. */
   readonly closing: readonly string[];
 }
 
-/** The text of one kind of mail in every language. */
+/** The text of one kind of email in every language. */
 export type MailTranslations = Readonly<Record<MailLanguage, MailText>>;
 
 /** Translations by kind, the value of the column `mail.kind`. */
 export type MailTexts = Readonly<Record<string, MailTranslations>>;
 
 /**
- * Returns the language of mails to a reader whose language is `language`, such as `nl` or `fr-BE`; English
+ * Returns the language of emails to a reader whose language is `language`, such as `nl` or `fr-BE`; English
  * when there is no translation.
  */
 export function toMailLanguage(language: string): MailLanguage {

@@ -17,14 +17,14 @@ export interface OutgoingMail extends RenderedMail {
 
 export interface MailTransport {
   /**
-   * @throws {MailRefusedError} when the server refuses this mail permanently; after any other
+   * @throws {MailRefusedError} when the server refuses this email permanently; after any other
    * error, a retry may succeed.
    */
   send(mail: OutgoingMail): Promise<void>;
   close(): void;
 }
 
-/** The mail server refused this mail permanently. */
+/** The mail server refused this email permanently. */
 export class MailRefusedError extends Error {
   override readonly name = 'MailRefusedError';
 }
@@ -34,7 +34,7 @@ export interface MailTransportOptions {
   readonly smtpUrl: string | undefined;
   /** Directory that mails are written to when there is no server. */
   readonly directory: string | undefined;
-  /** Address of the sender of the mails. */
+  /** Address of the sender of the emails. */
   readonly from: string;
   readonly log: Log;
 }
@@ -71,7 +71,7 @@ function openSmtp(url: string, from: string): MailTransport {
 
 /**
  * Returns true for a permanent refusal: a status 5xx for the sender, a recipient or the content. Returns false for a
- * refused sign-in, which means a wrong setting: the mail waits.
+ * refused sign-in, which means a wrong setting: the email waits.
  */
 function isRefused(error: unknown): boolean {
   const { responseCode = 0, command = '' } = error as { responseCode?: number; command?: string };

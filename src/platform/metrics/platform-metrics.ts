@@ -1,4 +1,4 @@
-/** Gauges of the parts that every process uses: connection pools, queues, dependencies, waiting events and mails. */
+/** Gauges of the parts that every process uses: connection pools, queues, dependencies, waiting events and emails. */
 import type { Database } from '../database/database.ts';
 import { type HealthCheck, isUp } from '../health/health.ts';
 import type { WakeQueue } from '../queue.ts';
@@ -82,7 +82,7 @@ export const OUTBOX_BACKLOG: BacklogQuery = {
   ],
 };
 
-/** Query for the gauges of mails: those not yet sent, and those that are due. */
+/** Query for the gauges of emails: those not yet sent, and those that are due. */
 export const MAIL_BACKLOG: BacklogQuery = {
   sql: `
     select (select count(*) from (select from mail where state = 'Waiting' limit ${MAX_COUNTED}) waiting)::int as waiting,

@@ -17,9 +17,9 @@ interface Holder {
 }
 
 export interface ConnectionShareOptions {
-  /** Maximum requests that hold connections at the same time. */
+  /** Maximum number of requests that hold connections at the same time. */
   readonly permits: number;
-  /** Maximum requests of one account that hold connections at the same time. */
+  /** Maximum number of requests of one account that hold connections at the same time. */
   readonly permitsPerAccount: number;
 }
 

@@ -102,8 +102,8 @@ function toStream(
     leave();
     breakConnection(c);
   });
-  // When the client disconnects before the first read, the stream is neither read nor cancelled, so this listener stops
-  // the limits.
+  // When the client disconnects before the first read, the stream is neither read nor cancelled, so only this listener
+  // ends the timers of `pace`.
   c.req.raw.signal.addEventListener('abort', pace.end, { once: true });
   return new ReadableStream({
     pull: async (controller) => {
@@ -111,7 +111,7 @@ function toStream(
       try {
         const ready = begun.shift();
         const piece = ready ? { value: ready } : await pieces.next();
-        // Lets the event loop serve other requests; without it, buffered rows would be written without a pause.
+        // Lets the event loop serve other requests between chunks: buffered rows would be written without a pause.
         await nextTurn();
         if (isLeft) return;
         if (piece.done) {

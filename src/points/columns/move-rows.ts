@@ -14,7 +14,7 @@ const ROWS_OF_PAGE = 120;
 const PAGES_OF_STEP = 100;
 /** Rows are moved when the table has more than this multiple of the pages it needs, plus one page. */
 const WORTHWHILE = 1.2;
-/** Maximum rounds. A round may insert rows into free space of the last pages, so one round may not suffice. */
+/** Maximum number of rounds. A round may insert rows into free space of the last pages, so one may not suffice. */
 const MAX_ROUNDS = 3;
 const LOCK_TIMEOUT = `set local lock_timeout = '200ms'`;
 const LOCK_NOT_AVAILABLE = '55P03';

@@ -8,7 +8,7 @@ import { TUPLE_BYTES, variableIdOf } from '../copy-codec.ts';
 /** Id in place of an excluded variable, so that the positions of other readings do not change. */
 const LEFT_OUT = 0;
 
-/** A half-open interval of positions of readings in their write. */
+/** Consecutive readings of a write: positions from `start` to `end`, which is exclusive. */
 export interface Positions {
   readonly start: number;
   readonly end: number;

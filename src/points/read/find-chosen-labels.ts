@@ -51,7 +51,7 @@ async function findVersionTagIds(
 
 /**
  * Finds the tag sets that have all requested tags. Finds none when two requested tags have the same key but different
- * values, or when a text cannot be stored.
+ * values, or when the database cannot store a requested key or value.
  */
 async function findTagSetIds(
   queryable: Queryable,

@@ -167,8 +167,8 @@ function spanOfRemoval({ fromMicros = -Infinity, toMicros = Infinity, isToInclud
 }
 
 /**
- * Returns the parameters of a statement on one chunk. They limit the period to the chunk, because the target may be the
- * hypertable.
+ * Returns the parameters of a statement on one chunk. The parameters limit the period to the chunk, because a statement
+ * on a compressed chunk runs on the whole hypertable.
  */
 function valuesOf(removal: Removal, chunk: Chunk): unknown[] {
   const { fromMicros, toMicros } = spanOfRemoval(removal);

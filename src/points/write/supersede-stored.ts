@@ -96,8 +96,8 @@ const limit = (target: StatementTarget) => `${surplus(target)}, removed as (
               then (extract(epoch from max(newer_timestamp)) * 1000000)::int8 end as "historyFromMicros"
   from surplus group by variable_id`;
 
-// Finds the span of VersionTimestamps of surplus versions. A compressed chunk then decompresses only the batches in this
-// span. Usually, the span covers only the oldest version, or no version is surplus.
+// Finds the span of VersionTimestamps of surplus versions. When `limit` deletes them from a compressed chunk, only the
+// batches in this span are decompressed. Usually, the span covers only the oldest version, or no version is surplus.
 const surplusSpan = (target: StatementTarget) => `${surplus(target)}
   select min(version_timestamp)::text as "from", max(version_timestamp)::text as "to" from surplus`;
 

@@ -31,7 +31,7 @@ export interface AcceptServices {
  */
 export type AcceptPush = (context: PushContext, bytes: Uint8Array<ArrayBuffer>) => Promise<PushAnswer>;
 
-// The first attempt; one more when the targets were stale; one more when the push repeats a push older than 24 hours.
+// A push gets one attempt, one more when its targets were stale, and one more when it repeats a push older than 24 h.
 const MAX_ATTEMPTS = 3;
 
 /** Creates the function that accepts pushes (R-D1). @param parts opened once per process by `openPushService`. */
@@ -39,7 +39,7 @@ export function createAcceptPush(parts: AcceptServices): AcceptPush {
   // A re-send that arrives while the first push is in progress gets the answer of the first push.
   const underWay = new Map<string, Promise<AcceptedPush>>();
   return async (context, bytes) => {
-    // A large body is transferred to a thread; its length is then 0.
+    // Read first, because reading a large body transfers it to a thread and leaves its length at 0.
     const byteCount = bytes.length;
     const push = await parts.readers.read(bytes, context.isResendable);
     try {
@@ -106,5 +106,5 @@ async function storePush(
       }
     }
   }
-  throw new Error('expected a push to be stored, or found as a re-send, within 3 attempts');
+  throw new Error('the push was neither stored nor found as a re-send within 3 attempts');
 }

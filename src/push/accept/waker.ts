@@ -37,7 +37,7 @@ export function openWaker(wakeAll: (accountIds: readonly number[]) => Promise<un
       pushes = 0;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
-    // Runs synchronously after the last check of `wanted`, so that no account is missed.
+    // No `await` between the last check of `wanted` and this line: a wake-up between them would be missed.
     running = undefined;
   };
   return {

@@ -47,7 +47,7 @@ export interface EncodedPush {
   readonly hasVersionTags: boolean;
 }
 
-/** Maximum zones that an answer names, which keeps the header `Time-Zone` short. */
+/** Maximum number of zones that an answer names; this keeps the header `Time-Zone` short. */
 const MAX_TIME_ZONES = 20;
 
 /**

@@ -74,7 +74,7 @@ function parseBody(text: string, limits: PushLimits): readonly unknown[] {
   }
 }
 
-/** Replaces NaN and Infinity outside of strings with texts that JSON.parse can read, in linear time. */
+/** Replaces NaN and Infinity outside of strings, in linear time, with texts that JSON.parse can read. */
 function repairNonFinite(text: string): string {
   let quote = text.indexOf('"');
   let outside = 0;
@@ -145,6 +145,6 @@ function assertContainers(bytes: Uint8Array, { maxElements, maxReadings }: PushL
     if (byte === OPEN_BRACE || byte === OPEN_BRACKET) count += 1;
   }
   if (count <= max) return;
-  const message = `the body must have at most ${max} opening brackets of objects and arrays, also counted in strings, got ${count}; a push may have at most ${maxReadings} readings and ${maxElements} elements: send several pushes`;
+  const message = `the body must have at most ${max} opening brackets ({ and [, also those inside strings), got ${count}; a push may have at most ${maxReadings} readings and ${maxElements} elements: send several pushes`;
   throw new DomainError('body_too_large', message);
 }

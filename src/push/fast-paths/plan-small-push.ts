@@ -1,6 +1,6 @@
 /**
- * Converts a small plain push (plain-push.ts) that has no VersionTags and no tags from bytes to COPY tuples,
- * synchronously, if its targets are cached.
+ * Converts a small plain push (plain-push.ts) from bytes to COPY tuples, synchronously. The push must have no
+ * VersionTags and no tags, and its targets must be cached.
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -41,7 +41,7 @@ export function planSmallPush(
   return plain && { structureVersion: resolved.structureVersion, push: plain, timeZones };
 }
 
-/** @returns undefined when `work` throws a DomainError, because the push is invalid; the app then refuses the push. */
+/** @returns undefined when `work` throws a DomainError: the push is then invalid, and the app refuses the push. */
 function orRefused<Result>(work: () => Result): Result | undefined {
   try {
     return work();

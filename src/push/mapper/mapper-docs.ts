@@ -22,7 +22,7 @@ const mapper = z
     hasHeader: z.boolean().meta({ description: 'Whether the first row of CSV names the columns.' }),
     isEnabled: z
       .boolean()
-      .meta({ description: 'Whether pushes may use the mapper; when false, pushes get status 404.' }),
+      .meta({ description: 'Whether pushes may use the mapper; when false, pushes to it get status 404.' }),
     createdDate: instantSchema,
     modifiedDate: instantSchema,
   })

@@ -67,7 +67,7 @@ async function answer({ id, expression, body, maxBytes }: MapRequest): Promise<M
   return bytes > maxBytes ? { id, kind: 'too_large', bytes } : { id, kind: 'mapped', json: Buffer.from(json) };
 }
 
-/** @throws {BodyError} when the body is not in its format. */
+/** @throws {BodyError} when the body is not valid in `format`. */
 function parseBody({ format, hasHeader, bytes }: MapBody): unknown {
   const text = decode(bytes);
   switch (format) {

@@ -15,7 +15,10 @@ import type { BatchOperations } from './warn-of-refused.ts';
 
 /** Maximum number of batches examined, oldest first. The time of FIND_BLOCKED grows with the square of this number. */
 const MAX_EXAMINED = 200;
-/** Maximum number of examined batches that are searched. The search ends at a batch with a push that need not wait. */
+/**
+ * Maximum number of examined batches that are searched for pushes that need not wait. The search ends at the first
+ * batch with such a push.
+ */
 const MAX_TRIED = 5;
 
 // `blocked` contains the variables of all earlier batches. Batches that were accepted before migration 0042 have no

@@ -22,7 +22,7 @@ export interface NewOperation {
   readonly isReplay: boolean;
   /** COPY tuples of the readings; empty when no element was accepted. */
   readonly tuples: Buffer;
-  /** Ids of all variables in the tuples; may contain duplicates and the ids of other variables. */
+  /** Ids of all variables in the tuples; may contain duplicates, and ids of variables that are not in the tuples. */
   readonly variableIds: readonly number[];
   /** The plain pushes that share this row; absent when the row has one push. */
   readonly members?: OperationMembers;

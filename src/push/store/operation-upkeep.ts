@@ -23,7 +23,7 @@ const ORIGINS_PER_PASS = 10_000;
 /**
  * Deletes rows of `write_origin`: rows of pushes after `days` days, rows of files after `fileDays` days. A call deletes
  * a limited number of rows.
- * @returns the number of deleted records; 0 when no record is left to delete.
+ * @returns the number of deleted rows; 0 when no row is left to delete.
  */
 export async function purgeOldOrigins(database: Database, days: number, fileDays: number): Promise<number> {
   const { rowCount } = await database.query(

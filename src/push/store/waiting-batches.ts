@@ -11,7 +11,7 @@ import { STAMP_COLUMNS, stampsLiteral } from '../../points/origins/record-origin
 import { variableSet } from '../../points/variable-set-codec.ts';
 import type { WriteResult } from '../../points/write/write-points.ts';
 
-/** Maximum readings of a small batch. A year of quarter-hourly readings is a large batch. */
+/** Maximum number of readings in a small batch. A year of quarter-hourly readings is a large batch. */
 export const SMALL_BATCH_ROWS = 20_000;
 
 const TAKE_BATCHES = `

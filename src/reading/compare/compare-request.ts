@@ -16,7 +16,7 @@ export interface CompareRequest {
   readonly left: ReadRequest;
   /** The right version: the latest version when the query gives neither `rightVersion` nor `rightAsOf`. */
   readonly right: VersionRequest;
-  /** Maximum rows in the answer; undefined for no maximum. The summary always counts all rows. */
+  /** Maximum number of rows in the answer; undefined for no maximum. The summary always counts all rows. */
   readonly limit: number | undefined;
   readonly offset: number;
   /** Zone of the dates in the answer; undefined for UTC. */

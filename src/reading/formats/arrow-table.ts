@@ -42,13 +42,13 @@ class Pieces extends AsyncByteQueue {
 }
 
 /**
- * Minimum rows of a record batch. A record batch has fewer rows when it is the last, or when the next batch of the table
- * would bring it above MAX_ROWS.
+ * Minimum number of rows of a record batch. A record batch has fewer rows when it is the last, or when the next batch
+ * of the table would bring it above MAX_ROWS.
  */
 const MIN_ROWS = 4096;
 /**
- * Maximum rows of a record batch, so that indexes into the dictionary of its values fit into a signed integer of 16
- * bits. A batch of the table is not split, so it must not have more rows than this.
+ * Maximum number of rows of a record batch. With this maximum, every index into the dictionary of the values fits into
+ * a signed integer of 16 bits. A batch of the table is not split, so it must not have more rows than this.
  */
 const MAX_ROWS = 2 ** 15 - 1;
 

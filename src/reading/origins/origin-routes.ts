@@ -26,7 +26,7 @@ export interface OriginServices {
   ): Promise<readonly (readonly Origin[])[]>;
   /** @returns the files by id, with the members that the caller may see; a deleted file has no entry. */
   findFiles(queryable: Queryable, caller: Caller, fileIds: readonly string[]): Promise<ReadonlyMap<string, Origin>>;
-  /** @returns the runs of the variable, by VersionTimestamp. */
+  /** @returns for each VersionTimestamp, the run that wrote the version; no entry when there is none. */
   findRuns(
     queryable: Queryable,
     accountId: number,

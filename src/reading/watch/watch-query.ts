@@ -5,8 +5,8 @@ import { flagParameter, named, textParameter } from '../../platform/http/query-p
 import { READ_QUERY } from '../../selection/read-parameters.ts';
 
 /**
- * Maximum variables per stream. The cursor grows with the variables, a browser sends it back in a header, and Node
- * accepts at most 16 KiB of headers.
+ * Maximum number of variables per stream. The cursor grows with this number. A browser sends the cursor back in a
+ * header, and Node accepts at most 16 KiB of headers.
  */
 export const MAX_STREAM_VARIABLES = 250;
 

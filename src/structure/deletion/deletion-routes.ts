@@ -14,8 +14,8 @@ export type AuditRemoval = WriteAuditEntry<`${Resource['kind']}Deleted`>;
 
 /**
  * Deletes a site, source or variable with everything below it.
- * @param hard null means that the deletion is refused when the resource has children, or when a calculated variable
- * reads it.
+ * @param hard the job of a hard deletion. null means a deletion that is refused when the resource has children, or when
+ * a calculated variable reads it.
  */
 export type Remove = (
   transaction: Transaction,

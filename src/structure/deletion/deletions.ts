@@ -155,7 +155,7 @@ export async function continueDeletion(database: Database): Promise<boolean> {
     if (!taken) throw error;
     await database.query(POSTPONE, [taken.id]);
     const { id, kind, targetId } = taken;
-    throw new Error(`a step of the deletion ${id} of ${kind} ${targetId} failed and is tried again`, { cause: error });
+    throw new Error(`a step of the deletion ${id} of ${kind} ${targetId} failed; it will be retried`, { cause: error });
   }
   return taken !== undefined;
 }

@@ -132,7 +132,7 @@ export const EXCHANGE_OPERATIONS: readonly Operation[] = [
     ...{ method: 'post', path: '/structure/import', operationId: 'importStructure', tag, access: MANAGERS },
     summary: 'Import a document',
     description:
-      'Creates and changes catalogue entries, forms, sites, sources and variables in the background, all rows or none. A row finds its resource by key; absent members keep their value, null and empty cells clear. Importing the same document again changes nothing. Nothing is deleted.',
+      'Creates and changes catalogue entries, forms, sites, sources and variables in the background, all rows or none. A row finds its resource by key; an absent member keeps its value; null or an empty cell clears the member. Importing the same document again changes nothing. Nothing is deleted.',
     query: IMPORT_QUERY,
     body: {
       types: {

@@ -54,7 +54,7 @@ export function findFormProblems(
   const problems: FormProblem[] = [];
   for (const error of validate.errors ?? []) {
     const keys = keysOf(form, error);
-    // `describe` takes longer than `keysOf`, and values may have thousands of unwanted problems.
+    // Describes wanted problems only: values may have thousands of others, and `describe` takes longer than `keysOf`.
     if (isWanted(keys)) problems.push({ keys, message: describe(form, error) });
     if (problems.length === MAX_PROBLEMS) break;
   }

@@ -7,7 +7,7 @@ export interface VersionInUse {
   readonly version: string | null;
   readonly firstVersionTimestamp: string;
   readonly lastVersionTimestamp: string;
-  /** Number of stored values: with a tag at most one for each date, without a tag possibly several. */
+  /** Number of stored values. With a VersionTag, a date has at most one value; without, it may have several. */
   readonly pointCount: number;
 }
 

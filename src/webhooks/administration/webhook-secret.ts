@@ -8,7 +8,7 @@ const GENERATED_BYTES = 32;
 
 export const SECRET_RULE = `must be ${PREFIX} followed by the base64 of ${MIN_BYTES} to ${MAX_BYTES} bytes`;
 
-/** Whether the text is a secret in this format (R-I3). */
+/** @returns true when the text is a signing secret of the form that `SECRET_RULE` states (R-I3). */
 export function isSecret(text: string): boolean {
   if (!text.startsWith(PREFIX)) return false;
   const base64 = text.slice(PREFIX.length);

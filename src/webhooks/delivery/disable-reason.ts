@@ -1,4 +1,4 @@
-/** Texts that say why the service disabled a webhook, and the part of the webhook's URL that a mail may show. */
+/** Texts that say why the service disabled a webhook, and the part of the webhook's URL that an email may show. */
 
 export type DisableReason =
   | { readonly kind: 'gone' }
@@ -21,7 +21,7 @@ const FAILING: Readonly<Record<Language, (days: number) => string>> = {
   de: (days) => `${days} ${days === 1 ? 'Tag' : 'Tage'} lang konnte nichts zugestellt werden.`,
 };
 
-/** @returns a clause that states the reason, in the language; the mail puts it after a colon. */
+/** @returns a clause in `language` that states the reason; the email puts the clause after a colon. */
 export function disableReason(reason: DisableReason, language: Language): string {
   return reason.kind === 'gone' ? GONE[language] : FAILING[language](reason.days);
 }

@@ -1,6 +1,7 @@
 /**
  * Disables a webhook whose receiver answered 410 or failed for days (R-I3). The same transaction ends the waiting
- * attempts of the webhook, and queues a mail to every manager of the account who has a mail address and is not locked.
+ * attempts of the webhook, and queues an email to every manager of the account who has an email address and is not
+ * locked.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { queueMail } from '../../platform/mail/mail-outbox.ts';

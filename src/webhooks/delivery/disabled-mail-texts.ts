@@ -1,4 +1,4 @@
-/** Text of the mail to managers whose webhook the service disabled (R-I3). */
+/** Text of the email to managers whose webhook the service disabled (R-I3). */
 import type { MailTexts } from '../../platform/mail/mail-text.ts';
 
 export const WEBHOOK_MAIL_TEXTS = {

@@ -18,7 +18,7 @@ export interface OutcomeWriter {
 
 export interface OutcomeWriterOptions {
   readonly store: (ended: readonly EndedAttempt[]) => Promise<void>;
-  /** Milliseconds after the end of an attempt during which the write of its outcome is retried after service faults. */
+  /** After a service fault, a write of an outcome is retried until this many milliseconds after the attempt ended. */
   readonly patienceMs: number;
   readonly log: Log;
 }

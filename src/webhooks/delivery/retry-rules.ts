@@ -12,7 +12,7 @@ export interface TryEnd {
 }
 
 export interface RetryPolicy {
-  /** Back-off: seconds from each failed attempt to the next; its length is the number of retries. */
+  /** Back-off: seconds from each failed attempt to the next. The array has one element for each retry. */
   readonly delaysSec: readonly number[];
   /** Maximum pause before a probe of a receiver that is down; `Retry-After` may ask for more. */
   readonly maxProbePauseMs: number;
@@ -86,7 +86,7 @@ export function planProbePause(attempt: number, { delaysSec, maxProbePauseMs }: 
 
 const MIN_REPEAT_MS = 60_000;
 const MAX_REPEAT_MS = 3_600_000;
-/** Maximum age of a message at which an internal error repeats the attempt. Above it, the attempt counts as failed. */
+/** Maximum age of a message whose attempt is repeated after an internal error. Above it, the attempt has failed. */
 const MAX_REPEAT_AGE_MS = 86_400_000;
 
 /**

@@ -143,7 +143,7 @@ function readJson(before: JsonState, text: string): JsonState {
   return { isInString, escapeLeft };
 }
 
-/** Does not follow inherited members. @returns undefined when the path does not exist. */
+/** @returns the value at a path of own members; undefined when the path does not exist. */
 function findValue(values: unknown, path: readonly (string | number)[]): unknown {
   let value = values;
   for (const step of path) {

@@ -6,7 +6,7 @@ import { type ConnectOptions, connectGuarded } from './connect-guarded.ts';
 
 const MAX_FREE_PER_HOST = 4;
 const MAX_FREE = 64;
-// Time for which an idle connection is kept: shorter than most servers keep it, so that few connections are stale.
+// Time for which an idle connection is kept. Most servers keep one longer, so few connections are stale when reused.
 const FREE_MS = 4000;
 
 const POOL: http.AgentOptions = {

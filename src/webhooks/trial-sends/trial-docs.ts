@@ -35,7 +35,7 @@ export const TRIAL_OPERATIONS: readonly Operation[] = [
         examples: [{ url: 'https://receiver.example/points', eventType: 'DataPointsWritten' }],
       }),
     ),
-    answers: [answersJson('The test was queued.', started, { headers: { Location: 'URL of its result.' } })],
+    answers: [answersJson('The test was queued.', started, { headers: { Location: 'URL of the test result.' } })],
   },
   {
     ...{ method: 'get', path: '/account/webhooks/test/:id', operationId: 'getWebhookTest', tag, access: MANAGERS },

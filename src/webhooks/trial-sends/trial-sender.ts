@@ -46,7 +46,7 @@ export interface TrialSender {
 }
 
 const CONCURRENCY = 16;
-/** Maximum concurrent trial sends of one account: hanging receivers of one account leave capacity for the others. */
+/** Maximum number of concurrent trial sends of one account, so that its hanging receivers leave capacity to others. */
 const ACCOUNT_CONCURRENCY = 4;
 
 /** @returns the queue key of a trial send; it contains the account id, so that limiting an account needs no query. */

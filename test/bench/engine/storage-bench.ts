@@ -80,7 +80,7 @@ async function timed(name: string, work: () => Promise<unknown>): Promise<void> 
   process.stdout.write(`storage: ${name} in ${((performance.now() - startMs) / 1000).toFixed(1)} s\n`);
 }
 
-/** Variables per INSERT, and concurrent INSERTs. */
+/** Number of variables per INSERT, and number of concurrent INSERTs. */
 const LOAD = { variables: 10, statements: 2 };
 
 /**
@@ -164,7 +164,7 @@ async function timeRevisions(
     'a revised year': await alternate(
       ROUNDS.year,
       (round, year) => revise(database, forYears[round % forYears.length] ?? 0, year, YEAR_POINTS),
-      // Compresses again after every variable has been revised, so that the next round finds compressed batches.
+      // Compresses again when all variables have been revised, so that the next round finds compressed batches.
       async (round) => {
         if (round > 0 && round % forYears.length === 0) await compressRest(database);
       },
@@ -192,7 +192,7 @@ async function alternate(
   return pairs;
 }
 
-/** Writes the first `count` points of a period: a random walk with two decimals. */
+/** Writes `count` points from `fromMicros` on: a random walk with two decimals. */
 async function revise(database: Database, variableId: number, { fromMicros }: Year, count: number): Promise<void> {
   let hundredths = 5000;
   const entries = Array.from({ length: count }, (_, index) => {

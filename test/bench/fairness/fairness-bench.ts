@@ -25,7 +25,7 @@ interface RunningService {
   readonly pid: number;
 }
 
-/** A measured case, with the medians of the load of account A. */
+/** A measured case, with the median figures of account A's load: answers per second and processor cores. */
 type FairnessFigure = Figure & LoadReport;
 
 /** Starts roles in a process of their own, runs `bench` and ends the process. */

@@ -14,7 +14,7 @@ const MAX_GROWTH_MB = 200;
 const VARIABLES = 50;
 const CSV_BYTES = 200 << 20;
 const XLSX_ROWS = 1_000_000;
-// Characters of each cell in an ignored fourth column, which makes the sheet about one gibibyte large.
+// Number of characters in each cell of a fourth column, which is ignored and makes the sheet about one gibibyte large.
 const NOTE_CHARACTERS = 950;
 const DAYS_1970 = 25_569;
 const MILLIS_PER_DAY = 86_400_000;

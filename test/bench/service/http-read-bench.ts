@@ -141,7 +141,7 @@ function readBytes(address: string, agent: Agent, headers: Readonly<Record<strin
   });
 }
 
-/** Each round pushes the last day with values of another length, and reads the day until the answer changes in size. */
+/** Each round pushes longer values for the last day, and reads the day until the size of the answer changes. */
 async function benchCorrection(api: ApiClient, read: (query: string) => Promise<number>, id: number): Promise<Figure> {
   const day = `variableId=${id}&from=2025-12-31T00:00:00Z&to=2026-01-01T00:00:00Z&format=csv&displayLevel=ValueVariableDate`;
   const pairs: (readonly [number, number])[] = [];

@@ -18,7 +18,7 @@ const ROUNDS = 5;
 const PUSHES = 5;
 const ELEMENTS = 100;
 const READINGS = 1000;
-/** Elements of a push of nearly 50 MiB. */
+/** Number of elements of the largest push, whose body has nearly 50 MiB. */
 const MOST_ELEMENTS = 1000;
 const MOST_DELAY_MS = 50;
 const QUARTER_MILLIS = 900_000;

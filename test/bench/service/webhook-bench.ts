@@ -78,7 +78,7 @@ async function startReceivers(): Promise<{ readonly process: ChildProcess; reado
   return { process: child, urls: ports.map((port) => `http://127.0.0.1:${port}/hook`) };
 }
 
-// Other benchmarks may have left attempts to deliver to receivers that no longer run.
+// Other benchmarks may have left waiting attempts, whose receivers no longer run; these attempts are ignored.
 const OWN = `from webhook_attempt join webhook on webhook.id = webhook_id and webhook.name = 'bench'`;
 
 /** @returns messages per second, from the wake-up until the end of the last delivery is committed. */

@@ -287,7 +287,7 @@ describe('admin: invalid arguments', () => {
     ['--language', 'xx', 'must be an ISO 639-1 language code such as en, got "xx"'],
     ['--time-zone', 'Mars', 'must be an IANA or Windows time zone, got "Mars"'],
     ['--currency', 'euro', 'must be an ISO 4217 currency code such as EUR, got "EURO"'],
-  ])('the error for a refused %s of create-account begins with the option (§5)', async (option, value, rule) => {
+  ])('when create-account refuses %s, the error begins with that name (§5)', async (option, value, rule) => {
     const words = ['create-account', '--name', 'X', '--manager', 'a@x.example', option, value];
     await expect(admin(...words)).rejects.toMatchObject({ message: `${option} ${rule}` });
   });
@@ -313,7 +313,7 @@ describe('admin: as a process', { timeout: 90_000 }, () => {
     return { code, stdout, stderr };
   };
 
-  it('--password-stdin sets a password that gets tokens immediately and is printed nowhere (§5)', async () => {
+  it('--password-stdin sets a password with which the user gets tokens immediately; the command does not print it (§5)', async () => {
     const words = ['create-account', '--name', 'Read', '--manager', 'meg@read.example', '--client', 'read-client'];
     const { code, stdout, stderr } = await runWithInput(`${CHOSEN}\nnot read\n`, ...words, '--password-stdin');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -334,9 +334,9 @@ describe('admin: as a process', { timeout: 90_000 }, () => {
   it.each([
     ['too short', 'short\n', 'the password on standard input must have at least 10 characters'],
     [
-      'the mail address',
+      'the email address',
       'eve@read.example\n',
-      'the password on standard input must not be the user name or mail address',
+      'the password on standard input must not be the user name or email address',
     ],
     ['too long', `${'x'.repeat(201)}\n`, 'the password on standard input must have at most 200 characters'],
     ['missing', '', 'the password on standard input must have at least 10 characters'],

@@ -131,7 +131,7 @@ describe('accounts: accepting an invitation (§3)', () => {
     expect((await createTestClient(api.origin).post('/account/user/register', undefined)).status).toBe(400);
   });
 
-  it('an existing user who has proven the mail address joins the account and keeps role and password (R-B10)', async () => {
+  it('an existing user who has proven the email address joins the account and keeps role and password (R-B10)', async () => {
     const id = await addPerson(api, 'sofia@south.example', {
       accountIds: [api.otherAccountId],
       email: 'sofia@south.example',
@@ -145,7 +145,7 @@ describe('accounts: accepting an invitation (§3)', () => {
     expect((await client.get('/account/audit')).status).toBe(403);
   });
 
-  /** A manager of South creates the user `userName` with the mail address `{userName}.evil`, and sets the password. */
+  /** A manager of South creates the user `userName` with the email address `{userName}.evil`, and sets the password. */
   async function plant(userName: string): Promise<string> {
     await api.stranger.post('/account/user/create', { userName, email: `${userName}.evil` });
     const credentials = await mailbox.next(`${userName}.evil`);
@@ -157,7 +157,7 @@ describe('accounts: accepting an invitation (§3)', () => {
   }
   const PLANTED = 'known to another person';
 
-  it('an existing user is refused when the user name is the invited address but the mail address differs (R-B8, R-B10)', async () => {
+  it('an existing user is refused when the user name is the invited address but the email address differs (R-B8, R-B10)', async () => {
     const id = await plant('vera@north.example');
     await invite('vera@north.example');
     const link = linkIn(await mailbox.next('vera@north.example'));
@@ -172,7 +172,7 @@ describe('accounts: accepting an invitation (§3)', () => {
     expect(rows).toEqual([{ account_id: api.otherAccountId }]);
   });
 
-  it('an existing user who never proved the mail address loses the password and gets a temporary one (R-B8, R-B10)', async () => {
+  it('an existing user who never proved the email address loses the password and gets a temporary one (R-B8, R-B10)', async () => {
     const email = 'vicky@north.example';
     const id = await plant(email);
     await api.stranger.post(`/account/user/${id}`, { email });
@@ -205,7 +205,7 @@ describe('accounts: accepting an invitation (§3)', () => {
   });
 });
 
-it('accounts: a delayed password mail goes only to the new address when the address of the user was changed (R-B10, R-B12)', async () => {
+it('accounts: a delayed password email goes only to the new address when the address of the user was changed (R-B10, R-B12)', async () => {
   const [old, email] = ['typo@north.exampel', 'typo@north.example'];
   await api.manager.post('/account/user/create?delayToSendEmail=72', { userName: 'typo', email: old });
   await api.manager.post(`/account/user/${await userIdOf(api, 'typo')}`, { email });

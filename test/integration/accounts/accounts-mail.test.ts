@@ -70,7 +70,7 @@ const untilState = (to: string, state: string) =>
   });
 const makeDue = (to: string) => database.query('update mail set not_before_date = now() where to_address = $1', [to]);
 
-describe('accounts: a mail', () => {
+describe('accounts: an email', () => {
   it('is sent as text and HTML, in the recipient’s language, with the account’s sender name (R-B10)', async () => {
     const accountId = await addAccount(database, 'North');
     await database.query(
@@ -156,7 +156,7 @@ describe('accounts: a mail', () => {
   it('is sent by another process when the lease of a stalled process ends; the stalled process cannot record a result (R-B10, R-K3)', async () => {
     await queueMail(database, mailTo('orphan@x.example'));
     const orphan = await claimMail(database, 60_000);
-    if (orphan?.to !== 'orphan@x.example') throw new Error('the mail was not claimed');
+    if (orphan?.to !== 'orphan@x.example') throw new Error('the email was not claimed');
     const sender = startSender();
     await queueMail(database, mailTo('behind@x.example'));
     await mailbox.next('behind@x.example');

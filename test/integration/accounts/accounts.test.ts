@@ -155,7 +155,7 @@ describe('accounts: PUT /account', () => {
 
 describe('accounts: features and secondary accesses of the account', () => {
   it.each(['/account/features', '/account/secondaryAccesses'])(
-    '%s lists entries with the level Admin for a manager, and answers 403 to a USER (§4.1, R-C3)',
+    '%s shows a manager every entry with the level Admin, and answers 403 to a USER (§4.1, R-C3)',
     async (path) => {
       const { status, body } = await api.manager.get<readonly Account[]>(path);
       expect(status).toBe(200);

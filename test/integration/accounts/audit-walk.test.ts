@@ -71,7 +71,7 @@ const accept =
   (path: string, query: string): Deed =>
   async () => {
     const id = await invitation();
-    // Sending the mail would create the token and set its expiry. Without a mail server, this statement does both.
+    // Sending the email would create the token and set its expiry. Without a mail server, this statement does both.
     await api.database.query(
       `update invitation set token_hash = $2, expires_date = now() + interval '1 day' where id = $1`,
       [id, hashLinkToken(id)],

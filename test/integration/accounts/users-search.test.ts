@@ -90,7 +90,7 @@ describe('accounts: GET /account/users', () => {
     ['nobody', []],
     [' ', EVERYBODY],
   ])(
-    'SearchText %j is searched in pseudo, names and mail address, ignoring case and accents (§4.3)',
+    'SearchText %j is searched in pseudo, names and email address, ignoring case and accents (§4.3)',
     async (text, found) => {
       expect(await find(`?SearchText=${encodeURIComponent(text)}`)).toEqual(found);
     },

@@ -264,7 +264,7 @@ describe('calculation: several formulas (R-H1)', () => {
     expect(await scriptsFor(NOON - HOUR)).toEqual(['before', 'after']);
   });
 
-  test('one run stores from each formula only the dates in its validity period (R-H1)', async () => {
+  test('one run of two formulas stores the results of each formula only at dates in the validity period of this formula (R-H1)', async () => {
     const source = await addHourly(24);
     const variableId = await calculations.addCalculated(twoFormulas(source));
     await calculations.change(source, [NOON]);
@@ -323,7 +323,7 @@ describe('calculation: schedules (R-H5)', () => {
     return variableId;
   };
 
-  test('a schedule fires once in the time zone of the source, even at a time the clock skips (R-H5)', async () => {
+  test('a schedule fires by the local time of the source, and fires once at a local time that the clock skips (R-H5)', async () => {
     await setZone('Europe/Brussels');
     const variableId = await addScheduled(scheduled('30 2 * * *'), '2026-03-28T12:00:00Z');
     await fireAt('2026-03-29T00:59:59Z');

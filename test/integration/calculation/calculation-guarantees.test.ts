@@ -105,7 +105,7 @@ describe('calculation: a chain of five variables', () => {
     // All variables wait for a run at the same time; each run but the last also requests a run of the next variable.
     await forceRuns(store.database, chain, { to: new Date((dates.at(-1) ?? 0) / 1000).toISOString() });
     for (let turn = 0; turn < CHAIN; turn += 1) {
-      // Claims the variables in reverse order, although no variable may run before its input.
+      // Tries to claim the variables in reverse order; a variable must nevertheless not run before its input.
       for (const variableId of chain.toReversed()) await calculations.runWith(variableId, passOn);
       await calculations.relay();
     }

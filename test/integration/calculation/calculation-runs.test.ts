@@ -173,7 +173,7 @@ describe('calculation: a run that was abandoned', () => {
   });
 
   test.each(['before', 'after'] as const)(
-    'a new request for other dates, made %s a worker tries to repeat the run, is delayed until the repetition is due; its attempt stays 0 (R-H5)',
+    'a new request for other dates, made %s a worker tries to repeat the run, is delayed until the repetition is due; the attempt of the request stays 0 (R-H5)',
     async (order) => {
       const variableId = await addCalculated([]);
       await force(variableId, OLD);

@@ -269,7 +269,7 @@ it('files: the files of an account are processed in the order in which their upl
   expect(rows).toEqual([{ value: 1 }, { value: 2 }, { value: 3 }]);
 });
 
-it('files: the rows of a file are written after the pushes to the same variables that were accepted before the processing of the file began (R-D6)', async () => {
+it('files: the rows of a file are written only after all pushes to the same variables that were waiting when the processing of the file began (R-D6)', async () => {
   const { database, accountId } = stack.api;
   const addBatch = (variables: string) =>
     database.query(`insert into push_batch (account_id, rows, variables) values ($1, '', $2)`, [accountId, variables]);

@@ -345,7 +345,7 @@ describe('files: an uploaded file', () => {
     for (const { answer } of followers) expect(await answer.text()).toMatch(/^event: progress\n.*event: end\n/s);
   });
 
-  it('notifies a webhook that is limited to one variable only when a row of that variable, anywhere in the file, was ingested (R-I1, R-I2)', async () => {
+  it('notifies a webhook whose filter names one variable if a row of that variable was ingested anywhere in the file, and otherwise does not (R-I1, R-I2)', async () => {
     const { accountId, database, parts } = stack.api;
     const [first, second, third] = [await newVariable(), await newVariable(), await newVariable()];
     const addWebhook = async (variableId: number) => {

@@ -179,8 +179,8 @@ it('grpc: ReadLast gives the same points or the same error code as GET /data for
     expect(grpc, JSON.stringify(toMessage(asked))).toEqual(rest);
     if (Array.isArray(rest) && rest.length > 0) filled += 1;
   };
-  // Most requests find nothing or are refused. So at least 300 requests run, and further requests, up to 1,000 in all,
-  // until more than 50 have returned points.
+  // Most requests find nothing or are refused. So the test makes at least 300 requests, and continues until more than
+  // 50 requests have returned points, or until it has made 1,000 requests.
   for (let round = 1; round <= 3 || (filled <= 50 && round <= 10); round += 1) {
     await fc.assert(fc.asyncProperty(question, fc.nat(1), check), { numRuns: 100 });
   }

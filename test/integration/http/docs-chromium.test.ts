@@ -141,7 +141,8 @@ describe.skipIf(program === undefined)(
     it('requests nothing from other origins, and logs no error except the 401 of a call without a token (R-A9)', () => {
       const origins = new Set(chromium.requests.map((address) => new URL(address).origin));
       expect([...origins].filter((origin) => origin !== 'null')).toEqual([api.origin]);
-      // Ignores the 401 and Chromium's advice on forms. A violation of the policy or an exception fails the test.
+      // Ignores the 401 of the call without a token and Chromium's advice on forms. A violation of the
+      // Content-Security-Policy or an exception fails the test.
       const refused = /"source":"network".*401|"source":"recommendation"|"code":"GenericIssue"/;
       expect(chromium.tab.complaints.filter((text) => !refused.test(text))).toEqual([]);
     });

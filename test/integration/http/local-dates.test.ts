@@ -41,7 +41,7 @@ describe('dates without a zone', () => {
   test('in pushes: the answers to a push and to its repetition name the zones of the sources (R-A11, R-D4)', async () => {
     const both = [reading(variableId, MIDNIGHT), reading(inLisbon, MIDNIGHT)];
     expect(await zoneOf('POST', '/api/data', [reading(variableId, MIDNIGHT)])).toBe('Europe/Brussels');
-    // The small-push handler answers the second push, because its caller is cached.
+    // The small-push handler answers this second push, because the first push cached the caller.
     expect(await zoneOf('POST', '/api/data', [reading(variableId, MIDNIGHT)])).toBe('Europe/Brussels');
     expect(await zoneOf('POST', '/api/data', both)).toBe('Europe/Brussels, Europe/Lisbon');
     for (const _repeat of [1, 2]) {

@@ -1,7 +1,8 @@
 /**
- * A password change revokes the cached credentials of HTTP Basic on push, the refresh tokens, and all sessions except the
- * session that makes the change. A reset by the link in a mail also revokes the access tokens. While a user is locked,
- * cached credentials are refused. A password grant fails when the password changes while the grant is in progress.
+ * A password change revokes the cached credentials of HTTP Basic on push, the refresh tokens, and all sessions except
+ * the session that makes the change. A reset by the link in an email also revokes the access tokens. While a user is
+ * locked, cached credentials are refused. A password grant fails when the password changes while the grant is in
+ * progress.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addClaim } from '../../../src/accounts/members/claims.ts';
@@ -55,7 +56,7 @@ async function choose(browser: Browser, address: string): Promise<void> {
   await browser.submit(page, { newPassword: CHOSEN, repeatedPassword: CHOSEN });
 }
 
-/** Changes the password by the link in a mail. */
+/** Changes the password by the link in an email. */
 async function reset(name: string, userId: string): Promise<void> {
   const { token } = await makePasswordReset(api.database, userId, `${name}@north.example`);
   await choose(createBrowser(), `${api.origin}/realms/tidemark/reset-password?token=${token}`);
@@ -82,7 +83,7 @@ const refresh = (token: unknown) =>
 
 describe('identity: cached push credentials', () => {
   it.each([
-    ['by the link in a mail', 'rita', reset],
+    ['by the link in an email', 'rita', reset],
     ['on the password page', 'paul', async (name: string) => change(await signInBrowser(name), name)],
   ])(
     'are invalid in every process after the password is changed %s; the new password works (R-B7, R-B5)',

@@ -1,4 +1,4 @@
-/** Attacks on the pages, attacks with stolen tokens, and attacks through mails and logs. */
+/** Attacks on the pages, attacks with stolen tokens, and attacks through emails and logs. */
 import { Writable } from 'node:stream';
 import { Hono } from 'hono';
 import { pino } from 'pino';
@@ -118,7 +118,7 @@ describe('identity: a stolen refresh token', () => {
 });
 
 describe('identity: mails', () => {
-  it('line breaks in names add neither headers nor recipients to a mail (R-B10)', async () => {
+  it('line breaks in names add neither headers nor recipients to an email (R-B10)', async () => {
     const injected = 'North\r\nBcc: spy@evil.example\r\nX-Spy: 1';
     await api.manager.put('/account', { name: injected, emailSettings: { senderName: injected } });
     await api.manager.post('/account/invitations', { email: 'ines@north.example', firstName: injected });
@@ -158,7 +158,7 @@ describe('identity: requesting a new password', () => {
     expect(await ask('nobody')).toBe(answer);
   });
 
-  it('the owner of an address gets a link by mail, even when the address is the user name of another user (R-B11)', async () => {
+  it('the owner of an address gets a link by email, even when the address is the user name of another user (R-B11)', async () => {
     await addPerson(api, 'olga', { email: 'olga@north.example' });
     await addPerson(api, 'olga@north.example', { email: 'spy@evil.example' });
     await ask('olga@north.example');
@@ -166,7 +166,7 @@ describe('identity: requesting a new password', () => {
     expect(linkIn(await mailbox.next('spy@evil.example'))).toContain('/reset-password?token=');
   });
 
-  it('at most three mails to a user are queued within 15 minutes (R-B11, R-B15)', async () => {
+  it('at most three emails to a user are queued within 15 minutes (R-B11, R-B15)', async () => {
     await addPerson(api, 'busy', { email: 'busy@north.example' });
     const answer = await ask('busy');
     for (let count = 1; count < 5; count++) expect(await ask('busy')).toBe(answer);
@@ -183,7 +183,7 @@ describe('identity: requesting a new password', () => {
 });
 
 describe('identity: the log of requests', () => {
-  it('the log contains no token of a query or a header (R-K4)', async () => {
+  it('the log contains no token that a request has in its query or in a header (R-K4)', async () => {
     let written = '';
     const log = pino(
       new Writable({

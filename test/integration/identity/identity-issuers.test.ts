@@ -97,7 +97,7 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, EX
     expect(undecided).toContain('the user idle has no access to an active account; send a token with this claim');
   });
 
-  it('a verified mail address identifies a user only with EXTERNAL_USERS=email; an unverified address, or an address of two users, never does (R-B5)', async () => {
+  it('a verified email address identifies a user only with EXTERNAL_USERS=email; an unverified address, or an address of two users, never does (R-B5)', async () => {
     const verified = { sub: 'e-1', email: 'UMA@north.example', email_verified: true };
     expect(await call({ ...verified, sub: 'e-0', email_verified: false })).toBe(401);
     expect(await call(verified)).toBe(how === 'email' ? 200 : 401);
@@ -110,7 +110,7 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, EX
     expect(await call({ sub: 'M-1' })).toBe(status);
   });
 
-  it('only EXTERNAL_USERS=email links a sub to the user with the token’s mail address, and the link stays when another user gets the address (R-B5)', async () => {
+  it('only EXTERNAL_USERS=email links a sub to the user with the token’s email address, and the link stays when another user gets the address (R-B5)', async () => {
     const linked = async () => {
       await call({ sub: 'l-1', email: 'uma@north.example', email_verified: true });
       const sql = `select user_id as id from user_identity where issuer = $1 and subject = 'l-1'`;

@@ -63,7 +63,7 @@ describe('Keycloak: creating a user', () => {
     expect(rows).toEqual([{ password_hash: null }]);
   });
 
-  it('is refused and stores no user when another user at Keycloak has the mail address (R-B2)', async () => {
+  it('is refused and stores no user when another user at Keycloak has the email address (R-B2)', async () => {
     await create('first');
     const taken = await create('second', { email: 'first@north.example' });
     expect(taken).toMatchObject({ status: 409, body: { code: 'conflict' } });
@@ -94,14 +94,14 @@ describe('Keycloak: creating a user', () => {
   it('mails no temporary password after the user has chosen a password (R-B10)', async () => {
     await create('quick', { email: 'quick@north.example' });
     await mailbox.next('quick@north.example');
-    // The mail may arrive before the sender has stored the state `Sent`.
-    await eventually('the end of the mail', async () => (await stateOf('quick@north.example')) === 'Sent');
+    // The email may arrive before the sender has stored the state `Sent`.
+    await eventually('the end of the email', async () => (await stateOf('quick@north.example')) === 'Sent');
     const user = inKeycloak('quick');
     keycloak.users.set(user?.id ?? '', { ...(user as NonNullable<typeof user>), requiredActions: [] });
     await api.database.query(
       `update mail set state = 'Waiting', not_before_date = now() where to_address = 'quick@north.example'`,
     );
-    await eventually('the mail to be left out', async () => (await stateOf('quick@north.example')) === 'Obsolete');
+    await eventually('the email to be left out', async () => (await stateOf('quick@north.example')) === 'Obsolete');
   });
 });
 
@@ -119,7 +119,7 @@ describe('Keycloak: changes by a manager', () => {
     });
   });
 
-  it('a new mail address becomes unverified at Keycloak; other changes leave the address verified (R-B5, R-B10)', async () => {
+  it('a new email address becomes unverified at Keycloak; other changes leave the address verified (R-B5, R-B10)', async () => {
     await create('vera');
     const user = inKeycloak('vera');
     keycloak.users.set(user?.id ?? '', { ...(user as NonNullable<typeof user>), emailVerified: true });
@@ -132,7 +132,7 @@ describe('Keycloak: changes by a manager', () => {
 
   it('adding a claim does not call Keycloak (R-B5)', async () => {
     const id = await userIdOf(api, 'wanda');
-    await eventually('the mails to all created users', async () => {
+    await eventually('the emails to all created users', async () => {
       const soon = `state = 'Waiting' and not_before_date < now() + interval '10 min'`;
       return (await api.database.query(`select from mail where ${soon}`)).rowCount === 0;
     });
@@ -167,7 +167,7 @@ describe('Keycloak: changes by a manager', () => {
     expect((await client.get('/account')).status).toBe(200);
   });
 
-  it('resetting the password of a user who is locked without an end date gets 409 and sends no mail (R-A5, R-B11)', async () => {
+  it('resetting the password of a user who is locked without an end date gets 409 and sends no email (R-A5, R-B11)', async () => {
     await create('stuck');
     const id = await userIdOf(api, 'stuck');
     await api.manager.post(`/account/user/${id}/lock`, { isLocked: true });

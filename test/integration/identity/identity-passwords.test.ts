@@ -35,7 +35,7 @@ const choose = (browser: Browser, page: BrowserPage, password: string, more = {}
 describe('identity: POST /account/user/create', () => {
   const create = (body: Body, query = '') => api.manager.post(`/account/user/create${query}`, body);
 
-  it('creates a user, who gets a temporary password by mail (§4.2, R-B10)', async () => {
+  it('creates a user, who gets a temporary password by email (§4.2, R-B10)', async () => {
     const created = await create({ userName: 'new', email: 'new@north.example', language: 'de', pseudo: 'n' });
     expect(created).toMatchObject({ status: 200, body: undefined });
     const id = await userIdOf(api, 'new');
@@ -48,12 +48,12 @@ describe('identity: POST /account/user/create', () => {
     expect(rows).toContainEqual({ payload });
   });
 
-  it('the user name defaults to the mail address (§4.2)', async () => {
+  it('the user name defaults to the email address (§4.2)', async () => {
     await create({ email: 'plain@north.example' });
     expect(await userIdOf(api, 'plain@north.example')).toBeTypeOf('string');
   });
 
-  it('the language of the mail defaults to the language of the account (§4.2, R-B10)', async () => {
+  it('the language of the email defaults to the language of the account (§4.2, R-B10)', async () => {
     await api.manager.put('/account', { language: 'nl' });
     for (const [name, more, subject] of [
       ['niet', {}, 'Uw toegang'],
@@ -112,7 +112,7 @@ describe('identity: POST /account/user/create', () => {
     expect(passwordIn(await mailbox.next('patient@north.example'))).not.toBe('');
   });
 
-  it('requires the role MANAGER, a mail address, an unused user name and, for the new user, a role that the caller may grant (§4.2, R-B8)', async () => {
+  it('requires the role MANAGER, an email address, an unused user name and, for the new user, a role that the caller may grant (§4.2, R-B8)', async () => {
     expect(await create({ userName: 'x' })).toMatchObject({ status: 400, body: { details: [{ path: '$.email' }] } });
     expect((await create({ userName: 'MAX', email: 'x@north.example' })).status).toBe(409);
     expect((await create({ email: 'x@north.example', roles: ['ADMIN'] })).status).toBe(403);
@@ -216,7 +216,7 @@ describe('identity: resetpassword', () => {
     expect(pages.map(({ status }) => status).sort()).toEqual([200, 400]);
   });
 
-  it('gets 409 for a user without a mail address (R-B11)', async () => {
+  it('gets 409 for a user without an email address (R-B11)', async () => {
     const id = await addPerson(api, 'nomail');
     expect((await api.manager.post(`/account/user/${id}/resetpassword`, undefined)).status).toBe(409);
   });
@@ -232,7 +232,8 @@ describe('identity: resetpassword', () => {
     };
     const answers = await Promise.all(['forgetful@north.example', 'nobody', '', 'null\0'].map(ask));
     expect(new Set(answers.map(({ html }) => html)).size).toBe(1);
-    // Every answer takes at least 300 ms, to hide the time that queuing a mail takes; a timer may fire a little early.
+    // Every answer takes at least 300 ms, to hide the time that queuing an email takes; a timer may fire a little
+    // early.
     expect(Math.min(...answers.map(({ ms }) => ms))).toBeGreaterThan(295);
     const link = linkIn(await mailbox.next('forgetful@north.example'));
     expect((await browser.open(link)).title).toBe('Choose a new password');

@@ -75,7 +75,7 @@ describe('identity: the answer to too many attempts', () => {
     expect(headers.get('retry-after')).toMatch(/^\d+$/);
   });
 
-  it('has the members error and error_description as well as message at the token endpoint (R-B3, R-B15)', async () => {
+  it('has, at the token endpoint, the members error and error_description besides the member message (R-B3, R-B15)', async () => {
     const path = `${REALM}/protocol/openid-connect/token`;
     const body = JSON.parse((await askTooOften(path, { accept: '*/*', address: 'oauth' })).text);
     expect(body).toMatchObject({ error: 'temporarily_unavailable', error_description: body.message });

@@ -123,7 +123,7 @@ describe('identity: the password grant', () => {
     expect(user).toMatchObject({ preferred_username: 'max', account: identity.otherAccountId });
   });
 
-  it('grants the requested scopes that the client has, and refuses a request that names no such scope (R-B6)', async () => {
+  it('grants the requested scopes that the client has, and refuses a request for only scopes that it does not have (R-B6)', async () => {
     await registerClient(identity.database, { clientId: 'pusher', secret: 'p', scopes: ['push-data'] });
     const pusher = { client_id: 'pusher', client_secret: 'p' };
     expect((await tokenForMax({ ...pusher, scope: 'datahub-api push-data' })).body.scope).toBe('push-data');

@@ -154,7 +154,7 @@ async function ask(client: TestClient, method: string, path: string, body: unkno
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   const whole = await response.text();
-  // `/account/health` quotes identifiers that the caller itself sent, in elements that were rejected.
+  // `/account/health` quotes the identifiers in rejected elements, which the caller itself sent.
   const raw = path.startsWith('/account/health') ? whole.replace(/"message":"no variable has [^{}]*"/g, '') : whole;
   // A USER must not see objects marked HIDDEN; the manager of the account may.
   for (const mark of client === api.manager ? [FOREIGN] : [FOREIGN, HIDDEN]) {
@@ -167,7 +167,7 @@ async function ask(client: TestClient, method: string, path: string, body: unkno
   let text = raw.replace(/"(requestId|operationId|checkedDate)":"[^"]*"|code_challenge=[^&"]*/g, '');
   const { account, ...others } = ids;
   for (const id of Object.values(others)) text = text.replaceAll(id, '#');
-  // Account numbers are too short to search for in every text.
+  // An account number is short and could occur anywhere by chance, so only this message is searched for it.
   text = text.replace(`account ${account} does not exist`, 'account # does not exist');
   return { status: response.status, text, total: response.headers.get('x-total-count') };
 }

@@ -21,7 +21,7 @@ import { testRRoot } from '../../support/services/stack.ts';
 const run = promisify(execFile);
 const README = new URL('../../../README.md', import.meta.url);
 const TOUR = new URL('../../../src/local/TOUR.md', import.meta.url);
-/** The last command of README.md, which the tour leaves out. */
+/** The last command of README.md. The test of the tour does not run it, because the tour needs what it deletes. */
 const CLEAN_UP = /^call -X DELETE .*$/m;
 const TOUR_PORT = '9099';
 const DEMO_USER = 'manager@demo.example';

@@ -1,6 +1,6 @@
 /**
  * Networks that fail or fall silent without closing connections, and processes that are suspended: the service reports
- * the fault and recovers by itself (R-A15, R-K3). The tests wait most of the time, so they run at the same time.
+ * the fault and recovers by itself (R-A15, R-K3). The tests run concurrently, because they mostly wait.
  */
 import { describe, expect, test } from 'vitest';
 import { queueMail } from '../../../src/platform/mail/mail-outbox.ts';
@@ -152,7 +152,7 @@ const RUN_MS = 30_000;
 
 /**
  * Starts an api process and a second process with all roles except grpc. `expectTakeOver` suspends the second process
- * while it ingests, relays, calculates, delivers and mails: its transactions wait for rows that the test has locked,
+ * while it ingests, relays, calculates, delivers and emails: its transactions wait for rows that the test has locked,
  * its run sleeps, and its receivers and mail server do not answer.
  */
 async function startSuspendedRoles() {
@@ -163,7 +163,8 @@ async function startSuspendedRoles() {
   const environment = {
     SMTP_URL: sends.smtpUrl,
     ...{ ...world.environment, ...WEBHOOK_SETTINGS, R_ROOT: testRRoot() },
-    // The sweep interval is the default. The webhook time-out is long, and no lease depends on it.
+    // The sweep interval has its default value. The long webhook time-out does not delay the take-over, because no
+    // lease depends on this time-out.
     ...{ SWEEP_INTERVAL_MS: '2000', WEBHOOK_TIMEOUT_MS: '60000' },
   };
   const workers: RoleProcess[] = [];
@@ -241,7 +242,7 @@ async function startSuspendedRoles() {
 }
 
 /**
- * Opens a mail server and a webhook receiver. Neither answers its first message until `expectFenced` refuses the mail
+ * Opens a mail server and a webhook receiver. Neither answers its first message until `expectFenced` refuses the email
  * and cuts the connection of the trial send.
  */
 async function openHangingSends({ database }: StoredWorld) {
@@ -264,14 +265,14 @@ async function openHangingSends({ database }: StoredWorld) {
     },
     expectRepeated: (api: ApiClient, withinMs: number) =>
       Promise.all([
-        eventually('the mail to be sent again', async () => (await mailState()) === 'Sent', withinMs),
+        eventually('the email to be sent again', async () => (await mailState()) === 'Sent', withinMs),
         eventually('the trial to be sent again', async () => (await trialState(api)) === 'Succeeded', withinMs),
       ]),
     expectFenced: async (api: ApiClient, victim: RoleProcess) => {
       refuse(550);
       receiver.disconnect();
       const hasDropped = async () =>
-        ['sending a mail', 'a trial send'].every((it) => victim.log().includes(`the result of ${it} is dropped`));
+        ['sending an email', 'a trial send'].every((it) => victim.log().includes(`the result of ${it} is dropped`));
       await eventually('the results of the suspended process to be dropped', hasDropped);
       expect([await mailState(), await trialState(api)]).toEqual(['Sent', 'Succeeded']);
       expect([mailbox.mails.length, receiver.received.length]).toEqual([2, 2]);

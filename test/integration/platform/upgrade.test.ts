@@ -144,7 +144,7 @@ describe('upgrade: identity and accounts', () => {
 });
 
 it('upgrade: a variable with overwritten points has a complete history only from its last write on (R-F9)', () => {
-  // Only this variable has a record of a write that did more than append.
+  // Only variable 1 has a record of a write that did more than append.
   expect(wholeFrom).toEqual([{ variableId: 1, historyFrom: '2025-01-03 08:00:00+00' }]);
 });
 

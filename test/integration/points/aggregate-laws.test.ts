@@ -61,7 +61,7 @@ const history = fc
     return { zone, points };
   });
 
-test('points: aggregates by each bucket from minute to year, and over all points, equal those computed point by point (R-G1)', async () => {
+test('points: for each bucket from minute to year, and for all points together, aggregates equal those computed point by point (R-G1)', async () => {
   await fc.assert(
     fc.asyncProperty(history, fc.constantFrom(...FUNCTIONS), async ({ zone, points }, aggregate) => {
       const variableId = await store.addVariable({ isVersioned: false });

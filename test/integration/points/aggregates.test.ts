@@ -328,7 +328,7 @@ describe('points: gaps in the buckets of a period', () => {
     expect(column(body, 'variableId')).toEqual([emptyId, variableId]);
   });
 
-  test('are not filled by a read without paging in a period of more than 5,000,000 buckets: the read is refused (R-G1, R-A5)', async () => {
+  test('are not filled when the period has more than 5,000,000 buckets and the read has no paging: the read is refused (R-G1, R-A5)', async () => {
     const query = 'granularity=Minute&fill=null&from=1900-01-01T00:00:00Z&to=2026-01-01T00:00:00Z';
     const { status, body } = await api.manager.get(`/data?variableId=${variableId}&${query}`);
     expect({ status, body }).toMatchObject({ status: 400, body: { code: 'invalid_input' } });

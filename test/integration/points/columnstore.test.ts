@@ -105,7 +105,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
     );
   });
 
-  it('a small compressed chunk keeps one page per index, no free space map and no visibility map, even after a correction; measureStorage returns the exact size of all chunks', async (test) => {
+  it('a small compressed chunk has one page per index and neither free space map nor visibility map, even after a correction; measureStorage returns the exact size of all chunks', async (test) => {
     if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
     const variableId = await store.addVariable({ isVersioned: true });
     for (const base of [1, 2, 3]) await writeHours(variableId, base, 2000);
@@ -240,7 +240,7 @@ it('points: the list of versions counts points that were written after another v
     };
     await session.query('set plan_cache_mode = force_generic_plan');
     expect(await count(corrected)).toBe(24);
-    // Decompresses points of the chunk; TimescaleDB before 2.22 does not invalidate plans that scan the chunk.
+    // Decompresses points of the chunk. TimescaleDB before 2.22 then does not invalidate cached plans for the chunk.
     await store.database.query('delete from point where variable_id = $1 and date > to_timestamp($2::float8 / 1e6)', [
       corrected,
       DAY,

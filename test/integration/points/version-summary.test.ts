@@ -23,7 +23,7 @@ const writePeriods = (variableId: number, step: number) =>
 
 const REFRESH = 'select refresh_version_summary($1)';
 
-/** @returns the listings that wait for a lock, with the number of their write locks on `version_summary`. */
+/** @returns an entry per listing that waits for a lock: the number of write locks on `version_summary` it holds. */
 async function findWaiting(database: Database): Promise<readonly { readonly holds: number }[]> {
   const { rows } = await database.query<{ holds: number }>(
     `select (select count(*)::int from pg_locks held where held.pid = activity.pid and held.granted

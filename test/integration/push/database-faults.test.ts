@@ -32,7 +32,7 @@ let world: StoredWorld;
 let roles: RoleProcess;
 let api: ApiClient;
 let variableIds: readonly number[];
-// Frequent checkpoints free the write-ahead log, which would fill the small disk in the long form.
+// Frequent checkpoints free the write-ahead log, which would fill the small disk when the test runs in its long form.
 const checkpoints = setInterval(() => void world?.database.query('checkpoint').catch(() => {}), CHECKPOINT_INTERVAL_MS);
 
 beforeAll(async () => {
@@ -87,7 +87,7 @@ const closed = (error: unknown): undefined => {
   if (!(error instanceof TypeError && error.message === 'fetch failed')) throw error;
 };
 
-/** Pushes one reading after another. Like clients, repeats a push that was not accepted, with the same label. */
+/** Pushes one reading after another. Repeats a push that was not accepted with the same operationId, as clients do. */
 async function pushWhile(isUnderLoad: () => boolean, variableId: number): Promise<void> {
   while (isUnderLoad()) {
     const value = ledger.readings.get(variableId) ?? 0;
@@ -124,7 +124,7 @@ async function expectAcceptance(when: string): Promise<void> {
   await eventually(`an accepted file and push ${when}`, isAccepting, RECOVERY_MS);
 }
 
-/** Pushes and uploads before, during and after `fault`. @returns the number of requests that were refused. */
+/** Sends pushes and uploads before, during and after `fault`. @returns the number of requests that were refused. */
 async function underLoad(fault: () => Promise<void>): Promise<number> {
   let isOver = false;
   const refusedBefore = ledger.refusals;

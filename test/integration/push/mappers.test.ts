@@ -108,7 +108,7 @@ describe('push: a body in a custom format', () => {
     });
   });
 
-  it('a push to an unknown or disabled mapper, or to a mapper of another account, gets 404 (R-D9)', async () => {
+  it('is answered with 404 when its mapper is unknown, disabled or of another account (R-D9)', async () => {
     const [guid, off] = [await addMapper('[]'), await addMapper('[]', { isEnabled: false })];
     for (const unknown of ['00000000-0000-4000-8000-000000000000', 'x']) {
       const missing = { status: 404, body: { message: `mapper ${unknown} does not exist` } };
@@ -130,7 +130,7 @@ describe('push: a body in a custom format', () => {
     expect((await pushRaw(await addMapper('[]'), 'application/json', '{}', '', other)).status).toBe(403);
   });
 
-  it('an unsupported Content-Type gets 415 (R-A4)', async () => {
+  it('is answered with 415 when its Content-Type is not supported (R-A4)', async () => {
     expect((await pushRaw(await addMapper('[]'), 'image/png', 'x')).status).toBe(415);
   });
 
@@ -141,7 +141,7 @@ describe('push: a body in a custom format', () => {
       'must not have a DOCTYPE (line 2, column 1)',
     ],
     ['an unclosed XML tag', '<a><b></a>', 'must be XML'],
-  ])('a body with %s is answered 400 with the reason (R-D9)', async (_what, raw, reason) => {
+  ])('with %s is answered with 400 and the reason (R-D9)', async (_what, raw, reason) => {
     const answer = await pushRaw(await addMapper('[]'), 'text/xml', raw);
     expect(answer.status).toBe(400);
     expect(answer.body.message).toContain(reason);

@@ -425,7 +425,7 @@ describe('push: rejected elements', () => {
     expect(await findAll(label)).toHaveLength(2);
   });
 
-  it('are accepted once by concurrent replays (R-D8, R-K3)', async () => {
+  it('are accepted only once when several replays run at the same time (R-D8, R-K3)', async () => {
     const label = newLabel();
     await push([meant('later-3')], `?operationId=${label}`);
     await createVariable(api.manager, sourceId, { mappingConfig: 'later-3' });

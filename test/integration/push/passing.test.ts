@@ -68,7 +68,7 @@ async function subscribe(variableId: number): Promise<string> {
   return created.id;
 }
 
-/** @returns the ascending `operationId` of every push whose end was announced to the webhook. */
+/** @returns the `operationId` of every push whose end was announced to the webhook, in ascending order. */
 async function announcedTo(webhookId: string): Promise<readonly string[]> {
   const { rows } = await world.database.query<{ id: string }>(
     `select data ->> 'operationId' as id from webhook_event where webhook_id = $1 order by id`,

@@ -322,7 +322,7 @@ async function callerOfManager(): Promise<Caller> {
   };
 }
 
-/** Opens a service that acts as another process that accepts pushes; the database sees no difference. */
+/** Opens a second push service in this process; to the database, it looks like a service in another process. */
 function openService(): PushService {
   const { database, dictionary, metrics, log } = api.parts;
   return openPushService({

@@ -371,11 +371,14 @@ describe('push: an invalid body', () => {
     ['followed by a comment', '[] // done', 'line 1, column 4'],
     ['nested 100,000 deep', '['.repeat(100_000), 'at line 1, column 100001'],
     ['not UTF-8', new Uint8Array([0x5b, 0x22, 0xff, 0x22, 0x5d]), 'UTF-8'],
-  ])('a body that is %s gets 400 malformed_json with position or reason (R-D1, R-A5)', async (_what, raw, position) => {
-    const answer = await pushRaw(raw);
-    expect(answer).toMatchObject({ status: 400, body: { code: 'malformed_json' } });
-    expect((answer.body as { message: string }).message).toContain(position);
-  });
+  ])(
+    'a body that is %s gets 400 malformed_json; the message names the position or the reason (R-D1, R-A5)',
+    async (_what, raw, position) => {
+      const answer = await pushRaw(raw);
+      expect(answer).toMatchObject({ status: 400, body: { code: 'malformed_json' } });
+      expect((answer.body as { message: string }).message).toContain(position);
+    },
+  );
 });
 
 describe('push: limits of a body', () => {

@@ -89,7 +89,7 @@ describe('read shares: connections', () => {
     },
   );
 
-  test('when the maximum number of reads of an account already wait, its next read gets 429 with Retry-After over REST and RESOURCE_EXHAUSTED over gRPC, and another account can read (R-A14)', async () => {
+  test('an account that already has the maximum number of waiting reads gets 429 with Retry-After over REST and RESOURCE_EXHAUSTED over gRPC; another account can still read (R-A14)', async () => {
     await times(PER_ACCOUNT + WAITERS, () => readUnread(many));
     await eventually('the waiting reads', async () => api.parts.reads.waiting() === WAITERS);
     const refused = await api.manager.get<{ code: string }>(`/data?variableId=${few}`);

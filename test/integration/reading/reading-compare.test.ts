@@ -98,7 +98,7 @@ describe('reading: comparison', () => {
     expect(last.rows).toEqual(all.rows.slice(3));
   });
 
-  test('as JSON and as CSV has the number of rows of all pages in x-total-count when the request asks for the total (R-A7)', async () => {
+  test('has the number of rows of all pages in x-total-count, in JSON and in CSV, when the request asks for the total (R-A7)', async () => {
     const path = `/data/compare?variableId=${variableId}&leftVersion=V1&rightVersion=V2`;
     const totalOf = async (query: string, accept: string, wanted = 'true') => {
       const headers = { authorization: `Bearer ${api.manager.token}`, accept, 'x-total-count': wanted };
@@ -136,7 +136,7 @@ describe('reading: comparison', () => {
     expect(summary).toEqual({ points: 0, changed: 0, added: 0, removed: 0, meanAbsoluteDifference: null });
   });
 
-  test('as CSV has the rows, but not the summary (R-G4)', async () => {
+  test('has the rows but not the summary when CSV is requested (R-G4)', async () => {
     const path = `/data/compare?variableId=${variableId}&leftVersion=V1&rightVersion=V2`;
     const [header, ...rows] = parseCsv((await fetchRaw(api, path, 'text/csv')).bytes.toString());
     expect(header).toEqual(['date', 'leftValue', 'rightValue', 'difference']);

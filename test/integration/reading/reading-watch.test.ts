@@ -12,7 +12,7 @@ import { startTestApi, type TestApi } from '../../support/services/start-api.ts'
 
 const MAX_VARIABLES = 3;
 const MAX_PER_USER = 3;
-/** Maximum open watches of the process; one account may have half of them. */
+/** Maximum number of open watches in the process; one account may have half of this number. */
 const MAX_WATCHES = 8;
 const MANY = 200_000;
 const MAX_SEC = 6;

@@ -287,7 +287,7 @@ describe('reading: an invalid request', () => {
     }
   });
 
-  it('is answered with the invalid proto fields over gRPC, and with the parameter or JSON path over REST (R-A5, R-J3)', async () => {
+  it('gets an answer that names the invalid proto fields over gRPC, and the invalid parameter or JSON path over REST (R-A5, R-J3)', async () => {
     const request = {
       variableIds: [versioned],
       relativeVersion: 'soon',

@@ -49,8 +49,8 @@ function iso(millis: number): string {
 }
 
 /**
- * Writes twelve points a day, from `before` days before the boundary to `after` days after it, then the same dates again
- * with greater values.
+ * Writes twelve points a day, from `before` days before the boundary to `after` days after it, then the same dates
+ * again with greater values.
  */
 async function addDays(before: number, after: number, client = manager, source = sourceId): Promise<number> {
   const variableId = await createVariable(client, source, { isVersioned: true });
@@ -178,7 +178,7 @@ describe('retention: policy, preview and job', () => {
     expect(body).toMatchObject({ retention: { timeZoneId: 'Europe/Brussels' } });
   });
 
-  test('for omitted members, a preview with keepRawYears uses the defaults, as PUT does, and a preview without keepRawYears uses the saved policy', async () => {
+  test('a preview with keepRawYears gives omitted members their defaults, as PUT does; a preview without keepRawYears takes omitted members from the saved policy', async () => {
     const inKathmandu = await createSource(manager, await createSite(manager, { timeZoneId: 'Asia/Kathmandu' }));
     const path = `/variables/${await addDays(3, 2, manager, inKathmandu)}/retention`;
     const rollupsOf = async (query: string) => (await state(`${path}/preview${query}`)).rollupCount;
@@ -234,7 +234,7 @@ describe('retention: policy, preview and job', () => {
       expect((await apply()).hasRun).toBe(false);
     });
     expect(hasRun).toBe(true);
-    // The first pause adds both variables to `order`, because `before` is still empty.
+    // The first two entries are not turns: `before` is empty at the first pause, which therefore adds both variables.
     const turns = order.slice(2);
     expect(turns.length).toBeGreaterThan(2);
     for (const [index, id] of turns.entries()) if (index > 0) expect(id).not.toBe(turns[index - 1]);
@@ -287,7 +287,7 @@ describe('retention: reads and pushes after the job deleted the points before th
     expect(tableFromIPC(bytes).schema.metadata.get('rawFrom')).toBe(JSON.stringify({ [variableId]: boundary }));
   });
 
-  test('aggregates include the deleted points, including in buckets across the retention boundary (R-G1)', async () => {
+  test('aggregates count the deleted points too, even in buckets across the retention boundary (R-G1)', async () => {
     const sums = await manager.get<readonly Record<string, unknown>[]>(
       `/data?variableId=${variableId}&granularity=Day&aggregation=SUM&timeZoneId=UTC`,
     );

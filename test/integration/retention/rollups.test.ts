@@ -134,7 +134,7 @@ describe('rollups: a roll-up and later aggregates', () => {
     expect(await rollUp(variableId, at(48))).toMatchObject({ points: 0, rollups: 0 });
   });
 
-  test('a daily rollup belongs to no hourly bucket, and an aggregate over a period includes the rollups in it', async () => {
+  test('a daily rollup belongs to no hourly bucket, and an aggregate over a period includes the rollups in that period', async () => {
     const variableId = await addHours();
     await rollUp(variableId, at(48));
     expect(await aggregate(variableId, { bucket: 'hour', toMicros: at(49) })).toEqual([[at(48), 48]]);

@@ -19,7 +19,7 @@ import { startTestApi, type TestApi } from '../../support/services/start-api.ts'
 interface Row {
   readonly id: number;
   readonly name: string;
-  /** Has only the letters a and b, whose order is the same in every collation. */
+  /** Text of only the letters a and b, whose order is the same in every collation. */
   readonly serialNumber: string | null;
   readonly energyTypeId: number | null;
   readonly tags: readonly string[];

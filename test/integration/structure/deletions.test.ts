@@ -161,7 +161,7 @@ describe('deletion with hardDelete (R-C7)', () => {
     );
     await database.query('create trigger refuse before delete on variable execute function refuse()');
     await expect(continueDeletion(database)).rejects.toMatchObject({
-      message: `a step of the deletion ${body.id} of Site ${siteId} failed and is tried again`,
+      message: `a step of the deletion ${body.id} of Site ${siteId} failed; it will be retried`,
       cause: { message: 'refused' },
     });
     await database.query('drop function refuse cascade');

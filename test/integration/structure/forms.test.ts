@@ -264,7 +264,7 @@ describe('forms: a value that a formula reads', () => {
   });
   const put = async (path: string, body: object) => expect((await api.manager.put(path, body)).status).toBe(204);
 
-  it("with canBeUsedAsATrigger, requests a calculation of the formula's variable, from the first date of the formula's input, when the value changes (R-H5)", async () => {
+  it("with canBeUsedAsATrigger, requests a calculation when it changes, from the first date of the formula's input (R-H5)", async () => {
     const ownSite = await createSite(api.manager, { clientData: { F: { G: { a: 1, 'b c': 1 } } } });
     const ownSource = await createSource(api.manager, ownSite, { clientData: { F: { G: { a: 1 } } } });
     const other = await createSite(api.manager);
@@ -289,8 +289,8 @@ describe('forms: a value that a formula reads', () => {
     await put(`/sites/${ownSite}`, { clientData: { F: { G: { a: 1, 'b c': 2, d: 1 } } }, name: 'renamed' });
     expect(await takeRequests()).toEqual([]);
     await put(`/sources/${ownSource}`, { clientData: {} });
-    // The relay holds `point_gate` while it reads the first dates of the inputs; otherwise it could miss points of a chunk
-    // that is being compressed.
+    // The relay holds `point_gate` while it reads the first dates of the inputs; otherwise it could miss points of a
+    // chunk that is being compressed.
     expect(await behindClosedGate(api.database, takeRequests)).toEqual([{ variableId: bySource, ...whole }]);
     await put(`/sites/${other}`, { clientData: { X: [1] } });
     expect(await takeRequests()).toEqual([{ variableId: byOther, ...whole }]);

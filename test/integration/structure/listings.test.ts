@@ -10,7 +10,7 @@ let ids: Readonly<Record<string, string>>;
 beforeAll(async () => {
   api = await startTestApi();
   const { siteId, sourceId, variableId } = await createStructure(api.manager, { isVersioned: true });
-  // A webhook, and values that violate a form, so that display levels differ.
+  // The webhook, and the values that violate a form, make the display levels of the listings differ.
   await api.manager.post('/account/webhooks', {
     name: 'levels',
     url: 'https://example.com/',

@@ -96,7 +96,7 @@ describe('structure: a site, source or variable', () => {
 
   it('is created by a POST of the body that GET returned for another resource (R-C4–C6)', async () => {
     const [site, source, variable] = await createEach();
-    // A source has each mappingConfig once, so a variable is copied to another source.
+    // A mappingConfig is unique within its source, so the copy of the variable is created in another source.
     const otherSourceId = await createSource(api.manager, await createSite(api.manager), { name: SOURCE.name });
     for (const [kind, path] of [
       [site, '/sites'],
@@ -462,7 +462,7 @@ describe('structure: DELETE', () => {
     expect((await deleted).status).toBe(409);
   });
 
-  it('makes a concurrent POST of a source to the deleted site answer 409 (R-A5)', async () => {
+  it('makes a concurrent POST that adds a source to the deleted site answer 409 (R-A5)', async () => {
     const siteId = await createSite(api.manager);
     const deleting = await api.database.connect();
     await deleting.query(BEGIN_HOLDING);

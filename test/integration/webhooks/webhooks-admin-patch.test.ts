@@ -124,7 +124,7 @@ describe('webhooks: PATCH', () => {
     }
   });
 
-  it('names in an error the index of the refused operation, or the members that would be invalid after the patch (R-I6, R-A5)', async () => {
+  it('an error names the index of the refused operation, or the members that the patch would make invalid (R-I6, R-A5)', async () => {
     const webhook = await create();
     const refused = async (...operations: readonly object[]) =>
       (await api.manager.patch(path(webhook), operations)).body as { details: readonly { path: string }[] };

@@ -1,6 +1,6 @@
 /**
- * Checks rules that the grammar cannot express: a scenario cites a rule and expects something; its variables and moments
- * are declared once, before their use.
+ * Checks what the grammar cannot express: the title of a scenario cites a rule such as R-A5; the scenario has at least
+ * one expectation; its variables and moments are declared once, before their use.
  */
 import type { Command, ExpectedRow, KnownAt, Moment, Scenario, SourcePosition } from './syntax.ts';
 import { ScenarioSyntaxError } from './tokens.ts';

@@ -32,8 +32,8 @@ function isSameDate(a: VariableEntry, b: VariableEntry): boolean {
 
 /**
  * @param nowMicros clock of writes without an explicit instant.
- * @param isNeverCut true keeps the versions that limits, purges and overwrites of unversioned variables would remove
- * (R-F9).
+ * @param isNeverCut when true, keeps the versions that version limits, purges, and writes to unversioned variables
+ * would remove (R-F9).
  */
 export function openModelWorld(nowMicros: () => number = () => Date.now() * 1000, isNeverCut = false): World {
   const variables = new Map<string, ModelVariable>();

@@ -160,7 +160,7 @@ export function texts(cursor: Cursor, what: string): readonly string[] {
   return all;
 }
 
-/** Parses what `labelsOf` parses. Instead of tags, `cell "…"` may follow: a Tags cell, exactly as the script wrote it. */
+/** Parses labels like `labelsOf`, or `cell "…"` in place of tags: the Tags cell exactly as the script wrote it. */
 function cellsOf(cursor: Cursor): { version?: string; tags?: string } {
   const { version, tags } = labelsOf(cursor);
   const cell = !tags && cursor.takes('cell') ? cursor.text('cell') : tags && JSON.stringify(tags);

@@ -1,7 +1,7 @@
 /**
  * Test double of Keycloak with one realm: the token endpoint (client credentials), the keys and the admin REST API of
  * users, with the documented answers. As strict as Keycloak: it accepts only its own bearer tokens, replaces whole
- * users on PUT, lowercases user names, and keeps names and mail addresses unique.
+ * users on PUT, lowercases user names, and keeps names and email addresses unique.
  */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

@@ -13,13 +13,13 @@ export interface ReceivedMail extends Email {
 export interface Mailbox {
   /** Value for SMTP_URL. */
   readonly url: string;
-  /** The received mails, in the order of arrival. */
+  /** The received emails, in the order of arrival. */
   readonly mails: readonly ReceivedMail[];
   /** Waits for the `count`th mail to an address. */
   next(address: string, count?: number): Promise<ReceivedMail>;
   /** Refuses the next `times` mails with this SMTP code. */
   refuse(code: number, times: number): void;
-  /** Keeps the next mail and does not answer it. @returns a function that refuses this mail with a code. */
+  /** Keeps the next email and does not answer it. @returns a function that refuses this email with a code. */
   hang(): (code: number) => void;
   close(): Promise<void>;
 }
@@ -71,12 +71,12 @@ export async function openMailbox(): Promise<Mailbox> {
   };
 }
 
-/** @returns the first link in a mail, or an empty string. */
+/** @returns the first link in an email, or an empty string. */
 export function linkIn({ text }: Email): string {
   return /https?:\/\/\S+/.exec(text ?? '')?.[0] ?? '';
 }
 
-/** @returns the temporary password in a mail, or an empty string. */
+/** @returns the temporary password in an email, or an empty string. */
 export function passwordIn({ text }: Email): string {
   return /\b\w{5}-\w{5}-\w{5}\b/.exec(text ?? '')?.[0] ?? '';
 }

@@ -28,7 +28,7 @@ export interface ModelSettings {
 
 type Versions = readonly ModelVersion[];
 
-/** Of the readings of one body with the same variable, date and VersionTag, keeps only the last (R-D5). */
+/** Among readings of one body that share variable, date and VersionTag, keeps only the last reading (R-D5). */
 export function withoutRepeats<Entry extends ModelEntry & { readonly variable: string }>(
   body: readonly Entry[],
 ): readonly Entry[] {

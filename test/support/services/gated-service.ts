@@ -1,6 +1,6 @@
 /**
- * The product's roles for tests of faulty networks. TCP proxies (tcp-gate.ts) stand between the roles and the database
- * and Redis. The structure has an input variable and a calculated variable that doubles it. Each service has its own
+ * The product's roles for tests of faulty networks. The roles reach the database and Redis through TCP proxies
+ * (tcp-gate.ts). The structure has an input variable and a calculated variable that doubles it. Each service has its own
  * database, so that several services can be tested at the same time.
  */
 import { openTcpGate, type TcpGate } from '../doubles/tcp-gate.ts';

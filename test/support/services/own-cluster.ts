@@ -1,4 +1,4 @@
-/** PostgreSQL clusters in a directory of their own, as durable as those of `npm start`, for tests of backups. */
+/** PostgreSQL clusters for tests of backups, in their own directory. They are as durable as the one of `npm start`. */
 import { mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -41,7 +41,7 @@ export async function startSmallDisk(): Promise<SmallDisk | undefined> {
   }
   const common = { launcher, root, directory: join(directory, 'data'), logFile: join(directory, 'postgres.log') };
   const lock = openSync(join(directory, 'lock'), 'a');
-  // `isDurable`, because a full disk crashes the server, and every commit must survive the restart.
+  // `isDurable` is set, because a full disk crashes the server, and every commit must survive the restart.
   const start = (wantedPort?: number) =>
     startPostgres({ ...common, password: 'secret', lock, wantedPort, isDurable: true });
   const supervised = supervise(await start(), start);

@@ -54,7 +54,7 @@ export function testRedisUrl(): string {
   return inject('redisUrl');
 }
 
-/** Removes every job with this QUEUE_PREFIX from Redis, also jobs whose lock a killed worker has left behind. */
+/** Removes every job with this QUEUE_PREFIX from Redis, including jobs whose lock a killed worker left behind. */
 export async function forgetJobs({ QUEUE_PREFIX = '' }: Readonly<Record<string, string>>): Promise<void> {
   if (QUEUE_PREFIX === '') throw new Error('QUEUE_PREFIX must be set');
   const redis = new Redis(testRedisUrl());

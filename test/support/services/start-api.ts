@@ -26,9 +26,9 @@ export interface TestApi {
   readonly grpcAddress: string;
   readonly accountId: number;
   readonly otherAccountId: number;
-  /** MANAGER of the account, may push. Answers to this client and the clients below are validated against the OpenAPI document. */
+  /** A MANAGER who may push. Answers to this client and the clients below are checked against the OpenAPI document. */
   readonly manager: TestClient;
-  /** MANAGER of the account `otherAccountId`, may push. */
+  /** A MANAGER of the account `otherAccountId` who may push. */
   readonly stranger: TestClient;
   /** Adds a user, who may push by default, to the account. @returns a client that is signed in as the user. */
   signIn(userName: string, role: UserRole, options?: SignInOptions): Promise<TestClient>;
@@ -115,7 +115,7 @@ async function start(test: TestDatabase, databaseUrl: string, environment: Setti
 }
 
 /**
- * Answer checkers that this worker has made, by the settings of the role. Building the OpenAPI document and compiling
+ * Caches the answer checkers of this worker by the settings of the role: building the OpenAPI document and compiling
  * its schemas takes 0.2 s of CPU.
  */
 const answerCheckers = new Map<string, CheckAnswer>();

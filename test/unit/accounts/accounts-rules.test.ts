@@ -29,7 +29,7 @@ const isAllowed = (changer: Changer, changed: Changed) => planUserChange(changer
 
 describe('accounts: the error for a refused field (R-A5)', () => {
   test.each([
-    ['a mail address', emailSchema, 'nobody', 'must be a mail address such as name@example.com, got "nobody"'],
+    ['an email address', emailSchema, 'nobody', 'must be an email address such as name@example.com, got "nobody"'],
     ['a language', languageSchema, 'xx', 'must be an ISO 639-1 language code such as en, got "xx"'],
     ['a role', roleSchema, 'boss', 'must be one of ADMIN, MANAGER, USER, got "BOSS"'],
     ['a role without a name', roleSchema, {}, 'must be one of ADMIN, MANAGER, USER, got nothing'],
@@ -190,12 +190,12 @@ describe('accounts: signing keys (R-B1, R-B2)', () => {
   });
 });
 
-describe('accounts: texts of mails and pages', () => {
+describe('accounts: texts of emails and pages', () => {
   const mails: MailTexts = { ...ACCOUNT_MAIL_TEXTS, ...PASSWORD_MAIL_TEXTS, ...WEBHOOK_MAIL_TEXTS };
   const placeholders = (text: unknown) => [...new Set(JSON.stringify(text).match(/\{\w+\}/g) ?? [])].sort();
 
   test.each(Object.entries(mails))(
-    'the mail %s has the same placeholders in every language (R-B10)',
+    'the email %s has the same placeholders in every language (R-B10)',
     (_kind, translations) => {
       const english = translations.en;
       for (const language of MAIL_LANGUAGES) {
@@ -233,7 +233,7 @@ describe('accounts: texts of mails and pages', () => {
     ).toThrow('link');
   });
 
-  test('a value stays on one line, so that a name cannot pass for a paragraph of the mail (R-B10)', () => {
+  test('a value stays on one line, so that a name cannot pass for a paragraph of the email (R-B10)', () => {
     const name = 'Max\r\n\nYour password has expired:\u2028https://evil.example \u202egnp.exe';
     const mail = renderMail(ACCOUNT_MAIL_TEXTS.invitation, 'en', {
       accountName: 'A',
@@ -246,7 +246,7 @@ describe('accounts: texts of mails and pages', () => {
     for (const text of [mail.text, mail.html]) expect(text).not.toMatch(/[\u2028\u202e\r]/);
   });
 
-  test('mails and pages take the first requested language that has texts, otherwise English (R-B10)', () => {
+  test('emails and pages take the first requested language that has texts, otherwise English (R-B10)', () => {
     expect(['fr-BE', 'NL', 'de', 'es', ''].map(toMailLanguage)).toEqual(['fr', 'nl', 'de', 'en', 'en']);
     expect(choosePageLanguage(undefined, null, 'es-ES, fr;q=0.8, de;q=0.5')).toBe('fr');
     expect(choosePageLanguage('nl', 'de', 'fr')).toBe('nl');

@@ -34,7 +34,7 @@ test('backup: a directory that contains only a folder named wal is refused', asy
   );
 });
 
-test('backup: a damaged file in a backup directory is refused, and the error names its path and the fault', async () => {
+test('backup: a damaged file in a backup directory is refused, and the error names the path of the file and the fault', async () => {
   const directory = join(folder, 'damaged');
   await claimDirectory(directory, OWNER);
   const [owner, facts] = [join(directory, 'tidemark-backups.json'), join(directory, 'one', 'backup.json')];

@@ -34,37 +34,43 @@ function labels(series: OutputSeries, settings: OutputSettings) {
 describe('output: labels by the table of §9.4', () => {
   const copied = (version: string) => JSON.stringify({ version });
   test.each([
-    ['versioning off, no Version, no Tags: neither is stored', OVERWRITTEN, {}, [undefined, null], [undefined, null]],
     [
-      'versioning on, no Version: the default on every row',
+      'without versioning, rows without Version and Tags are stored without both',
+      OVERWRITTEN,
+      {},
+      [undefined, null],
+      [undefined, null],
+    ],
+    [
+      'with versioning, every row gets the default Version when there is no Version column',
       VERSIONED,
       {},
       [DEFAULT, copied(DEFAULT)],
       [DEFAULT, copied(DEFAULT)],
     ],
     [
-      'versioning on, Version per row: kept',
+      'with versioning, each row keeps its own Version',
       VERSIONED,
       { versions: ['a', 'b'] },
       ['a', copied('a')],
       ['b', copied('b')],
     ],
     [
-      'versioning on, some Versions empty: their rows get the default',
+      'with versioning, a row with an empty Version gets the default Version',
       VERSIONED,
       { versions: ['a', ''] },
       ['a', copied('a')],
       [DEFAULT, copied(DEFAULT)],
     ],
     [
-      'versioning on, only Tags: default Version plus the tags',
+      'with versioning, rows with Tags but no Version get the default Version and keep their Tags',
       VERSIONED,
       { tags: ['{"q":"e"}', ''] },
       [DEFAULT, `{"q":"e","version":"${DEFAULT}"}`],
       [DEFAULT, copied(DEFAULT)],
     ],
     [
-      'versioning on, Version and Tags: both kept; tags without a key version get a copy of the Version',
+      'with versioning, rows keep Version and Tags; Tags without a key `version` get a copy of the Version',
       VERSIONED,
       { versions: ['a', 'b'], tags: ['{"q":"e","version":"mine"}', '{"k":"v"}'] },
       ['a', '{"q":"e","version":"mine"}'],
@@ -76,7 +82,7 @@ describe('output: labels by the table of §9.4', () => {
     expect(labels(output(given), settings)).toEqual([first, second]);
   });
 
-  test('versioning off, Version and Tags: only the Tags are stored (R-F4)', () => {
+  test('without versioning, rows with Version and Tags are stored with their Tags only (R-F4)', () => {
     expect(labels(output({ versions: ['a', 'b'], tags: ['{"q":"e"}', ''] }), OVERWRITTEN)).toEqual([
       [undefined, '{"q":"e"}'],
       [undefined, null],
@@ -137,7 +143,7 @@ test('output: a warning is given when rows were returned but none is stored, not
   expect(take(output({ dates: [1, 2], values: [Number.NaN, 2] }), OVERWRITTEN).warnings).toEqual([]);
   const period = { fromMicros: 9_000_000, untilMicros: 10_000_000 };
   expect(take(output({ dates: [1, 2], values: [Number.NaN, 2] }), { ...OVERWRITTEN, period }).warnings).toEqual([
-    'nothing is stored: rows must be in the validity of the formula and in whole periods of its aligned inputs ' +
+    'nothing is stored: rows must be within the validity of the formula and within whole periods of its aligned inputs ' +
       '(from 1970-01-01T00:00:09Z, before 1970-01-01T00:00:10Z); rows outside: 1 of 2',
   ]);
   const open = { fromMicros: Number.NEGATIVE_INFINITY, untilMicros: 0 };
@@ -201,7 +207,7 @@ test('output: a series of many rows is divided into slices, and each row keeps i
   expect(slices.flat().every(({ value, labels: { tags } }) => tags === texts[value % 7])).toBe(true);
 });
 
-test('output: a Tags cell may have 50 keys, not 51; the warning has the number of invalid cells and the date of the first (§7)', () => {
+test('output: a Tags cell with 50 keys is valid, one with 51 keys is not; the warning counts the invalid cells and gives the date of the first invalid cell (§7)', () => {
   const tagsOf = (count: number) =>
     JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index + 10}`, 'v'])));
   const series = output({ dates: [1, 2, 3], tags: [tagsOf(50), tagsOf(51), '[]'] });

@@ -28,7 +28,7 @@ test.each([
   expect(message).toContain(`, got ${shown}`);
 });
 
-test('calculation: a constant that is an object and an empty path are refused; the errors state the rule and the value', () => {
+test('calculation: an object as the value of a constant is refused, and so is an empty path; each error states the rule and the value', () => {
   expect(refusalOf({ constants: [{ alias: 'c', value: {} }] })).toContain(
     '$.calculatedVariableFormulas[0].constants[0].value must be a number, a string, true, false or null, got {}',
   );

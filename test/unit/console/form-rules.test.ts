@@ -33,7 +33,7 @@ test.each([
 );
 
 describe('console forms: a definition', () => {
-  test('is the same after it was shown as texts and saved unchanged', () => {
+  test('is the same after being shown as texts and saved unchanged', () => {
     const { name, entityType, groups } = FORM;
     expect(toFormBody(toFormDraft(FORM))).toEqual({ name, entityType, groups });
   });
@@ -48,7 +48,7 @@ describe('console forms: a definition', () => {
 });
 
 describe('console forms: values', () => {
-  test('are the same after they were shown as texts and saved unchanged, whatever clientData holds', () => {
+  test('are the same after being shown as texts and saved unchanged, whatever clientData holds', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.constantFrom('a', 'Contract', 'b'), fc.jsonValue()), (clientData) => {
         const texts = toFormTexts([FORM], clientData);

@@ -14,11 +14,11 @@ const ROWS: readonly TreeNode[] = [
 test.each([
   ['ArrowRight', 'a closed site', 5, 'opens it', { kind: 'toggle' }],
   ['ArrowRight', 'an open source', 1, 'moves to its first variable', { kind: 'move', index: 2 }],
-  ['ArrowRight', 'a variable', 3, 'stays', { kind: 'move', index: 3 }],
+  ['ArrowRight', 'a variable', 3, 'stays on the row', { kind: 'move', index: 3 }],
   ['ArrowLeft', 'an open source', 1, 'closes it', { kind: 'toggle' }],
   ['ArrowLeft', 'a closed source', 4, 'moves to its site', { kind: 'move', index: 0 }],
   ['ArrowLeft', 'a variable', 3, 'moves to its source', { kind: 'move', index: 1 }],
-  ['ArrowLeft', 'a closed site', 5, 'stays', { kind: 'move', index: 5 }],
+  ['ArrowLeft', 'a closed site', 5, 'stays on the row', { kind: 'move', index: 5 }],
   ['Home', 'a variable', 3, 'moves to the first row', { kind: 'move', index: 0 }],
   ['End', 'a variable', 3, 'moves to the last row', { kind: 'move', index: 5 }],
   ['ArrowDown', 'a variable', 3, 'moves to the next row', { kind: 'move', index: 4 }],

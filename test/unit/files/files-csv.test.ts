@@ -112,7 +112,7 @@ describe('files: the CSV reader', () => {
     expect(points[0]?.date).toBe(instant);
   });
 
-  it('divides values by the divider of the variable; a result that is not finite rejects its row (R-C6, R-E3)', async () => {
+  it('divides values by the divider of the variable; a row whose result is not finite is rejected (R-C6, R-E3)', async () => {
     const text = `${HEADER}\n1,${DATE},5\n1,${DATE.replace('15', '30')},1e308\n`;
     expect((await read(text, { divider: 2 })).points.map(({ value }) => value)).toEqual([2.5, 5e307]);
     const { points, errors } = await read(text, { divider: 0.5 });

@@ -249,7 +249,7 @@ describe('files: the reading of an invalid workbook (R-E4)', () => {
     await expect(readParts(bytes, { limits: { maxRatio: 1e6 } })).rejects.toMatchObject(refusal);
   });
 
-  it('fails for a header with a long text in every cell; the same text as a value rejects only its row', async () => {
+  it('fails for a header with a long text in every cell; a row with this text as its value is rejected alone', async () => {
     const sharedStrings = `<sst><si><t>date</t></si><si><t>${'é'.repeat(1 << 20)}</t></si></sst>`;
     const reference = (column: number) => `<c t="s"><v>${column}</v></c>`;
     const limits = { maxRatio: 1e6 };

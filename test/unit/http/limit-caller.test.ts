@@ -42,7 +42,8 @@ describe('http: rate limit of a user', () => {
     const first = await request('greedy');
     expect([first.status, first.headers.get('retry-after'), first.headers.get('connection')]).toEqual([429, '5', null]);
     expect(await first.json()).toMatchObject({
-      message: 'a user may make at most 6000 requests per minute (a push counts as at most a tenth); retry after 5 s',
+      message:
+        'a user may make at most 6000 requests per minute (a push counts as at most a tenth of a request); retry after 5 s',
     });
     let refused = 0;
     const flood = Array.from({ length: 250 }, async () => {

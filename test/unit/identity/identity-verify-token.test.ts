@@ -179,7 +179,7 @@ describe('identity: token verification with key sets over HTTP', () => {
     for (const account of [0, '0']) expect((await verify(await old.sign('k1', { account }))).accountId).toBe(0);
   });
 
-  it('a token whose claim account is not the id of an account is refused, so that it does not count as a token for the active account (R-B5)', async () => {
+  it('a token with an account claim that is not the id of an account is refused, and never counts as a token for the active account (R-B5)', async () => {
     const { verify } = createVerifier([old]);
     for (const account of ['x', '12 ', -1, 1.5, [7], {}, true]) {
       await expect(verify(await old.sign('k1', { account }))).rejects.toMatchObject({

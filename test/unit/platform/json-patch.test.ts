@@ -48,7 +48,7 @@ describe('json patch: operations', () => {
     ['replaces the whole document', { op: 'replace', path: '', value: {} }],
     ['removes the whole document', { op: 'remove', path: '' }],
     ['moves a value into itself', { op: 'move', from: '/inner', path: '/inner/a' }],
-  ])('an operation that %s changes nothing; the error locates its `path` (R-I6)', (_what, operation) => {
+  ])('an operation that %s changes nothing and gets an error at its `path` (R-I6)', (_what, operation) => {
     const first = { op: 'replace', path: '/name', value: 'y' };
     expect(refusalOf(DOCUMENT, first, operation)).toMatchObject({ code: 'invalid_input', paths: ['$[1].path'] });
   });
@@ -56,7 +56,7 @@ describe('json patch: operations', () => {
   it.each([
     ['copies an inherited member', { op: 'copy', from: '/inner/valueOf', path: '/a' }],
     ['moves a missing value', { op: 'move', from: '/inner/valueOf', path: '/a' }],
-  ])('an operation that %s changes nothing; the error locates its `from` (R-I6)', (_what, operation) => {
+  ])('an operation that %s changes nothing and gets an error at its `from` (R-I6)', (_what, operation) => {
     expect(refusalOf(DOCUMENT, operation)).toMatchObject({
       ...{ code: 'invalid_input', paths: ['$[0].from'] },
       message: 'operation 0 cannot be applied: /inner/valueOf does not exist',

@@ -170,7 +170,7 @@ describe('platform: civil time', () => {
     ['America/St_Johns', '2006-04-02T03:30:59Z', '2006-04-02T03:31:00Z', [-12_600, -9000]],
     ['America/Moncton', '1999-10-31T03:00:59Z', '1999-10-31T03:01:00Z', [-10_800, -14_400]],
   ])(
-    'in %s, offsets are exact to the second, although an offset or a clock change is not on a quarter hour (R-A8)',
+    'in %s, offsets are exact to the second, even when the offset or a clock change is not on a quarter of an hour (R-A8)',
     (timeZoneId, before, after, found) => {
       const offsetAt = (text: string) => zoneOffset(timeZoneId)(Date.parse(text) * 1000) / 1_000_000;
       expect([offsetAt(before), offsetAt(after)]).toEqual(found);

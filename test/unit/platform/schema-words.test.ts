@@ -8,7 +8,7 @@ const schema = z.object({
   count: z.int().min(1).max(5),
   ids: z.array(z.int()).max(1),
   isOn: z.boolean(),
-  own: z.string({ error: 'must be a mail address' }),
+  own: z.string({ error: 'must be an email address' }),
 });
 
 function problemsOf(value: unknown, refusing: z.ZodType = schema): Record<string, string> {
@@ -27,7 +27,7 @@ it('schema errors: a wrong type gets the schema’s own message, or else a messa
     '$.count': 'must be a number, got a string',
     '$.ids': 'must be a list, got nothing',
     '$.isOn': 'must be true or false, got null',
-    '$.own': 'must be a mail address',
+    '$.own': 'must be an email address',
   });
 });
 

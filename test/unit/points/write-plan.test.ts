@@ -241,7 +241,7 @@ describe('write plan', () => {
     expect(limited({ versionBound: 9, isVersioned: false }), 'not versioned').toEqual([0, 9]);
   });
 
-  it('lists written dates for the deletion of their history when the variable is no longer versioned (R-C6)', () => {
+  it('lists the written dates, whose history must be deleted, when the variable is no longer versioned (R-C6)', () => {
     const forgotten = (hasHistory: boolean) => {
       const known = series({ variableId: 1, isVersioned: false, maxDateMicros: NOW, hasHistory });
       return expand(plan([[point(1, 0)]], known), 'forgotten');

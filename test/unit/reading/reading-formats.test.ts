@@ -1,4 +1,4 @@
-/** Format writers without a server (R-G3, R-G4). */
+/** Tests the format writers without starting a server (R-G3, R-G4). */
 import { tableFromIPC } from 'apache-arrow';
 import fc from 'fast-check';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';

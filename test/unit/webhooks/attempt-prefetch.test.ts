@@ -1,4 +1,4 @@
-/** Prefetch of attempts: a claim that fails while no consumer waits for it. */
+/** Prefetch of attempts: a claim that fails while no consumer waits for an attempt. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Database } from '../../../src/platform/database/database.ts';

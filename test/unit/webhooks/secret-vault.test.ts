@@ -16,7 +16,8 @@ describe('webhook secrets at rest', () => {
     expect(vault.open(sealed, 1)).toBe(SECRET);
     expect(() => vault.open(sealed, 2)).toThrow('a stored secret of a webhook of account 2 was changed, or belongs to');
     expect(() => openSecretVault([NEW]).open(sealed, 1)).toThrow('WEBHOOK_KEYS must have the key "2026-10"');
-    const refusal = 'the key "2026-10" of WEBHOOK_KEYS does not open a secret of a webhook of account 1: this id now has another key';
+    const refusal =
+      'the key "2026-10" of WEBHOOK_KEYS does not open a secret of a webhook of account 1: this id now has another key';
     for (const use of ['open', 'renew'] as const)
       expect(() => openSecretVault([NEW, { ...NEW, id: OLD.id }])[use](sealed, 1)).toThrow(refusal);
   });

@@ -1,6 +1,6 @@
 /**
  * Rules of fan-out and delivery that need no service: filters, retries, the circuit breaker, the account semaphore, and
- * the texts of the mail about a webhook that the service disabled.
+ * the texts of the email about a webhook that the service disabled.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -99,7 +99,7 @@ describe('webhook delivery: circuit of a receiver', () => {
     expect(circuit.isOpen()).toBe(true);
   });
 
-  test('after an internal error, an attempt is repeated after a delay that equals the age of the message, but is at least 60 s and at most an hour; for a message older than a day, the attempt counts as failed (R-A15)', () => {
+  test('an attempt that an internal error ended is repeated; the delay is the age of the message, but at least 60 s and at most an hour; when the message is older than a day, the attempt counts as failed (R-A15)', () => {
     const HOUR = 3_600_000;
     expect([-5000, 0, 90_000, HOUR, 24 * HOUR, 24 * HOUR + 1].map(planRepeat)).toEqual([
       ...[60_000, 60_000, 90_000, HOUR, HOUR],
@@ -156,9 +156,9 @@ describe('webhook fan-out: filter', () => {
   });
 });
 
-describe('webhooks: the mail about a webhook that the service disabled', () => {
+describe('webhooks: the email about a webhook that the service disabled', () => {
   test.each(['en', 'fr', 'nl', 'de'] as const)(
-    'the reason in the mail names the status 410 or the number of days of failures, in the language %s',
+    'the reason in the email names the status 410 or the number of days of failures, in the language %s',
     (language) => {
       expect(disableReason({ kind: 'gone' }, language)).toContain('410');
       expect(disableReason({ kind: 'failing', days: 5 }, language)).toMatch(/\b5\b.*\.$/);
@@ -169,7 +169,7 @@ describe('webhooks: the mail about a webhook that the service disabled', () => {
     ['https://a.example/hook?key=s3cret', 'https://a.example/hook'],
     ['https://user:s3cret@a.example/hook#s3cret', 'https://a.example/hook'],
     ['https://a.example/@us', 'https://a.example/@us'],
-  ])('the mail shows the URL %s as %s', (url, shown) => {
+  ])('the email shows the URL %s as %s', (url, shown) => {
     expect(withoutQuery(url)).toBe(shown);
   });
 });

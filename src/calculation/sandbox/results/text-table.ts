@@ -51,7 +51,7 @@ export class PackedTexts implements TextTable {
   }
 }
 
-/** @returns the index of the first text in a table whose length exceeds `maxCharacters` UTF-16 units. */
+/** @returns the index in a table of the first text that is longer than `maxCharacters` UTF-16 units. */
 export function findLongerText(table: TextTable, maxCharacters: number): number | undefined {
   if (table instanceof PackedTexts) return table.findLonger(maxCharacters);
   for (let index = 0; index < table.length; index += 1) {

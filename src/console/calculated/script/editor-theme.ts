@@ -52,8 +52,8 @@ const theme = EditorView.theme({
   '.cm-lint-marker-warning': { background: 'var(--warn)' },
   '.cm-lintRange-error, .cm-lintRange-warning, .cm-lintRange-info': {
     backgroundImage: 'none !important',
-    // A border instead of an underline. When the user types over underlined text, the browser copies the underline into
-    // the inline style of the new text, and it stays there.
+    // A border replaces the underline: when the user types over underlined text, the browser copies the underline into
+    // the inline style of the new text, where it stays.
     borderBottom: '2px dotted var(--bad)',
   },
   '.cm-lintRange-warning': { borderBottomColor: 'var(--warn)' },

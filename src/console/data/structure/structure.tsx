@@ -70,7 +70,10 @@ export function Structure({ importId }: { readonly importId: string | undefined 
   );
 }
 
-/** @returns `sending`, a mutation that sends a document and opens its import; `part`, the fraction sent, 0 to 1. */
+/**
+ * @returns `sending`, a mutation that sends a document and opens its import, and `part`, the fraction of the document
+ * that has been sent, from 0 to 1.
+ */
 function useImport() {
   const navigate = useNavigate();
   const [part, setPart] = useState(0);

@@ -154,7 +154,7 @@ export const en = {
     createHint: 'A client alone reads nothing: its tokens have the rights of the user who signs in with it.',
     createButton: 'Create the client',
     clientId: 'Client ID',
-    clientIdHint: 'ASCII without spaces and colons. It cannot be changed later.',
+    clientIdHint: 'ASCII without spaces or colons. It cannot be changed later.',
     name: 'Name',
     nameHint: 'Shown on the sign-in page.',
     isPublic: 'Without a secret',

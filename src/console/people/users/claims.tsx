@@ -176,7 +176,7 @@ interface FeaturesProps extends UserProps {
   readonly kind: 'features' | 'secondaryAccesses';
 }
 
-/** Levels of the features or secondary accesses of a user. The service refuses a level above the account's level. */
+/** A user's levels of features or of secondary accesses. The service refuses a level above the account's level. */
 export function Features({ user, kind }: FeaturesProps) {
   const { t } = useTranslation('people');
   const renew = useRenew(user.id);

@@ -5,7 +5,7 @@ import type { components } from '../../api/openapi.d.ts';
 export type RetentionState = components['schemas']['RetentionState'];
 export type Rollup = 'Hour' | 'Day';
 
-/** A retention policy as the values of its inputs. */
+/** The values of the inputs in the retention form. */
 export interface RetentionFields {
   readonly keepRawYears: string;
   readonly rollup: Rollup;
@@ -14,7 +14,7 @@ export interface RetentionFields {
   readonly isActive: boolean;
 }
 
-/** @returns the saved policy for the inputs. When none is saved: inactive, daily rollups, the other inputs empty. */
+/** @returns the form values of the saved policy. When none is saved: inactive, daily rollups, other values empty. */
 export function toRetentionFields({ retention }: RetentionState): RetentionFields {
   if (!retention) return { keepRawYears: '', rollup: 'Day', timeZoneId: '', isActive: false };
   const { keepRawYears, rollup, timeZoneId, isActive } = retention;

@@ -4,7 +4,7 @@ export const en = {
   lead: {
     account: 'Name, language and time zone of the account. New sites start with this time zone.',
     forms: 'A form adds fields of your own to sites, sources or variables. Scripts and filters can read their values.',
-    catalogues: 'The lists that fields choose from. Entries that you add are available in this account only.',
+    catalogues: 'The lists of choices that fields offer. Entries that you add are available in this account only.',
     retention: 'Old points can be replaced by hourly or daily rollups. You cannot undo a rollup.',
   },
   tab: {
@@ -100,7 +100,7 @@ export const en = {
     family: 'Family',
     familyHint: 'Units of one family convert into each other.',
     divisor: 'Divisor',
-    divisorHint: 'Divides a value to get the base unit. You cannot change it later.',
+    divisorHint: 'The number that divides a value to give the base unit. You cannot change it later.',
     offset: 'Offset',
     aggregate: 'Default aggregation',
     add: 'Add',
@@ -138,7 +138,7 @@ export const en = {
     },
     rollupHint: 'A rollup has the count, sum, minimum and maximum.',
     timeZoneId: 'Time zone of the hours and days',
-    zoneHint: 'Leave empty to use the time zone of the account or the source.',
+    zoneHint: 'Leave empty to use the time zone of the account or, for a policy of one variable, of its source.',
     isActive: 'Active: replace old points',
     preview: 'Preview the deletion',
     counting: 'Counting takes up to 20 seconds.',

@@ -134,8 +134,8 @@ function fill(rows: readonly Valued[], edits: Edits, range: Range, step: Step): 
 }
 
 /**
- * Adds `value` at each missing date of the range: in steps before the first point, between points and after the last
- * point. When the range has no points, the steps begin at the date that `firstFrom` returns.
+ * Adds `value` at each missing date of the range: before the first point, between points and after the last point. The
+ * dates lie whole steps from the points; when the range has no points, from the date that `firstFrom` returns.
  */
 function create(rows: readonly Valued[], edits: Edits, range: Range, step: Step, value: number): Edits {
   const next = new Map(edits);
@@ -157,7 +157,7 @@ function create(rows: readonly Valued[], edits: Edits, range: Range, step: Step,
   return next;
 }
 
-/** Yields the dates that lie whole steps after `left` and more than half a step before `right`. */
+/** Yields the dates that lie a whole number of steps after `left` and more than half a step before `right`. */
 function* datesBetween(left: number, right: number, step: Step): Generator<number> {
   let before = left;
   for (let count = 1; ; count += 1) {

@@ -39,7 +39,7 @@ export interface Placed {
 }
 
 /**
- * Places leaves one below another. Places a node with children beside the middle of its children, or lower when the
+ * Stacks the leaves, one below another. Places a node with children beside the middle of its children, or lower when the
  * node would overlap the node above it.
  */
 export function placeLineage(root: LineageNode): Placed {

@@ -92,7 +92,7 @@ async function describeRun(tracing: Tracing, runId: number, sourceId: number, de
   const children: LineageNode[] = [];
   for (const { alias, variableId, lastVersionTimestamp: at, points } of inputs) {
     if (tracing.rest <= 0 || depth >= MAX_DEPTH) break;
-    // An input that cannot be read is left out, for example because the user has no access to it.
+    // Leaves out an input that cannot be read, such as an input to which the user has no access.
     const child = await trace(tracing, { alias, variableId, at, points }, depth + 1).catch(() => undefined);
     if (child) children.push(child);
   }

@@ -28,7 +28,7 @@ export function originsQuery(variableId: number, versionTimestamps: readonly str
   });
 }
 
-/** An origin as title, details and path in the console; the path is undefined when the user may open no page. */
+/** An origin as title, details and path in the console; the path is undefined when the user may not open its page. */
 export interface DescribedOrigin {
   readonly title: string;
   readonly details: readonly string[];

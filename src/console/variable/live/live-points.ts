@@ -11,7 +11,7 @@ export const MAX_POINTS = 5000;
 /** Maximum VersionTimestamps kept for each variable. The slider over versions uses them. */
 const MAX_INSTANTS = 300;
 
-/** Values by variable and date in Unix seconds. */
+/** Values by variable, then by date in Unix seconds. */
 type Overlay = Map<number, Map<number, number>>;
 
 export class LivePoints {

@@ -26,7 +26,7 @@ export interface PlotProps {
   readonly onRange: (range: Range) => void;
   readonly onReset: () => void;
   readonly onPick: (seconds: number) => void;
-  /** Called with the range the user marks. When it is undefined, dragging zooms. */
+  /** Called with the range that the user marks. Without this callback, dragging zooms. */
   readonly onMark: ((range: Range) => void) | undefined;
   /** The range that is shown as marked. */
   readonly marked: Range | undefined;

@@ -7,7 +7,10 @@ const ACR_ACCOUNT_PREFIX = 'accountId:';
 export const KNOWN_SCOPES = ['datahub-api', 'push-data'] as const;
 export type Scope = (typeof KNOWN_SCOPES)[number];
 
-/** Maps the previous identity system's scope names to this service's. Clients copied from there use the former (§5). */
+/**
+ * Scope names of the previous identity system, with this service's names for them. Clients copied from that system use
+ * its names (§5).
+ */
 const SCOPE_ALIASES: ReadonlyMap<string, Scope> = new Map([['opisense-api', 'datahub-api']]);
 
 /** Scope of OpenID Connect: requests an ID token. Every client may request it in addition to scopes of the service. */

@@ -42,7 +42,7 @@ export async function readOwnNames(queryable: Queryable, accountId: number): Pro
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-/** @returns the value of a member in a document: the name of an own entry, else the id. */
+/** @returns the value of a member in a document: the name of an entry that the account added, else the id. */
 export function toDocumentId(value: unknown, names: OwnNames): unknown {
   return (typeof value === 'number' ? names.get(value) : undefined) ?? value;
 }

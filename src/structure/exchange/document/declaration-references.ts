@@ -65,7 +65,7 @@ export function toDocumentDeclaration(declaration: Members, home: Home, keys: Re
   ) as Members;
 }
 
-/** Whether a form (an entry of `entities`) is for a source; `entityType` is a name in any case, or a number (R-A3). */
+/** Whether a form (an entry of `entities`) is for a source; `entityType`: name in any letter case, or number (R-A3). */
 export function isSourceForm(entityType: unknown): boolean {
   return ['2', 'source'].includes(String(entityType).toLowerCase());
 }

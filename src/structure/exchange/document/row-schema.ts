@@ -46,7 +46,7 @@ const declarationSchema = jsonObjectSchema.meta({
   id: 'DocumentDeclaration',
   type: 'object',
   description:
-    "A Declaration whose inputs name a variable by `mappingConfig` or `variableName`, and its source and site by the members of a row. An input without a source reads the variable's own source; an input without a site reads the variable's own site. Forms name their source or site in the same way.",
+    "A Declaration whose inputs name a variable by `mappingConfig` or `variableName`, and its source and site by the same members as a row of the list `variables`. An input without a source reads the variable's own source; an input without a site reads the variable's own site. Forms name their source or site in the same way.",
 });
 
 /** Schemas of rows as clients write them: member names in any case. */

@@ -17,7 +17,7 @@ export function encodeJson({ kind, rows }: RowBatch): EncodedBatch {
   return { kind, text: Buffer.from(rows.map((row) => `\n${JSON.stringify(row)}`).join(',')) };
 }
 
-/** Encodes rows as a JSON list of rows of cells. */
+/** Encodes rows as a JSON list of sheet rows; each sheet row is a list of cells. */
 export function encodeCells({ kind, rows }: RowBatch): EncodedBatch {
   const members = listMembers(kind);
   const cells = rows.flatMap((row) => toCells(members.map((member) => row[member])));

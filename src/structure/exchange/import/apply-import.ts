@@ -1,7 +1,7 @@
 /**
  * Writes a planned import in the caller's transaction: first catalogue entries, forms and resources (a few statements per
  * kind write all rows), then the declarations of calculated variables, then events of the same types as for single
- * changes. For a what-if import the caller rolls all this back: writing finds the problems that the plan cannot find.
+ * changes. A what-if import also writes, because the plan cannot find all problems; its caller rolls the writes back.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Transaction } from '../../../platform/database/database.ts';
@@ -132,7 +132,7 @@ async function waitForGraph(lock: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Maximum variables of a cycle that the message names. */
+/** Maximum number of variables that the message about a cycle names. */
 const MAX_NAMED = 20;
 
 /** Describes a cycle: names its first variables, each by its row in the document or, without a row, by its id. */
@@ -154,7 +154,7 @@ async function describeCycle(
 }
 
 /**
- * Announces each created or changed resource once, with the event type that a write of one resource has.
+ * Announces each created or changed resource once, with the same event type as a request that writes one resource.
  * @param alsoChanged ids of variables whose declarations the import wrote.
  */
 async function announceRows(

@@ -1,7 +1,7 @@
 /**
- * Background worker that processes imports and purges expired imports, part of the ingester role. A queue wakes it by
- * account; a sweeper finds accounts whose wake-up was lost. Each wake-up processes one import and re-queues the
- * account, so that accounts take turns (R-A14).
+ * Background worker of the ingester role: processes imports and purges expired imports. A queue wakes it by account; a
+ * sweeper finds accounts whose wake-up was lost. Each wake-up processes one import and re-queues the account, so that
+ * accounts take turns (R-A14).
  */
 import { ACCOUNT_DELAYS, createBackOff } from '../../../platform/back-off.ts';
 import type { Database } from '../../../platform/database/database.ts';

@@ -110,7 +110,7 @@ async function resolveParents(
   );
 }
 
-/** SQL of the names that are unique within a parent, among the resources that have an identifier. */
+/** SQL of the names that exactly one resource with an identifier has within its parent. */
 const uniqueNames = (kinds: string) => `
   select parent_id, name, min(id) as id from import_entry
   where kind = '${kinds}' and key like '=%' and name <> '' group by parent_id, name having count(*) = 1`;

@@ -144,13 +144,14 @@ function split(members: Members): { readonly rest: Members; readonly named: Name
   return { rest, named };
 }
 
-/** Looks up the resources that the formulas of some rows name: first the sites, then the sources, then the variables. */
+/** Looks up the resources that the formulas of the rows name: first the sites, then the sources, then the variables. */
 async function findNamed(queryable: Queryable, accountId: number, rows: readonly DeclarationRow[]): Promise<Found> {
   const uses = rows.flatMap(({ siteId, sourceId, calculated }) =>
     namesOf(calculated).map((named) => ({ named, siteId, sourceId })),
   );
   const results = new Map<string, number | string>();
-  const found: Found = (kind, lookup) => results.get(keyOf(kind, lookup)) ?? 'names something that was not looked up';
+  const found: Found = (kind, lookup) =>
+    results.get(keyOf(kind, lookup)) ?? 'names a resource that the import has not looked up';
   const look = async (kind: KindName, lookups: readonly Lookup[]): Promise<void> => {
     const distinct = [...new Map(lookups.map((lookup) => [keyOf(kind, lookup), lookup])).entries()];
     const candidates = await findCandidates(

@@ -1,7 +1,7 @@
 /**
- * Reads the members of a JSON document, and its lists element by element, while its bytes arrive, so that memory does not
- * grow with the lists. The scanner finds where each value ends; `JSON.parse` checks and reads the value, and keeps a key
- * `__proto__` of client data.
+ * Reads the members of a JSON document, and its lists element by element, while its bytes arrive, so that memory does
+ * not grow with the lists. The scanner finds where each value ends; `JSON.parse` checks and reads the value, and keeps
+ * a key `__proto__` of client data.
  */
 import { MAX_SHOWN, showBytes } from '../../../platform/limits.ts';
 import { DocumentRefusal, type RefusalCode } from './document-refusal.ts';
@@ -85,7 +85,7 @@ class ValueReader {
     return this.#before + this.#at;
   }
 
-  /** Reads a value. @param name returns the name of the value for messages. They also say where the value starts. */
+  /** Reads a value. @param name returns the name that error messages give the value, besides its position. */
   async read(name: () => string): Promise<unknown> {
     await this.peek();
     const start = this.#position;

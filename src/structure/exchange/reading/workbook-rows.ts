@@ -17,7 +17,7 @@ import { type DocumentLimits, DocumentRefusal } from './document-refusal.ts';
 import type { DocumentNote } from './reading-messages.ts';
 import { kindCalled, type RowBatches } from './row-batches.ts';
 
-/** Maximum columns of a sheet; further columns are not read. */
+/** Maximum number of columns that are read from a sheet; further columns are ignored. */
 const MAX_COLUMNS = 200;
 const MAX_HEADER_CHARACTERS = 100;
 /** Maximum length of the names of sheets in a message. */

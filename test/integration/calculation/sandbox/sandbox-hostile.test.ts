@@ -169,7 +169,7 @@ describe('sandbox: the host', () => {
     });
   });
 
-  test('system calls that trace processes, enter namespaces, mount or load kernel code are refused; no other process is visible (R-H7)', async () => {
+  test('system calls that trace processes, enter namespaces, mount file systems or load kernel code are refused; no other process is visible (R-H7)', async () => {
     expect(await hostile('trace-others')).toMatchObject({ kind: 'ok', errors: [] });
   });
 });

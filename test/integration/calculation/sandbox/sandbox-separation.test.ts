@@ -1,7 +1,7 @@
 /**
  * Separation of a run from the zygote, its supervisors and other runs: session, process group, user id, priority,
- * limits of the user, keys, terminals, network namespaces, kernel memory. Ordinary runs of another account run alongside
- * each hostile script, except `show-network`, and after each test.
+ * limits of the user, keys, terminals, network namespaces, kernel memory. Ordinary runs of another account run after
+ * each test, and alongside each hostile script except `show-network`.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { SandboxPool } from '../../../../src/calculation/sandbox/pool.ts';

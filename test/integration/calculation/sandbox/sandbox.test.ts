@@ -223,7 +223,7 @@ describe('sandbox: script errors', () => {
   });
 });
 
-test('sandbox: a script can replace a toolbox function by its own (R-H4)', async () => {
+test('sandbox: a script can replace a toolbox function with a function of its own (R-H4)', async () => {
   const inputs = [inputOf('a', regularSeries(3, 0, 900)), inputOf('b', regularSeries(2, 900, 1800))];
   const script = (own: string) => `${own}
     axis <- GetInputAxis()

@@ -135,7 +135,7 @@ it('points: the chunks in the database have the bounds that chunk-rules.ts compu
 
 describe('points: statements of a write on stored rows', () => {
   test.each(Object.keys(RUN_STEPS) as (keyof ChunkRuns)[])(
-    'find both single dates and runs of consecutive dates by index scans, for runs of the kind `%s`',
+    'find `%s` rows by index scans, both at single dates and at consecutive dates',
     async (set) => {
       for (const isSingle of [true, false]) {
         await inTransaction(async (transaction) => {

@@ -215,7 +215,7 @@ describe('points: purging versions', () => {
     for (const id of [broken, sound]) {
       await withTransaction(store.database, (transaction) => requestVersionPurge(transaction, store.accountId, [id]));
     }
-    // Makes the purge of one variable fail: its write state cannot be saved.
+    // Makes the purge of `broken` fail: the row of this variable in `series` cannot be updated.
     await store.database.query(
       `alter table series add constraint broken check (variable_id <> ${broken} or version_bound > 2) not valid`,
     );

@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-/** Starts a process that imports for the accounts. */
+/** Starts a process that runs the imports of the accounts. */
 function startProcess(accountIds: readonly number[], execArgv: readonly string[] = []) {
   const program = fileURLToPath(new URL('./import-process.ts', import.meta.url));
   const env = { PATH: process.env.PATH, DATABASE_URL: stack.api.parts.config.DATABASE_URL };
@@ -131,7 +131,7 @@ describe('structure import: a process that is killed', () => {
     const ids = [await stack.send(reading, DOCUMENT), await stack.send(writing, DOCUMENT)] as const;
     const rows = await hold('structure_import_row', `new.import_id = '${ids[0]}' and new.kind = 'variables'`);
     const before = [await stack.text(reading), await stack.text(writing)];
-    // Holds the import of `writing` when it has written every site, source, variable and declaration.
+    // Blocks the import of `writing` after this import has written every site, source, variable and declaration.
     const { database } = stack.api;
     await database.query(
       `create trigger held before insert on outbox_event for each row
@@ -247,7 +247,7 @@ describe('structure import: the importer', () => {
     await importer.stop();
   });
 
-  test('imports without database statistics about the variables of the account in at most 1 s plus three times the time with statistics', async () => {
+  test('needs, without database statistics about the variables of the account, at most 1 s plus three times the time with statistics', async () => {
     const { database } = stack.api;
     const [importer, client, other] = [stack.startImporter(), await stack.newAccount(), await stack.newAccount()];
     const otherSource = await addStoredSource(database, other.accountId);

@@ -88,8 +88,8 @@ describe('structure import: workbooks', () => {
       problems: [{ path: 'forms!2.groups', message: expect.stringMatching(/^is required, because/) }],
     });
     fill('variables', 2, { granularity: 15, granularityTimeBase: 'Minute' });
-    // Leaves out the drop-down lists, because exceljs takes a second to write their 2,000 rows; the file refused above had
-    // them.
+    // Leaves out the drop-down lists, because exceljs takes a second to write their 2,000 rows. The workbook that was
+    // refused above had these lists.
     for (const { dataValidations } of workbook.worksheets as unknown as readonly Listed[]) dataValidations.model = {};
     expect(await stack.run(manager, await bytes())).toMatchObject({ state: 'Completed', problems: [] });
     expect(JSON.parse(await stack.text(manager)).sources).toMatchObject([{ serialNumber: '7', name: 'Oven' }]);

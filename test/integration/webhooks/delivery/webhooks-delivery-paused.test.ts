@@ -1,4 +1,4 @@
-/** A receiver that asked for a pause: replays are sent, and claims do not read the whole backlog (R-I3, R-I5). */
+/** A paused webhook: replays are sent, and a search for due attempts does not read all that wait (R-I3, R-I5). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { withTransaction } from '../../../../src/platform/database/database.ts';
 import { claimAttempts } from '../../../../src/webhooks/delivery/claim-attempts.ts';

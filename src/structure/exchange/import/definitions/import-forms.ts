@@ -48,7 +48,7 @@ type Fault = { readonly path: Path; readonly message: string };
 
 const keyOf = ({ entityType, lowerName }: Pick<KnownForm, 'entityType' | 'lowerName'>) => `${entityType} ${lowerName}`;
 
-/** Plans the rows of `forms`. The rows of `catalogues` must be planned before. @returns the number of problems. */
+/** Plans the rows of `forms`. Plan the rows of `catalogues` first. @returns the number of problems. */
 export async function planForms(
   transaction: Transaction,
   imported: ImportRef,

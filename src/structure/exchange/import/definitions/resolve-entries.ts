@@ -38,8 +38,8 @@ export async function readPlannedIds(
 }
 
 /**
- * Replaces the names of catalogue entries in the rows of an import by ids. A name that belongs to no entry is recorded
- * as a problem of the import, at most MAX_PROBLEMS such names for each member of a kind of rows.
+ * In the rows of an import, replaces the names of catalogue entries with ids. A name that belongs to no entry is
+ * recorded as a problem of the import. For each member of each kind, at most MAX_PROBLEMS such names are recorded.
  * @returns the number of recorded problems.
  */
 export async function resolveEntries(

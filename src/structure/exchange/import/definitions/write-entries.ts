@@ -1,4 +1,7 @@
-/** Writes the planned catalogue entries of an import, families before units, in the transaction that writes its rows. */
+/**
+ * Writes the planned catalogue entries of an import, families before units, in the transaction that writes the rows of
+ * the import.
+ */
 import type { Transaction } from '../../../../platform/database/database.ts';
 import { AGGREGATE } from '../../../catalogue/enumerations.ts';
 

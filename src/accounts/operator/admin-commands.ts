@@ -1,6 +1,6 @@
 /**
- * The operator's commands (§5), such as `admin create-account …`. Generated passwords and client secrets are printed once,
- * and only their hashes are stored. With `--password-stdin`, the operator chooses a user's password.
+ * The operator's commands (§5), such as `admin create-account …`. Generated passwords and client secrets are printed
+ * once, and only their hashes are stored. With `--password-stdin`, the operator chooses a user's password.
  */
 import { parseArgs } from 'node:util';
 import type { UserDirectory } from '../../identity/directory/user-directory.ts';
@@ -14,10 +14,8 @@ import { type AuditActor, writeAudit } from '../audit/audit.ts';
 import { CLIENT_SCOPES, type ClientRegistration, defaultGrants, findClientProblem } from '../clients/client-rules.ts';
 import { insertClient, makeClientSecret, replaceClientSecret } from '../clients/client-store.ts';
 import { emailSchema, nameSchema } from '../field-schemas.ts';
-import { announceNewUser, insertUser } from '../users/save-user.ts';
-import { getProfile } from '../users/user-profile.ts';
-import type { RoleName } from '../users/user-rules.ts';
 import { createAccount, parseAccountOptions } from './create-account.ts';
+import { createUser, type SetPassword, toRole } from './create-user.ts';
 import { describeFeatures } from './set-feature.ts';
 
 export interface AdminServices {
@@ -36,7 +34,7 @@ export interface AdminServices {
    * @param accountId default: all accounts.
    */
   readonly describeRetention: (accountId: number | undefined) => Promise<readonly string[]>;
-  /** @returns lines about the variables that share a mappingConfig within a source. Works on a database that is not migrated yet. */
+  /** @returns lines about variables that share a mappingConfig in a source. The database need not be migrated yet. */
   readonly describeRepeatedMappings: () => Promise<readonly string[]>;
   /** @returns lines about the variables whose readings are divided by a divider. */
   readonly describeDividers: () => Promise<readonly string[]>;
@@ -55,8 +53,6 @@ export interface AdminServices {
 
 /** @param operands words after the command's name that are not options. */
 type FileCommand = (operands: readonly string[], values: Values) => Promise<void>;
-
-type SetPassword = (transaction: Transaction, userId: string, password: string) => Promise<string | undefined>;
 
 export const ADMIN_USAGE = `admin <command>
 
@@ -127,7 +123,7 @@ type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS; allowPositi
 type Command = (services: CommandServices, values: Values) => Promise<void>;
 
 interface CommandServices extends Omit<AdminServices, 'operatorName'> {
-  /** @returns the operator as the actor of audit entries. Without `accountId`, only ADMIN users may read the entries. */
+  /** @returns the operator as the actor of audit entries. Only ADMIN users may read entries without an `accountId`. */
   readonly auditor: (accountId?: number) => AuditActor;
 }
 
@@ -272,7 +268,7 @@ async function rotateKeys({ database, print, auditor }: CommandServices): Promis
     await writeAudit(transaction, auditor(), { action: 'SigningKeyAdded', targetId });
     return targetId;
   });
-  print(`key ${kid} is published; it signs in 15 minutes`);
+  print(`key ${kid} is published; it starts to sign tokens in 15 minutes`);
 }
 
 async function retryBatchesCommand(services: CommandServices, values: Values): Promise<void> {
@@ -294,16 +290,6 @@ function toAccountId(text: string | undefined): number {
   throw new DomainError('invalid_input', `--account must be the id of an account, got ${text ?? 'nothing'}`);
 }
 
-interface NewUser {
-  readonly accountId: number;
-  readonly email: string;
-  readonly userName: string;
-  readonly role: RoleName;
-  readonly language?: string | undefined;
-  /** Password to set; undefined when the user gets a temporary one. */
-  readonly password: string | undefined;
-}
-
 /** @returns the password of `--password-stdin`; undefined without that option. */
 async function readPassword(services: CommandServices, values: Values): Promise<string | undefined> {
   if (!values['password-stdin']) return undefined;
@@ -312,60 +298,6 @@ async function readPassword(services: CommandServices, values: Values): Promise<
     'invalid_input',
     '--password-stdin needs USER_DIRECTORY=embedded; with Keycloak, set the password there',
   );
-}
-
-/**
- * Creates a user with the given password, or with a temporary one, which the operator hands over because mail may not
- * work yet.
- * @returns the text to print about the password.
- */
-async function createUser(
-  transaction: Transaction,
-  services: CommandServices,
-  { accountId, email, userName, role, language, password }: NewUser,
-): Promise<string> {
-  const { directory, auditor } = services;
-  const written = { userName, email, ...(language !== undefined && { language }) };
-  const userId = await insertUser(transaction, written, role, accountId);
-  const profile = await getProfile(transaction, userId);
-  await directory.create(transaction, profile);
-  await announceNewUser(transaction, accountId, profile);
-  const secret =
-    password === undefined
-      ? `temporary password ${await setTemporaryPassword(transaction, directory, userId, userName)}`
-      : await setGivenPassword(transaction, services, userId, password);
-  const entry = { action: 'UserCreated', targetId: userId, targetName: userName, details: { role } } as const;
-  await writeAudit(transaction, auditor(accountId), entry);
-  return secret;
-}
-
-async function setTemporaryPassword(
-  transaction: Transaction,
-  directory: UserDirectory,
-  userId: string,
-  userName: string,
-): Promise<string> {
-  const password = await directory.setTemporaryPassword(transaction, userId);
-  // The operator gives the password to the owner of the address. When the owner replaces the password, the embedded
-  // directory counts the address as proven.
-  await transaction.query('update app_user set secret_sent_to = email where id = $1', [userId]);
-  if (password !== undefined) return password;
-  throw new DomainError(
-    'conflict',
-    `${userName} already has a password at the issuer; delete the user at the issuer and repeat the command, or name another user`,
-  );
-}
-
-/** Sets the password that the operator gave. The user's email address stays unproven: no secret was sent to it. */
-async function setGivenPassword(
-  transaction: Transaction,
-  { setPassword }: CommandServices,
-  userId: string,
-  password: string,
-): Promise<string> {
-  const problem = await setPassword?.(transaction, userId, password);
-  if (problem !== undefined) throw new DomainError('invalid_input', `the password on standard input ${problem}`);
-  return 'password as given';
 }
 
 interface NewClient {
@@ -391,10 +323,4 @@ async function createClient(transaction: Transaction, auditor: AuditActor, clien
   const targetName = name ?? clientId;
   await writeAudit(transaction, auditor, { action: 'ClientCreated', targetId: clientId, targetName, details });
   return `client ${clientId}, ${secret === undefined ? 'public' : `secret ${secret}`}, scopes ${scopes.join(' ')}`;
-}
-
-function toRole(text: string): RoleName {
-  const role = (['USER', 'MANAGER', 'ADMIN'] as const).find((name) => name === text.toUpperCase());
-  if (role) return role;
-  throw new DomainError('invalid_input', `--role must be USER, MANAGER or ADMIN, got ${text}`);
 }

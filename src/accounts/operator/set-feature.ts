@@ -14,7 +14,8 @@ const LEVELS = ['None', 'Read', 'Write', 'Admin'] as const satisfies readonly Fe
 /**
  * Adds the feature `name` if it is missing, and limits it to `level` if given; without `name`, changes nothing.
  * @returns a line for each feature of the account.
- * @throws {DomainError} invalid_input for a level without a name, and for an unknown level; conflict as `addEntry`.
+ * @throws {DomainError} invalid_input for a level without a name, and for an unknown level; conflict when `addEntry`
+ *   throws it.
  */
 export async function describeFeatures(
   database: Database,
@@ -31,8 +32,8 @@ export async function describeFeatures(
 }
 
 /**
- * Adds the feature unless the account has one of this name, ignoring case. Sets the level when it is given.
- * @throws {DomainError} invalid_input for an unknown level; conflict as `addEntry`.
+ * Adds the feature unless the account has a feature with this name, ignoring case. Sets the level when it is given.
+ * @throws {DomainError} invalid_input for an unknown level; conflict when `addEntry` throws it.
  */
 async function setFeature(
   transaction: Transaction,
@@ -51,7 +52,7 @@ async function setFeature(
     });
   }
   if (level === undefined) return;
-  // A feature without a row has the level `Admin`.
+  // A feature without a row in `account_feature` has the level `Admin`.
   await transaction.query(
     `delete from account_feature where account_id = $1 and kind = 'Feature' and feature_id = $2`,
     [accountId, feature.id],

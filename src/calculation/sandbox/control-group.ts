@@ -1,8 +1,8 @@
 /**
  * A control group for a bwrap container. With it, the kernel limits all runs of the container together. On cgroup
  * version 1, only root can create the group. On version 2, only a process in the root group of the machine can create
- * it: a group below any other group gets no memory limit while that other group contains a process. The control group
- * is optional, because rlimits and supervisors limit each run anyway.
+ * it. Any other parent group contains this process, and the kernel sets no memory limit on a child of a group that
+ * contains a process. The control group is optional, because rlimits and supervisors limit each run anyway.
  */
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -5,11 +5,10 @@
  */
 import { endianness } from 'node:os';
 import { crc32 } from 'node:zlib';
-import { PackedTexts, type TextTable } from './results/text-table.ts';
+import { FrameError, type FrameLimits, FrameReader, PointLimitError } from './results/frame-reader.ts';
 import type {
   CodedText,
   DateWindow,
-  OutputColumn,
   OutputSeries,
   SandboxInput,
   SandboxJob,
@@ -50,11 +49,6 @@ export type ResultFrame =
       readonly files: readonly ScriptFile[];
     };
 
-/** The bytes are not a result frame: truncated, forged, or of another version. */
-export class FrameError extends Error {
-  override readonly name = 'FrameError';
-}
-
 if (endianness() !== 'LE') throw new Error('Tidemark needs a little-endian machine: frames to R are little-endian');
 
 /** @returns the request frame of a job. In texts, NUL becomes U+FFFD, because a text in R cannot contain NUL. */
@@ -75,21 +69,8 @@ export function encodeRequest(job: SandboxJob): Buffer {
   return writer.finish();
 }
 
-/** Limits of a result (R-H7). A script can forge a frame, so counts are checked before memory is allocated for them. */
-export interface FrameLimits {
-  readonly maxPoints: number;
-  /** Maximum characters of each list of messages, warnings or errors (notes); an empty text counts as one character. */
-  readonly maxTextBytes: number;
-}
-
-/** Maximum files of a result. The runner itself keeps at most 20 (r-runtime/R/files.R), but a script can forge a result. */
+/** Maximum files of a result. The runner keeps at most 20 (r-runtime/R/files.R), but a script can forge a result. */
 const MAX_FILES = 100;
-/** A table of at most this number of texts is decoded immediately; a longer table decodes each text when it is read. */
-const MAX_TABLE_STRINGS = 1000;
-
-/** Thrown for more points than a result may have. */
-class PointLimitError extends FrameError {}
-
 /**
  * Decodes the result frame of a script (R-H7).
  * @returns null when the bytes are not exactly one result frame.
@@ -105,7 +86,8 @@ export function tryDecodeResult(bytes: Buffer, limits: FrameLimits): ResultFrame
 }
 
 /**
- * Decodes a script's result frame. Status `output_size` means more than `maxPoints` points. Cuts notes to `maxTextBytes`.
+ * Decodes a script's result frame. When the result has more than `maxPoints` points, returns the status `output_size`.
+ * Keeps at most `maxTextBytes` characters of each list of messages, warnings or errors.
  * @throws FrameError when the bytes are not exactly one result frame.
  */
 export function decodeResult(bytes: Buffer, limits: FrameLimits): ResultFrame {
@@ -262,139 +244,5 @@ class FrameWriter {
 
   finish(): Buffer {
     return Buffer.concat(this.#parts);
-  }
-}
-
-class FrameReader {
-  readonly #bytes: Buffer;
-  readonly #limits: FrameLimits;
-  #at = 0;
-
-  constructor(bytes: Buffer, limits: FrameLimits) {
-    this.#bytes = bytes;
-    this.#limits = limits;
-  }
-
-  int(): number {
-    this.#require(4);
-    this.#at += 4;
-    return this.#bytes.readInt32LE(this.#at - 4);
-  }
-
-  /** Reads a count. Requires that the remaining bytes can hold this number of items of `itemBytes` each. */
-  count(itemBytes: number): number {
-    const count = this.int();
-    if (count < 0) throw new FrameError(`a count must not be negative, got ${count}`);
-    this.#require(count * itemBytes);
-    return count;
-  }
-
-  /** Reads a count of points. @throws PointLimitError above the limit. */
-  rows(itemBytes: number): number {
-    return this.#withinPoints(this.count(itemBytes));
-  }
-
-  ints(count: number): Int32Array<ArrayBuffer> {
-    return new Int32Array(this.#copy(count * 4));
-  }
-
-  doubles(count: number): Float64Array {
-    return new Float64Array(this.#copy(count * 8));
-  }
-
-  blob(): Buffer {
-    return Buffer.from(this.#copy(this.count(1)));
-  }
-
-  text(): string {
-    return this.#readTexts(1)[0] ?? '';
-  }
-
-  /** Reads a counted list of texts and keeps at most `maxTextBytes` characters of all these texts together. */
-  notes(): string[] {
-    return this.#readTexts(this.count(4));
-  }
-
-  /** Reads a text column; null when it is absent (count −1). Requires that every code is an index of the table. */
-  codedTexts(): OutputColumn | null {
-    const rows = this.int();
-    if (rows === -1) return null;
-    if (rows < 0) throw new FrameError(`a count must not be negative, got ${rows}`);
-    this.#withinPoints(rows);
-    const texts = this.#table(rows);
-    const codes = this.ints(rows);
-    for (const code of codes) {
-      if (code < 0 || code >= texts.length) {
-        throw new FrameError(`a code must be an index of its table (length ${texts.length}), got ${code}`);
-      }
-    }
-    return { codes, texts };
-  }
-
-  expectEnd(): void {
-    const rest = this.#bytes.length - this.#at;
-    if (rest > 0) throw new FrameError(`nothing may follow the frame of the result, got ${rest} B after it`);
-  }
-
-  #withinPoints(count: number): number {
-    const { maxPoints } = this.#limits;
-    if (count > maxPoints) throw new PointLimitError(`a column must have at most ${maxPoints} points, got ${count}`);
-    return count;
-  }
-
-  /** Reads the lengths of all texts, but decodes at most `maxTextBytes` characters of all texts together. */
-  #readTexts(count: number): string[] {
-    const kept: string[] = [];
-    let remaining = this.#limits.maxTextBytes;
-    this.#eachText(count, (from, length) => {
-      if (remaining <= 0) return;
-      // Decodes no more than needed: UTF-8 uses at most 4 bytes for a character.
-      const end = from + Math.min(length, remaining * 4);
-      const text = this.#bytes.toString('utf8', from, end).slice(0, remaining);
-      kept.push(text);
-      remaining -= Math.max(text.length, 1);
-    });
-    return kept;
-  }
-
-  /** Reads the table of a column. The runner writes distinct texts, so a table is at most as long as its column. */
-  #table(rows: number): TextTable {
-    const count = this.count(4);
-    if (count > rows) throw new FrameError(`a table must not be longer than its column, got ${count} > ${rows}`);
-    const ends = new Float64Array(count);
-    const from = this.#at + count * 4;
-    this.#eachText(count, (start, length, index) => {
-      ends[index] = start + length - from;
-    });
-    const table = new PackedTexts(new Uint8Array(this.#bytes.subarray(from, this.#at)), ends);
-    return count <= MAX_TABLE_STRINGS ? Array.from(ends, (_end, index) => table.at(index) ?? '') : table;
-  }
-
-  /** Calls `visit` for each of `count` texts. Not a generator, which is slower: a frame may hold 47 million texts. */
-  #eachText(count: number, visit: (from: number, length: number, index: number) => void): void {
-    const lengthsAt = this.#at;
-    this.#require(count * 4);
-    this.#at += count * 4;
-    for (let index = 0; index < count; index += 1) {
-      const length = this.#bytes.readInt32LE(lengthsAt + index * 4);
-      if (length < 0) throw new FrameError(`the length of a text must not be negative, got ${length}`);
-      this.#require(length);
-      visit(this.#at, length, index);
-      this.#at += length;
-    }
-  }
-
-  /** Copies the bytes, because typed arrays need an alignment that positions in a frame do not have. */
-  #copy(length: number): ArrayBuffer {
-    this.#require(length);
-    const copy = new Uint8Array(length);
-    copy.set(this.#bytes.subarray(this.#at, this.#at + length));
-    this.#at += length;
-    return copy.buffer;
-  }
-
-  #require(length: number): void {
-    const rest = this.#bytes.length - this.#at;
-    if (length > rest) throw new FrameError(`the result is truncated: expected ${length} B, got ${rest} B`);
   }
 }

@@ -53,7 +53,8 @@ async function endOf(child: ChildProcess, file: string): Promise<number | null> 
 
 /**
  * Runs the engine once. @returns the engine's output.
- * @throws {SandboxUnavailableError} when the engine cannot run, or fails: the message then contains its standard error.
+ * @throws {SandboxUnavailableError} when the engine cannot run or exits with an error. After an error exit, the message
+ * contains the standard error of the engine.
  */
 export async function runOci([file = '', ...options]: readonly string[], args: readonly string[]): Promise<string> {
   const child = spawn(file, [...options, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: HOST_ENVIRONMENT });

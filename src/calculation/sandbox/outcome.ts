@@ -91,7 +91,7 @@ function unreportedOutcome(answer: Answer, trailer: Trailer, limits: DecidedLimi
   if (trailer.code !== 0 && MEMORY_WORDS.test(answer.output)) return limitOutcome('memory', limits, ending);
   const message =
     answer.result.length > 0
-      ? 'the result of the script could not be read, probably because the script wrote to the descriptor of the result'
+      ? 'the result of the script could not be read, probably because the script wrote to the file descriptor of the result'
       : `the script ended R before its last expression (quit() or a crash), exit code ${trailer.code}`;
   return { kind: 'script_error', message, call: '', errors: [], ...ending };
 }

@@ -172,8 +172,8 @@ async function runOnce({ zygote, limits, decoder, isAlone }: RunParts, job: Sand
 }
 
 /**
- * @returns the limits minus the time that earlier scripts of the run took. The wire format has no limit of 0, so at
- * least a millisecond of wall time and a second of CPU time are left.
+ * @returns the limits minus the time that earlier scripts of the run took. The zygote never
+ * gets a limit of 0: at least a millisecond of wall time and a second of CPU time are left.
  */
 function remainingLimits(limits: RunLimits, { spent = { wallMs: 0, cpuMs: 0 } }: SandboxJob): RunLimits {
   return {

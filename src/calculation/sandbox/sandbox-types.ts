@@ -1,7 +1,7 @@
 /** Types of a run in the sandbox: job, limits, outcome, and the error for an unavailable sandbox (R-H2, R-H3, R-H7). */
 import type { TextTable } from './results/text-table.ts';
 
-/** Dictionary-coded text column: a table and one zero-based code for each row. */
+/** Dictionary-coded text column: a table of texts and, for each row, the zero-based index of its text. */
 export interface CodedText {
   readonly codes: Int32Array;
   readonly texts: readonly string[];
@@ -92,7 +92,7 @@ export interface OutputSeries {
   readonly tags: OutputColumn | null;
 }
 
-/** Text column of a result: a table and one zero-based code for each row. */
+/** Text column of a result: a table of texts and, for each row, the zero-based index of its text. */
 export interface OutputColumn {
   readonly codes: Int32Array;
   readonly texts: TextTable;
@@ -146,7 +146,7 @@ export type SandboxOutcome =
       readonly call: string;
       /** Line at which the script failed, counted from 1; null when unknown. */
       readonly line: number | null;
-      /** Texts of `Errors` that the script returned without a series. */
+      /** Texts in `Errors` of a script that returned `Errors` but no series. */
       readonly errors?: readonly string[];
       readonly files?: readonly ScriptFile[];
       readonly notes: Notes;

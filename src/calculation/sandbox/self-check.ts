@@ -10,8 +10,8 @@ type Run = (job: SandboxJob) => Promise<SandboxOutcome>;
 const NO_POINTS = 'TimeSeries = list(Dates = integer(), Values = numeric())';
 
 /**
- * R code that lists the guarantees of R-H7 that do not hold: `always` has those checked in every mode, `contained`
- * those checked only in the mode `namespaces`.
+ * R code that lists the guarantees of R-H7 that do not hold. `always` lists the guarantees that are checked in every
+ * mode; `contained` lists the guarantees that are checked only in the mode `namespaces`.
  */
 const PROBE = `
 status <- tryCatch(readLines("/proc/self/status"), error = function(e) character())
@@ -45,7 +45,7 @@ contained <- c(
 )`;
 
 /**
- * Runs the probe script and requires every guarantee that it checks for the mode (R-H7).
+ * Runs the probe script and requires that every guarantee that is checked in this mode holds (R-H7).
  * @throws {SandboxUnavailableError} naming each guarantee that does not hold, or why the probe script failed.
  */
 export async function proveIsolation(run: Run, mode: ContainerMode): Promise<void> {

@@ -1,8 +1,8 @@
 /**
- * Framing of the connection to a supervisor. This process sends a run header and the request frame; the supervisor answers
- * with chunks, the last of which is the trailer. The counterpart is r-runtime/src/sandbox.h. Only the supervisor writes
- * chunk headers and the trailer; a script chooses only the bytes inside `result` and `text` chunks and, in the trailer,
- * the line number and how R ends (`end` and `code`).
+ * Framing of the connection to a supervisor. This process sends a run header and the request frame; the supervisor
+ * answers with chunks, the last of which is the trailer. The counterpart is r-runtime/src/sandbox.h. Only the
+ * supervisor writes chunk headers and the trailer; a script chooses only the bytes inside `result` and `text` chunks
+ * and, in the trailer, the line number and how R ends (`end` and `code`).
  */
 import type { RunLimits } from './sandbox-types.ts';
 
@@ -50,7 +50,7 @@ export interface Trailer {
   readonly maxRssBytes: number;
   /** Number of bytes that the script printed, including dropped bytes. */
   readonly textBytes: number;
-  /** Line of the script that was reached last, counted from 1; null when no line was reached. The script can forge it. */
+  /** Last line of the script that was reached, counted from 1; null when none was reached. The script can forge it. */
   readonly line: number | null;
 }
 
@@ -59,7 +59,7 @@ export const INLINE_BYTES = 1 << 20;
 /** A result larger than INLINE_BYTES is collected in blocks of this size, so that its buffers can be transferred. */
 const BLOCK_BYTES = 4 << 20;
 
-/** Everything received on one connection. `trailer` is null when no trailer arrived, as after the death of the supervisor. */
+/** Everything received on one connection. `trailer` is null when none arrived, for example if the supervisor died. */
 export interface Answer {
   /** Parts of the result. In a result larger than INLINE_BYTES, each part owns its buffer. */
   readonly result: readonly Buffer[];
@@ -94,7 +94,7 @@ export function encodeRunHeader(limits: RunLimits, frameBytes: number): Buffer {
 
 /** Parses an answer as it arrives. An incomplete chunk is dropped; the trailer is then missing. */
 export class AnswerReader {
-  /** Pieces of the result as they arrived; for a large result, the full blocks. `#block` is the block being filled. */
+  /** Small result: its pieces as they arrived. Large result: its full blocks; `#block` is the block being filled. */
   #results: Buffer[] = [];
   #resultBytes = 0;
   #block: Buffer | undefined;

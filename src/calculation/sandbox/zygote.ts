@@ -240,8 +240,9 @@ export class Zygote {
 }
 
 /**
- * Calls `onSilence` once, when `SILENT_CHECKS` consecutive checks each found no new heartbeat. Counts checks instead
- * of time, because after the event loop was blocked, the waiting heartbeats are read before the next check.
+ * Calls `onSilence` once, when `SILENT_CHECKS` consecutive checks each found no new heartbeat. It counts checks, not
+ * elapsed time, so that a blocked event loop does not look like silence: after the block, at most one overdue check
+ * runs before the waiting heartbeats are read.
  * @returns a function that stops watching.
  */
 function watchHeartbeat(child: ChildProcess, onSilence: (silentMs: number) => void): () => void {

@@ -1,6 +1,7 @@
 /** Worker thread that decodes large results for result-decoder.ts. */
 import { parentPort } from 'node:worker_threads';
-import { type FrameLimits, type ResultFrame, tryDecodeResult } from '../frame.ts';
+import { type ResultFrame, tryDecodeResult } from '../frame.ts';
+import type { FrameLimits } from './frame-reader.ts';
 import { PackedTexts } from './text-table.ts';
 
 export interface DecodeRequest {

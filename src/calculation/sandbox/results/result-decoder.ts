@@ -4,10 +4,11 @@
  * (R-H7).
  */
 import { Worker } from 'node:worker_threads';
-import { type FrameLimits, type ResultFrame, tryDecodeResult } from '../frame.ts';
+import { type ResultFrame, tryDecodeResult } from '../frame.ts';
 import type { OutputColumn } from '../sandbox-types.ts';
 import { INLINE_BYTES } from '../wire.ts';
 import type { DecodeReply, DecodeRequest } from './decode-worker.ts';
+import type { FrameLimits } from './frame-reader.ts';
 import { PackedTexts } from './text-table.ts';
 
 export interface ResultDecoder {

@@ -1,5 +1,5 @@
 /**
- * The table of the texts of a dictionary-coded column of a result. A small table is an array of strings. A large table
+ * Table of the distinct texts in a dictionary-coded result column. A small table is an array of strings. A large table
  * stays UTF-8, and each text is decoded when it is read: decoding millions of texts together would block the event loop
  * for seconds.
  */
@@ -15,7 +15,7 @@ export interface TextTable {
 export class PackedTexts implements TextTable {
   /** All texts of the table in UTF-8, one after the other. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** For each text the position after its last byte. */
+  /** For each text, the position after its last byte. */
   readonly ends: Float64Array<ArrayBuffer>;
 
   constructor(bytes: Uint8Array<ArrayBuffer>, ends: Float64Array<ArrayBuffer>) {
@@ -51,7 +51,7 @@ export class PackedTexts implements TextTable {
   }
 }
 
-/** @returns the index in a table of the first text that is longer than `maxCharacters` UTF-16 units. */
+/** @returns the table index of the first text that is longer than `maxCharacters` UTF-16 units. */
 export function findLongerText(table: TextTable, maxCharacters: number): number | undefined {
   if (table instanceof PackedTexts) return table.findLonger(maxCharacters);
   for (let index = 0; index < table.length; index += 1) {

@@ -4,8 +4,9 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeResult, encodeRequest, FrameError, tryDecodeResult } from '../../../../src/calculation/sandbox/frame.ts';
+import { decodeResult, encodeRequest, tryDecodeResult } from '../../../../src/calculation/sandbox/frame.ts';
 import { decideOutcome } from '../../../../src/calculation/sandbox/outcome.ts';
+import { FrameError } from '../../../../src/calculation/sandbox/results/frame-reader.ts';
 import type { RunLimits, SandboxJob } from '../../../../src/calculation/sandbox/sandbox-types.ts';
 import { AnswerReader, encodeRunHeader, type Trailer } from '../../../../src/calculation/sandbox/wire.ts';
 import { inputOf, jobOf, regularSeries } from '../../../fixtures/scripts/harness.ts';
@@ -113,7 +114,7 @@ describe('sandbox: result frames', () => {
     expect(decode(frame)).toMatchObject({ status: 'ok', messages: Array.from({ length: 1000 }, () => '') });
   });
 
-  test('messages are cut at the limit of UTF-16 units, even when characters take several bytes (R-H7)', () => {
+  test('messages are cut to a maximum length in UTF-16 units, not in bytes (R-H7)', () => {
     const frame = Buffer.concat([int(MAGIC, 0), texts('é€', '😀😀', 'x'), okFrame.subarray(8 + 4 + 4 + 7)]);
     expect(decode(frame, { maxPoints: 10, maxTextBytes: 4 })).toMatchObject({ messages: ['é€', '😀'] });
   });
@@ -205,7 +206,7 @@ describe('sandbox: answers', () => {
     );
   });
 
-  test('a run header has 64 bytes, with the length of the frame at offset 8 and the limit of memory at offset 24 (R-H7)', () => {
+  test('a run header has 64 bytes, with the length of the frame at offset 8 and the memory limit at offset 24 (R-H7)', () => {
     const header = encodeRunHeader(LIMITS, 77);
     expect(header).toHaveLength(64);
     expect(header.readBigUInt64LE(8)).toBe(77n);

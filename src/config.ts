@@ -42,11 +42,11 @@ export const SETTINGS = {
   ),
   READ_MAX_PER_ACCOUNT: setting(
     integer(1, 200).default(5),
-    'Maximum number of concurrent reads of points, long listings and exports per account and process; at least one of READ_POOL_SIZE remains for other accounts.',
+    'Maximum number of concurrent reads of points, long listings and exports per account and process. At least one of the READ_POOL_SIZE connections remains for other accounts, even when this setting is higher.',
   ),
   READ_AHEAD_BYTES: setting(
     integer(0, 2 ** 34).default(67_108_864),
-    'Maximum memory per process for points read ahead of slow clients, in bytes; one account may use at most a quarter.',
+    'Maximum memory per process, in bytes, for points that were read but that slow clients have not yet received. One account may use at most a quarter.',
   ),
   READ_STALL_SEC: setting(
     integer(1, 3600).default(60),
@@ -176,7 +176,7 @@ export const SETTINGS = {
   ),
   EXTERNAL_USERS: setting(
     choice(['sub', 'email', 'businessId']).default('sub'),
-    'How users of other issuers are matched: by sub; by sub, then verified email; or by sub, then businessId.',
+    'Claims that identify the user of a token from another issuer. sub: only sub. email: sub, then the verified email address. businessId: sub, then businessId.',
   ),
   API_RATE_PER_MINUTE: setting(
     integer(0, 1_000_000).default(6000),

@@ -15,7 +15,7 @@ export const INTAKE_SETTINGS = {
   ),
   PUSH_MAX_MEMORY_BYTES: setting(
     integer(1 << 20, 2 ** 40).default(134_217_728),
-    'Maximum number of bytes of push bodies in memory per process; further pushes get status 503. An account may take at most half, but a single body may take all.',
+    'Maximum number of bytes of push bodies in memory per process; further pushes get status 503. The bodies of one account may take at most half; only while a single body is in memory, that body may take all.',
   ),
   PUSH_BASIC_TOKEN_URL: setting(
     webUrl.optional(),
@@ -49,7 +49,7 @@ export const INTAKE_SETTINGS = {
   ),
   COLUMNS_QUIET_HOURS: setting(
     z.coerce.number().min(0).max(87_600).default(4),
-    'Number of hours without writes to a chunk (91 days of points) before the service compresses the chunk into columns (Community edition of TimescaleDB) or rebuilds its indexes without free space (Apache edition).',
+    'Number of hours without writes to a chunk (91 days of points) before the service packs it. With the Community edition of TimescaleDB, the service compresses the chunk into columns; with the Apache edition, it rebuilds the indexes of the chunk to make them smaller.',
   ),
   COLUMNS_SETTLE_SEC: setting(
     integer(0, 86_400).default(120),
@@ -94,7 +94,7 @@ export const INTAKE_SETTINGS = {
   ),
   STRUCTURE_IMPORT_MAX_BYTES: setting(
     integer(1024, 2 ** 32).default(209_715_200),
-    'Maximum size of a decompressed document to import in bytes; FILE_MAX_INFLATED_BYTES and FILE_MAX_RATIO limit its workbooks too.',
+    'Maximum size in bytes of a structure document to import, after decompression of the request body. A document that is a workbook must also meet FILE_MAX_INFLATED_BYTES and FILE_MAX_RATIO.',
   ),
   STRUCTURE_IMPORT_MAX_ROWS: setting(
     integer(1, 10_000_000).default(1_000_000),

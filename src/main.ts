@@ -96,7 +96,7 @@ async function listenApi(config: Config): Promise<HttpListener> {
  */
 async function waitForDatabase(database: Queryable, log: Log, signal: AbortSignal): Promise<void> {
   const warn = throttle(WARN_INTERVAL_MS, (error: unknown) =>
-    log.warn({ err: error }, 'the database is unavailable; the start waits for it'),
+    log.warn({ err: error }, 'the database is unavailable; this process waits until it answers'),
   );
   for (;;) {
     signal.throwIfAborted();

@@ -32,9 +32,9 @@ export function findConflicts(config: CombinedSettings): readonly string[] {
 }
 
 /**
- * Returns the minimum pool size: two connections for each calculation; one for each ingestion, file and direct write
- * that may run at a time; and two more. The further connections that an ingestion uses during a long write are not
- * counted, because an ingestion can work without them.
+ * Returns the minimum pool size: two connections for each calculation; one for each ingestion, file and direct write;
+ * and two more. Counts as many of each as may run at the same time. The further connections that an ingestion uses
+ * during a long write are not counted, because an ingestion can work without them.
  */
 function poolNeeded(config: CombinedSettings): number {
   const { CALC_CONCURRENCY, INGEST_CONCURRENCY, FILE_CONCURRENCY, PUSH_DIRECT_WRITES } = config;

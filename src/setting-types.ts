@@ -23,7 +23,7 @@ export const integer = (min: number, max: number) => {
   const error = `must be an integer from ${min} to ${max}`;
   return z.coerce.number({ error }).int({ error }).min(min, { error }).max(max, { error });
 };
-/** Type of a setting that is one of the names. */
+/** Type of a setting whose value is one of `names`. */
 export const choice = <const T extends readonly string[]>(names: T) =>
   z.enum(names, { error: `must be one of ${names.join(', ')}` });
 export const flag = choice(['true', 'false']).transform((text) => text === 'true');
@@ -84,7 +84,7 @@ export const trustedIssuers = z.string().transform((text, context) => {
   const json = parseJson(text);
   const { data, error } = issuers.safeParse(json);
   if (data) return data;
-  const rule = 'must be a JSON array of objects with only the members issuer and jwksUri, both URLs, and audience';
+  const rule = 'must be a JSON array of objects with exactly the members issuer (a URL), jwksUri (a URL) and audience';
   const fault = json === undefined ? 'it is not JSON' : `${jsonPath('$', error?.issues[0]?.path ?? [])} is wrong`;
   context.addIssue({ code: 'custom', message: `${rule}; ${fault}` });
   return z.NEVER;

@@ -53,8 +53,8 @@ export default defineConfig({
                 // create more than a hundred chunks.
                 exclude: ['**/columnstore.test.ts', '**/version-timestamps.test.ts', '**/writer-chunks.test.ts'],
                 ...ON_SERVICES,
-                // A write of a `PointStore` also compresses the chunks, and a write to a chunk waits while the chunk is
-                // being compressed.
+                // In this project, a `PointStore` compresses the chunks after each of its writes, and a write to a
+                // chunk waits while the chunk is being compressed.
                 testTimeout: 180_000,
                 provide: { isInColumns: true },
               },

@@ -126,7 +126,7 @@ instant_pattern <- paste0(
   "\\s*(?:Z|([+-])([0-9]{2}):?([0-9]{2})?)?\\s*$"
 )
 
-# Parses ISO 8601 texts. A text without a zone is in UTC, as a Date is.
+# Parses ISO 8601 texts. A text without a zone is taken as UTC; R also takes a Date object as UTC.
 parse_instants <- function(texts) {
   seconds <- rep(NaN, length(texts))
   given <- which(!is.na(texts))

@@ -1,6 +1,6 @@
-# Analyses a script without running it: finds the names that the script reads, which of these names are NULL,
-# misspelt columns, and the civil periods by which the script groups dates. Also lists the installed packages. The
-# results are hints after a run and answers to authors (R-H9).
+# Analyses a script without running it. Finds the names that the script reads, those of them that are NULL, the columns
+# that it misspells, and the civil periods by which it groups dates. Also lists the installed packages. Tidemark shows
+# these results as hints after a run, and in its answers to authors who check a script (R-H9).
 
 global_lists <- c("inputVariables", "inputForms", "inputConstants")
 
@@ -98,7 +98,7 @@ unit_names <- c(hour = "Hour", day = "Day", week = "Week", month = "Month", quar
 period_seconds <- c(Week = 604800, Day = 86400, Hour = 3600)
 
 #' Finds the civil periods by which a script groups dates, as in floor_date(x, "day"), cut(x, "month"), Dates %/% 86400,
-#' apply.daily(x, sum) and format(x, "%Y-%m"). Leaves out dates that are rounded but not aggregated.
+#' apply.daily(x, sum) and format(x, "%Y-%m"). Ignores rounding of dates in a script that aggregates nothing.
 #' @param expressions result of `parse_script`.
 #' @return character vector such as "Day 3": the period, and the line in which the top-level expression begins.
 #' @noRd

@@ -135,7 +135,7 @@ script_line <- function(calls, top_line) {
   top_line
 }
 
-# Bytes reserved for the remarks that notes were cut or dropped.
+# Bytes reserved for the remarks that tell the user which notes were cut and how many were dropped.
 remark_bytes <- 200
 
 new_notes <- function(max_bytes) {

@@ -23,8 +23,8 @@ as_seconds <- function(dates) {
 
 #' Regular axis of a variable
 #'
-#' Steps of seconds, minutes and hours are counted from local midnight of the day of `from`; days, weeks (from Monday),
-#' months and years are civil ones in the variable's time zone, so they are right across changes of the clock.
+#' Steps of seconds, minutes and hours are counted from local midnight of the day of `from`. Days, weeks (from Monday),
+#' months and years are those of the calendar in the variable's time zone, so they stay correct across clock changes.
 #'
 #' @param from,to UNIX seconds, both inclusive; default: first and last date of the inputs.
 #' @param target variable whose `Granularity`, `GranularityTimeBase` and `SourceTimeZoneId` give the step.
@@ -105,8 +105,8 @@ interpolate <- function(dates, values, axis) {
 
 # Interpolates the running total of the values linearly; the value of a step is the increase of this total from the
 # start to the end of the step. The last interval of the input is taken to be as long as the interval before it. The
-# last step of the axis is as long as the step before it; when the axis has only one date, as long as the last interval
-# of the input.
+# last step of the axis is taken to be as long as the step before it. When the axis has only one date, its only step is
+# taken to be as long as the last interval of the input.
 distribute <- function(dates, values, axis) {
   known <- !is.na(values)
   dates <- as.numeric(dates[known])
@@ -134,7 +134,8 @@ FilterNaOutput <- function(output) {
 #' Drop rows that are already stored
 #'
 #' @param output data.frame with `Dates` and `Values`.
-#' @param stored the variable's stored output, as `inputVariables$<alias>$TimeSeries` of the variable itself.
+#' @param stored stored points of the calculated variable: `inputVariables$<alias>$TimeSeries`, where the input
+#'   `<alias>` is this variable itself.
 #' @param threshold greatest absolute difference that counts as equal.
 #' @return the rows that have no value, have no stored value, or differ by more than `threshold` from the stored value.
 #' @export

@@ -30,8 +30,8 @@
 #define INNER_UID 65534
 
 /*
- * Maximum descriptors of a process. Bounds the memory of its pipes, which hold 64 KiB each and which no rlimit counts. R itself
- * opens at most 128 connections.
+ * Maximum number of descriptors of a process. It bounds the memory of the process's pipes, which hold 64 KiB each and
+ * which no rlimit counts. R itself opens at most 128 connections.
  */
 #define MAX_DESCRIPTORS 128
 
@@ -120,7 +120,7 @@ static struct stage_error mount_tmp(const struct run_header *h) {
 
 /* Descriptor 0 is the request, 1 and 2 the captured text, 3 the result, 4 control; all others are closed. */
 static struct stage_error arrange_descriptors(const struct runner_fds *fds) {
-  /* First copies the descriptors to numbers from 64 on, because dup2 could overwrite a descriptor that is still needed. */
+  /* First copies the descriptors to numbers from 64 on: dup2 could overwrite a descriptor that is still needed. */
   int request = fcntl(fds->request_fd, F_DUPFD_CLOEXEC, 64), text = fcntl(fds->text_fd, F_DUPFD_CLOEXEC, 64);
   int result = fcntl(fds->result_fd, F_DUPFD_CLOEXEC, 64), control = fcntl(fds->control_fd, F_DUPFD_CLOEXEC, 64);
   if (request < 0 || text < 0 || result < 0 || control < 0) FAIL(STAGE_DESCRIPTORS);

@@ -79,7 +79,7 @@ static void note_loaded(SEXP pool, ptrdiff_t index, SEXP constant) {
     loaded[loaded_count++] = (struct range){(uintptr_t)pool, (size_t)index};
 }
 
-/* @param is_child out: 1 in the child, which must make a run and then call tm_end_constants. */
+/* @param is_child out: 1 in the child, which must perform a run and then call tm_end_constants. */
 void tm_learn_constants(int *is_child) {
   *is_child = fork_trial(loaded, &loaded_count);
   if (*is_child) visit_constants(mark_unloaded);

@@ -51,7 +51,10 @@ void reserve_fresh(void) {
   mallopt(M_TOP_PAD, FRESH_BYTES + 2 * HUGE_PAGE);
   mallopt(M_TRIM_THRESHOLD, INT_MAX);
   const uintptr_t at = (uintptr_t)malloc(R_PAGE_BYTES), begin = (at + 2 * HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
-  /* Pads the heap so that the next chunk starts at a huge page, and its header lies in the 16 bytes before the page. */
+  /*
+   * Pads the heap so that the data of the next chunk starts at a huge page. The header of that chunk lies in the 16
+   * bytes before the page.
+   */
   if (at == 0 || malloc(begin - at - R_PAGE_BYTES - 3 * sizeof(size_t)) == NULL) return;
   if (madvise((void *)begin, FRESH_BYTES, MADV_HUGEPAGE) == 0) fresh = (struct range){begin, FRESH_BYTES};
 }

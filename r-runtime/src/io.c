@@ -1,4 +1,4 @@
-/* Complete reads and writes, despite EINTR, short counts and slow peers; the monotonic clock; hexadecimal text. */
+/* Reads and writes that are complete despite EINTR, short counts and slow peers; monotonic clock; hexadecimal text. */
 #define _GNU_SOURCE
 #include "sandbox.h"
 
@@ -32,7 +32,10 @@ static int is_retry(int error) {
   return error == EAGAIN || error == EWOULDBLOCK;
 }
 
-/* @param timeout_ms negative: no time-out. @return 0 when all bytes were read, -1 with errno otherwise (EPIPE: early end). */
+/*
+ * @param timeout_ms negative: no time-out.
+ * @return 0 when all bytes were read, -1 with errno otherwise (EPIPE: early end).
+ */
 int read_full(int fd, void *buffer, size_t bytes, int timeout_ms) {
   uint64_t deadline = monotonic_us() + (uint64_t)(timeout_ms < 0 ? 0 : timeout_ms) * 1000u;
   size_t done = 0;

@@ -1,7 +1,7 @@
 /*
- * Copies ahead of time the pages that nearly every run writes to. A trivial run copies hundreds of the pages it shares with
- * the zygote, one page fault each. The zygote learns these pages once from a trial run in a child; each waiting runner touches
- * them. Best effort: without it runs are slower, with equal results. Measured: ../MEASUREMENTS.md.
+ * Copies ahead of time the pages that nearly every run writes to. A trivial run copies hundreds of the pages it shares
+ * with the zygote, one page fault each. The zygote learns these pages once from a trial run in a child; each waiting
+ * runner touches them. Best effort: without it runs are slower, with equal results. Measured: ../MEASUREMENTS.md.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -54,7 +54,7 @@ static void visit_mappings(void (*visit)(void *, uintptr_t, uintptr_t), void *wi
   if (maps) fclose(maps);
 }
 
-/* @param is_child out: 1 in the child, which must make a run and then call tm_end_trial. */
+/* @param is_child set to 1 in the child, which must execute the trial run and then call tm_end_trial; else to 0. */
 void tm_fork_trial(int *is_child) {
   reserve_fresh();
   *is_child = fork_trial(learned, &learned_count);
@@ -91,7 +91,7 @@ void drop_foreign_pages(void) {
  */
 void touch_pages(void) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  /* One write maps a huge page. The byte may be in use, so 0 is added to it atomically. */
+  /* Writing one byte maps the first huge page. The byte may be in use, so the write adds 0 to it atomically. */
   if (fresh.at != 0) (void)__sync_fetch_and_add((char *)fresh.at, 0);
   for (size_t i = 0; i < learned_count; i++)
     for (uintptr_t at = learned[i].at; at < learned[i].at + learned[i].bytes; at += page) {

@@ -158,7 +158,7 @@ struct usage {
 struct usage read_usage(int proc_fd, pid_t root, uint64_t enough_bytes);
 uint64_t read_peak_bytes(int proc_fd, pid_t pid);
 
-/* An object of R, and types of objects, as in R's Rinternals.h. */
+/* Pointer to an R object, and the numbers of the object types, as in R's Rinternals.h. */
 typedef void *SEXP;
 enum {
   SYMSXP = 1, LISTSXP = 2, CLOSXP = 3, ENVSXP = 4, PROMSXP = 5, LANGSXP = 6, CHARSXP = 9, LGLSXP = 10, INTSXP = 13,

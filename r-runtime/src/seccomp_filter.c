@@ -39,7 +39,7 @@ static const char *const ALLOWED[] = {
     "time", "gettimeofday", "clock_gettime", "clock_getres", "clock_nanosleep", "nanosleep", "alarm", "setitimer",
     "getitimer", "timer_create", "timer_settime", "timer_gettime", "timer_delete", "timer_getoverrun",
     "timerfd_create", "timerfd_settime", "timerfd_gettime",
-    /* calls that wait for events, and pipes */
+    /* calls that wait for events, and calls that create pipes */
     "poll", "ppoll", "select", "pselect6", "epoll_create", "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait",
     "epoll_pwait2", "eventfd", "eventfd2", "pipe", "pipe2", "signalfd", "signalfd4",
     /* queries of existing sockets; calls that create a socket are left out: no limit counts the buffers of sockets */
@@ -123,7 +123,7 @@ int main(int argc, char **argv) {
   if (!rc && has_namespaces) rc = allow_all(filter, ALLOWED_IN_NAMESPACES, COUNT(ALLOWED_IN_NAMESPACES));
   if (!rc && !has_namespaces) rc = allow_values(filter, SCMP_SYS(kill), 0, SELF, COUNT(SELF));
   if (!rc) rc = allow_with_conditions(filter);
-  /* A binary tree of comparisons is faster than a list, and every system call passes the filter. */
+  /* A binary tree of comparisons is faster than a list, and the filter checks every system call. */
   if (!rc) rc = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
   if (!rc) rc = seccomp_export_bpf(filter, 1);
   seccomp_release(filter);

@@ -30,7 +30,7 @@ void reach_line(int32_t line) {
   if (reached_line) *reached_line = line;
 }
 
-/* Called in the runner. Enters its namespaces ahead of time, waits for a run, confines itself fully and returns to R. */
+/* Used in the runner. Enters its namespaces ahead of time, waits for a run, confines itself fully and returns to R. */
 static void become_runner(const struct zygote *z, struct run_header *h, const struct channels *c) {
   /* Closes the supervisor's ends of the channels: the runner must see end of file when the supervisor dies. */
   for (int i = 0; i < CHANNELS; i++) close(c->pairs[i][i == REQUEST ? 1 : 0]);
@@ -126,7 +126,7 @@ static void start_run(const struct zygote *z, pid_t zygote, struct run_header *h
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != zygote) _exit(1);
   /*
-   * Makes a process group of its own, so that a signal to the group of one run never reaches another run or the
+   * Gives the run a process group of its own, so that a signal to this group never reaches another run or the
    * zygote.
    */
   setsid();

@@ -99,8 +99,8 @@ static void feed_runner(struct run *r) {
 }
 
 /*
- * Reads result bytes from the runner into a chunk for the connection. @return 1 after bytes, 0 at the end of the
- * stream, -1 when nothing can be read now.
+ * Reads result bytes from the runner into a chunk for the connection. @return 1 when bytes were read, 0 at the end of
+ * the stream, -1 when nothing can be read now.
  */
 static int read_result(struct run *r) {
   char *payload = r->out + sizeof(struct chunk_header);
@@ -296,8 +296,8 @@ static void set_nonblocking(int fd) {
 }
 
 /*
- * Takes over the descriptors that spawn.c passed on. Maps the shared memory to which the runner writes the last line of
- * the script that it reached: the line is known even when the runner is killed.
+ * Takes over the descriptors that spawn.c passed on. Maps the shared memory to which the runner writes the number of
+ * the last script line that it reached. The number is therefore known even when the runner is killed.
  */
 static struct stage_error take_over(struct run *r) {
   r->runner = r->s.runner;

@@ -1,6 +1,6 @@
 /*
- * Makes a trial run in a child of the zygote. The child reports ranges of memory, from which the zygote learns. Called
- * by constants.c and pages.c.
+ * Makes a trial run in a child of the zygote. The child reports to the zygote, as ranges, which constants the run
+ * loaded (when called by constants.c) or which pages of memory the run wrote to (when called by pages.c).
  */
 #define _GNU_SOURCE
 #include "sandbox.h"

@@ -1,7 +1,7 @@
 /*
- * Measures the total usage of all processes of a run from the container's /proc. Rlimits count per process, and an
- * unprivileged supervisor cannot create control groups. A runner that is pid 1 of its namespace is an ancestor of every
- * process that its script starts, orphans included.
+ * Measures all processes of a run together, from the container's /proc: their number, processor time and memory.
+ * Rlimits count per process, and an unprivileged supervisor cannot create control groups. A runner that is pid 1 of its
+ * namespace is an ancestor of every process that its script starts, orphans included.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -30,7 +30,10 @@ static ssize_t read_text(int proc_fd, const char *path, char *buffer, size_t siz
   return n;
 }
 
-/* Parses /proc/PID/stat after the name, which may contain spaces and parentheses (proc_pid_stat(5)). */
+/*
+ * Parses the fields of /proc/PID/stat that follow the process name. The name may contain spaces and parentheses
+ * (proc_pid_stat(5)).
+ */
 static int read_process(int proc_fd, const char *pid_text, struct process *p) {
   char path[64], text[1024];
   snprintf(path, sizeof path, "%.20s/stat", pid_text);
@@ -81,9 +84,9 @@ static uint64_t read_pss(int proc_fd, const struct process *p) {
 }
 
 /*
- * @param enough_bytes threshold for the sum of the resident sizes of a run's processes. A resident size counts shared
- * pages in full, so when two or more processes reach the threshold, their proportional sizes are summed instead. That
- * is slower, because the kernel walks page tables.
+ * @param enough_bytes threshold for the sum of the resident sizes of a run's processes. Each resident size counts
+ * shared pages in full. So when a run has two or more processes and the sum reaches the threshold, the proportional
+ * sizes are summed instead. That is slower, because the kernel walks page tables.
  */
 struct usage read_usage(int proc_fd, pid_t root, uint64_t enough_bytes) {
   static struct process seen[MAX_SEEN];

@@ -211,7 +211,10 @@ void tm_serve(char **socket_path, char **filter_path, char **supervisor_path, in
   printf("ready\n");
   fflush(stdout);
   drop_foreign_pages();
-  /* Must be the last allocation of the zygote: every run copies the pages that the zygote writes to later. */
+  /*
+   * The zygote must not allocate memory after this call: it would write to the reserved empty pages, and every run
+   * would copy the written pages.
+   */
   reserve_fresh();
   if (keep_spares(&z, &header) < 0) return perror("zygote");
   *result_fd = RUNNER_RESULT_FD;

@@ -146,10 +146,10 @@ language sql as $$
 $$;
 
 -- Ends operations as Completed, or as Failed with a reason, and announces the end, even if an operation was already
--- announced when its time-out passed (R-D7). A Failed operation frees its re-send key: the same push sent again is a new
--- operation. The ended operations of one account are in one event.
--- `batch_ids` are the batches of the operations; their rows must still exist. `written` are the variables of a single
--- operation that has no batch.
+-- announced when its time-out passed (R-D7). A Failed operation frees its re-send key: the same push sent again is a
+-- new operation. Writes one event per account, which contains all ended operations of the account.
+-- `batch_ids` are the batches that contain the operations; the rows of these batches in push_batch must still exist.
+-- When `ids` names a single operation without a batch, `written` is the set of variables that this operation wrote.
 create or replace function end_push_operations(
   ids bigint[], end_state text, reason text, batch_ids bigint[] default '{}', written int4multirange default null
 ) returns void language plpgsql as $$

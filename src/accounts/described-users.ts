@@ -82,7 +82,7 @@ export const USER_ID: Readonly<Record<string, Parameter>> = {
   userId: textId('Id of the user.', ['active-account', 'claim', 'claims']),
 };
 
-/** Describes an answer without a body, whose status is 200, not 204. */
+/** Describes an answer that has no body, but has the status 200 instead of 204. */
 export function emptyAnswer(description: string): Answer {
   return answersNothing(description, 200);
 }

@@ -1,6 +1,6 @@
 /**
- * Layout of a backup directory: `tidemark-backups.json` identifies the cluster, `wal/` holds the archived WAL, and every
- * folder named after an instant holds one backup: `cluster/` as pg_basebackup wrote it, and `backup.json`.
+ * Layout of a backup directory: `tidemark-backups.json` identifies the cluster, `wal/` holds the archived WAL, and
+ * every folder named after an instant holds one backup: `cluster/` as pg_basebackup wrote it, and `backup.json`.
  */
 import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -58,8 +58,8 @@ export async function findOwner(database: Queryable): Promise<Owner> {
 /**
  * Makes an absent or empty `directory` the backup directory of a cluster, or checks that it already belongs to the
  * cluster.
- * @throws {DomainError} conflict when the directory holds other files, backups of another cluster, or backups from
- * before a restore of this cluster or from a restored copy of it.
+ * @throws {DomainError} conflict when the directory holds other files, backups of another cluster, backups taken before
+ * this cluster was restored, or backups of a restored copy of this cluster.
  */
 export async function claimDirectory(directory: string, owner: Owner): Promise<void> {
   const names = await readdir(directory).catch((): string[] => []);
@@ -75,7 +75,7 @@ export async function claimDirectory(directory: string, owner: Owner): Promise<v
   if (found.timeline !== owner.timeline) {
     throw new DomainError(
       'conflict',
-      `${directory} holds backups from before a restore of this database, or from a restored copy of it; ` +
+      `${directory} holds backups taken before this database was restored, or backups of a restored copy of this database; ` +
         'choose an empty directory',
     );
   }

@@ -38,7 +38,7 @@ export async function describeBackups(database: Queryable, directory: string): P
       }),
       archivedUntilMs === undefined
         ? 'no WAL is archived: each backup can be restored only to its end'
-        : `WAL is archived until about ${new Date(archivedUntilMs).toISOString()}${behind}`,
+        : `WAL is archived up to about ${new Date(archivedUntilMs).toISOString()}${behind}`,
     ],
     problem: findProblem(slot),
   };

@@ -24,7 +24,9 @@ import { type Backup, CLUSTER_FOLDER, listBackups, readOwner, WAL_FOLDER } from 
 import type { PostgresPrograms } from './postgres-programs.ts';
 import { followSegments, segmentName } from './wal-segments.ts';
 
-/** Folder in the restored cluster that holds the archived WAL; PostgreSQL removes the folder at the end of its recovery. */
+/**
+ * Folder in the restored cluster that holds the archived WAL; PostgreSQL removes the folder at the end of its recovery.
+ */
 const RECOVERY_FOLDER = 'recovery_wal';
 const SETTINGS_FILE = 'postgresql.auto.conf';
 const RECOVERY_SETTING = /^\s*(recovery_\w+|restore_command|hot_standby|archive_cleanup_command)\s*=/;
@@ -129,7 +131,7 @@ async function findWal(
     throw new DomainError(
       'conflict',
       `${directory} lacks WAL segment ${firstMissing}, the first segment of backup ${backup.name}; ` +
-        `add the segment, or, if there is an older backup, restore it with --to before ${backup.restorableFrom}`,
+        `add the segment, or, if there is an older backup, restore that backup: give --to an instant before ${backup.restorableFrom}`,
     );
   const { mtime } = await stat(last.path);
   const end = mtime.toISOString();

@@ -34,8 +34,8 @@ export interface BackupSource {
 
 export interface TakenBackup extends Backup {
   /**
-   * Whether the replication slot of the archive kept WAL when the backup began; if not, the backup can be restored to
-   * `restorableFrom` only.
+   * Whether the replication slot of the archive kept WAL when the backup began. If not, the backup can be restored to
+   * `restorableFrom`, but to no later instant.
    */
   readonly isArchived: boolean;
 }

@@ -46,11 +46,11 @@ const input = z.object({
   tags: z.array(z.string()).exactOptional(),
   lastVersionTimestamp: instantSchema.nullable().meta({
     description:
-      'Applies when the input has no `asOf`: a read of its window with this value as `asOf` returns the points that the run read, as long as their versions are stored.',
+      'For an input without `asOf`: to get the points that the run read, read the window of the input with this value as `asOf`. This works as long as the versions of these points are stored.',
   }),
   historyFrom: instantSchema.exactOptional().meta({
     description:
-      'The instant from which the states of the variable are complete. Present when versions that the input could have read were deleted.',
+      'The history of the variable is complete from this instant on: as-of reads of earlier instants may lack versions. Present when versions that the input could have read were deleted.',
   }),
   rawFrom: instantSchema.exactOptional().meta({
     description:
@@ -132,7 +132,7 @@ const replay = z
     message: z.string().nullable(),
     isReproduced: z.boolean().meta({
       description:
-        'True when each input had as many points as in the run, and the stored points of the run equal the points of the replay.',
+        'True when the replay succeeded, each of its inputs had as many points as in the run, and its points equal the stored points of the run.',
     }),
     counts: z.record(z.enum(['recorded', 'replayed', 'equal', 'different', 'missing']), z.int().min(0)),
     differences: z
@@ -155,7 +155,7 @@ const save = z
   .object({
     id: idSchema,
     date: instantSchema.nullable().meta({
-      description: 'Null for a save from before the history was kept; its author is unknown too.',
+      description: 'Null for a declaration that was saved before Tidemark kept a history; who saved it is unknown too.',
     }),
     userId: z.string().nullable(),
     userName: z.string().nullable(),
@@ -252,7 +252,7 @@ export const CALCULATION_OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: `${AUTHORS_PATH}/history`, operationId: 'listDeclarations', tag, access: ALL_USERS },
     summary: 'Saved declarations of a calculated variable',
     description:
-      'A save that repeats the last declaration without a note is not listed. To restore a declaration, save its ' +
+      'A save that has no note and repeats the last declaration is not listed. To restore a declaration, save its ' +
       '`calculated` by PUT.',
     query: SAVE_LIST,
     isListing: true,

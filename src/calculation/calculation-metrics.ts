@@ -31,7 +31,7 @@ export function createCalculationMetrics(metrics: Metrics): CalculationMetrics {
   });
   const points = metrics.counter({
     name: 'tidemark_calculation_points_total',
-    help: 'Points that runs read and stored.',
+    help: 'Points that runs read, and points that runs stored, by direction.',
     labels: ['direction'],
   });
   const [read, stored] = [points({ direction: 'read' }), points({ direction: 'stored' })];

@@ -35,8 +35,10 @@ export const RUN_LIST = declareQuery(
     itemsPerPage: integerParameter('Runs per page.', { min: 1, default: 100 }),
     states: choicesParameter('Only runs in these states.', RUN_STATES),
     triggers: choicesParameter('Only runs with these triggers.', RUN_TRIGGERS),
-    from: momentParameter('Earliest start, inclusive. A date without a zone is local time of the source.'),
-    to: momentParameter('Latest start, inclusive.'),
+    from: momentParameter(
+      'Only runs that started at or after this date. A date without a zone is local time of the source.',
+    ),
+    to: momentParameter('Only runs that started at or before this date.'),
   },
   { isListing: true },
 );
@@ -106,7 +108,7 @@ async function getRun(database: Database, caller: Caller, id: number): Promise<R
   throw new DomainError('not_found', `run ${id} does not exist`);
 }
 
-/** @returns false when the caller may not see the variable: its runs then answer 404 (R-B9). */
+/** @returns false when the caller may not see the variable: requests for its runs are then answered with 404 (R-B9). */
 async function isVisible(database: Database, caller: Caller, variableId: number): Promise<boolean> {
   try {
     await getResource(database, VARIABLE, caller, variableId);

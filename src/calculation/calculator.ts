@@ -22,7 +22,7 @@ import type { Turn } from './turns/fair-queue.ts';
 import { openTurnTaker, wakeTurns } from './turns/turn-wake-ups.ts';
 
 const PURGE_INTERVAL_MS = 600_000;
-/** Maximum number of keys of the queue whose members the calculator takes from Redis at the same time. */
+/** Maximum number of queue keys whose members the calculator takes from Redis at the same time. */
 const TAKERS = 4;
 const RUNS_PER_STATEMENT = 5000;
 const MILLIS_PER_DAY = 86_400_000;
@@ -57,13 +57,16 @@ function toLoggedMs(durations: Readonly<Record<string, number>>): Readonly<Recor
   return Object.fromEntries(Object.entries(durations).map(([name, ms]) => [`${name}Ms`, Math.round(ms * 10) / 10]));
 }
 
-/** Starts the worker, the sweeper of requests, schedules and previews, and the purge of old runs. */
+/**
+ * Starts the worker, which takes wake-ups from the queue; the sweeper, which finds due requests, schedules and
+ * previews in the database; and the purge of old runs.
+ */
 export function startCalculator(services: CalculatorServices): Calculator {
   const { queue, queueOptions, outbox, settings, log } = services;
   const metrics = createCalculationMetrics(services.metrics);
   const perform = async (turn: Turn, signal: AbortSignal): Promise<void> => {
     await taker.takeMore(turn.accountId);
-    // Queues the turn again when it was handed back, or when the variable was requested again during its run.
+    // Queues the turn again when `signal` aborted its preview, or when the variable was requested again during its run.
     dispatcher.add(await performTurn(services, metrics, turn, signal));
   };
   const dispatcher = openDispatcher({ slots: settings.concurrency, perform, log });
@@ -90,7 +93,8 @@ export function startCalculator(services: CalculatorServices): Calculator {
 
 /**
  * Performs one turn.
- * @returns the turns to queue next: one for each due request of the variable, or the preview that was handed back.
+ * @returns the turns to queue next. After a run: one for each due request of the variable. After a preview: the same
+ * turn when `signal` aborted it, else none.
  */
 async function performTurn(
   services: CalculatorServices,

@@ -75,7 +75,7 @@ export function App({ outcome }: { readonly outcome: Exclude<SignInOutcome, { ki
 }
 
 /**
- * The page of people who are signed out, or whose sign-in failed.
+ * The page for people who are signed out, or whose sign-in failed.
  * @param problem why the sign-in failed; undefined when the person signed out.
  */
 function SignedOut({ problem }: { readonly problem: string | undefined }) {

@@ -22,8 +22,8 @@ const root = createRootRoute({ component: Shell, notFoundComponent: Missing, err
 const getParentRoute = () => root;
 
 /**
- * @returns a parser that keeps the query parameters with the given names, unless they are empty. The values are
- * strings, even those that consist of digits, which the router has parsed as numbers.
+ * @returns a parser that keeps the query parameters with the given names, unless they are empty. It returns every value
+ * as a string: the router parses a value that consists of digits as a number, and this parser turns it back.
  */
 function keepTexts<Name extends string>(...names: readonly Name[]) {
   return (search: Readonly<Record<string, unknown>>): { readonly [Key in Name]?: string } => {
@@ -99,7 +99,7 @@ const newVariable = createRoute({
 const data = createRoute({
   getParentRoute,
   path: '/console/data',
-  // The tab, and the file, import, push (by its label) or mapper that is open in it.
+  // Query parameters: the open tab, and what is open in it: a file, an import, a push (by its label) or a mapper.
   validateSearch: keepTexts('tab', 'file', 'import', 'label', 'mapper'),
   component: lazyRouteComponent(() => import('./data/data.tsx'), 'DataPage'),
 });

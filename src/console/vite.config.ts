@@ -1,4 +1,7 @@
-/** Builds the console: hashed names, no inlined files, so that the Content-Security-Policy can refuse inline code and data. */
+/**
+ * Builds the console. File names contain a hash. No file is inlined, so that the Content-Security-Policy can refuse
+ * inline code and data.
+ */
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 

@@ -105,7 +105,8 @@ export const FILE_OPERATIONS: readonly Operation[] = [
       answersJson('File id.', z.string(), {
         headers: {
           'File-Kind': '`StandardFile`, or `Attachment` for a file whose rows are not read.',
-          'File-Advice': 'What to do instead, when an attachment has the name of a data file, such as `.csv.gz`.',
+          'File-Advice':
+            'Only for an attachment named like a data file, such as `.csv.gz`: how to send the data so that the rows are read.',
         },
       }),
     ],
@@ -115,7 +116,7 @@ export const FILE_OPERATIONS: readonly Operation[] = [
     summary: 'Download a template of a Standard File',
     query: TEMPLATE_QUERY,
     description:
-      'An empty Standard File with every column of the upload. The workbook formats dates, checks dates and values, and lists the variable types.',
+      'An empty Standard File with every column that an upload may have. The xlsx template formats dates, checks dates and values, and lists the variable types.',
     answers: [
       {
         status: 200,

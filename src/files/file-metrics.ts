@@ -1,9 +1,12 @@
-/** Metrics of Standard Files (R-A9): counters of rows and ended files; gauges of files that wait or are processed. */
+/**
+ * Metrics of Standard Files (R-A9): counters of rows and of ended files; gauges of waiting files and of files being
+ * processed.
+ */
 import type { BacklogQuery } from '../platform/metrics/backlog.ts';
 import type { Count, Metrics } from '../platform/metrics/metrics.ts';
 
 export interface FileMetrics {
-  /** Counter of the valid rows in the written chunks of files. */
+  /** Counter of valid rows. The rows of a chunk of a file are counted when the chunk has been written. */
   readonly ingested: Count;
   /** Counter of rows reported as row errors. */
   readonly rejected: Count;

@@ -81,7 +81,9 @@ export async function getFile(queryable: Queryable, caller: Caller, fileId: stri
   return toStatus(row);
 }
 
-/** Reads the states of files by id, without regard to who may see them (R-E1). A file that does not exist has no entry. */
+/**
+ * Reads the states of files by id, without regard to who may see them (R-E1). A file that does not exist has no entry.
+ */
 export async function findStatuses(
   queryable: Queryable,
   fileIds: readonly string[],
@@ -122,7 +124,7 @@ export async function findWarnings(queryable: Queryable, fileId: string): Promis
 
 /**
  * Returns one page of the row errors, in file order (R-E1).
- * @param after id of the last error of the page before, exclusive; 0 for the first page.
+ * @param after id of the last error on the previous page (exclusive); 0 for the first page.
  */
 export async function findErrors(
   queryable: Queryable,

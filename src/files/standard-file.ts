@@ -29,7 +29,7 @@ export interface RowError {
   readonly message: string;
 }
 
-/** Maximum warnings of a file that are shown; further warnings are only counted (R-D4). */
+/** Maximum number of warnings that are shown for one file; further warnings are only counted (R-D4). */
 export const MAX_WARNINGS = 100;
 
 /**
@@ -94,5 +94,5 @@ export class FileRefusal extends Error {
 
 /** Advice for a file that exhausts the memory of its parser. */
 export const SPLIT_ADVICE = 'split it into several files, or send a workbook as CSV';
-/** Message of the code too_large for a file with a text or buffer above the limits of V8. */
+/** Message of the error code too_large when parsing a file needs a string or buffer above the limits of V8. */
 export const TOO_LARGE = `the file needs too much memory; ${SPLIT_ADVICE}`;

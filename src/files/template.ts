@@ -40,7 +40,7 @@ const COLUMNS: readonly TemplateColumn[] = [
     check: {
       type: 'list',
       allowBlank: true,
-      // The list only offers the known ids; the cell accepts any other id too.
+      // The list offers only the known ids, but the cell accepts any other id too.
       showErrorMessage: false,
       formulae: [`'${TYPE_SHEET}'!$A$2:$A$${VARIABLE_TYPES.length + 1}`],
     },

@@ -104,7 +104,10 @@ export function streamHandler<Request, Message>(
   };
 }
 
-/** @returns the number of points, versions or runs written. @throws the reason of the signal, unless the caller left. */
+/**
+ * @returns the number of points, versions or runs written.
+ * @throws the reason of the signal, unless the caller left.
+ */
 async function writeMessages<Message>(
   call: ServerWritableStream<unknown, Message>,
   messages: AsyncIterable<Counted<Message>>,
@@ -167,7 +170,8 @@ export function abortOnCancel(call: AnyCall & { once(name: 'cancelled', listener
 
 /**
  * Runs the work of a call, logs its outcome, and passes a failure to `fail` as the status for the caller.
- * @param work calls `known` once the caller is known; resolves to the number of points, versions or runs sent.
+ * @param work passes the caller to `known` after authentication; resolves to the number of points, versions or runs
+ * sent.
  * @param fail sends the status; not called when the caller cancelled.
  */
 export function track(

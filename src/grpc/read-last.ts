@@ -60,6 +60,6 @@ async function readLast(
 
 function assertFewEnough(variableCount: number, limit: number): void {
   if (variableCount * limit <= MAX_POINTS) return;
-  const rule = `times the number of variables must be at most ${MAX_POINTS}, got ${limit} × ${variableCount}; use ReadPoints for more`;
+  const rule = `must request at most ${MAX_POINTS} points for all variables together, got ${limit} × ${variableCount}; use ReadPoints to read more`;
   throw locationError(locationInMessage('count'), rule);
 }

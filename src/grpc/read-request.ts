@@ -1,6 +1,6 @@
 /**
- * Parses decoded requests into the same ReadRequest as REST (R-G1, R-G2, R-J1), so both interfaces share every rule. Errors
- * name the fields of the proto.
+ * Parses decoded requests into the same ReadRequest as REST (R-G1, R-G2, R-J1), so both interfaces share every rule.
+ * Errors name the fields of the proto.
  */
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../platform/dates/instant-rules.ts';
 import { type InputLocation, locationError, parseMembers } from '../platform/http/input-location.ts';
@@ -73,7 +73,7 @@ const FILLS = {
   FILL_NULL: 'null',
 } as const satisfies Record<ReadPointsMessage['fill'], BucketRequest['fill']>;
 
-/** Fields of the proto whose name is not the REST name in snake case, by REST name. */
+/** REST name → proto field, for the fields whose name is not just the REST name in snake case. */
 const FIELDS: Readonly<Record<string, string>> = {
   from: 'from_micros',
   to: 'to_micros',

@@ -9,8 +9,8 @@ type WatchCall = ServerWritableStream<unknown, unknown>;
 
 /**
  * Adds the health service to the server; every name is SERVING.
- * @returns a function that reports NOT_SERVING and then ends all watches with UNAVAILABLE. An open watch would delay the
- * stop of the server until its grace period ends, because grpc-health-check ends no watch.
+ * @returns a function that reports NOT_SERVING and then ends all watches with UNAVAILABLE. grpc-health-check itself
+ * never ends a watch, and an open watch would delay the stop of the server until the server's grace period ends.
  */
 export function serveHealth(server: Server): () => void {
   const watches = new Set<WatchCall>();

@@ -1,7 +1,7 @@
 /**
  * Requires that request bodies arrive at a minimum rate (R-A14), so that a slow client cannot hold memory and
- * connections for a long time. A client that falls behind gets a 408 answer, unless another answer has begun, and is
- * then disconnected. The rate is measured only while this service reads the body.
+ * connections for a long time. A client that falls behind is disconnected. Before that, it gets a 408 answer, unless
+ * another answer has begun. The rate is measured only while this service reads the body.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -41,9 +41,9 @@ const CHECK_INTERVAL_MS = 1000;
 const isOver = ({ complete, destroyed }: IncomingMessage): boolean => complete || destroyed;
 
 /**
- * Opens the watch; one timer checks all bodies in progress. The Map is keyed by connection, because a Map keyed by request
- * discards a hash table every few dozen requests, and each discarded table keeps its requests alive until a full garbage
- * collection. That cost a third of the processor time of small pushes (push/MEASUREMENTS.md).
+ * Opens the watch; one timer checks all bodies in progress. The Map is keyed by connection, because a Map keyed by
+ * request discards a hash table every few dozen requests, and each discarded table keeps its requests alive until a
+ * full garbage collection. That cost a third of the processor time of small pushes (push/MEASUREMENTS.md).
  */
 export function openBodyRateWatch({ bytesPerSec, graceSec }: BodyRate, intervalMs = CHECK_INTERVAL_MS): BodyRateWatch {
   const watched = new Map<Socket, Watched>();
@@ -71,7 +71,7 @@ export function openBodyRateWatch({ bytesPerSec, graceSec }: BodyRate, intervalM
     body.bytesRead = bytesRead;
   };
   const cut = ({ incoming, outgoing }: Request): void => {
-    const message = `the request body must arrive at ${bytesPerSec} bytes per second or faster; send the request again, in smaller parts when the connection is slow`;
+    const message = `the request body must arrive at ${bytesPerSec} bytes per second or faster; send the request again, or split it into smaller requests if the connection is slow`;
     refuse(
       incoming.socket,
       { status: '408 Request Timeout', message },

@@ -22,8 +22,8 @@ const LEFT = ['content-encoding', 'transfer-encoding', 'etag', 'cache-control'] 
 const gzipInThread = promisify(gzip);
 
 /**
- * Creates middleware that completes answers. Mount it inside `compress`, which would compress even a tiny answer
- * without `Content-Length`.
+ * Creates middleware that completes answers. Mount it inside `compress`: `compress` compresses even a tiny answer if
+ * the answer has no `Content-Length`.
  */
 export function completeAnswers(): MiddlewareHandler {
   return async (c, next) => {

@@ -69,7 +69,7 @@ const EXPOSED_HEADERS = [
 ];
 /** Paths, besides those of the issuer, on which clients that prefer HTML get errors as pages. */
 const PAGES: ReadonlySet<string> = new Set(['/account/invitation']);
-/** Paths, besides those of the issuer, that accept a secret without a bearer token. */
+/** Paths, besides those of the issuer, on which a request without a bearer token may send a secret. */
 const SECRET_PATHS: ReadonlySet<string> = new Set(['/account/user/register', '/account/invitation']);
 
 /** @returns the app; every route of the service is mounted (R-B6). */
@@ -114,9 +114,9 @@ export function createApp(parts: AppParts): Hono<RequestIdEnv> {
 }
 
 /**
- * Lets pages of these origins call the service, and answers preflight requests. On its own paths, the issuer decides
- * which origins it allows, by the registered client. A script cannot read the answer to a request that carries cookies
- * or a saved password.
+ * Lets pages of these origins call the service, and answers preflight requests. Does not apply to the issuer's paths,
+ * where the issuer itself decides, from the registration of the client, whether an origin is allowed. A script cannot
+ * read the answer to a request that carries cookies or a saved password.
  */
 function answerOrigins(origins: readonly string[], isIssuerPath: (path: string) => boolean): MiddlewareHandler {
   const allow = cors({
@@ -133,8 +133,8 @@ const inShare: MiddlewareHandler<CallerEnv> = (c, next) => runForAccount(c.var.c
 
 /**
  * @returns true for GET, HEAD and `POST /data`. These requests may use HTTP Basic, because spreadsheets and links
- * cannot send a token (R-A13). False for a watch, because its access is checked again every second while it is open
- * (R-B5).
+ * cannot send a token (R-A13). False for `GET /data/watch`: a watch needs a token, because the token is checked again
+ * every second while the watch is open (R-B5).
  */
 function isRead({ req: { method, path } }: Context): boolean {
   if (path === '/data/watch') return false;
@@ -157,7 +157,7 @@ type LogEnv = RequestIdEnv & { Variables: { caller?: Caller } };
 
 /**
  * Creates middleware that logs one line per request (R-K4), without query, body and headers. Health checks and
- * requests of `/metrics` are not logged. The middleware runs after `requestId`, and logs the caller when a later
+ * requests to `/metrics` are not logged. The middleware runs after `requestId`, and logs the caller when a later
  * middleware has set one.
  */
 export function requestLog(log: Log): MiddlewareHandler<LogEnv> {

@@ -14,7 +14,7 @@ export interface AnsweredRequest {
   readonly status: number;
 }
 
-/** @returns the series that counts the request; the caller passes the duration in seconds to `observe`. */
+/** @returns the metric series of the request. The caller passes the duration of the request in seconds to `observe`. */
 export type CountRequest = (request: AnsweredRequest) => { observe(seconds: number): void };
 
 /** Label `route` of requests that no route matches. */
@@ -24,7 +24,7 @@ const NO_ROUTE = 'none';
 export function createRequestCounter(metrics: Metrics): CountRequest {
   const durations = metrics.distribution({
     name: 'tidemark_http_request_seconds',
-    help: 'HTTP requests by method, route pattern and status class, in seconds until the last byte was sent.',
+    help: 'Duration of HTTP requests until the last byte was sent, by method, route pattern and status class.',
     labels: ['method', 'route', 'status'],
   });
   return ({ method, route, status }) => durations({ method, route, status: `${Math.floor(status / 100)}xx` });
@@ -32,7 +32,8 @@ export function createRequestCounter(metrics: Metrics): CountRequest {
 
 /**
  * Creates middleware that observes every request (R-A9).
- * @param routeOf returns the route label of a path that the app does not route by pattern; undefined for other paths.
+ * @param routeOf returns the route label of a path for which the app has no route pattern. When `routeOf` returns
+ *   undefined, the label is the pattern of the route that matched the request.
  */
 export function countRequests(count: CountRequest, routeOf: (path: string) => string | undefined): MiddlewareHandler {
   return async (c, next) => {

@@ -12,7 +12,7 @@ import { costMs } from './rate-rules.ts';
 export interface PacedLimiter extends RateLimiter {
   /**
    * @returns true when, within the last 4 s, a request of the key was refused while 200 refusals of the key were
-   * delayed. Then the clients of the key send requests without waiting for refusals.
+   * delayed. This shows that the clients of the key send requests without waiting for the refusals.
    */
   isFlooded(key: string): boolean;
 }

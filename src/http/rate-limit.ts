@@ -1,4 +1,7 @@
-/** Limits API requests per user, and requests that use a secret without a bearer token per client network (R-B15). */
+/**
+ * Limits the API requests of each user. Requests that use a secret and have no bearer token are limited per client
+ * network (R-B15).
+ */
 import type { Context, MiddlewareHandler } from 'hono';
 import type { CallerEnv } from '../identity/authentication/authenticate.ts';
 import { assertRate } from '../platform/errors.ts';
@@ -16,8 +19,8 @@ export interface RateLimits {
   readonly proxyHops: number;
 }
 
-// A request of the API costs 1 and takes about 2 ms of processor time. A push takes about 0.2 ms, and on the fast path
-// less than 0.1 ms (push/MEASUREMENTS.md).
+// A request to the API that is not a push costs 1 and takes about 2 ms of processor time. A push takes about 0.2 ms,
+// and on the fast path less than 0.1 ms (push/MEASUREMENTS.md).
 const PUSH_COST = 0.1;
 export const FAST_PUSH_COST = 0.01;
 

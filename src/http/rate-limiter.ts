@@ -2,8 +2,9 @@
  * Counts requests of all processes together in Redis (R-B15). While Redis is unavailable each process counts by itself:
  * a limit must not turn an outage of Redis into refusals.
  *
- * `rate-limiter-flexible` 11.4 is not used, because it counts in fixed windows: with a limit of 60 it admits 119 requests
- * within 5 s around the end of a window and then refuses for up to 60 s; this limiter admits 64 and refuses for 1 s.
+ * `rate-limiter-flexible` 11.4 is not used, because it counts in fixed windows: with a limit of 60 it admits 119
+ * requests within 5 s around the end of a window and then refuses for up to 60 s; this limiter admits 64 and refuses
+ * for 1 s.
  */
 import { openBoundedCache } from '../platform/bounded-cache.ts';
 import type { Log } from '../platform/log.ts';
@@ -18,8 +19,8 @@ export interface RateLimiter {
    */
   count(key: string, perMinute: number, cost?: number): Promise<number>;
   /**
-   * Counts a request in memory immediately, and in Redis within 0.2 s, in a batch with other requests. So all processes
-   * together may exceed the limit by the requests of 0.2 s.
+   * Counts a request in memory immediately, and in Redis within 0.2 s, in a batch with other requests. So the processes
+   * together may exceed the limit by as many requests as they receive within 0.2 s.
    * @returns false when the request exceeds the limit; it is then not counted.
    */
   countInMemory(key: string, perMinute: number, cost: number): boolean;
@@ -44,8 +45,8 @@ export interface RateLimiterOptions {
  */
 const COMMAND_TIMEOUT_MS = 500;
 /**
- * Maximum keys of one process. Beyond it, the least recently used key is dropped, and this process forgets the requests
- * of that key.
+ * Maximum number of keys that one process holds. A further key replaces the least recently used key, and the process
+ * forgets the requests of the replaced key.
  */
 export const MAX_KEYS = 100_000;
 
@@ -68,7 +69,8 @@ const COUNT = `
   if full > now then redis.call('SET', KEYS[1], string.format('%.3f', full), 'PX', math.ceil(full - now)) end
   return { wait, math.ceil(full - now) }`;
 
-// Adds to each key the cost that was counted in memory. Returns the milliseconds until each key has its whole budget again.
+// Adds to each key the cost that was counted in memory. Returns the milliseconds until each key has its whole budget
+// again.
 const SETTLE = `
   local time = redis.call('TIME')
   local now = time[1] * 1000 + time[2] / 1000

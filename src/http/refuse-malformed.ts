@@ -1,6 +1,6 @@
 /**
- * Answers input that is not HTTP or exceeds Node's limits of size and time. The body of the answer has the form of all
- * errors (R-A5), and the connection is closed, because the start of the next request is unknown.
+ * Answers input that is not HTTP or that exceeds Node's size or time limits. The body of the answer has the form of all
+ * errors (R-A5). The connection is then closed, because the start of the next request is unknown.
  */
 import { randomUUID } from 'node:crypto';
 import { maxHeaderSize, type Server } from 'node:http';
@@ -21,13 +21,14 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   },
   HPE_HEADER_OVERFLOW: {
     status: '431 Request Header Fields Too Large',
-    message: `the URL and headers of the request must be shorter than ${maxHeaderSize / 1024} KiB together; send long queries as the body of POST /data, and fewer or shorter headers`,
+    message: `the URL and headers of the request must be shorter than ${maxHeaderSize / 1024} KiB together; send a long query as the body of POST /data, and reduce the number or the length of the headers`,
   },
 };
 const TOO_SLOW = 'ERR_HTTP_REQUEST_TIMEOUT';
 
 /**
- * Makes a server send an error body for a malformed, too large or too slow request (R-A5). Node alone sends no body.
+ * Makes a server send an error body for a malformed, too large or too slow request (R-A5). By default Node sends no
+ * body.
  */
 export function refuseMalformed(server: Server): void {
   const answering = new WeakSet<Duplex>();

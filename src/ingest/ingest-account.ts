@@ -27,7 +27,7 @@ export interface Portion {
   readonly readings: number;
   /** Seconds from the acceptance of the oldest written batch until it was taken; 0 when no whole batch was written. */
   readonly waitedSec: number;
-  /** Number of batches written; 1 for pushes that were taken out of a waiting batch; 0 when nothing was written. */
+  /** Number of batches written. It is 1 when only some pushes of a waiting batch were written; 0 when nothing was. */
   readonly batches: number;
   /**
    * True when readings were written and other batches remain. A batch accepted later has its own wake-up.

@@ -1,7 +1,7 @@
 /**
  * Runs the ingester. When the queue wakes an account, the ingester writes waiting batches of this account. Its sweeps
- * find accounts whose wake-up was lost and announce late operations. Its purge carries out deletions and requested
- * purges of versions.
+ * find accounts whose wake-up was lost. The sweeps also announce operations that did not end within their time-out. Its
+ * purge carries out deletions and requested purges of versions.
  */
 
 import { ACCOUNT_DELAYS, createBackOff } from '../platform/back-off.ts';
@@ -28,8 +28,8 @@ export interface IngesterServices {
   readonly queue: WakeQueue;
   readonly queueOptions: QueueOptions;
   /**
-   * Relays outbox events to their consumers: after each write of batches, after each wake-up without an error, and in
-   * each sweep.
+   * Relays outbox events to their consumers: after each write of batches, after each wake-up that was handled without
+   * an error, and in each sweep.
    */
   readonly outbox: OutboxRelay;
   readonly settings: {
@@ -111,7 +111,7 @@ export function startIngester(services: IngesterServices): Ingester {
       const delayMs = Math.round(backOff.failed(key));
       log.warn(
         { err: error, accountId, delayMs },
-        'batches were not written because of a fault of the service; they stay queued and are retried after the delay',
+        'a fault in the service prevented the write of batches; the batches stay queued and are retried after delayMs',
       );
       return undefined;
     });
@@ -167,19 +167,22 @@ function createIngestMetrics(metrics: Metrics): IngestMetrics {
   const counter = (name: string, help: string) => metrics.counter({ name, help })({});
   const distribution = (name: string, help: string) => metrics.distribution({ name, help })({});
   return {
-    batches: counter('tidemark_ingest_batches_total', 'Accepted batches written as points.'),
-    readings: counter('tidemark_ingest_readings_total', 'Readings of accepted batches written as points.'),
+    batches: counter('tidemark_ingest_batches_total', 'Accepted batches, counted when they are written as points.'),
+    readings: counter(
+      'tidemark_ingest_readings_total',
+      'Readings of accepted batches, counted when they are written as points.',
+    ),
     setAside: counter(
       'tidemark_ingest_set_aside_total',
       'Batches set aside (kept, but not retried) because they cannot be written.',
     ),
     lagSeconds: distribution(
       'tidemark_ingest_lag_seconds',
-      'Time from the acceptance of the oldest push of a transaction to the commit of its points. For pushes taken out of a waiting batch, only the time of the transaction.',
+      'Time from the acceptance of the oldest push in a transaction to the commit of the transaction. For pushes taken out of a waiting batch, only the duration of the transaction.',
     ),
     transactionSeconds: distribution(
       'tidemark_ingest_transaction_seconds',
-      'Time of a transaction that writes batches.',
+      'Duration of a transaction that writes batches.',
     ),
   };
 }

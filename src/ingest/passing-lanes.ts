@@ -7,7 +7,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../platform/log.ts';
 
-/** Time after which a write counts as long, so that other batches may be written at the same time. */
+/** A write counts as long after this time; from then on, other batches may be written at the same time. */
 const OPEN_AFTER_MS = 100;
 const POLL_MS = 50;
 const PAUSE_AFTER_FAILURE_MS = 1000;
@@ -15,7 +15,7 @@ const PAUSE_AFTER_FAILURE_MS = 1000;
 const LANES = [false, true] as const;
 
 export interface PassingLanes {
-  /** Waits for a write of an account. When the write takes long, other batches of the account are written meanwhile. */
+  /** Waits for a write of an account. If the write is long, other batches of the account are written meanwhile. */
   open(accountId: number, write: Promise<unknown>): Promise<void>;
   /** Waits for all writes that were started during a long write. */
   close(): Promise<void>;
@@ -56,7 +56,7 @@ export function openPassingLanes(
     } catch (error) {
       log.warn(
         { err: error, accountId },
-        'writing batches during a long write of the account failed; the batches that still wait are retried',
+        'could not write the batches that may overtake a long write of the account; the batches that still wait are retried',
       );
       return undefined;
     } finally {

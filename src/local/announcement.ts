@@ -30,7 +30,7 @@ export function announce(stack: Stack): string {
     `  curl -s ${stack.push}/api/data -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '[{"variableId":1,"data":[{"date":"2024-01-01T00:00:00Z","value":42}]}]'`,
     `  curl -s '${stack.api}/data?variableId=1&from=2024-01-01T00:00:00Z&to=2024-01-02T00:00:00Z' -H "Authorization: Bearer $TOKEN"`,
     '',
-    'Ctrl-C stops everything; the data stay. `npm run reset` starts empty.',
+    'Ctrl-C stops everything and keeps the data. `npm run reset` removes the data and starts again.',
     '',
     'Tidemark is ready',
     '',

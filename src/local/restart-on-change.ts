@@ -19,7 +19,7 @@ export function keepRolesCurrent(first: RunningRoles, options: RolesOptions, dir
     });
   const report = (error: unknown) => {
     process.stdout.write(`✗ ${error instanceof Error ? error.message : String(error)}\n`);
-    process.stdout.write('  The roles do not run; the next change of a file starts them again\n');
+    process.stdout.write('  The roles are not running; the next change to a file starts them again\n');
   };
   const restart = async () => {
     // When a file changes during a restart, the roles are restarted once more after this restart.
@@ -31,7 +31,7 @@ export function keepRolesCurrent(first: RunningRoles, options: RolesOptions, dir
   };
   const restartOnce = async () => {
     state.isStale = false;
-    process.stdout.write('  A file changed; the roles are restarted …\n');
+    process.stdout.write('  A file changed; restarting the roles …\n');
     await state.current.stop();
     state.current = await startRoles(options);
     follow(state.current);

@@ -1,6 +1,6 @@
 /**
- * Chooses the ports of the roles: the configured port, else the port of the last start, else the default. A port that
- * is in use is replaced, unless it is configured.
+ * Chooses the ports of the roles: the configured port, else the port of the last start, else the default. When a
+ * configured port is in use, the start fails. When another port is in use, a free port is chosen instead.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ export type RolePorts = Readonly<Record<PortSetting, string>>;
 
 /**
  * Chooses the ports of the roles.
- * @param say receives a sentence for each port that was in use and is replaced.
+ * @param say receives a sentence for each port that is in use; the sentence names the port chosen instead.
  * @throws {SetupError} when a port set in `environment` cannot be listened on.
  */
 export async function planRolePorts(

@@ -36,8 +36,8 @@ type Report =
 
 /**
  * Starts the roles and waits until they are ready.
- * @throws {SetupError} with the reason that the child reports, or why it could not be started; otherwise with the end
- * of the log.
+ * @throws {SetupError} when they do not become ready. The message is the reason that the child reports, or why the
+ * child could not be started; without a reason, it shows the end of the log.
  */
 export async function startRoles(options: RolesOptions): Promise<RunningRoles> {
   const child = withLog(options.logFile, (output) => spawnRoles(options, output));
@@ -52,7 +52,7 @@ export async function startRoles(options: RolesOptions): Promise<RunningRoles> {
   const hasEnded = !child.connected;
   await stop();
   if (report) throw new SetupError(report.message);
-  const what = hasEnded ? 'ended during their start' : `were not ready within ${READY_TIMEOUT_MS / 1000} s`;
+  const what = hasEnded ? 'ended before they were ready' : `were not ready within ${READY_TIMEOUT_MS / 1000} s`;
   throw new SetupError(`The roles ${what}; the end of their log:\n${readLogEnd(options.logFile)}`);
 }
 

@@ -1,6 +1,6 @@
 /**
- * Runs the local stack: starts the services, updates the schema, creates the users, starts the roles and loads the demo.
- * Waits for a signal, or until a service or the roles end by themselves, then stops roles and services. Used by
+ * Runs the local stack: starts the services, updates the schema, creates the users, starts the roles and loads the
+ * demo. Waits for a signal, or until a service or the roles end by themselves, then stops roles and services. Used by
  * `npm start`, `npm run dev` and `npm run reset`.
  */
 import { join } from 'node:path';
@@ -43,7 +43,8 @@ interface Running {
 
 /**
  * Runs the stack until a stop signal.
- * @returns the exit code: 1 when a service or the roles ended by themselves, 130 after a signal during the start, else 0.
+ * @returns the exit code: 1 when a service or the roles ended by themselves, 130 after a signal during the start, else
+ * 0.
  */
 export async function runStack(options: RunOptions): Promise<number> {
   const stopSignal = awaitStopSignal();
@@ -114,7 +115,7 @@ function planRoles(
     environment: {
       DATABASE_URL: services.databaseUrl,
       REDIS_URL: services.redisUrl,
-      // Without SMTP_URL, mails are files in this directory.
+      // Without SMTP_URL, emails are written as files into this directory.
       MAIL_DIRECTORY: process.env.MAIL_DIRECTORY || join(LOCAL_DIRECTORY, 'mail'),
       WEBHOOK_KEYS: process.env.WEBHOOK_KEYS || localWebhookKeys(secrets),
       // Allows webhook receivers on this machine.

@@ -16,7 +16,7 @@ import type { DemoUser } from './stack.ts';
 export const DEMO_ACCOUNT = 'Demo';
 export const DEMO_CLIENT_ID = 'tidemark-demo';
 const DEMO_SCOPES = ['datahub-api', 'push-data'];
-/** Claim type that users need to push, MANAGER and ADMIN included (R-B8). */
+/** Type of the claim that permits a user to push. Users of role MANAGER or ADMIN need it, too (R-B8). */
 const PUSH_PERMISSION = 'datapusher.standard';
 
 /** @returns the demo's users with their passwords. */

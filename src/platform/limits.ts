@@ -26,7 +26,10 @@ export const MAX_STATEMENT_MS = 280_000;
 
 const [MEBIBYTE, GIBIBYTE] = [2 ** 20, 2 ** 30];
 
-/** @returns a number of bytes as messages show it; from 1 MiB on also rounded, as in `209715200 bytes (200 MiB)`. */
+/**
+ * @returns a number of bytes as messages show it. A number of 1 MiB or more is followed by the rounded size, as in
+ *   `209715200 bytes (200 MiB)`.
+ */
 export function showBytes(bytes: number): string {
   if (bytes < MEBIBYTE) return `${bytes} bytes`;
   const rounded = bytes < GIBIBYTE ? `${toTenth(bytes / MEBIBYTE)} MiB` : `${toTenth(bytes / GIBIBYTE)} GiB`;

@@ -55,9 +55,9 @@ export async function flushLogs(): Promise<void> {
 }
 
 /**
- * Creates the log of a process, which writes to stdout (R-K4).
+ * Creates the log of a process. The log writes to stdout (R-K4).
  * @param level a level of pino.
- * @param role role of the process, on every line.
+ * @param role role of the process; every line of the log contains it.
  */
 export function createLog(level: string, role: string): Log {
   const options = {

@@ -4,7 +4,7 @@
  */
 export interface Progress {
   /**
-   * Registers a loop as if it had just completed an iteration.
+   * Starts tracking a background loop. The time since its last beat counts from now.
    * @param limitMs maximum time between two beats; after a longer time the loop counts as stalled.
    */
   track(name: string, limitMs: number): ProgressTrack;

@@ -65,7 +65,7 @@ const STALLED_INTERVAL_MS = 1000;
 // BullMQ waits this long after a failed request before it asks for jobs again; its default is 15 s.
 const RUN_RETRY_DELAY_MS = 1000;
 
-// Maximum time of a wake-up, because BullMQ may wait for Redis for ever.
+// Maximum time that `wake` and `wakeMembers` wait for each Redis command. Without it, BullMQ may wait for ever.
 const WAKE_TIMEOUT_MS = 2000;
 const AWAY: ReadonlySet<string> = new Set(['close', 'reconnecting', 'end']);
 

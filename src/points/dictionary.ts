@@ -9,7 +9,7 @@ import { openBoundedCache } from '../platform/bounded-cache.ts';
 import type { Database, Queryable } from '../platform/database/database.ts';
 import type { PointChunk } from './point.ts';
 
-/** Dictionary id that stands for no VersionTag or no tags in the row of a point. */
+/** Dictionary id in the row of a point that has no VersionTag, or no tags. */
 export const NO_ID = 0;
 
 const CACHE_ENTRIES = 100_000;
@@ -35,7 +35,7 @@ export type CodedLabels = Pick<PointChunk, 'versionTagIds' | 'tagSetIds'>;
 /** Texts by id; null for id 0 and for ids that were not requested. */
 export interface Labels {
   readonly versionTag: (id: number) => string | null;
-  /** Tags of an id as the JSON text of an object of strings. */
+  /** @returns the tag set with this id, as JSON text: an object whose values are strings. */
   readonly tags: (id: number) => string | null;
 }
 
@@ -148,8 +148,8 @@ async function findTexts(
 }
 
 /**
- * @returns the distinct ids of the columns, without NO_ID. Skips an id that equals the id before it, because adjacent
- * rows usually have the same labels.
+ * @returns the distinct ids of the columns, without NO_ID. Adjacent rows usually have the same labels. To save time,
+ * the loop does not add an id to the set when the previous row has the same id.
  */
 function distinctIds(columns: readonly Int32Array[]): ReadonlySet<number> {
   const ids = new Set<number>();

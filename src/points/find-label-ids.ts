@@ -5,7 +5,8 @@ import type { Labels } from './label-rules.ts';
  * Finds the dictionary ids of labels, and creates an entry for each label that the dictionary lacks (§9.2 rule 2).
  *
  * @param labels all labels that the returned function will be called with.
- * @returns a function from labels to their ids; an id is 0 when the version or the tags are absent.
+ * @returns a function from labels to their ids. `versionTagId` is 0 when `version` is undefined; `tagSetId` is 0 when
+ *   `tags` is null.
  */
 export async function findLabelIds(
   dictionary: Dictionary,

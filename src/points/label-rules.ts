@@ -1,4 +1,4 @@
-/** VersionTag and tags of a point before they become dictionary ids. Push, files and calculations use this file. */
+/** VersionTag and tags of a point before they become dictionary ids. Shared by push, file import and calculations. */
 
 export type Tags = Readonly<Record<string, string>>;
 
@@ -12,7 +12,7 @@ export interface Labels {
 export const MAX_VERSION = 200;
 /** Maximum length of the value of a tag in a file, in UTF-16 units. */
 export const MAX_TAG_VALUE = 1000;
-/** Maximum number of tags on one push element, reading of a push, row of a file, or output row of a calculation. */
+/** Maximum number of tags on a push element, on each of its readings, on a file row or on a calculation output row. */
 export const MAX_TAGS = 50;
 
 const VERSION_KEY = 'version';

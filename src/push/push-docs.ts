@@ -47,7 +47,7 @@ const outcome = {
   rejected: z.array(rejection),
 };
 const WARNINGS =
-  'The first 100 warnings from accepting the push. When the push is re-sent and was written meanwhile, warnings of the write may follow.';
+  'The first 100 warnings from the acceptance of the push. If a push is re-sent after the service has processed it, warnings about readings that the service did not write may follow.';
 const pushAnswer = z
   .object({ ...outcome, warnings: z.array(warning).exactOptional().meta({ description: WARNINGS }) })
   .meta({ id: 'PushAnswer' }) satisfies z.ZodType<ReturnType<typeof toBody>>;
@@ -67,7 +67,7 @@ const operation = z
     acceptedDate: instantSchema,
     startedDate: instantSchema.exactOptional().meta({
       description:
-        'Start of the transaction that writes the readings, not before `acceptedDate`. The VersionTimestamps of the readings are later.',
+        'Start of the transaction that writes the readings; never earlier than `acceptedDate`. The VersionTimestamps of the readings are later.',
     }),
     completedDate: instantSchema.exactOptional(),
   })
@@ -94,7 +94,7 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/api/data', operationId: 'pushData', tag, summary: 'Push readings' },
     description:
-      'The service validates the whole body, resolves its targets and stores it before it answers. An element identifies its target by any combination of identifiers that matches exactly one variable; when all identifiers are those of a source, they mean the only variable of the source, or its variable with `isDefault`. Values are divided by the `divider` of the variable. If an element is malformed, the whole body is refused. An element without a target is listed in `rejected` and kept for a replay.',
+      'The service validates the whole body, resolves its targets and stores it before it answers. An element identifies its target by any combination of identifiers that matches exactly one variable. If an element has only identifiers of a source, its target is the only variable of the source, or else the variable of the source with `isDefault`. Values are divided by the `divider` of the variable. If an element is malformed, the whole body is refused. An element whose identifiers give no target is listed in `rejected` and kept for a replay.',
     access: STANDARD,
     query: PUSH_QUERY,
     body: jsonBody(pushSchema.meta({ id: 'PushBody', examples: [EXAMPLE] }), { mayBeGzip: true }),
@@ -123,7 +123,7 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: '/api/data/targets', operationId: 'listTargets', tag, access: PUSHERS },
     summary: 'List which variables the caller may push to',
     description:
-      'A variable is listed if the caller has the permission `datapusher.standard` and, as a USER, the access Write to its site or source.',
+      'A variable is listed if the caller has the permission `datapusher.standard`. A caller with the role USER also needs the access Write to the site or source of the variable.',
     query: TARGET_QUERY,
     answers: [
       answersJson(
@@ -159,7 +159,8 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/api/operations/:label/replay', operationId: 'replayRejectedElements', tag },
     summary: 'Replay rejected elements after the structure has been completed',
-    description: 'Requires the permission of the original push.',
+    description:
+      'Requires the same permission as the original push: `datapusher.standard`, or `datapusher.custom` for a custom format.',
     access: PUSHERS,
     inPath: { label: textId('The `operationId` of the push.') },
     query: REPLAY_QUERY,

@@ -2,9 +2,9 @@
 import type { Count, Metrics } from '../platform/metrics/metrics.ts';
 
 /**
- * How a push was stored: by the small-push handler (`door`), by group commit, by a direct write, or not again, because
- * it repeats a stored push (`resent`, R-D7). The names are values of the metric label `way`, which dashboards of
- * operators use: do not rename them.
+ * How a push was stored: by the small-push handler (`door`), by group commit or by a direct write. `resent`: the push
+ * repeats a stored push and was not stored again (R-D7). The names are values of the metric label `way`, which
+ * dashboards of operators use: do not rename them.
  */
 export type StoragePath = 'door' | 'group' | 'direct' | 'resent';
 
@@ -36,17 +36,20 @@ export function createPushMetrics(metrics: Metrics): PushMetrics {
   function of(path: StoragePath): Count {
     return pushes({ way: path });
   }
-  const bytes = one('tidemark_push_bytes_total', 'Bytes of the bodies of accepted pushes, inflated.');
+  const bytes = one(
+    'tidemark_push_bytes_total',
+    'Total length of the bodies of accepted pushes after decompression, in bytes.',
+  );
   const readings = one('tidemark_push_readings_total', 'Readings accepted.');
   const elements = metrics.counter({
     name: 'tidemark_push_elements_total',
-    help: 'Elements of accepted pushes, by outcome: accepted, or rejected because no variable, or more than one, matches.',
+    help: 'Elements of pushes that got status 200, by outcome: accepted (matches exactly one variable) or rejected (matches no variable or several).',
     labels: ['outcome'],
   });
   const [accepted, rejected] = [elements({ outcome: 'accepted' }), elements({ outcome: 'rejected' })];
   const refused = metrics.counter({
     name: 'tidemark_pushes_turned_away_total',
-    help: 'Pushes that got status 503, by the full resource: queue (bytes waiting to be written) or memory (bodies being read).',
+    help: 'Pushes that got status 503, by the resource that was full: queue (bytes waiting to be written) or memory (bodies being read).',
     labels: ['full'],
   });
   function one(name: string, help: string): Count {

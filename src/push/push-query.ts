@@ -23,7 +23,9 @@ const operationTimeoutSec: QueryParameter<number> = {
     return seconds >= 1 && seconds <= MAX_TIMEOUT_SEC ? seconds : DEFAULT_TIMEOUT_SEC;
   },
 };
-const all = flagParameter('Selects every operation of the label instead of the newest.');
+const all = flagParameter(
+  '`true` selects every operation with this label; otherwise, only the newest of them is selected.',
+);
 
 export const PUSH_QUERY = declareQuery({
   operationId: textParameter(
@@ -36,8 +38,8 @@ export const PUSH_QUERY = declareQuery({
   operationTimeoutSec,
 });
 /**
- * Maximum items of a page, which is built in memory. A request for a larger page is refused, because clients would
- * consider a shortened page the last page.
+ * Maximum number of items on a page, which is built in memory. A request for a larger page is refused, because clients
+ * would consider a shortened page the last page.
  */
 const MAX_ITEMS = 1000;
 const itemsPerPage = integerParameter('Items per page.', { min: 1, max: MAX_ITEMS, default: MAX_ITEMS });
@@ -46,8 +48,8 @@ export const TARGET_QUERY = declareQuery({ variableIds: idsParameter('Ids of the
 export const REPLAY_QUERY = declareQuery({ all, operationTimeoutSec });
 
 /**
- * Returns the query of a URL, with `&` in place of a further `?` before `operationId` or `operationTimeoutSec`
- * (R-A3). A URL without a query is returned unchanged.
+ * Returns the query of a URL, from its first `?`. Each later `?` before `operationId` or `operationTimeoutSec` is
+ * replaced by `&` (R-A3). A URL without a query is returned whole and unchanged.
  */
 export function repairAddress(address: string): string {
   const start = address.indexOf('?');

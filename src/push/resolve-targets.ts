@@ -53,8 +53,8 @@ export interface Pusher {
 }
 
 /**
- * End of the message `no variable has …`, for a user with access to some sites or sources only. The message has this
- * end whether or not a variable elsewhere matches, so that it does not reveal such a variable.
+ * End of the message `no variable has …`, for a user who has access only to some sites or sources. The message ends in
+ * this way whether or not a variable outside that access matches, so that it does not reveal such a variable.
  */
 const WITHIN_REACH = ' among those the user may push to (site access Write, or access Write to the source)';
 

@@ -1,4 +1,7 @@
-/** Route `DELETE /data` (R-G5): deletes all versions of the points in a period, or with `whatIf` counts the points. */
+/**
+ * Route `DELETE /data` (R-G5): deletes all versions of the points in a period. With `whatIf`, it only counts the points
+ * and deletes nothing.
+ */
 import { Hono } from 'hono';
 import { z } from 'zod';
 import type { WriteAuditEntry } from '../identity/audit-writer.ts';

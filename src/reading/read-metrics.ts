@@ -6,7 +6,10 @@ export interface ReadMetrics {
   readonly points: Count;
   /** Counts bytes of answers before compression. */
   readonly bytes: Count;
-  /** Counts an open answer until the returned function is called. */
+  /**
+   * Adds one to the number of open answers.
+   * @returns a function that subtracts it; call it when the answer ends.
+   */
   openStream(): () => void;
 }
 
@@ -17,7 +20,7 @@ export function createReadMetrics(metrics: Metrics): ReadMetrics {
   metrics.gauge(
     {
       name: 'tidemark_read_open_streams',
-      help: 'Answers over REST that are being streamed now, with points, buckets or comparisons.',
+      help: 'Answers with points, buckets or comparisons that are being streamed over REST now.',
     },
     () => open,
   );

@@ -118,7 +118,7 @@ const compared = z
     }),
     summary: z.object({
       points: z.int().meta({ description: 'Dates with a value in either version.' }),
-      changed: z.int().meta({ description: 'Dates in both versions with different values.' }),
+      changed: z.int().meta({ description: 'Dates at which both versions have a value and the two values differ.' }),
       added: z.int().meta({ description: 'Dates only in the right version.' }),
       removed: z.int().meta({ description: 'Dates only in the left version.' }),
       meanAbsoluteDifference: z.number().nullable(),
@@ -153,7 +153,7 @@ const versionOrigins = z
     versionTimestamp: instantSchema,
     origins: z.array(origin).meta({
       description:
-        'Usually one origin. Several pushes, at most 20, when they were written together and each may have had points of the variable; they are in the order in which they took effect. Empty when no record is kept.',
+        'Usually one origin. If several pushes were written together, the list names up to 20 pushes that may have had points of the variable, in the order in which they took effect. The list is empty when no record is kept.',
     }),
   })
   .meta({ id: 'VersionOrigins' });
@@ -206,7 +206,8 @@ export const READING_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/data/origins', operationId: 'findOrigins', tag, access: ALL_USERS },
     summary: 'Find the pushes, files and runs that versions of a variable came from',
-    description: 'Take `versionTimestamp` from a read. A record is kept as long as the operation, the file or the run.',
+    description:
+      'Take `versionTimestamp` from a read. The record of an origin is kept for as long as the operation, file or run itself.',
     query: ORIGIN_QUERY,
     answers: [
       answersJson('One entry for each VersionTimestamp, in the order of the request.', z.array(versionOrigins)),
@@ -215,7 +216,7 @@ export const READING_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'delete', path: '/data', operationId: 'deletePoints', tag, access: MANAGERS },
-    summary: 'Delete the points of a period with all versions',
+    summary: 'Delete all versions of the points in a period',
     body: jsonBody(deleteSchema.meta({ id: 'PointDeletion' })),
     answers: [
       answersJson(

@@ -1,8 +1,8 @@
 /**
  * Background job of retention: rolls up the points that active retention policies no longer keep. A lease lets
  * only one process work at a time. Accounts take turns; a turn is one transaction of at most 100,000 points. After each
- * turn the job pauses three times as long as the turn took, at most 30 s. After a crash, the next process continues where
- * the last transaction ended.
+ * turn the job pauses three times as long as the turn took, at most 30 s. After a crash, the next process continues
+ * where the last transaction ended.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import {
@@ -81,7 +81,10 @@ interface Due {
 
 interface Turn {
   readonly accountId: number;
-  /** Id of the last variable that needs no more steps in this run, or whose step failed. Variables come in id order. */
+  /**
+   * Id of the last variable that this run has finished: it needs no more steps, or its step failed. The run takes the
+   * variables in the order of their ids.
+   */
   cursor: number;
   /** Id of the last variable whose points this run rolled up. */
   rolledUpId: number;

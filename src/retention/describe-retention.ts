@@ -34,7 +34,7 @@ async function describe(
   const { boundary, variableCount, pointCount, versionCount, rollupCount, isComplete, countedUntil } =
     await previewRetention(database, owner, retention);
   const state = isActive ? 'active' : 'not active';
-  const until = isComplete ? '' : `, counted up to ${countedUntil}`;
+  const until = isComplete ? '' : `; only dates before ${countedUntil} were counted`;
   return [
     `${name}: keepRawYears ${keepRawYears}, rollup ${rollup} (${timeZoneId}), ${state}`,
     `  before ${boundary}: variables ${variableCount}, points to delete ${pointCount}, versions to delete ${versionCount}, rollups to insert ${rollupCount}${until}`,

@@ -21,9 +21,9 @@ const retention = z
       description:
         'Number of years for which raw points are kept. The boundary is the start of the current month (UTC), this number of years ago.',
     }),
-    rollup: z
-      .enum(ROLLUPS)
-      .meta({ description: 'Length of the rollups that replace earlier points: a civil hour or day.' }),
+    rollup: z.enum(ROLLUPS).meta({
+      description: 'Length of the rollups that replace points before the boundary: a civil hour or a civil day.',
+    }),
     timeZoneId: z.string().meta({ description: 'Time zone of the civil hours or days.' }),
     isActive: z.boolean().meta({ description: 'When false, no points are rolled up; existing rollups remain.' }),
     modifiedDate: instantSchema,
@@ -37,7 +37,10 @@ const state = z
     variableCount: count.meta({ description: 'Number of variables with rollups.' }),
     rollupCount: count,
     pointCount: count.meta({ description: 'Number of points that the rollups replaced.' }),
-    rawFrom: instantSchema.nullable().meta({ description: 'Latest date before which rollups have replaced points.' }),
+    rawFrom: instantSchema.nullable().meta({
+      description:
+        'Date before which rollups have replaced raw points; for an account, the latest such date of its variables. Null when no variable has been rolled up.',
+    }),
     refusedPointCount: count.meta({
       description: 'Number of points that were not written, because their dates are rolled up.',
     }),
@@ -67,7 +70,7 @@ const written = jsonBody(
 );
 
 const RULE =
-  'A background job replaces the points before the boundary by rollups (count, sum, minimum, maximum of an hour or a day), and deletes these points with their versions. Aggregates over whole rollups are exact; reads of points before the boundary return only the points that are still stored, and have the header `Raw-From`. A rollup cannot be undone, so read the preview first. No point is rolled up until a policy with `isActive` is saved.';
+  'A background job replaces the points before the boundary with rollups (the count, sum, minimum and maximum of each hour or day), and deletes these points with their versions. Aggregates over whole rollups are exact; reads of points before the boundary return only the points that are still stored, and have the header `Raw-From`. A rollup cannot be undone, so read the preview first. No point is rolled up until a policy whose `isActive` is true is saved.';
 
 const owners = [
   { path: '/account/retention', of: 'Account', text: 'the account' },
@@ -86,7 +89,7 @@ export const RETENTION_OPERATIONS: readonly Operation[] = owners.flatMap(({ path
     description:
       of === 'Account'
         ? RULE
-        : `${RULE} The policy of a variable replaces the policy of the account; when its \`isActive\` is false, every point of the variable is kept.`,
+        : `${RULE} The policy of a variable replaces the policy of the account. When the \`isActive\` of the variable's policy is false, every point of the variable is kept.`,
     body: written,
     answers: [answersJson('The saved policy and its state.', state)],
   },

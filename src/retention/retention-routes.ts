@@ -34,11 +34,11 @@ export const PREVIEW_QUERY = declareQuery({
     },
   ),
   rollup: choiceParameter(
-    'Length of the rollups. Default: `Day`; without `keepRawYears`, the length in the saved policy.',
+    'Length of the rollups. Default: `Day` when `keepRawYears` is given, else the length in the saved policy.',
     ROLLUPS,
   ),
   timeZoneId: textParameter(
-    'Time zone of the rollups. Default: for a variable, the zone of its source or site; else the zone of the account. Without `keepRawYears`, the zone of the saved policy.',
+    'Time zone of the rollups. Default when `keepRawYears` is given: for a variable, the zone of its source or site; else the zone of the account. Default without `keepRawYears`: the zone of the saved policy.',
     timeZoneSchema,
   ),
 });
@@ -106,8 +106,9 @@ async function deleteRetention(parts: RetentionRouteParts, c: Context<Env>): Pro
 }
 
 /**
- * Answers with the preview of a policy. A query with `keepRawYears` describes the policy that a PUT with the same
- * members would save. A query without `keepRawYears` needs a saved policy, which gives the members the query omits.
+ * Answers with the preview of a policy. With `keepRawYears` in the query string, it previews the policy that a PUT with
+ * the same members would save. Without `keepRawYears`, it previews the saved policy, which must exist; other members in
+ * the query string replace those of the saved policy.
  */
 async function getPreview(parts: RetentionRouteParts, c: Context<Env>): Promise<Response> {
   const asked = PREVIEW_QUERY.parse(c.req.url);

@@ -1,7 +1,7 @@
 /**
  * The retention policy of an account or a variable: the number of years that raw points are kept before rollups replace
- * them. Points are rolled up only under an active policy, which a manager has saved. The policy of a variable replaces
- * the policy of its account, even when the variable's policy is not active.
+ * them. Managers save policies; points are rolled up only under a policy with `isActive`. The policy of a variable
+ * replaces the policy of its account, even when the variable's policy is not active.
  */
 import { z } from 'zod';
 import type { Queryable, Transaction } from '../platform/database/database.ts';

@@ -1,4 +1,4 @@
-/** Wires accounts: user directory, mails and routes. Part of the api role. */
+/** Wires the user directory, the mail sender and the routes of accounts. Part of the api role. */
 import { accountRoutes, profileRoutes } from '../accounts/account/account-routes.ts';
 import { writeAudit } from '../accounts/audit/audit.ts';
 import { clientRoutes } from '../accounts/clients/client-routes.ts';
@@ -38,7 +38,7 @@ export interface AccountRole {
   readonly mail: MailSender;
 }
 
-/** Opens the user directory, starts the sender of emails, and builds the routes of accounts and users. */
+/** Opens the user directory, starts the mail sender, and builds the routes of accounts and users. */
 export function startAccounts(parts: Parts): AccountRole {
   const { config, database, log, accessInvalidation } = parts;
   const issuer = issuerUrl(config);

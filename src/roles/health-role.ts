@@ -39,7 +39,8 @@ function healthApp({ config, metrics }: Parts, checks: Readonly<Record<string, H
   if (config.METRICS_TOKEN === undefined) return app.get('/metrics', answer);
   return app.get('/metrics', (c) => {
     c.header('WWW-Authenticate', 'Bearer realm="metrics"');
-    const message = 'the header Authorization must be Bearer with the value of the setting METRICS_TOKEN';
+    const message =
+      'the header Authorization must have the form Bearer <token>, where <token> is the value of the setting METRICS_TOKEN';
     return c.json({ code: 'invalid_token', message }, 401);
   });
 }

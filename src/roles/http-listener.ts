@@ -1,4 +1,6 @@
-/** HTTP server that listens before its app is ready, so that its port is known, and answers 503 until `serve` is called. */
+/**
+ * HTTP server that listens before its app is ready, so that its port is known, and answers 503 until `serve` is called.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
@@ -17,7 +19,10 @@ export interface HttpListener {
   inFlight(): number;
   /** Serves an app. @param middleware receives every request before the app. */
   serve(fetch: Fetch, middleware?: Middleware): void;
-  /** Accepts no further connections, waits at most `graceMs` for running answers, and then closes their connections. */
+  /**
+   * Accepts no further connections, waits at most `graceMs` for answers in progress, and then closes the connections of
+   * the answers that remain.
+   */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -37,7 +42,7 @@ export interface ListenLimits {
   readonly stalledMs?: number;
   /** Minimum rate of request bodies in bytes per second; 0 for no minimum. */
   readonly minBodyBytesPerSec?: number;
-  /** Seconds that a body may fall behind the minimum rate. */
+  /** Number of seconds by which a body may lag behind the minimum rate before its client is disconnected. */
   readonly bodyGraceSec?: number;
 }
 

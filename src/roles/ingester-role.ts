@@ -72,7 +72,7 @@ export function startIngesterRole(parts: Parts): Role {
   };
 }
 
-/** Writes the counts of a run of retention to the audit trail, with `retention` as the user. */
+/** Writes the counts of one run of the retention job to the audit trail, with `retention` as the user. */
 function auditRollups(queryable: Queryable, accountId: number, counts: RetentionCounts): Promise<void> {
   const caller = { userId: 'retention', userName: 'retention', accountId };
   return writeAudit(queryable, { caller, requestId: null }, { action: 'PointsRolledUp', details: { ...counts } });

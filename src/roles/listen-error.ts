@@ -27,7 +27,7 @@ export function toListenError(error: unknown, { host, port, prefix }: Listening)
     );
   }
   if (cause.message.includes('EACCES')) {
-    const other = port < 1024 ? 'a port of 1024 or more' : 'another port';
+    const other = port < 1024 ? 'a port number of 1024 or higher' : 'another port';
     return new ListenError(
       `The operating system does not let this process listen on port ${port}. Set ${prefix}_PORT to ${other}, or to 0 to let the system choose one.`,
       { cause },

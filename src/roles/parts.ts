@@ -118,7 +118,7 @@ export function openParts(config: Config, log: Log, roles: readonly string[] = [
     progress: {
       run: async () => {
         const loops = progress.stalled().join(', ');
-        // `/health/ready` does not name the loops, so the log does: once for each change.
+        // `/health/ready` does not name the stalled loops. The log names them, once for each change of the list.
         if (loops !== '' && loops !== reportedLoops)
           log.error({ loops }, 'background loops have stalled, so /health/ready answers 503; restart if this lasts');
         reportedLoops = loops;
@@ -189,8 +189,8 @@ function openReads(config: Config, log: Log, database: Database) {
 }
 
 /**
- * Maximum requests that hold connections at the same time, as a fraction of the pool. The rest of the pool is for
- * further connections of these requests and for background work.
+ * Maximum number of requests that hold connections at the same time, divided by the number of connections in the pool.
+ * The rest of the pool is for further connections of these requests and for background work.
  */
 const REQUEST_PART = 0.75;
 

@@ -19,8 +19,9 @@ export const BACKLOGS: readonly BacklogQuery[] = [
   WEBHOOK_BACKLOG,
 ];
 
-/** Pools and queues by the value of their metric label, and the database with the waiting work. */
+/** What the gauges measure. The keys of `pools` and `queues` are the values of the metric labels `pool` and `queue`. */
 export interface Watched {
+  /** Database that is queried for the work that waits in it. */
   readonly database: Database;
   readonly pools: Readonly<Record<string, Database>>;
   readonly queues: Readonly<Record<string, WakeQueue>>;

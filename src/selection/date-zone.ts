@@ -66,8 +66,8 @@ export function setDateZone(c: Context, dateZone: string | undefined): void {
 }
 
 /**
- * @returns the zone of the source that the variables, sources and sites select; undefined when they select no source
- * or several.
+ * Finds the given sources, the sources of the given variables, and the sources of the given sites.
+ * @returns the zone of the source when there is exactly one; otherwise undefined.
  */
 async function findZone(
   queryable: Queryable,

@@ -6,7 +6,7 @@ export const DURATION_RULE = 'must be an ISO 8601 duration such as PT24H, P1D or
 
 /** Rule for a relative version, as error messages state it. */
 export const RELATIVE_RULE =
-  'must be Current, a count of hours, days, weeks, months or years such as "last 3 days", or an ISO 8601 duration, at most 100 years';
+  'must be Current, a count of hours, days, weeks, months or years (for example "last 3 days"), or an ISO 8601 duration; the count must not exceed 100 years, nor must any part of the duration';
 
 const MICROS_PER_SECOND = 1_000_000;
 const CLOCK_MICROS: Readonly<Record<string, number>> = {

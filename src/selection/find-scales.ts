@@ -46,7 +46,7 @@ function describe(
 ): string {
   const into = `cannot be converted into ${nameUnit(asked)}`;
   if (ownId === null) return `variable ${variableId} has no unit and ${into}`;
-  if (!own) return `variable ${variableId} has the unit ${ownId}, which is not in GET /units and ${into}`;
+  if (!own) return `variable ${variableId} has the unit ${ownId}, which GET /units does not list, and ${into}`;
   return `variable ${variableId} is in ${nameUnit(own)}, which ${into}`;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Builds two headers of an answer. History-From has the instants from which the states of the variables are complete
- * (R-F9). Raw-From has the dates from which all points of the variables are stored (retention). REST and gRPC share the
- * texts. The metadata of an Arrow schema contain these instants and dates of all variables.
+ * Builds two headers of an answer. For each variable, History-From gives the instant from which its states are complete
+ * (R-F9), and Raw-From gives the date from which all its points are stored (retention). REST and gRPC send the same
+ * header texts. A header names a limited number of variables; the metadata of an Arrow schema name all of them.
  */
 import { formatInstant } from '../platform/dates/instant-rules.ts';
 import type { HistoryCut, NoteCuts } from '../points/read/history-cuts.ts';
@@ -12,8 +12,8 @@ export const HISTORY_HEADER = 'History-From';
 export const RAW_HEADER = 'Raw-From';
 
 /**
- * Maximum number of variables that a header names. A header with so many variables has about 2 KiB; proxies commonly
- * allow 4 KiB for all headers of an answer.
+ * Maximum number of variables that a header names. A header that names this many variables is about 2 KiB long; proxies
+ * commonly allow 4 KiB for all headers of an answer.
  */
 const MAX_VARIABLES = 40;
 
@@ -22,7 +22,10 @@ export const HISTORY_RULE = `Sent with a read of past states when old versions w
 
 export const RAW_RULE = `Sent when a read covers dates at which retention has replaced points with rollups. Has the form of \`${HISTORY_HEADER}\` and lists, for each variable, the date from which all points are stored. The answer lacks earlier points. Aggregates include the rollups of these points, except when the read selects by VersionTag or tags, or reads every version.`;
 
-/** The history cuts and rollups that concern one answer, latest first. They are known before the first row of the answer. */
+/**
+ * The history cuts and rollups that concern one answer, latest first. They are known before the first row of the
+ * answer.
+ */
 export interface HistoryNotice {
   readonly cuts: readonly HistoryCut[];
   readonly rolledUp: readonly RawBoundary[];
@@ -66,7 +69,10 @@ function listOf(instants: readonly Item[]): string | undefined {
   return [...items, ...(others === undefined ? [] : [others])].join(', ');
 }
 
-/** @returns the metadata of an Arrow schema: `historyFrom` and `rawFrom` are JSON objects of instants by variable id (R-F9). */
+/**
+ * @returns the metadata of an Arrow schema: `historyFrom` and `rawFrom` are JSON objects of instants by variable id
+ * (R-F9).
+ */
 export function historyMetadata({ cuts, rolledUp }: HistoryNotice): ReadonlyMap<string, string> {
   const metadata = new Map<string, string>();
   const put = (name: string, entries: readonly (readonly [number, number])[]): void => {

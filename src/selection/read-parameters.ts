@@ -72,7 +72,10 @@ export const PERIOD = {
   includeToBoundary: flagParameter('Makes `to` inclusive.'),
 };
 export const SHAPE = {
-  unitId: integerParameter('Converts values into this unit, which must be of the same family.', { min: 1 }),
+  unitId: integerParameter(
+    'Converts values into this unit, which must be of the same family as the unit of the variable.',
+    { min: 1 },
+  ),
   timeZoneId,
   format: choiceParameter('Format of the answer; takes precedence over the header `Accept`.', [
     'json',
@@ -104,7 +107,7 @@ export const READ_QUERY = declareQuery(
     ),
     tags,
     granularity: enumerationParameter(
-      'Length of the buckets. Days and longer follow the calendar of `timeZoneId`; weeks begin on Monday.',
+      'Length of the buckets. Buckets of a day or longer follow the calendar of `timeZoneId`; weeks begin on Monday.',
       GRANULARITY,
       'Raw',
     ),
@@ -113,9 +116,10 @@ export const READ_QUERY = declareQuery(
       AGGREGATE,
     ),
     fill: choiceParameter('Value of empty buckets.', ['none', 'previous', 'linear', 'null'], 'none'),
-    minCount: integerParameter('Minimum number of points of a bucket; a bucket with fewer counts as empty.', {
-      min: 1,
-    }),
+    minCount: integerParameter(
+      'Minimum number of points in a bucket; a bucket with fewer points is treated as empty.',
+      { min: 1 },
+    ),
     displayLevel: enumerationParameter(
       '`ValueVariableDate` limits rows to variable, date and value. `Columns` writes JSON by columns: one object per variable, with the members of its rows as arrays; other formats are written as for `Normal`.',
       numberedFrom0(['Normal', 'ValueVariableDate', 'Columns']),

@@ -22,11 +22,11 @@ const TAGS = 'tags';
 const ROOT = '$';
 
 /**
- * Reads parameters from a JSON body (R-G1). Names match in any case and with any prefix that ends in a dot. A member of
- * a nested object counts as a parameter with the member's own name, array elements count as repeated values, and null
- * counts as absent. `tags` may be an object of strings.
- * @throws {DomainError} invalid_input for a tag whose value is not a string. The returned source throws
- * invalid_input when the value of a parameter that is read from it is an object.
+ * Reads parameters from a JSON body (R-G1). Names match in any letter case and with any prefix that ends in a dot. A
+ * member of a nested object counts as a parameter with the member's own name, array elements count as repeated values,
+ * and null counts as absent. `tags` may be an object of strings.
+ * @throws {DomainError} invalid_input for a tag whose value is not a string. The returned source throws invalid_input
+ * when a caller reads a parameter from it by the name of a member whose value is an object.
  */
 export function sourceOfBody(body: unknown): BodySource {
   const values = new Map<string, Given[]>();

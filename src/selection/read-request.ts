@@ -17,7 +17,7 @@ import type { VersionRequest } from './resolve-version.ts';
 import type { LocationOf, ReadName, ReadRequest } from './selection.ts';
 
 /**
- * Decides the members of rows. `Columns` has the members of `Normal`, but in JSON one object holds many rows of a
+ * Which members a row has. `Columns` has the members of `Normal`, but in JSON one object holds many rows of a
  * variable: ids as single values, other members as arrays.
  */
 export type RowLevel = 'Normal' | 'ValueVariableDate' | 'Columns';
@@ -45,7 +45,7 @@ type Given = ReturnType<typeof READ_QUERY.parse>;
 
 /**
  * Parses the query of `GET /data` (R-G1).
- * @throws {DomainError} invalid_input with every invalid parameter.
+ * @throws {DomainError} invalid_input; this one error lists all invalid parameters.
  */
 export function parseReadQuery(address: string): Zoned<RestReadRequest> {
   const given = READ_QUERY.parse(address);
@@ -54,8 +54,8 @@ export function parseReadQuery(address: string): Zoned<RestReadRequest> {
 
 /**
  * Parses `POST /data` (R-G1). `format` in the URL takes precedence over `format` in the body (R-A13).
- * @throws {DomainError} invalid_input with every invalid member; a `tags` object with a value that is not a string, or
- * an invalid `format` of the URL, is reported alone.
+ * @throws {DomainError} invalid_input; this one error lists all invalid members. Exceptions: when a value in the object
+ * `tags` is not a string, or when `format` in the URL is invalid, the error lists only that.
  */
 export function parseReadBody(address: string, body: unknown): Zoned<RestReadRequest> {
   const source = sourceOfBody(body);

@@ -58,7 +58,7 @@ async function findInstantBefore(
   if (months === 0 && days === 0) return now - micros;
   const instant = Temporal.Instant.fromEpochMilliseconds(Math.floor(now / MICROS_PER_MILLI));
   const local = instant.toZonedDateTimeISO(timeZoneId).toPlainDateTime().subtract({ months, days });
-  // A repeated local time is the later instant; a skipped local time moves forward by the gap (R-D4).
+  // A repeated local time means the later of its two instants; a skipped local time moves forward by the gap (R-D4).
   const { epochMilliseconds } = local.toZonedDateTime(timeZoneId, { disambiguation: 'later' });
   return epochMilliseconds * MICROS_PER_MILLI + (now % MICROS_PER_MILLI) - micros;
 }

@@ -85,7 +85,10 @@ export type Transact = <Result>(
   work: (transaction: Transaction) => Promise<Result>,
 ) => Promise<Result>;
 
-/** Completes the members of a change. Also returns the zones applied to dates without an offset (R-A11). */
+/**
+ * Converts the dates in the members of a change to instants.
+ * @returns the converted members, and the time zones that were applied to dates without an offset (R-A11).
+ */
 export type Settle = (
   transaction: Transaction,
   current: ResourceObject,
@@ -121,9 +124,9 @@ const LARGE_ROWS_AT_ONCE = 100;
 const LARGE_BYTES_AT_ONCE = 1 << 20;
 
 /**
- * @returns the handler of `GET` of a listing: it filters, pages, sets `x-total-count` when asked, and selects the members
- * of the display level (R-A7). The handler throws a DomainError: invalid_input for a malformed query or a customFilter
- * that takes too long, not_found when the resource of `pathFilter` is not visible.
+ * @returns the handler of `GET` of a listing: it filters, pages, sets `x-total-count` when asked, and selects the
+ * members of the display level (R-A7). The handler throws a DomainError: invalid_input for a malformed query or a
+ * customFilter that takes too long, not_found when the resource of `pathFilter` is not visible.
  */
 export function listHandler<Level extends string, Filter extends string>(
   services: ListingParts,
@@ -227,9 +230,9 @@ async function showFormProblems(
 }
 
 /**
- * @returns the handler of PUT and PATCH: PUT changes the members in the body and keeps the others, PATCH applies RFC 6902
- * (R-A6, R-C4). The handler answers 204, or throws a DomainError: not_found, invalid_input, or conflict when a `test` of
- * the patch fails. It also throws what the functions in `options` throw.
+ * @returns the handler of PUT and PATCH: PUT changes the members in the body and keeps the others, PATCH applies RFC
+ * 6902 (R-A6, R-C4). The handler answers 204, or throws a DomainError: not_found, invalid_input, or conflict when a
+ * `test` of the patch fails. It also throws what the functions in `options` throw.
  */
 export function changeHandler(database: Database, resource: Resource, options: ChangeOptions = {}): Handler<CallerEnv> {
   const { beforeChange = async () => {}, present = asStored, settle = asGiven } = options;
@@ -257,7 +260,9 @@ export function changeHandler(database: Database, resource: Resource, options: C
   };
 }
 
-/** Reads an id from the path. @throws {DomainError} not_found when the segment is not an integer from 1 to 2147483647. */
+/**
+ * Reads an id from the path. @throws {DomainError} not_found when the segment is not an integer from 1 to 2147483647.
+ */
 export function parsePathId(c: Context, name: string): number {
   const text = c.req.param(name) ?? '';
   const id = /^\d{1,10}$/.test(text) ? Number(text) : 0;

@@ -33,7 +33,10 @@ export interface Resource {
   readonly from: string;
   /** SQL expression of the site id of a row, for site access. */
   readonly siteId: string;
-  /** Parents that the events of a row name besides `id` and `name`: member → SQL expression of the parent's id. */
+  /**
+   * SQL expression of the id of each parent of a row, by the member that holds this id in events. An event also has the
+   * `id` and the `name` of the row itself.
+   */
   readonly parents: Readonly<Record<string, string>>;
   /** Members that clients write, by name. */
   readonly fields: Readonly<Record<string, Field>>;
@@ -233,8 +236,8 @@ export async function insertResource(
 }
 
 /**
- * Changes the given members and announces the change as an event. Before the call, check that the resource exists and is
- * visible. Undefined members keep their value; null clears a member.
+ * Changes the given members and announces the change as an event. Before the call, check that the resource exists and
+ * is visible. Undefined members keep their value; null clears a member.
  */
 export async function updateResource(
   transaction: Transaction,
@@ -314,7 +317,7 @@ async function readParents(transaction: Transaction, resource: Resource, id: num
   return rows[0]?.parents ?? {};
 }
 
-/** Returns the changed parents with their former ids: `formerSiteId` for `siteId`. */
+/** Returns the former id of each parent that has changed, named `formerSiteId` for `siteId`. */
 function planFormer(former: Parents, current: Parents): Parents {
   const moved = Object.entries(former).filter(([name, value]) => current[name] !== value);
   return Object.fromEntries(
@@ -342,7 +345,7 @@ function visibility(resource: Resource, caller: Caller, values: unknown[]): stri
   return [...conditions, isReached(resource.siteId, sourceId, ofSites, ofSources)];
 }
 
-/** SQL expressions of the source id of a row. */
+/** SQL expression of the source id of a row, by kind of resource; undefined for sites, which have no source. */
 const SOURCE_IDS: Readonly<Record<Resource['kind'], string | undefined>> = {
   Site: undefined,
   Source: 'source.id',

@@ -11,7 +11,7 @@ import { deleteVariables, type HardDeletion } from './variable.ts';
 const MAX_TAGS = 100;
 const tagSchema = z.string().min(1).max(200).refine(isStorableText, { error: STORABLE_RULE });
 
-/** Table, fields and access of sources. */
+/** Describes sources: their table, their fields, and the site id that limits access to them. */
 export const SOURCE: Resource = {
   kind: 'Source',
   table: 'source',

@@ -32,7 +32,7 @@ import { VARIABLE, VARIABLE_LEVELS } from './variable.ts';
 
 const CHANGED = answersNothing('Changed.');
 
-/** Members as they are read; a member is required in the schema when every display level shows it. */
+/** @returns the schemas of the members that a read returns. A member is required when every display level shows it. */
 function readShape(resource: Resource, levels: Levels<string>): Record<string, z.ZodType> {
   const shown = Object.values(levels);
   const shape: Record<string, z.ZodType> = { id: idSchema };
@@ -52,7 +52,7 @@ const site = z.object({ ...readShape(SITE, SITE_LEVELS), formProblems }).meta({ 
 const source = z.object({ ...readShape(SOURCE, SOURCE_LEVELS), formProblems }).meta({ id: 'Source' });
 const problems = z.array(z.object({ path: z.string(), message: z.string() })).meta({
   description:
-    'References of `calculated` to something that was deleted, or to a unit that values can no longer be converted to. Runs fail until these references change, except that a form of a deleted site or source gives NULL and a warning.',
+    'References in `calculated` to something that was deleted, or to a unit that values can no longer be converted to. Runs fail until these references are changed. Exception: a reference to the form of a deleted site or source does not make a run fail; the script gets NULL for the form, and the run gives a warning.',
 });
 const variable = z
   .object({ ...readShape(VARIABLE, VARIABLE_LEVELS), problems: problems.optional(), formProblems })

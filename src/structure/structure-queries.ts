@@ -36,7 +36,7 @@ const ofVariables = (description: string, ...own: readonly string[]) =>
 export const SITE_LIST = declareQuery(
   {
     displayLevel: levelParameter(SITE_LEVELS, 'Normal'),
-    siteIds: ofSites('Site ids to return.', 'id', 'ids'),
+    siteIds: ofSites('Return the sites with these ids.', 'id', 'ids'),
     sourceIds: ofSources('Return the sites of these sources.'),
     variableIds: ofVariables('Return the sites of these variables.'),
     customFilter,
@@ -49,7 +49,7 @@ export const SITE_ITEM = declareQuery({ displayLevel: levelParameter(SITE_LEVELS
 export const SOURCE_LIST = declareQuery(
   {
     displayLevel: levelParameter(SOURCE_LEVELS, 'Normal'),
-    sourceIds: ofSources('Source ids to return.', 'id', 'ids'),
+    sourceIds: ofSources('Return the sources with these ids.', 'id', 'ids'),
     siteIds: ofSites('Return the sources of these sites.'),
     variableIds: ofVariables('Return the sources of these variables.'),
     customFilter,
@@ -62,11 +62,11 @@ export const SOURCE_ITEM = declareQuery({ displayLevel: levelParameter(SOURCE_LE
 export const VARIABLE_LIST = declareQuery(
   {
     displayLevel: levelParameter(VARIABLE_LEVELS, 'Normal'),
-    variableIds: ofVariables('Variable ids to return.', 'id', 'ids'),
+    variableIds: ofVariables('Return the variables with these ids.', 'id', 'ids'),
     sourceIds: ofSources('Return the variables of these sources.'),
     siteIds: ofSites('Return the variables of these sites.'),
     hasProblems: optionalFlagParameter(
-      '`true`: only calculated variables whose declaration refers to something that was deleted, or to a unit that values can no longer be converted to; `false`: only other variables.',
+      '`true`: returns only calculated variables whose declaration refers to something that was deleted, or to a unit to which values can no longer be converted. `false`: returns only variables that have no such declaration.',
     ),
     customFilter,
     ...PAGING,

@@ -30,13 +30,13 @@ import { assertUniqueInSource, repeatAfterConflict } from './variable-conflicts.
 import { HAS_PROBLEMS } from './variable-problems.ts';
 
 /**
- * Operations on the declarations of calculated variables; `calculation` implements them, because `structure` cannot import
- * `calculation`.
+ * Operations on the declarations of calculated variables; `calculation` implements them, because `structure` cannot
+ * import `calculation`.
  */
 export interface Declarations {
   /**
-   * Runs `work` in a transaction in which it may call `save`. Calls of one account run one at a time; within a process, in
-   * FIFO order. `work` may be repeated in a new transaction. A waiting call holds no connection.
+   * Runs `work` in a transaction in which it may call `save`. Calls of one account run one at a time; within a process,
+   * in FIFO order. `work` may be repeated in a new transaction. A waiting call holds no connection.
    * @throws {DomainError} dependency_unavailable when earlier calls take longer than the maximum wait.
    */
   inTurn<Result>(accountId: number, work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
@@ -49,7 +49,8 @@ export interface Declarations {
    */
   save(transaction: Transaction, caller: Caller, variableId: number, calculated: unknown): Promise<void>;
   /**
-   * Converts the dates of a declaration that have no zone, or are epoch milliseconds, to instants (R-A11).
+   * Converts dates of a declaration to instants: the dates without a time zone and the dates in epoch milliseconds
+   * (R-A11).
    * @param calculated declaration as received.
    */
   settleDates(
@@ -58,8 +59,8 @@ export interface Declarations {
     calculated: unknown,
   ): Promise<{ readonly calculated: unknown; readonly dateZones: readonly string[] }>;
   /**
-   * Completes `calculated` of the variables of an account for answers to clients (R-C12), and adds `problems` to the
-   * variables that have problems.
+   * Prepares variables of an account for answers to clients: shows each `calculated` as clients read it (R-C12), and
+   * adds `problems` to the variables that have problems.
    */
   present(
     queryable: Queryable,
@@ -281,8 +282,8 @@ function takeTurns(database: Database, declarations: Declarations): Transact {
 }
 
 /**
- * @returns true when the body may declare a calculation. A JSON Patch always may: it writes all members of the variable
- * again, including a stored declaration that no operation names.
+ * @returns true when the body may declare a calculation. Every JSON Patch may, because a patch also writes the members
+ * that its operations do not name, such as a stored declaration.
  */
 function mayDeclare(body: unknown): boolean {
   if (typeof body !== 'object' || body === null) return false;

@@ -24,8 +24,8 @@ export interface WrittenVariable {
 }
 
 // Finds another variable in the source of the written variable: one with the same mappingConfig or, when the written
-// variable becomes a default of the source, one that is a default. A variable that already is a default of the source
-// may be written, because older releases allowed several defaults.
+// variable becomes a default of the source, one that is a default. Older releases allowed several defaults in a source,
+// so a variable that already is a default of the source does not conflict with the other defaults.
 const FIND_OTHER = `
   with written as (
     select coalesce($2::int, stored.source_id) as source_id,
@@ -50,8 +50,8 @@ interface OtherVariable {
 }
 
 /**
- * Checks that no other variable of the source has the mappingConfig to be written and, when the written variable
- * becomes a default of the source, that no other variable is a default.
+ * Checks that no other variable of the source has the same mappingConfig as the written variable. When the written
+ * variable becomes a default of the source, also checks that no other variable of the source is a default.
  * @throws {DomainError} conflict, naming the other variable.
  */
 export async function assertUniqueInSource(queryable: Queryable, written: WrittenVariable): Promise<void> {

@@ -33,7 +33,7 @@ const dividerSchema = z
   });
 const isDefaultSchema = booleanSchema.nullable().meta({
   description:
-    'Whether a push that names only the source means this variable. True for one variable of a source at most.',
+    'Whether a push element that names only a source writes to this variable. True for at most one variable of a source.',
 });
 
 /**
@@ -49,7 +49,7 @@ const mappingConfigSchema = textSchema
       'Name of the variable in pushes and files; unique within the source. White space around it is removed.',
   });
 
-/** Table, fields and access of variables. */
+/** Describes variables: their table, their fields, and the site and source by which access to them is decided. */
 export const VARIABLE: Resource = {
   kind: 'Variable',
   table: 'variable',

@@ -101,7 +101,7 @@ function writeVarint(bytes: number[], value: number): void {
   bytes.push(rest);
 }
 
-/** @returns a reader of the next number; NaN at the end of the bytes. */
+/** @returns a function that reads the next number at each call; at the end of the bytes it returns NaN. */
 function varintReader(bytes: Uint8Array): () => number {
   let at = 0;
   return () => {

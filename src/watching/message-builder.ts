@@ -18,7 +18,8 @@ export interface BuiltMessage {
   readonly positions: ReadonlyMap<number, ChangePosition>;
 }
 
-// Maximum points of a message. In gRPC a point takes about 40 bytes, so with texts and cursor a message is below 4 MiB.
+// Maximum number of points in a message. In gRPC a point takes about 40 bytes, so a message, including its texts and
+// cursor, is below 4 MiB.
 const MAX_POINTS = 10_000;
 const MAX_TEXT_BYTES = 1 << 20;
 

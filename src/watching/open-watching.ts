@@ -127,7 +127,8 @@ function openReading({ config, log, dictionary }: WatchingServices) {
     log,
     readLimits: { stallMs: config.READ_STALL_SEC * 1000, silenceMs: SORT_MS },
   });
-  // A long read lasts until its client has taken the data, so long reads may use only half of the connections.
+  // A long read lasts until its client has taken the data. For this reason, only half of the connections are for long
+  // reads.
   const longCount = Math.floor(config.WATCH_POOL_SIZE / 2);
   const reading: WatchReading = {
     ...{ database: pool, dictionary },

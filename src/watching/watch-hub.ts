@@ -27,10 +27,10 @@ export interface WatchHubOptions {
   readonly log: Log;
 }
 
-/** Maximum open watches of a process (R-A14, R-J3). */
+/** Maximum numbers of watches that may be open in a process at the same time (R-A14, R-J3). */
 export interface WatchLimits {
   readonly perUser: number;
-  /** Maximum watches of all accounts together; one account may have at most half of them, rounded up. */
+  /** Maximum number of watches of all accounts together; one account may have at most half of it, rounded up. */
   readonly total: number;
 }
 
@@ -49,8 +49,8 @@ export interface WatchGroup {
    */
   run(watch: Watch): Promise<number>;
   /**
-   * Ends the watches of the group with dependency_unavailable; clients resume on another process
-   * with their cursors (R-K2).
+   * Ends every watch of the group with the error dependency_unavailable. Clients then resume on another process, from
+   * their cursors (R-K2).
    */
   stop(): void;
 }
@@ -58,13 +58,13 @@ export interface WatchGroup {
 const CHECK_MS = 1000;
 /** A watch ends when no access check has succeeded for this time (R-B5). */
 const MAX_UNCHECKED_MS = 30_000;
-/** Maximum variables that one poll query names. */
+/** Maximum number of variable ids in one poll query. */
 const MAX_IDS = 10_000;
 
 const stopped = () =>
   new DomainError('dependency_unavailable', 'the service is stopping; call again with the last cursor');
 
-/** The account, site and source of a variable, which decide who may read it, and its last write. */
+/** The last write of a variable, and its account, site and source, which decide who may read it. */
 interface VariableState {
   readonly variableId: number;
   readonly accountId: number;

@@ -1,6 +1,6 @@
 /**
- * Resolves a request to watch points (R-J1) into the variables, which the caller must be allowed to see, and the
- * reader's position in each variable.
+ * Finds the variables that a request to watch points (R-J1) selects, and the reader's position in each variable. The
+ * caller must be allowed to see all these variables.
  */
 import type { Caller } from '../identity/caller/caller.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -20,7 +20,7 @@ export interface WatchRequest extends Pick<ReadRequest, 'variableIds' | 'sourceI
    */
   readonly fromBeginning: boolean;
   readonly locationOf: (name: ReadName | 'cursor') => InputLocation;
-  /** Maximum variables of this kind of watch, when lower than WATCH_MAX_VARIABLES. */
+  /** Maximum number of variables of this kind of watch; ignored when it exceeds WATCH_MAX_VARIABLES. */
   readonly maxVariables?: number;
 }
 

@@ -1,6 +1,7 @@
 /**
- * One reader that follows variables (R-J1, R-J2): waits until a variable is marked as changed, reads the new
- * points from the database and sends them. Between two reads it keeps no points, only the reader's positions.
+ * Watches: each sends the new points of variables to one reader (R-J1, R-J2). A watch waits until a variable is marked
+ * as changed, reads the new points from the database and sends them to the reader. Between two database reads, the
+ * watch keeps no points, only the reader's positions.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Caller } from '../identity/caller/caller.ts';
@@ -173,7 +174,8 @@ export class Watch {
       else await this.#inTurn(long, () => this.#stream(variableIds));
     } catch (error) {
       if (this.#signal.aborted) return;
-      // When the round has sent a message, the next round reads the rest. Otherwise, the error ends the watch.
+      // When the round fails after it has sent a message, the next round reads the rest. When the round fails before
+      // its first message, the error ends the watch.
       if (this.#messages === messagesBefore) throw error;
       for (const variableId of variableIds) this.#changed.add(variableId);
     }

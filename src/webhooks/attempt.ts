@@ -1,4 +1,7 @@
-/** A message to a receiver, and a delivery attempt as the history and trial sends show it (R-I5, R-I7). */
+/**
+ * Types of a message to a receiver, and of a delivery attempt. The delivery history (R-I5) and the result of a trial
+ * send (R-I7) show attempts in this form.
+ */
 
 export interface SentRequest {
   readonly method: string;

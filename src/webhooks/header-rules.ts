@@ -39,7 +39,9 @@ export function findHeaderProblems(headers: Readonly<Record<string, unknown>>): 
   if (entries.length > MAX_HEADERS)
     problems.push({ message: `must have at most ${MAX_HEADERS} entries, got ${entries.length}` });
   if (characters > MAX_CHARACTERS)
-    problems.push({ message: `must have at most ${MAX_CHARACTERS} characters in names and values, got ${characters}` });
+    problems.push({
+      message: `must have at most ${MAX_CHARACTERS} characters in all names and values together, got ${characters}`,
+    });
   return problems;
 }
 
@@ -54,5 +56,5 @@ function describeName(name: string, headers: Readonly<Record<string, unknown>>):
 
 function describeValue(value: unknown): string | undefined {
   if (typeof value !== 'string') return 'must be a string';
-  return VALUE.test(value) ? undefined : 'must have printable ASCII characters and tabs only';
+  return VALUE.test(value) ? undefined : 'must contain only printable ASCII characters and tabs';
 }

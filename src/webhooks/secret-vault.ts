@@ -1,8 +1,8 @@
 /**
  * Envelope encryption of the secrets of webhooks: signing secrets, and headers, which may hold credentials of the
  * receiver. Each text has a random data key, which a key of WEBHOOK_KEYS wraps; both steps are AES-256-GCM (NIST SP
- * 800-38D). A rotation wraps the data key again and keeps the encrypted text. A text belongs to its account: a row copied
- * to another account cannot be opened.
+ * 800-38D). A rotation wraps the data key again and keeps the encrypted text. A text belongs to its account: a row
+ * copied to another account cannot be opened.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
@@ -47,7 +47,7 @@ export function openSecretVault(keys: readonly VaultKey[]): SecretVault {
     throw new Error(`WEBHOOK_KEYS must have the key "${id}", with which secrets of webhooks are sealed`);
   };
   const unwrap = ({ keyId, dataKey }: Sealed, accountId: number): Buffer => {
-    const causes = 'this id now has another key, or the stored secret was changed';
+    const causes = 'WEBHOOK_KEYS now has another key with this id, or the stored secret was changed';
     const refusal = `the key "${keyId}" of WEBHOOK_KEYS does not open a secret of a webhook of account ${accountId}: ${causes}`;
     return decrypt(keyOf(keyId), dataKey, keyId, refusal);
   };

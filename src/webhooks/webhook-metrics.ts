@@ -21,7 +21,7 @@ export function createWebhookMetrics(metrics: Metrics): WebhookMetrics {
   });
   const disabled = metrics.counter({
     name: 'tidemark_webhooks_disabled_total',
-    help: 'Webhooks that the service disabled after an answer 410, or after days of failures.',
+    help: 'Webhooks that the service disabled because the receiver answered 410 or because deliveries failed for days.',
   })({});
   return {
     attempted: (outcome, seconds) => attempts({ outcome }).observe(seconds),

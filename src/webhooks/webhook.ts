@@ -41,7 +41,7 @@ export interface Webhook extends WebhookFields {
 
 /** A webhook with its delivery statistics. */
 export interface StoredWebhook extends Webhook {
-  /** The last attempt; null when there was none yet. */
+  /** The last attempt; null when there has been none yet. */
   readonly lastExecution: { readonly state: string; readonly date: string } | null;
   /** Number of attempts since the webhook was created, by outcome. */
   readonly successCount: number;

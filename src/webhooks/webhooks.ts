@@ -29,7 +29,7 @@ export const TARGET_COLUMNS = `url, http_method as "httpMethod", headers, body_t
   array_remove(array[secret, case when former_secret_until > clock_timestamp() then former_secret end], null)
     as secrets`;
 
-/** Maximum webhooks of an account. The limit exists because fan-out may read all of them for one event. */
+/** Maximum number of webhooks of an account. The limit exists because fan-out may read all of them for one event. */
 const MAX_WEBHOOKS = 100;
 
 /**

@@ -71,7 +71,9 @@ async function settled(): Promise<void> {
   await lastRun(follower);
 }
 
-/** Waits until the newest run of a variable has ended. @param isWanted whether the newest run is the one to wait for. */
+/**
+ * Waits until the newest run of a variable has ended. @param isWanted whether the newest run is the one to wait for.
+ */
 async function lastRun(variableId: number, isWanted: (run: Run) => boolean = () => true): Promise<Run> {
   return eventually(`a run of variable ${variableId}`, async () => {
     const [run] = await runs(variableId);
@@ -172,7 +174,7 @@ describe('calculation: a write to a trigger input', () => {
 });
 
 describe('calculation: versions of a calculated variable (§9.4)', () => {
-  test('rows without a Version get the default version of the run, which is a whole hour; a second run in the same hour overwrites these rows', async () => {
+  test('rows without a Version get the default version of the run: its time, rounded up to the hour; a second run in the same hour overwrites these rows', async () => {
     const input = await createVariable(api, sourceId);
     const variable = await createVariable(api, sourceId, {
       isVersioned: true,

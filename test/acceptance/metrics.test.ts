@@ -65,7 +65,7 @@ const isCounted = (name: string, value: number, labels: Readonly<Record<string, 
   });
 
 describe('metrics: counters (R-A9)', () => {
-  test('count HTTP requests, ingested readings, accepted pushes by the label `way`, and the elements, readings and bytes of pushes', async () => {
+  test('count HTTP requests; ingested readings; accepted pushes, separately for each value of the label `way`; and the elements, readings and bytes of pushes', async () => {
     const readings = (hour: number, count: number) =>
       Array.from({ length: count }, (_, minute) => ({ date: new Date(Date.UTC(2026, 2, 1, hour, minute)), value: 1 }));
     const bodies = [
@@ -123,7 +123,7 @@ describe('metrics: counters (R-A9)', () => {
     expect(['wait', 'load', 'sandbox_wait', 'r', 'store'].map(timed)).toEqual([2, 2, 2, 2, 1]);
     expect(sampleOf(found, 'tidemark_calculation_points_total', { direction: 'stored' })).toBe(2);
     expect(sampleOf(found, 'tidemark_zygotes_alive')).toBe(1);
-    // The standby zygote counts as soon as it has started.
+    // The counter includes the standby zygote as soon as that zygote has started.
     expect([1, 2]).toContain(sampleOf(found, 'tidemark_zygote_starts_total'));
     expect(sampleOf(found, 'tidemark_zygote_deaths_total')).toBe(0);
   });

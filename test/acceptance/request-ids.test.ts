@@ -1,4 +1,7 @@
-/** The id of a request is in the log lines of the work it causes, in the roles api, grpc, ingester and calculator (R-A10, R-K4). */
+/**
+ * The id of a request is in the log lines of the work it causes, in the roles api, grpc, ingester and calculator
+ * (R-A10, R-K4).
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createGrpcReader } from '../support/clients/grpc-client.ts';
 import { eventually } from '../support/eventually.ts';
@@ -89,7 +92,7 @@ describe('request ids: log lines (R-A10)', () => {
     await lineOf('force', 'calculation ended', { variableId: doubled });
   });
 
-  test('the lines of an uploaded file and of a run that it causes have the id of the request', async () => {
+  test('the log line of an uploaded file and the log line of the run that it causes have the id of the upload request', async () => {
     const raw = `date;value;variable_id\n2026-05-01T00:00:00Z;${VALUE};${input}\n`;
     const headers = { 'content-type': 'text/csv', ...withId('file').headers };
     const fileId = await api.call<string>('POST', '/storage?filename=a.csv', undefined, { raw, headers });

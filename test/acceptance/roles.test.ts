@@ -40,7 +40,7 @@ test('roles: tokens and discovery name the issuer by the URL in AUTH_URL (R-A1, 
   expect(body.token_endpoint).toBe('https://id.example.test/realms/tidemark/protocol/openid-connect/token');
 });
 
-test('roles: a push accepted by one process is ingested by another and readable from the first (R-A1)', async () => {
+test('roles: a push that one process accepts is ingested by another process and can be read through the first process (R-A1)', async () => {
   const data = [{ date: '2026-03-01T00:00:00Z', value: SECRET_VALUE }];
   await client.call('POST', '/api/data', [{ variableId, data }], { headers: { 'x-request-id': REQUEST_ID } });
   const rows = await eventually('the point', async () => {
@@ -66,7 +66,7 @@ test('roles: a process with api, grpc, ingester and deliverer waits at its start
   await gate.open();
   const roles = await starting;
   expect((await fetch(`${roles.http}/health/ready`)).status).toBe(200);
-  expect(roles.log()).toContain('the database is unavailable; the start waits for it');
+  expect(roles.log()).toContain('the database is unavailable; this process waits until it answers');
   await roles.kill();
   await gate.shut();
 });

@@ -213,7 +213,7 @@ describe('shipped clients: the existing Python clients', () => {
     ]);
   });
 
-  test('push, at the same time, more bytes than PUSH_MAX_MEMORY_BYTES; each push is accepted after at most five retries (R-D10, R-A5)', async () => {
+  test('send concurrent pushes that together exceed PUSH_MAX_MEMORY_BYTES; each push is accepted after at most five retries (R-D10, R-A5)', async () => {
     const variableId = variableIds[0];
     await roles.kill('SIGTERM');
     roles = await startRoles(['api', 'ingester'], { ...world.environment, PUSH_MAX_MEMORY_BYTES: '1048576' });

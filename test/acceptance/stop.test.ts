@@ -30,8 +30,9 @@ interface LogLine {
 }
 
 /**
- * Sends SIGTERM and checks the duration of the stop, from the times in the process's log: a busy machine delays the test
- * more than the log lines. A process that does not stop within SHUTDOWN_TIMEOUT_MS logs an error and exits with 1.
+ * Sends SIGTERM and checks how long the process took to stop. The duration is computed from the times in the process's
+ * log: on a busy machine they are more accurate than times measured by the test. A process that does not stop within
+ * SHUTDOWN_TIMEOUT_MS logs an error and exits with 1.
  * @returns exit code and last log line.
  */
 async function stop(roles: RoleProcess) {
@@ -90,7 +91,7 @@ describe.concurrent('stop: SIGTERM (R-K2)', () => {
     ['the role deliverer', ['deliverer']],
     ['the role calculator', ['calculator']],
   ])(
-    'ends a process with %s while Redis is unavailable',
+    'ends a process that runs %s while Redis is unavailable',
     async (_case, roles) => {
       const redis = await openTcpGate(world.environment.REDIS_URL ?? '');
       const running = await start(roles, { REDIS_URL: redis.url, R_ROOT: testRRoot() });
@@ -112,7 +113,7 @@ describe.concurrent('stop: SIGTERM (R-K2)', () => {
     ['the roles ingester and deliverer', ['ingester', 'deliverer']],
     ['the role calculator', ['calculator']],
   ])(
-    'ends a process with %s while the database is unavailable',
+    'ends a process that runs %s while the database is unavailable',
     async (_case, roles) => {
       const database = await openTcpGate(world.environment.DATABASE_URL ?? '');
       const running = await start(roles, { DATABASE_URL: database.url, R_ROOT: testRRoot() });

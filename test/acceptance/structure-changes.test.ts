@@ -78,7 +78,7 @@ async function read(variableId: number, date: string): Promise<number> {
 }
 
 describe('structure: a change in one process, seen by another', () => {
-  test.concurrent('applies to the next push: a new variable, a changed mappingConfig, a new divider and a deleted variable (R-D2)', async () => {
+  test.concurrent('the next push uses a new variable, a changed mappingConfig and a new divider, and no longer finds a deleted variable (R-D2)', async () => {
     const { sourceSerialNumber, sourceId, variableId, change, remove } = await createMapped();
     const push = async (mappingConfig: string, value = 1) => {
       const date = nextDate();
@@ -102,7 +102,7 @@ describe('structure: a change in one process, seen by another', () => {
     expect((await push('old')).outcome).toBe('accepted');
   });
 
-  test.concurrent('applies to the next file: a changed mappingConfig, a new divider and a deleted variable (R-E3)', async () => {
+  test.concurrent('the next file uses a changed mappingConfig and a new divider, and no longer finds a deleted variable (R-E3)', async () => {
     const { sourceSerialNumber, variableId, change, remove } = await createMapped();
     const upload = async (mappingConfig: string, value = 1) => {
       const date = nextDate();
@@ -125,7 +125,7 @@ describe('structure: a change in one process, seen by another', () => {
     expect((await upload('renamed')).state).toBe('Rejected');
   });
 
-  test.concurrent('applies to the next run: a new formula and a changed formula (R-H1, R-H5)', async () => {
+  test.concurrent('the next run uses a new formula or a changed formula (R-H1, R-H5)', async () => {
     const { sourceId, variableId } = await createMapped();
     const declare = (factor: number) =>
       calculated(
@@ -148,7 +148,7 @@ describe('structure: a change in one process, seen by another', () => {
     expect(await push(100)).toBe(300);
   });
 
-  test.concurrent('applies to the next read over REST and gRPC: a new variable and a deleted variable (R-G1, R-J2)', async () => {
+  test.concurrent('the next read over REST and gRPC finds a new variable, and no longer finds a deleted variable (R-G1, R-J2)', async () => {
     const { variableId, remove } = await createMapped();
     const grpc = createGrpcReader(grpcAddress, far.token);
     expect((await far.get(`/variables/${variableId}`)).status).toBe(200);
@@ -160,7 +160,7 @@ describe('structure: a change in one process, seen by another', () => {
     grpc.close();
   });
 
-  test.concurrent('applies to the access of a user: after the access to a site is removed, reads and pushes there are refused long before cached access expires (R-B5, R-B9)', async () => {
+  test.concurrent('after the access of a user to a site is removed, the reads and pushes of the user at this site are refused long before cached access expires (R-B5, R-B9)', async () => {
     const { variableId } = await createMapped();
     const userId = await world.addUser('una@example.test', { role: 'USER', mayPush: true, sites: [siteId] });
     const una = await signIn(processes[1]?.http ?? '', undefined, 'una@example.test');

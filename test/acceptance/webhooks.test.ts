@@ -1,4 +1,7 @@
-/** Every event type of webhooks, with running roles: a request causes the event, and a receiver gets it (R-I2, §6). */
+/**
+ * Every webhook event type, tested against running processes of the roles: a request causes the event, and a receiver
+ * gets the message (R-I2, §6).
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EventType } from '../../src/webhooks/event-type.ts';
 import { EVENT_TYPES } from '../../src/webhooks/event-type.ts';

@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 
 export interface Figure {
   readonly name: string;
-  /** Names the limit in the printed figure, such as `of raw COPY BINARY`. */
+  /** Text printed after the ratio, such as `of raw COPY BINARY`. It says what the limit is. */
   readonly ratioOf: string;
   /** Median of the ratios of all rounds. */
   readonly ratio: number;

@@ -52,7 +52,7 @@ interface Service {
   readonly readDelays: () => Promise<Delays>;
 }
 
-/** Runs `bench` against a service in a process of its own. */
+/** Starts the roles in a separate process, runs `bench` against them, and then ends the process. */
 async function withService<Result>(
   roles: readonly string[],
   bench: (service: Service) => Promise<Result>,

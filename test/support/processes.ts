@@ -28,7 +28,10 @@ export const signalAll = (pids: readonly number[], signal: NodeJS.Signals): numb
 
 /** Error codes of a call that names a process that has ended. */
 const ENDED = ['ESRCH', 'ENOENT'];
-/** ENDED, and the codes of reading the `mountinfo` of a zombie (EINVAL) or an `environ` without permission (EACCES). */
+/**
+ * Error codes of a call that cannot read a file of a process: those of ENDED, EINVAL for the `mountinfo` of a zombie,
+ * and EACCES for an `environ` that the program may not read.
+ */
 const UNREADABLE = [...ENDED, 'EINVAL', 'EACCES'];
 
 /** @returns the result of `ask`; undefined when `ask` fails with one of `codes`. @throws the other errors of `ask`. */

@@ -94,14 +94,14 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: '/account/features', operationId: 'listAccountFeatures', tag, access: MANAGERS },
     summary: 'List the features of the account',
     isListing: true,
-    answers: [answersJson('Every feature, with the level of the account.', featuresSchemaRead)],
+    answers: [answersJson('Every feature, with the level that the account has for it.', featuresSchemaRead)],
   },
   {
     ...{ method: 'get', path: '/account/secondaryAccesses', operationId: 'listAccountSecondaryAccesses', tag },
     summary: 'List the secondary accesses of the account',
     access: MANAGERS,
     isListing: true,
-    answers: [answersJson('Every secondary access, with the level of the account.', featuresSchemaRead)],
+    answers: [answersJson('Every secondary access, with the level that the account has for it.', featuresSchemaRead)],
   },
   {
     ...{ method: 'get', path: '/account/audit', operationId: 'listAudit', tag, access: MANAGERS },
@@ -127,7 +127,7 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
     ...{ method: 'post', path: '/user/signOut', operationId: 'signOutEverywhere', tag, access: ALL_USERS },
     summary: 'End every session of the caller',
     description:
-      'Browser sessions and refresh tokens of the caller end. Access tokens issued in an earlier second are refused.',
+      'Ends the browser sessions and refresh tokens of the caller. Access tokens issued before the current second are refused.',
     answers: [emptyAnswer('Every session has ended.')],
   },
   {

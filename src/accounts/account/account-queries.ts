@@ -1,4 +1,7 @@
-/** Query parameters of the account, its audit trail and the password link (§4.1), for the routes and their OpenAPI description. */
+/**
+ * Query parameters of the account, its audit trail and the password link (§4.1), for the routes and their OpenAPI
+ * description.
+ */
 import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { PAGING } from '../../platform/http/paging.ts';
@@ -35,7 +38,9 @@ export const ACCOUNT_QUERY = declareQuery({
 });
 export const ACCOUNT_CHANGE_QUERY = declareQuery({ fieldMask });
 
-/** Accounts have no subscriptions, so `SubscriptionId` (§4.1) has no effect; the header `Warning` of the answer says so. */
+/**
+ * Accounts have no subscriptions, so `SubscriptionId` (§4.1) has no effect; the header `Warning` of the answer says so.
+ */
 export const MY_ACCOUNTS_QUERY = declareQuery({
   SubscriptionId: textParameter(
     'No effect, as the header `Warning` of the answer says: accounts have no subscriptions.',
@@ -60,7 +65,7 @@ export const AUDIT_QUERY = declareQuery(
     targetId: textParameter('Entries about this target.', storableText),
     action: choiceParameter('Entries with this action.', AUDIT_ACTIONS),
     scope: choiceParameter(
-      '`Account` (default): entries of the account of the token. Role ADMIN may also give `Operator` (entries that belong to no account) or `All` (every entry).',
+      '`Account` (default): entries of the account of the token. `Operator`: entries that belong to no account. `All`: every entry. `Operator` and `All` require the role ADMIN.',
       AUDIT_SCOPES,
     ),
     ...PAGING,

@@ -124,7 +124,10 @@ function toScope(caller: Caller, scope: ReturnType<typeof AUDIT_QUERY.parse>['sc
   return { kind: scope === 'All' ? 'all' : 'operator' };
 }
 
-/** Drops the members that `fieldMask` does not name. Call it before validation, so that dropped values need not be valid. */
+/**
+ * Drops the members that `fieldMask` does not name. Call it before validation, so that dropped values need not be
+ * valid.
+ */
 function limitTo(body: unknown, mask: readonly AccountMember[] | undefined): unknown {
   if (!mask || typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   const names = new Set(mask.map((member) => member.toLowerCase()));
@@ -143,7 +146,7 @@ export function profileRoutes({ directory, returnUrls }: ProfileOptions): Hono<A
     .get('/user/updatePasswordLink', (c) => {
       const { returnUrl = returnUrls[0] ?? '' } = PASSWORD_LINK_QUERY.parse(c.req.url);
       if (!returnUrls.includes(returnUrl)) {
-        const rule = 'must be absent, or a URL that the operator allows by the setting RETURN_URLS';
+        const rule = 'must be absent, or one of the URLs that the operator listed in the setting RETURN_URLS';
         throw PASSWORD_LINK_QUERY.error('returnUrl', `${rule}, got ${shown(returnUrl)}`);
       }
       return c.json({ link: directory.updatePasswordLink(c.var.caller.userName, returnUrl) });

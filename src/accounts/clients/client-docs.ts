@@ -1,4 +1,4 @@
-/** OpenAPI operations of OAuth clients and signing keys (R-A9). */
+/** OpenAPI descriptions of the operations that manage OAuth clients and signing keys (R-A9). */
 import { z } from 'zod';
 import type { DescribedKey } from '../../identity/keys/signing-keys.ts';
 import {
@@ -42,7 +42,7 @@ const client = z
   .meta({ id: 'Client' }) satisfies z.ZodType<ShownClient>;
 const created = z.object({ ...client.shape, secret: z.string().optional() }).meta({
   id: 'ClientWithSecret',
-  description: 'The secret is never returned again; a public client has none.',
+  description: 'Only this answer contains the secret; it cannot be read later. A public client has no secret.',
 });
 const key = z
   .object({
@@ -50,7 +50,7 @@ const key = z
     algorithm: z.string(),
     state: z.enum(['Next', 'Signing', 'Verifying']).meta({
       description:
-        'Next: published, signs later. Signing: signs new tokens. Verifying: only verifies tokens that it signed.',
+        'Next: is published, and will sign later. Signing: signs new tokens. Verifying: signs no more tokens, but still verifies those that it signed.',
     }),
     createdDate: instantSchema,
     signsFrom: instantSchema
@@ -82,7 +82,7 @@ export const CLIENT_OPERATIONS: readonly Operation[] = [
     body: jsonBody(
       CHANGED_CLIENT.meta({
         id: 'ClientUpdate',
-        description: 'Absent members keep their value; a null name is removed.',
+        description: 'An absent member keeps its value. The value null for `name` removes the name.',
         examples: [{ isEnabled: false }],
       }),
     ),
@@ -112,7 +112,7 @@ export const CLIENT_OPERATIONS: readonly Operation[] = [
     ...{ method: 'post', path: '/admin/signingKeys', operationId: 'createSigningKey', ...manages },
     summary: 'Create a signing key',
     description:
-      'The new key is published 15 minutes before it begins to sign. From then on, the old key verifies its tokens for two more days.',
+      'The new key is published 15 minutes before it begins to sign. The old key verifies its tokens for two more days after the new key has begun to sign.',
     answers: [answersJson('The new key.', key)],
     errors: ['conflict'],
   },

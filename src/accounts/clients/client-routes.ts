@@ -1,6 +1,6 @@
 /**
- * Routes of OAuth clients and signing keys (§5). For ADMIN users only: clients and keys belong to the whole installation,
- * and the issuer does not ask users for consent to a client.
+ * Routes of OAuth clients and signing keys (§5). For ADMIN users only: clients and keys belong to the whole
+ * installation, and the issuer does not ask users for consent to a client.
  */
 import { type Context, Hono } from 'hono';
 import type { z } from 'zod';
@@ -134,8 +134,8 @@ async function postSigningKey(c: Context<Env>, database: Database): Promise<Resp
     const described = await describeSigningKeys(transaction);
     const [next, earlier] = described.filter(({ state }) => state === 'Next');
     if (earlier) {
-      const state = `key ${earlier.kid} is published already and signs from ${earlier.signsFrom}`;
-      throw new DomainError('conflict', `${state}; add another key after that`);
+      const state = `key ${earlier.kid} is already published and will sign tokens from ${earlier.signsFrom}`;
+      throw new DomainError('conflict', `${state}; add another key after that date`);
     }
     await audit(transaction, c, { action: 'SigningKeyAdded', targetId });
     return next ?? described.find(({ kid }) => kid === targetId);
@@ -163,7 +163,7 @@ function audit(transaction: Transaction, c: Context<Env>, entry: NewAuditEntry):
 const clientIdOf = (c: Context<Env>) => c.req.param('clientId') ?? '';
 
 /**
- * Locks a client that may be changed and deleted.
+ * Locks the row of a client, for a change or deletion of the client.
  * @throws {DomainError} not_found; conflict for the built-in client of the console, without which no user could sign in
  * to the console.
  */

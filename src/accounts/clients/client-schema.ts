@@ -13,8 +13,12 @@ const shape = {
   name: nameSchema.nullish().meta({ description: 'Name on the pages of the issuer; default: the client id.' }),
   scopes: z.array(z.enum(CLIENT_SCOPES)).min(1).max(CLIENT_SCOPES.length).nullish(),
   grantTypes: z.array(z.enum(GRANT_TYPES)).min(1).max(GRANT_TYPES.length).nullish(),
-  redirectUris: addresses.nullish().meta({ description: 'URLs to which a sign-in in a browser may return.' }),
-  logoutUris: addresses.nullish().meta({ description: 'URLs to which a sign-out in a browser may return.' }),
+  redirectUris: addresses
+    .nullish()
+    .meta({ description: 'URLs to which the issuer may redirect the browser after a sign-in.' }),
+  logoutUris: addresses
+    .nullish()
+    .meta({ description: 'URLs to which the issuer may redirect the browser after a sign-out.' }),
 };
 
 /** The body `ClientWritten`: a new client. */

@@ -10,7 +10,9 @@ const text = z.string().nullable();
 const itemsOf = <Shape extends z.ZodRawShape>(description: string, shape: Shape) =>
   z.object({
     count,
-    items: z.array(z.object(shape)).meta({ description: `${description} At most 50; \`count\` includes the others.` }),
+    items: z
+      .array(z.object(shape))
+      .meta({ description: `${description} At most 50 are listed; \`count\` counts all of them.` }),
   });
 const variable = { variableId: idSchema, name: z.string(), sourceName: z.string(), siteName: z.string() };
 
@@ -32,7 +34,7 @@ const health = z
       }),
     }),
     calculations: itemsOf(
-      'Calculated variables with a failed run among the newest 5,000 failed runs, and without a successful run after it. The latest failure first.',
+      'Calculated variables that have no successful run after their latest failed run, the latest failure first. Only the newest 5,000 failed runs are examined.',
       {
         ...variable,
         runId: z.int(),

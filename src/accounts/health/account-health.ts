@@ -12,7 +12,10 @@ import { TIME_PERIOD, type TimePeriod } from '../../structure/catalogue/enumerat
 
 /** Maximum number of items in each list; the count given with a list includes the items left out. */
 const MAX_ITEMS = 50;
-/** Only the newest failed runs are examined, this many. A calculation that fails every minute has them in 3.5 days. */
+/**
+ * Number of the newest failed runs that are examined; older failed runs are ignored. One calculation that fails every
+ * minute reaches this number in 3.5 days.
+ */
 const MAX_FAILED_RUNS = 5000;
 /** Pushes and files with errors are reported for this many days. */
 const REPORTED_DAYS = 7;
@@ -32,7 +35,9 @@ interface VariableItem {
 }
 
 export interface SilentVariable extends VariableItem {
-  /** Date of the newest point of the variable; after a deletion of points, possibly a later instant (`series.max_date`). */
+  /**
+   * Date of the newest point of the variable; after a deletion of points, possibly a later instant (`series.max_date`).
+   */
   readonly lastDate: string;
   readonly granularity: number;
   readonly granularityTimeBase: TimePeriod;

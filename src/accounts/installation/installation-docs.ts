@@ -64,7 +64,7 @@ z.object(shape) satisfies z.ZodType<InstallationReport>;
 const stored = z.object({
   accountId: idSchema
     .nullable()
-    .meta({ description: 'Null for the points of deleted variables, until these points are purged.' }),
+    .meta({ description: 'Null in the entry for points whose variable was deleted and that are not purged yet.' }),
   accountName: z.string().nullable(),
   points: count,
   bytes: count,
@@ -91,7 +91,7 @@ export const INSTALLATION_OPERATION: Operation = {
     'The call is cheap: it reads indexes and the newest rows. Stored points are counted on request, at most every 10 minutes.',
   answers: [
     answersJson(
-      'Roles, waiting work, the most expensive scripts and accounts, clients, signing keys and storage.',
+      'Roles, waiting work, clients, signing keys and storage, and the most expensive scripts and accounts.',
       installation,
     ),
   ],

@@ -12,7 +12,7 @@ const EXAMINED_HOURS = 24;
 const MAX_ITEMS = 20;
 const TIMEOUT_MS = 5000;
 
-/** Database connections of the processes that have the same roles. */
+/** Open database connections of all processes that run with one set of roles. */
 export interface ConnectedRoles {
   /** Names of the roles, separated by spaces, such as `api ingester`. */
   readonly roles: string;

@@ -98,8 +98,8 @@ function register(transaction: Transaction, { email, firstName, lastName, langua
  * Adds an existing user to the account, unless the user is already a member, and mails the user in either case. A user
  * who is added and has not proven the address also gets a temporary password by email, because a manager of another
  * account may have created the user under this name and address.
- * @throws {DomainError} conflict when a user who is not a member has another email address than the invitation, or is a
- *   MANAGER and was invited as a USER.
+ * @throws {DomainError} conflict when the user is not a member yet and either has a different email address from the
+ *   invitation, or is a MANAGER and was invited as a USER.
  */
 async function joinAccount(
   transaction: Transaction,
@@ -161,8 +161,8 @@ async function queueAccountAddedMail(
 }
 
 /**
- * Drops sites and sources that were deleted or moved after the invitation. A list of sources that becomes empty stays
- * empty, because null means all sources.
+ * Drops sites and sources that were deleted or moved after the invitation. When no source of a list is left, the list
+ * stays empty: it is not replaced by null, because null means all sources.
  */
 async function findExistingSites(transaction: Transaction, { accountId, sites }: OpenInvitation) {
   const { rows } = await transaction.query<{ siteId: number; sourceIds: readonly number[] }>(

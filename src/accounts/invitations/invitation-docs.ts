@@ -73,7 +73,7 @@ export const INVITATION_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: `${ONE}/resend`, operationId: 'resendInvitation', ...manages, inPath },
-    summary: 'Mail an invitation again, with a new link',
+    summary: 'Send the email of an invitation again, with a new link',
     answers: [emptyAnswer('The email is queued; earlier links stop working when it is sent.')],
     errors: ['conflict'],
   },
@@ -97,7 +97,7 @@ export const INVITATION_OPERATIONS: readonly Operation[] = [
     query: INVITATION_PAGE_QUERY,
     answers: [
       { status: 200, description: 'A page with a button that accepts the invitation.', types: page },
-      { status: 400, description: 'A page: the link has expired or was used.', types: page },
+      { status: 400, description: 'An error page: the link has expired or was used.', types: page },
     ],
   },
   {
@@ -105,15 +105,16 @@ export const INVITATION_OPERATIONS: readonly Operation[] = [
     summary: 'Accept an invitation from its page',
     query: INVITATION_PAGE_QUERY,
     answers: [
-      { status: 200, description: 'A page: the invitation was accepted.', types: page },
+      { status: 200, description: 'A page that says that the invitation was accepted.', types: page },
       {
         status: 400,
-        description: 'A page: the link has expired or was used, or the form was not posted from the page.',
+        description:
+          'An error page: the link has expired or was used, or the form was not posted from a page of this service.',
         types: page,
       },
       {
         status: 409,
-        description: 'A page: the user exists, but not with the email address and role of the invitation.',
+        description: 'An error page: the user exists, but not with the email address and role of the invitation.',
         types: page,
       },
     ],

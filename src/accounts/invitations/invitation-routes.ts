@@ -1,4 +1,7 @@
-/** Routes of invitations (R-B10). To accept an invitation, its token is the credential; no bearer token is needed. */
+/**
+ * Routes of invitations (R-B10). A request that accepts an invitation sends the token of the invitation as its
+ * credential, and needs no bearer token.
+ */
 import { type Context, Hono } from 'hono';
 import { requireRole } from '../../identity/authentication/authenticate.ts';
 import { withTransaction } from '../../platform/database/database.ts';

@@ -1,6 +1,6 @@
 /**
- * Creates, lists, mails and deletes invitations (§3, R-B10). accept-invitation.ts accepts them. The token is made when the
- * mail is sent.
+ * Creates and lists invitations, sends them by email, and deletes them (§3, R-B10). accept-invitation.ts accepts them.
+ * The token is made when the email is sent.
  */
 import { z } from 'zod';
 import type { Caller } from '../../identity/caller/caller.ts';

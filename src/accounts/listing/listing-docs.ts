@@ -74,7 +74,7 @@ export const LISTING_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'get', path: '/account/usersForAccount/:id', operationId: 'listUsersOfAccount', tag, access: ADMINS },
-    summary: 'List the users of an account at level Verbose',
+    summary: 'List the users of an account, each with the members of level Verbose',
     query: USER_MAPPING_LIST,
     isListing: true,
     answers: [answersJson('Sorted by user name.', z.array(userInfoSchema))],

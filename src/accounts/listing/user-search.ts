@@ -1,6 +1,6 @@
 /**
- * Parses a search for users (§4.3), from a query or from the body of the deprecated POST. In a query, a list of objects is
- * written `Claims[0].ClaimType=…&Claims[0].ClaimValue=…` (R-C3).
+ * Parses a search for users (§4.3), from a query or from the body of the deprecated POST. In a query, a list of objects
+ * is written `Claims[0].ClaimType=…&Claims[0].ClaimValue=…` (R-C3).
  */
 import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
@@ -52,7 +52,7 @@ export const filterSchema = lenientObject({
     values: z.array(textSchema).max(MAX_LIST).nullish(),
   })
     .refine(({ name, values }) => name || !values?.length, {
-      error: 'must have a name (Id, Username or BusinessId) when it has values',
+      error: 'must state in name which keys its values are: Id, Username or BusinessId',
     })
     .nullish(),
 });
@@ -124,7 +124,7 @@ const SEARCH = {
     'Normal',
   ),
   SearchText: textParameter(
-    'Every word must occur in the pseudo, first name, last name or email address; case and accents are ignored.',
+    'Every word must occur in `pseudo`, `firstName`, `lastName` or `email` of the user; case and accents are ignored.',
     z.string().max(MAX_TEXT),
   ),
   Roles: textsParameter('Users with any of these roles.', ','),
@@ -204,7 +204,7 @@ function readFilter(
     const names = Object.keys(BUSINESS_KEY_NAME).join(', ');
     throw locationError(
       { subject: `query ${KEY_NAME}`, path: `query.${KEY_NAME}` },
-      `must be given with BusinessKeys.Values, as one of ${names}`,
+      `must be one of ${names} when BusinessKeys.Values is given`,
     );
   }
   // When a query repeats a parameter such as `Claims[0].ClaimType`, its last text that is not empty wins. A claim type

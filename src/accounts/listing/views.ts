@@ -1,6 +1,7 @@
 /**
- * Views: saved filters for listings of users, chosen by ViewId (§4.3). A view only narrows a listing, so every member of
- * the account may create and use views. Only the owner and managers may change or delete a view.
+ * Views (§4.3). A view is a saved filter for a list of users; a request chooses the view by `ViewId`. A view only
+ * narrows the list, so every member of the account may create and use views. Only the owner and managers may change or
+ * delete a view.
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Queryable } from '../../platform/database/database.ts';
@@ -50,7 +51,7 @@ export async function countViews(database: Queryable, accountId: number): Promis
 
 /**
  * Reads a view of the caller's account (§4.3).
- * @throws {DomainError} not_found, including for a view of another account.
+ * @throws {DomainError} not_found when the view does not exist or belongs to another account.
  */
 export async function getView(
   database: Queryable,

@@ -1,4 +1,7 @@
-/** The email of an invitation. Each sending makes a new token, which invalidates the previous one (R-B10). */
+/**
+ * The email of an invitation. Each time the email is sent, a new token is made, which invalidates the previous token
+ * (R-B10).
+ */
 import { hashLinkToken, makeLinkToken } from '../../identity/passwords/password-reset.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import type { WaitingMail } from '../../platform/mail/mail-outbox.ts';
@@ -10,7 +13,10 @@ const TTL_DAYS = 7;
 /** Path of the page that accepts an invitation, relative to the address of the API. */
 export const INVITATION_PATH = '/account/invitation';
 
-/** @returns the values of the email; undefined when the invitation was accepted or deleted meanwhile (R-B10). */
+/**
+ * @returns the values to fill into the email; undefined when the invitation was accepted or deleted while the email
+ * waited to be sent (R-B10).
+ */
 export async function prepareInvitation(
   database: Queryable,
   apiUrl: string,

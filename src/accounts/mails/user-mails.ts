@@ -1,5 +1,5 @@
 /**
- * Prepares mails to users. The links and passwords of an email are made only when the email is sent, because the
+ * Prepares emails to users. The links and passwords of an email are made only when the email is sent, because the
  * database holds only hashes of the secrets in them (R-B10, R-B11).
  */
 import type { UserDirectory } from '../../identity/directory/user-directory.ts';

@@ -19,7 +19,10 @@ import { type ClaimOfUser, listClaims, removeClaims, writeClaims } from './claim
 
 const DATA_PUSHER = /^datapusher\./;
 
-/** Routes of claims (§4.2). Mount before the routes of one user, whose `:userId` also matches `claims` and `claim`. */
+/**
+ * Routes of claims (§4.2). Mount them before the routes of a single user, because the `:userId` in those paths also
+ * matches `claims` and `claim`.
+ */
 export function claimRoutes(services: AccountServices): Hono<AccountEnv> {
   const { database } = services;
   const manager = requireRole('MANAGER');
@@ -124,7 +127,10 @@ function requireUserId({ userId }: WrittenClaim, root: string): string {
   throw invalidInput([{ path: `${root}.userId`, message: 'is required: the id of the user' }]);
 }
 
-/** @throws {DomainError} invalid_input for claim types that do not begin with `datapusher.`; other routes accept these types. */
+/**
+ * @throws {DomainError} invalid_input for claim types that do not begin with `datapusher.`; other routes accept these
+ *   types.
+ */
 function assertDataPusher(claims: readonly WrittenClaim[], pathOf: (index: number) => string): void {
   const problems = claims.flatMap(({ claimType }, index) =>
     DATA_PUSHER.test(claimType)

@@ -40,7 +40,7 @@ export function membershipRoutes(services: AccountServices): Hono<AccountEnv> {
 /**
  * Changes the memberships of all users whom the request names, or of none.
  * @throws {DomainError} not_found for an account the caller may not use, or a user the caller may not see;
- * permission_denied as `lockUsers`; the errors of `work`.
+ * permission_denied when the caller has lost the role or is locked; the errors of `work`.
  */
 async function change(c: Context<AccountEnv>, services: AccountServices, work: ChangeMembership): Promise<Response> {
   const { accountId, userIds } = parseInput(membershipSchema, await readJsonBody(c.req.raw));
@@ -63,7 +63,10 @@ async function change(c: Context<AccountEnv>, services: AccountServices, work: C
   return c.body(null, 200);
 }
 
-/** @returns false when the user already is a member. @throws {DomainError} permission_denied as `assertMayChange` (R-B8) */
+/**
+ * @returns false when the user is already a member.
+ * @throws {DomainError} permission_denied when the caller may not change the user (R-B8).
+ */
 async function addMember(
   transaction: Transaction,
   c: Context<AccountEnv>,

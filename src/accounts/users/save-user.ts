@@ -27,10 +27,11 @@ export type WrittenLock = z.output<typeof lockSchema>;
 
 /**
  * Saves the members of a user that are present in `written` (§4.2).
- * @throws {DomainError} not_found and permission_denied as `lockTargetUser`; permission_denied for a role above the
- * caller's; conflict when the name is taken, callers change their own role, or claims, features or sites are given for
- * a user who is not a member of the caller's account; invalid_input for features and sites that cannot be granted; with
- * Keycloak also conflict when the email address is taken there, and dependency_unavailable when Keycloak fails.
+ * @throws {DomainError} not_found and permission_denied as `lockTargetUser` throws them; permission_denied for a role
+ * above the caller's; conflict when the name is taken, when callers change their own role, and when `written` has
+ * claims, features or sites for a user who is not a member of the caller's account; invalid_input for features and
+ * sites that cannot be granted. With Keycloak also conflict when the email address is taken there, and
+ * dependency_unavailable when Keycloak fails.
  */
 export async function saveUser(
   transaction: Transaction,
@@ -213,10 +214,10 @@ export async function deleteUser(
 }
 
 /**
- * Lets a user choose a new password: has `directory` send a link by email (§4.2).
- * @throws {DomainError} not_found and permission_denied as `lockTargetUser`; conflict for a user without an email
- * address; with Keycloak also conflict for a user whom Keycloak has disabled, for example after a lock without an end
- * date, and dependency_unavailable when Keycloak fails.
+ * Lets a user choose a new password: `directory` sends the user a link by email (§4.2).
+ * @throws {DomainError} not_found and permission_denied as `lockTargetUser` throws them; conflict for a user without an
+ * email address. With Keycloak also conflict for a user whom Keycloak has disabled, for example after a lock without an
+ * end date; dependency_unavailable when Keycloak fails.
  */
 export async function requestPasswordReset(
   transaction: Transaction,

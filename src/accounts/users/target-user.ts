@@ -1,4 +1,4 @@
-/** Finds and locks the user a request names, and checks that the caller may see and change them (R-A5, R-B8). */
+/** Finds and locks the user that a request names. Checks that the caller may see and change this user (R-A5, R-B8). */
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
 import { isStorableText } from '../../platform/database/storable-text.ts';
@@ -29,7 +29,8 @@ export async function findAccountIds(database: Queryable, userId: string): Promi
 
 /**
  * Finds a user of the caller's account; an ADMIN finds every user (R-A5).
- * @throws {DomainError} not_found, including for users of other accounts, whose existence is not revealed.
+ * @throws {DomainError} not_found when the user does not exist, and also when the user is not a member of the caller's
+ * account: a caller other than an ADMIN must not learn that such a user exists.
  */
 export async function getTargetUser(database: Queryable, caller: Caller, userId: string): Promise<TargetUser> {
   return requireUser(
@@ -40,8 +41,9 @@ export async function getTargetUser(database: Queryable, caller: Caller, userId:
 }
 
 /**
- * Locks the users to be changed and the caller, in the order of their ids, which prevents deadlocks. Checks the caller's
- * role again, because the cached role may be stale (R-B5): when two managers demote each other, only one succeeds.
+ * Locks the users to be changed and the caller, in the order of their ids, which prevents deadlocks. Checks the
+ * caller's role again, because the cached role may be stale (R-B5): when two managers demote each other, only one
+ * succeeds.
  * @throws {DomainError} permission_denied when the caller has lost the role or is locked.
  */
 export async function lockUsers(transaction: Transaction, caller: Caller, userIds: readonly string[]): Promise<void> {
@@ -73,8 +75,8 @@ async function lockCaller(
 
 /**
  * Locks a user until the transaction ends, and requires that the caller may change the user (R-B8).
- * @throws {DomainError} not_found as `getTargetUser`; permission_denied when the caller may not change the user, is
- * locked, or no longer has the role `caller.role` or a higher one.
+ * @throws {DomainError} not_found in the same cases as `getTargetUser`; permission_denied when the caller may not
+ * change the user, when the caller is locked, or when the caller no longer has the role `caller.role` or a higher one.
  */
 export async function lockTargetUser(transaction: Transaction, caller: Caller, userId: string): Promise<TargetUser> {
   await lockUsers(transaction, caller, [userId]);
@@ -98,7 +100,8 @@ export async function getVisibleUser(transaction: Transaction, caller: Caller, u
 
 /**
  * Requires that the caller may change the user (R-B8).
- * @throws {DomainError} permission_denied with the id of the user and the reason of a refusal
+ * @throws {DomainError} permission_denied when the caller may not change the user; the message gives the user's id and
+ * the reason
  */
 export async function assertMayChange(database: Queryable, caller: Caller, target: TargetUser): Promise<void> {
   const accountIds = await findAccountIds(database, caller.userId);
@@ -109,7 +112,7 @@ export async function assertMayChange(database: Queryable, caller: Caller, targe
 
 /**
  * Requires that a decision of user-rules.ts allows the change (R-B8).
- * @throws {DomainError} permission_denied with the reason of a refusal.
+ * @throws {DomainError} permission_denied with the reason when the decision refuses the change.
  */
 export function assertAllowed(decision: ChangeDecision): void {
   if (decision.kind === 'refused') throw new DomainError('permission_denied', decision.reason);

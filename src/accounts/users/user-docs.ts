@@ -50,7 +50,7 @@ export const USER_OPERATIONS: readonly Operation[] = [
     description: 'The new user gets an email with a temporary password.',
     query: CREATE_USER_QUERY,
     body: userWritten,
-    answers: [{ ...emptyAnswer('Created.'), headers: { Location: 'Address of the user.' } }],
+    answers: [{ ...emptyAnswer('Created.'), headers: { Location: 'Path of the user.' } }],
     errors: ['conflict'],
   },
   {
@@ -61,7 +61,7 @@ export const USER_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/account/user/:userId', operationId: 'saveUser', summary: 'Save a user', ...manages },
     description:
-      'An absent member keeps its value. Null clears pseudo, names, email address, phone number and business id, resets the language to English, and changes no other member. A list replaces the stored list. Features and secondary accesses are an exception: those that the list does not name keep their level.',
+      'An absent member keeps its value. Null clears pseudo, names, email address, phone number and business id, and resets the language to English; null for any other member changes nothing. A list replaces the stored list, except for features and secondary accesses: those that the list does not name keep their level.',
     inPath: USER_ID,
     body: userWritten,
     answers: [answersJson('The changed user.', userInfoSchema)],
@@ -85,7 +85,7 @@ export const USER_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: '/account/user/:userId/resetpassword', operationId: 'resetPassword', ...ofUser },
-    summary: 'Mail a user a link to choose a new password',
+    summary: 'Send a user an email with a link to choose a new password',
     errors: ['conflict'],
   },
   ...featureOperations('features', 'Features', 'features'),
@@ -172,7 +172,7 @@ function claimOperations(): readonly Operation[] {
     },
     {
       ...{ method: 'post', path: '/account/user/claims/add', operationId: 'addClaim', ...inBody },
-      summary: 'Add a claim to the user whom the claim names',
+      summary: 'Add a claim to the user whose id is in the claim',
       body: claimWritten,
       answers: [emptyAnswer('Added.')],
     },
@@ -184,7 +184,7 @@ function claimOperations(): readonly Operation[] {
     },
     {
       ...{ method: 'delete', path: '/account/user/claims/remove', operationId: 'removeClaims', ...inBody },
-      summary: 'Remove claims from the users whom the claims name',
+      summary: 'Remove each claim from the user whose id is in the claim',
       body: claimsWritten,
       answers: [emptyAnswer('All claims were removed. On an error, no claim is removed.')],
     },

@@ -1,4 +1,4 @@
-/** Users as answers show them (R-C2): the members of each display level, limited to what the caller may see. */
+/** How answers show a user (R-C2): the members of each display level, limited to what the caller may see. */
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -69,7 +69,10 @@ type InfoRow = Omit<UserInfo, 'features' | 'secondaryAccesses'> & {
 };
 
 const LIGHT = `u.id, u.user_name as "userName", u.pseudo, u.first_name as "firstName", u.last_name as "lastName"`;
-/** SQL of the instant at which the last block ends. Wrong passwords block a client network for the user (R-B11). */
+/**
+ * SQL of the latest instant at which a block of a network ends. Wrong passwords block the client's network for the user
+ * (R-B11).
+ */
 const NETWORK_LOCK = '(select max(locked_until) from sign_in_source where user_id = u.id)';
 const ROLES = `jsonb_build_array(jsonb_build_object('id', u.role, 'name', u.role)) as roles`;
 

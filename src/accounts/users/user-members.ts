@@ -17,8 +17,8 @@ import { takenText } from './create-user.ts';
 
 /**
  * An absent member keeps its value. Null clears pseudo, first name, last name, email address, phone number and business
- * id, resets the language of an existing user to English, and changes no other member. Read-only members (lock, accounts,
- * dates) are ignored.
+ * id, resets the language of an existing user to English, and changes no other member. Read-only members (lock,
+ * accounts, dates) are ignored.
  */
 export const userSchema = lenientObject({
   userName: z.preprocess((name) => name ?? undefined, userNameSchema.optional()),
@@ -50,7 +50,7 @@ const COLUMNS = {
 
 const UNIQUE_VIOLATION = '23505';
 
-/** @returns the columns of `app_user`, except `role`, that the members of `user` set, with the values (R-C2). */
+/** @returns columns of `app_user` with the values that `user` gives them (R-C2). `role` is never among them. */
 export function givenColumns(user: WrittenUser): readonly (readonly [column: string, value: string | null])[] {
   const entries = Object.entries(COLUMNS).flatMap(([name, column]) => {
     const value = user[name as keyof typeof COLUMNS];
@@ -60,7 +60,10 @@ export function givenColumns(user: WrittenUser): readonly (readonly [column: str
   return businessId === undefined ? entries : [...entries, ['business_id', businessId || null] as const];
 }
 
-/** Writes the columns that `givenColumns` returns (R-C2). @throws {DomainError} conflict when the user name is taken. */
+/**
+ * Writes the columns that `givenColumns` returns (R-C2).
+ * @throws {DomainError} conflict when the user name is taken.
+ */
 export async function writeUserColumns(database: Queryable, userId: string, user: WrittenUser): Promise<void> {
   const columns = givenColumns(user);
   if (columns.length === 0) return;

@@ -87,7 +87,7 @@ export async function removeUserSites(
 
 /**
  * Gives the user access to `sites`, and revokes access to all other sites of the account (R-C3).
- * @throws {DomainError} invalid_input as `assertSites`
+ * @throws {DomainError} invalid_input in the same cases as `assertSites`.
  */
 export async function replaceUserSites(
   database: Queryable,

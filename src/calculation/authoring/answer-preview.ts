@@ -1,6 +1,6 @@
 /**
- * The calculator's side of previews (R-H9): takes a waiting task, performs it and stores the answer. Tasks that execute a
- * declaration use `compute`, as the runs of calculations do.
+ * The calculator's side of previews (R-H9): takes a waiting task, performs it and stores the answer. Tasks that execute
+ * a declaration use `compute`, as the runs of calculations do.
  */
 import { type Connection, type Database, withConnection } from '../../platform/database/database.ts';
 import { toStorableText } from '../../platform/database/storable-text.ts';
@@ -42,7 +42,7 @@ const NEWEST_DATE = `
 /** Maximum size of `sample.rdata` in bytes: `max_file_bytes` in r-runtime/R/files.R. */
 const MAX_SAMPLE_BYTES = 48e6;
 const TOO_LARGE = `the sample data must be at most ${MAX_SAMPLE_BYTES / 1e6} MB; request fewer dates with from and to, or declare a shorter period for the inputs`;
-/** The script that writes `sample.rdata`: the five globals, the toolbox and the seed (R-H2, R-H9). */
+/** The script that saves the five globals, the toolbox and the seed in the file `sample.rdata` (R-H2, R-H9). */
 const SAVE_SAMPLE = `
 tidemark:::save_sample("sample.rdata")
 list(TimeSeries = list(Dates = integer(), Values = numeric()))`;

@@ -6,11 +6,12 @@ import type { MemberQueue } from '../../platform/queue.ts';
 import { wakeTurns } from '../turns/turn-wake-ups.ts';
 import type { PreviewAnswer, PreviewTask } from './preview-task.ts';
 
-// Maximum wait of the API: a preview may wait for other previews, and its script may run up to its limit of wall time.
+// Maximum time that the API waits for the answer to a preview: the preview may wait for other previews, and its script
+// may run up to its limit of wall time.
 export const PATIENCE_MS = 90_000;
 /**
- * Maximum open previews of one account, because each costs the API about five queries per second. Previews that are
- * requested at the same moment can exceed this maximum.
+ * Maximum number of open previews of one account, because each open preview costs the API about five queries per
+ * second. When several previews are requested at the same moment, the number of open previews can exceed this maximum.
  */
 const MAX_OPEN = 20;
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [10, 200];
@@ -85,7 +86,7 @@ async function awaitAnswer({ database, queue }: Asker, id: number, signal: Abort
     await pause(pauseMs, undefined, { signal });
   }
   const rule = `the calculators of this service did not answer within ${PATIENCE_MS / 1000} s`;
-  const causes = 'they are busy, cannot run R, or need more time for this request';
+  const causes = 'each calculator is busy, cannot run R, or needs more time for this request';
   throw new DomainError(
     'dependency_unavailable',
     `${rule}: ${causes}; try again later, with fewer dates if the request names dates`,

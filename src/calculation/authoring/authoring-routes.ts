@@ -1,6 +1,6 @@
 /**
- * Routes for authors of scripts: packages, validate, evaluate, sampleData (R-H4, R-H9). A USER may not use them: a saved
- * declaration may have inputs that the USER may not read.
+ * Routes for authors of scripts: packages, validate, evaluate, sampleData (R-H4, R-H9). A USER may not use them: a
+ * saved declaration may have inputs that the USER may not read.
  */
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
@@ -52,12 +52,12 @@ export const previewSchema = lenientObject({
 
 export const SAMPLE_QUERY = declareQuery({
   from: momentParameter(
-    'First changed date of the run, inclusive; by default the last changed date. A date without a zone is local time of the source.',
+    'Start of the range of changed dates for the run, inclusive. Default: `to`. A date without a zone is local time of the source.',
   ),
   to: momentParameter(
-    'Last changed date of the run, inclusive; by default `from`, else the newest date of the inputs, else now.',
+    'End of the range of changed dates for the run, inclusive. Default: `from`; without `from`, the newest date of the inputs, or now when the inputs have no points.',
   ),
-  triggerDate: momentParameter('The `triggerDate` that the script gets; by default the last changed date.'),
+  triggerDate: momentParameter('The `triggerDate` that the script gets. Default: `to`.'),
 });
 
 /** Routes for authors: packages, validate, evaluate, sampleData (R-H4, R-H9). */
@@ -143,8 +143,8 @@ interface Problem extends ErrorDetail {
 
 /**
  * Reports syntax errors, and the problems that would prevent a new variable from being saved with this declaration. An
- * input that no longer exists is therefore reported even when the saved declaration has this input too. A variable with
- * such a declaration can be saved, but its runs fail. Warns of names that are read but not declared, and of periods
+ * input that no longer exists is therefore reported even when the saved declaration has this input too: the existing
+ * variable can still be saved with it, but its runs fail. Warns of names that are read but not declared, and of periods
  * that the window of an input may cover only in part. Saves nothing and does not run the script.
  */
 async function validate(asker: Asker, c: Context<CallerEnv>, variableId: number, calculated: unknown) {

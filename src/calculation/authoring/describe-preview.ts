@@ -8,7 +8,7 @@ import type { Output, OutputPoint } from '../run/output-rules.ts';
 import { sumCounts } from '../run/write-outputs.ts';
 import type { ScriptFile } from '../sandbox/sandbox-types.ts';
 
-/** Maximum rows of `series` in the answer; further rows are left out. */
+/** Maximum number of rows of `series` in the answer; further rows are left out. */
 const MAX_ROWS = 10_000;
 const PICTURES: ReadonlySet<string> = new Set(['.svg', '.png']);
 
@@ -55,7 +55,10 @@ export async function describeComputed(
   };
 }
 
-/** Returns the first `MAX_ROWS` rows, but reads all slices: counts and warnings cover only slices that were read. */
+/**
+ * Returns the first `MAX_ROWS` rows. Reads the other slices too, because an output counts rows and collects warnings
+ * only while its slices are read.
+ */
 async function readSeries(outputs: readonly Output[]): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const rows: Readonly<Record<string, unknown>>[] = [];
   for (const output of outputs) {

@@ -18,10 +18,11 @@ const COVERING: Readonly<Record<Period, readonly Period[]>> = {
 };
 
 /**
- * @param names that the script reads, such as `inputVariables$a`; when none begins with
- * `inputVariables$`, all inputs are checked.
+ * @param names the names that the script reads, such as `inputVariables$a`. Only the inputs among them are checked;
+ * when no name begins with `inputVariables$`, all inputs are checked.
  * @param path JSON path of the formula.
- * @returns at most one warning for each input: about the first grouping by a period that the window may cover in part.
+ * @returns at most one warning for each input. It names the first grouping whose periods the window of the input may
+ * cover only partly.
  */
 export function findPartialPeriods(
   { variables }: FormulaDeclaration,
@@ -37,8 +38,8 @@ export function findPartialPeriods(
     const name = bucket.period === 'Year' ? 'quarter or year' : bucket.period.toLowerCase();
     const period = bucket.period === 'Hour' ? 'Day' : bucket.period;
     const message =
-      `the expression in line ${bucket.line} groups by ${name}, but the window of ${input.alias} may begin or end within a ${name}, ` +
-      `so that a run reads only some points of that ${name}; declare "alignTo": "${period}"`;
+      `the expression on line ${bucket.line} groups by ${name}, but the window of ${input.alias} may begin or end within a ${name}; ` +
+      `a run would then read only some points of that ${name}; declare "alignTo": "${period}"`;
     return [{ path: `${path}.variables[${index}].alignTo`, message }];
   });
 }

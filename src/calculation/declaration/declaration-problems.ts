@@ -1,6 +1,6 @@
 /**
- * Problems of saved declarations (R-H1): deleted inputs, deleted sites and sources of form values, and inputs that
- * cannot be converted into their declared unit any more.
+ * Problems of saved declarations (R-H1): an input was deleted, a site or source whose form values the script reads was
+ * deleted, or an input can no longer be converted into its declared unit.
  */
 import { readReach } from '../../identity/caller/site-reach.ts';
 import type { Queryable } from '../../platform/database/database.ts';

@@ -67,7 +67,7 @@ const scalarSchema = z.union(
 const ONE_OR_LIST = withRule('must be a string or a list of strings');
 const versionTagSchema = z.string().min(1).max(MAX_VERSION).refine(isStorableText, { error: STORABLE_RULE });
 
-/** A tag that points must have, written as in a read (R-G2). */
+/** Selects the points that have this tag. The syntax is `key:value`, as in a read (R-G2). */
 const tagSchema = z
   .string()
   .max(1000)
@@ -120,7 +120,7 @@ const entitySchema = lenientObject({
   // No default: a default would change the hash of each declaration that lacks this member.
   canBeUsedAsATrigger: booleanSchema.nullish().meta({
     description:
-      'Whether a change of the value recalculates the variable, from the first point of its inputs until now. Default: false.',
+      'Whether the variable is recalculated when the form value at `path` changes. The run covers the dates from the first point of its inputs until now. Default: false.',
   }),
 });
 

@@ -29,7 +29,8 @@ const READERS = `
 
 /**
  * Searches for a cycle through the variable with its new inputs (R-H1).
- * @param inputIds all inputs of the new declaration; those that the stored declaration also has are not searched.
+ * @param inputIds all inputs of the new declaration. The search starts only from inputs that the stored declaration
+ * does not have.
  * @returns the ids of the cycle, from the variable through its readers back to itself; undefined when there is no
  * cycle.
  */

@@ -26,7 +26,10 @@ export interface DateRange {
   readonly toMicros: Micros;
 }
 
-/** @returns disjoint periods, ascending; adjacent periods of a formula are merged; an unbounded end is infinite (R-H1). */
+/**
+ * @returns disjoint periods, ascending. Adjacent periods of the same formula are merged. A period without a beginning
+ * has `fromMicros` -Infinity; a period without an end has `untilMicros` Infinity (R-H1).
+ */
 export function planPeriods(validities: readonly Validity[]): readonly FormulaPeriod[] {
   const begins = validities.map(({ fromMicros }) => fromMicros ?? Number.NEGATIVE_INFINITY);
   const ends = validities.map(({ untilMicros }) => untilMicros ?? Number.POSITIVE_INFINITY);

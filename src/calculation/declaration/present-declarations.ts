@@ -1,7 +1,8 @@
 /**
  * The declaration of a calculated variable as clients read it (R-C12). The stored declaration is the JSON that a client
- * wrote, with instants in place of local dates. In the answer, the names of documented members have their documented
- * case, absent lists are empty, each input and form value has its current site and source, and the note is left out.
+ * wrote, with instants in place of local dates. In the answer, the names of documented members are spelled as the API
+ * documents them, absent lists are `[]`, each input and form value has its current site and source, and the note is
+ * left out.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import { MAX_INT4 } from '../../platform/limits.ts';
@@ -9,7 +10,7 @@ import type { ResourceObject } from '../../structure/resource.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Names in the documented case, by name in lower case. */
+/** @returns a map from each name in lower case to the name as the API documents it. */
 const namesOf = (...names: readonly string[]) => new Map(names.map((name) => [name.toLowerCase(), name]));
 const FORMULAS = 'calculatedVariableFormulas';
 const DECLARATION_NAMES = namesOf('friendlyName', FORMULAS, 'note');
@@ -67,7 +68,7 @@ interface NamedFormula extends Members {
 }
 type NamedDeclaration = Members & { readonly [FORMULAS]: readonly NamedFormula[] };
 
-/** Writes names of documented members in their documented case, makes absent lists empty, and removes the note. */
+/** Spells names of documented members as the API documents them, adds absent lists as `[]`, and removes the note. */
 export function nameMembers(declaration: Members): NamedDeclaration {
   // A note describes one save (R-H12). A client that saves the declaration it read must not save the old note again.
   const { note: _note, ...named } = rename(declaration, DECLARATION_NAMES);

@@ -22,7 +22,7 @@ import { findGraphCycle, saveDeclarations } from './save-declarations.ts';
 import { settleDeclaration } from './settle-declaration.ts';
 
 const ROOT = '$.calculated';
-/** Maximum number of variables that the error for a cycle names; the middle of a longer cycle is left out. */
+/** Maximum number of variables listed in the error about a cycle. The error leaves out the middle of a longer cycle. */
 const MAX_NAMED = 20;
 
 /**

@@ -1,6 +1,7 @@
 /**
- * Saves the declarations of many variables with the checks of `save-declaration.ts`, but mostly with one statement for
- * all variables, because an import may have thousands. The caller searches for cycles once, at the end.
+ * Saves the declarations of many variables. Makes the checks of `save-declaration.ts`, but most SQL statements here
+ * handle all variables at once, because an import may have thousands of variables. The caller searches for cycles once,
+ * at the end.
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import { readReach } from '../../identity/caller/site-reach.ts';
@@ -210,7 +211,9 @@ export async function findGraphCycle(
   return searchCycle(inputs);
 }
 
-/** Searches for a cycle depth-first, with an explicit stack, because chains may be longer than the call stack allows. */
+/**
+ * Searches for a cycle depth-first, with an explicit stack, because chains may be longer than the call stack allows.
+ */
 function searchCycle(inputs: ReadonlyMap<number, readonly number[]>): readonly number[] | undefined {
   const done = new Set<number>();
   for (const start of inputs.keys()) {

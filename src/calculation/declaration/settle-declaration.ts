@@ -10,7 +10,7 @@ import { localClock } from '../../structure/catalogue/time-zones.ts';
 
 export interface SettledDeclaration {
   readonly calculated: unknown;
-  /** The zone in which local dates were read, as the only item. Empty when the declaration has no local date. */
+  /** Contains only the zone in which local dates were read; empty when the declaration has no local date. */
   readonly dateZones: readonly string[];
 }
 
@@ -53,7 +53,7 @@ function toDate(value: unknown): ParsedDate | undefined {
   return typeof value === 'string' || typeof value === 'number' ? parseDate(String(value)) : undefined;
 }
 
-/** Applies `convert` to the dates of formulas and inputs. The names of members match in any case (R-A3). */
+/** Applies `convert` to the dates of formulas and inputs. Names of members match in upper or lower case (R-A3). */
 function mapDates(calculated: unknown, convert: Convert): unknown {
   const mapInput = (input: unknown) =>
     mapMembers(input, (name, value) => (DATES_OF_INPUT.has(name) ? convert(value) : value));

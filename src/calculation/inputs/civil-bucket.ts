@@ -42,8 +42,8 @@ export function bucketEnd(micros: Micros, bucket: CivilBucket, timeZoneId: strin
 }
 
 /**
- * @returns whether the clock goes back past the midnight at which a bucket begins: the end of the previous bucket is then
- * repeated after that midnight, as in St John's until 2011.
+ * @returns whether the bucket begins at a midnight that occurs twice. Until 2011, the clock in St John's went back from
+ * 00:01 to 23:01: after the first midnight, the last part of the previous day came again, and then a second midnight.
  */
 function isRepeated(begin: Micros, startOf: (micros: Micros) => Micros, timeZoneId: string): boolean {
   const first = Temporal.Instant.fromEpochMilliseconds(begin / MICROS_PER_MILLI).toZonedDateTimeISO(timeZoneId);

@@ -7,8 +7,8 @@ import type { CodedText, SeriesColumns } from '../sandbox/sandbox-types.ts';
 
 const MICROS_PER_SECOND = 1_000_000;
 /**
- * Greatest R integer; as UNIX seconds it is 2038-01-19T03:14:07Z. A column with a date outside ±MAX_R_SECONDS is sent as
- * doubles.
+ * Greatest R integer; as UNIX seconds it is 2038-01-19T03:14:07Z. A column with a date outside ±MAX_R_SECONDS is sent
+ * as doubles.
  */
 const MAX_R_SECONDS = 2_147_483_647;
 
@@ -84,7 +84,7 @@ function newDates(count: number, isBeyondIntegers: boolean): Int32Array | Float6
 
 function toPart(chunk: PointChunk | AggregateChunk): Part {
   const count = chunk.dates.length;
-  // A chunk ascends by date, so its first and last date bound all its dates.
+  // A chunk ascends by date, so all its dates lie between the first and the last.
   const isBeyond = [chunk.dates[0] ?? 0, chunk.dates[count - 1] ?? 0].some((micros) => !isRInteger(micros));
   const dates = newDates(count, isBeyond);
   let isDistinct = true;
@@ -122,7 +122,7 @@ function keepLasts({ dates, values, versionTagIds, tagSetIds }: Part): Part {
   };
 }
 
-/** Maps dictionary ids to indexes in a table of the texts that occur. */
+/** Collects the texts that the parts use in a table, and converts each dictionary id to an index into this table. */
 function codeTexts(
   parts: readonly Part[],
   size: number,

@@ -38,5 +38,5 @@ export async function findInputScales(
 
 function describeUnit(unitId: number | null, found: UnitOfFamily | undefined): string {
   if (unitId === null) return 'has no unit and';
-  return found ? `is in ${found.name}, which` : `has the unit ${unitId}, which is not in GET /units and`;
+  return found ? `is in ${found.name}, which` : `has the unit ${unitId}, which GET /units does not list, and`;
 }

@@ -53,8 +53,8 @@ export interface InputRecord {
    */
   readonly historyFrom?: string;
   /**
-   * The date from which all points of the variable are stored; present when retention has replaced earlier points of the
-   * window by rollups.
+   * The date from which all points of the variable are stored; present when retention has replaced earlier points of
+   * the window by rollups.
    */
   readonly rawFrom?: string;
 }
@@ -63,7 +63,10 @@ export interface LoadedInputs {
   readonly inputs: readonly SandboxInput[];
   readonly records: readonly InputRecord[];
   readonly pointCount: number;
-  /** The dates that lie in whole `alignTo` periods of every aligned input; undefined when no aligned input limits the dates. */
+  /**
+   * The dates for which the windows of all aligned inputs contain the whole `alignTo` period. Undefined when no aligned
+   * input limits the dates.
+   */
   readonly whole: DateRange | undefined;
 }
 
@@ -130,7 +133,7 @@ function toSeconds({ fromMicros, toMicros }: Window): DateWindow {
   return { from: floor(fromMicros), to: floor(toMicros) };
 }
 
-/** How to read one input, whatever the changed dates are. */
+/** What a read of one input needs, except its window, which depends on the changed dates. */
 interface InputPlan {
   readonly input: InputDeclaration;
   readonly variable: KnownVariable;

@@ -2,8 +2,8 @@
  * The window of an input is the range of dates that a run reads from this input (R-H6). Let [a, b] be the changed
  * dates. RelativeDate reads (a − period, b + period], where the period is civil in the zone of the input's source.
  * LastNPoints reads the last N points up to a, and all points from a to b. AbsoluteDate reads the declared dates, both
- * inclusive. When an input is read in buckets other than `all`, its window is widened to whole buckets, except an
- * absolute window. `alignTo` widens any window to whole civil periods.
+ * inclusive. When an input is read in buckets other than `all`, a window of RelativeDate or LastNPoints is widened to
+ * whole buckets; a window of AbsoluteDate is not. `alignTo` widens any window to whole civil periods.
  */
 import { Temporal } from 'temporal-polyfill';
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';
@@ -26,8 +26,9 @@ export interface Window {
 }
 
 /**
- * Finds the date of the n-th point, or bucket with points, counted backwards from an instant (inclusive), among the selected
- * versions. Resolves to the first date when there are fewer points than n, to undefined when there is no point.
+ * Counts points, or buckets that hold points, backwards from `toMicros` (inclusive) among the selected versions, and
+ * resolves to the date of the one with the number `count`. When there are fewer, resolves to the first date; when there
+ * are none, to undefined.
  */
 export type FindNthBefore = (count: number, toMicros: Micros) => Promise<Micros | undefined>;
 
@@ -85,7 +86,9 @@ export async function findWindow(
   }
 }
 
-/** Finds the window between declared dates. The window has no member `whole`, because every run reads the same dates. */
+/**
+ * Finds the window between declared dates. The window has no member `whole`, because every run reads the same dates.
+ */
 function absoluteWindow(input: InputDeclaration, timeZoneId: string): Window {
   const fromMicros = instantMicros(input.fromAbsolutePeriod);
   const toMicros = instantMicros(input.toAbsolutePeriod);
@@ -123,8 +126,8 @@ function toWholeBuckets(range: DateRange, timeZoneId: string, bucket: Bucket | u
 }
 
 /**
- * Moves an instant back or ahead by the declared period, but not beyond the storable dates. When the period is 0, a
- * move ahead changes nothing, but a move back is one microsecond, because `reachOf` excludes the moved start.
+ * Moves an instant back or ahead by the declared period, but not beyond the storable dates. When the period is 0,
+ * moving ahead changes nothing. Moving back then subtracts one microsecond, which `reachOf` adds again.
  */
 function shift(micros: Micros, { period, periodTimeBase }: InputDeclaration, sign: 1 | -1, timeZoneId: string): Micros {
   if (period === 0) return sign === -1 ? micros - 1 : micros;

@@ -48,10 +48,10 @@ const ABANDON = `
   where variable_id = $1 and state = 'Running' returning ${RUN_COLUMNS}, ${HAS_RESTARTED} as "hasRestarted"`;
 
 // Dependency order (R-H5): a wave is all runs that one change triggers. A request waits while an upstream variable
-// waits or runs in the same or an earlier wave, and while the outbox holds an upstream result of the same wave. It does
-// not wait for later waves: an input that changes all the time would starve its readers. Among the requests that need
-// not wait, the request with the most attempts comes first. While one request of a variable is paused between its attempts, no
-// request of this variable is due (`isDue`).
+// waits or runs in the same or an earlier wave, and while the outbox holds an upstream result of the same wave. A
+// request does not wait for later waves. Otherwise, the readers of an input that changes all the time would never run.
+// Among the requests that need not wait, the request with the most attempts comes first. While one request of a
+// variable is paused between its attempts, no request of this variable is due (`isDue`).
 const CLAIM = `
   with recursive upstream (id) as (
     select input_variable_id from variable_input where variable_id = $1 and input_variable_id <> $1
@@ -91,8 +91,8 @@ const CLAIM = `
 const MAX_DUE_PER_ACCOUNT = 1000;
 
 // Variables with a due request, or with a run whose session has ended. Returns a random sample of the requests of each
-// account: requests that wait for an upstream run are due as well, and in a fixed order they could hide requests that can
-// run.
+// account: requests that wait for an upstream run are due as well, and in a fixed order they could hide requests that
+// can run.
 const FIND_DUE = `
   with recursive account (id) as (
     (select account_id from calculation_request order by account_id limit 1)

@@ -71,7 +71,7 @@ export interface Computed {
   /** Duration of each phase of the run, in milliseconds. */
   readonly durations: Readonly<Record<string, number>>;
   readonly outcomes: readonly SandboxOutcome[];
-  /** The declaration of the run; undefined when it has no script, or its inputs could not be loaded. */
+  /** Declaration that the run used; undefined when the variable has no script, or the inputs could not be loaded. */
   readonly declaration: RunDeclaration | undefined;
 }
 
@@ -85,7 +85,10 @@ interface Loaded {
   readonly declaration: RunDeclaration;
   readonly isVersioned: boolean;
   readonly planned: readonly PlannedFormula[];
-  /** For each planned formula, the dates to which its inputs limit the rows (`Window.whole`); undefined for no limit. */
+  /**
+   * For each planned formula: the dates to which its aligned inputs limit the stored rows (`Window.whole`). Undefined
+   * when the inputs set no limit.
+   */
   readonly wholes: readonly (DateRange | undefined)[];
   readonly jobs: readonly SandboxJob[];
   readonly formulas: readonly FormulaRecord[];
@@ -288,7 +291,8 @@ interface Saved {
 }
 
 /**
- * Waits for the writes that began before a pinned `asOf`; until they end, the values as of that instant may change (R-F5).
+ * Waits for the writes that began before a pinned `asOf`; until they end, the values as of that instant may change
+ * (R-F5).
  */
 async function awaitPinned(
   connection: Connection,

@@ -1,7 +1,7 @@
 /**
  * Converts the series of a script into the points to store, by the rules for lengths, dates, rows without a value,
- * Versions and tags (§7, §9.4, R-H3). The messages about lengths use the words of §7. The points are returned in slices, so that
- * millions of rows do not block the event loop.
+ * Versions and tags (§7, §9.4, R-H3). The messages about lengths use the words of §7. The points are returned in
+ * slices, so that millions of rows do not block the event loop.
  */
 
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
@@ -180,7 +180,7 @@ function describeMerged(merged: number, first: Micros | undefined, isVersioned: 
   ];
 }
 
-/** Warns when rows were returned but none is stored; single rows that are left out are normal. */
+/** Warns when rows were returned but none is stored. Does not warn when only some rows are left out: that is normal. */
 function describeEmptiness({ returned, dropped, outside }: OutputCounts, period: Period): readonly string[] {
   if (returned === 0 || dropped + outside < returned) return [];
   if (outside > 0) {

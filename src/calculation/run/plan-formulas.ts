@@ -17,15 +17,15 @@ export interface PlannedFormula {
   readonly formula: FormulaDeclaration;
   /** Period of the formula's validity: only points in it are stored. */
   readonly period: FormulaPeriod;
-  /** The changed dates, clamped into the period. */
+  /** The range of the changed dates, with both ends clamped to the period. */
   readonly changed: DateRange;
   readonly triggerMicros: Micros;
 }
 
 /**
- * Plans the runs of formulas. A formula with a script runs when a changed date lies in its period, or when the window
- * of one of its inputs reaches from the changed dates into the period. In the second case, the formula runs for the
- * date of the period that is nearest to the change (R-H1, R-H6).
+ * Plans the runs of formulas. A formula with a script runs in two cases: a changed date lies in its period, or the
+ * change affects a date in the period through the window of an input. In the second case, the formula runs for the date
+ * of the period that is nearest to the change (R-H1, R-H6).
  */
 export function planFormulas(
   declaration: Declaration,

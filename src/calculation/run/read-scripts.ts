@@ -48,7 +48,7 @@ export async function readScripts(
     names.push(read.filter((text) => !BUCKET.test(text)));
     buckets.push(read.flatMap(parseBucket));
     const line = outcome.kind === 'script_error' ? outcome.line : null;
-    // After a limit, a signal or a fault, the check of the script is incomplete; the script itself was not run.
+    // When a limit, a signal or a fault ends the check, the check is incomplete. The script itself was not run.
     const subject = outcome.kind === 'script_error' ? '' : 'the script could not be checked: ';
     if (outcome.kind !== 'ok') problems.push({ formula, message: subject + outcome.message, line });
   }

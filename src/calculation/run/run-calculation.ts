@@ -61,9 +61,9 @@ export async function runCalculation(
 }
 
 /**
- * Hands back a run after a transient error, such as a lost connection: this process lives, so the attempt does not count
- * (R-A15). Retries until the database answers; a stopping calculator retries for 3 s. Gives up when another session has
- * requested the run again.
+ * Hands back a run after a transient error, such as a lost connection. The attempt does not count, because this process
+ * did not crash (R-A15). Retries until the database answers; a stopping calculator retries for 3 s. Gives up when
+ * another session has requested the run again.
  */
 async function handBackLater({ database }: RunServices, run: ClaimedRun, signal?: AbortSignal): Promise<void> {
   let giveUpMs = Number.POSITIVE_INFINITY;

@@ -79,7 +79,7 @@ export function pageOfRuns({ limit = DEFAULT_PAGE, offset }: Paging): Paging {
   return { limit, offset };
 }
 
-/** @returns the number of recorded runs of the variable that the filter selects (R-A7, R-H8). */
+/** @returns how many recorded runs of the variable pass the filter (R-A7, R-H8). */
 export async function countRuns(
   queryable: Queryable,
   accountId: number,

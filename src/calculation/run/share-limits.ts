@@ -1,4 +1,7 @@
-/** The scripts of one run share its limits on wall and CPU time (R-H7), because a run has up to 100 formulas. */
+/**
+ * The scripts of one run share the run's limits on wall and CPU time (R-H7). A run has up to 100 formulas, so with
+ * limits for each script it could take 100 times as long.
+ */
 import type { SandboxPool } from '../sandbox/pool.ts';
 import type { SandboxJob, SandboxOutcome, SpentTime } from '../sandbox/sandbox-types.ts';
 

@@ -21,8 +21,8 @@ export interface WrittenVersions {
 
 export interface WrittenOutputs {
   /**
-   * Holds one range, from the first to the last changed date. The list is empty when nothing was stored or the variable
-   * was deleted.
+   * At most one range: from the first to the last changed date. The list is empty when nothing was stored or the
+   * variable was deleted.
    */
   readonly ranges: readonly WrittenRange[];
   /** Warnings about points that were not stored because their dates are rolled up. */
@@ -80,7 +80,7 @@ function mergeVersions(whole: WrittenVersions | undefined, { fromMicros, toMicro
   return { fromMicros: Math.min(whole.fromMicros, fromMicros), toMicros: Math.max(whole.toMicros, toMicros) };
 }
 
-/** Adds the counts of all formulas of a run. */
+/** Returns the total of each count over all formulas of a run. */
 export function sumCounts(outputs: readonly Output[]): OutputCounts {
   const sum = { returned: 0, dropped: 0, outside: 0, merged: 0, stored: 0 };
   for (const output of outputs) {

@@ -131,7 +131,7 @@ const REQUEST_FORM_READERS = `
 export interface RequestedRun {
   readonly variableId: number;
   readonly accountId: number;
-  /** True when only schedules, forced updates and form values cause the run, directly or by results of other runs. */
+  /** True when only schedules, forced updates and form values caused the run, directly or through other runs. */
   readonly isBackground: boolean;
 }
 
@@ -222,8 +222,9 @@ async function requestFormReaders(
 }
 
 /**
- * When a chain of results in one wave leads back to a variable of the chain, records a failed run of this variable
- * instead of a request (R-H11). The graph has no cycle, but a declaration saved during the wave can close such a loop.
+ * When the result of a variable leads back to the same variable in one wave, through the results of other variables,
+ * records a failed run of it instead of a request (R-H11). The saved graph never has a cycle. But a declaration that is
+ * saved during the wave can lead back to a variable that has already run.
  */
 async function stopLoops(transaction: Transaction, values: readonly unknown[]): Promise<void> {
   const { rows } = await transaction.query<EndedRun>(STOP_LOOPS, [...values]);
@@ -331,8 +332,9 @@ export async function requestAgain(transaction: Transaction, request: RequestBac
 }
 
 /**
- * Delays the waiting requests of a variable. Called when a run of the variable failed because of the sandbox or
- * the calculator and is not repeated: the script may fail on the dates of the waiting requests as well (R-H5).
+ * Delays the waiting requests of a variable. Called when a run of the variable failed because of the sandbox or the
+ * calculator and is not repeated. The script may have caused that failure, and may cause it again for the dates of the
+ * waiting requests (R-H5).
  */
 export async function delayRequests(transaction: Transaction, variableId: number, delaySec: number): Promise<void> {
   await transaction.query(

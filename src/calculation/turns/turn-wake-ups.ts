@@ -31,8 +31,8 @@ export interface TurnTaker {
   /** Takes the ids of the set `key` from Redis, as many as the calculator has capacity for. */
   take(key: string): Promise<void>;
   /**
-   * Takes more ids of an account, after `take` left some in Redis for lack of capacity. Skips an urgency while the
-   * account still has MAX_HELD / 2 or more turns of this urgency waiting in the calculator.
+   * Takes the ids of further turns of an account from Redis, if `take` left some there for lack of capacity. Takes none
+   * of an urgency while MAX_HELD / 2 or more turns of this account and urgency wait in the calculator.
    */
   takeMore(accountId: number): Promise<void>;
 }

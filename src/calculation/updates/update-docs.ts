@@ -20,7 +20,9 @@ const forced = z.object({
   variableIds: z.array(idSchema).meta({ description: 'Ids of the variables that will run.' }),
 });
 const stopped = z.object({
-  runIds: z.array(idSchema).meta({ description: 'Ids of the stopped runs, and of the records of removed requests.' }),
+  runIds: z.array(idSchema).meta({
+    description: 'Ids of the runs that were stopped, and of the runs recorded for the requests that were removed.',
+  }),
 });
 const trigger = z.enum(RUN_TRIGGERS);
 
@@ -69,7 +71,9 @@ export const waveSchema = z
     edges: z.array(z.object({ from: idSchema, to: idSchema })).meta({
       description: 'Pairs of variable ids: a change of `from` triggered the run of `to`.',
     }),
-    isCut: z.boolean().meta({ description: 'Whether nodes may be missing, because the wave has too many.' }),
+    isCut: z
+      .boolean()
+      .meta({ description: '`true` when the wave has too many nodes or runs: nodes may then be missing.' }),
   })
   .meta({ id: 'Wave' }) satisfies z.ZodType<Record<keyof Wave, unknown>>;
 

@@ -1,17 +1,17 @@
 /**
- * Reads what a variable still has to calculate: its current run, its waiting requests, and how long its runs usually take
- * (R-H8).
+ * Reads what a variable still has to calculate: its current run, its waiting requests, and how long its runs usually
+ * take (R-H8).
  */
 import type { Queryable } from '../../platform/database/database.ts';
 
-/** Number of latest successful runs whose median duration is shown. */
+/** The median duration is taken over at most this many of the latest successful runs. */
 const MEASURED_RUNS = 20;
 
 const RUNNING = `
   select id as "runId", trigger, from_date as "from", to_date as "to", started_date as "startedDate"
   from calculation_run where variable_id = $1 and state = 'Running'`;
 
-// Requests of a variable may have the same wave, but never the same number of attempts.
+// Two waiting requests of a variable may have the same wave, but never the same number of attempts.
 const WAITING = `
   select trigger, from_date as "from", to_date as "to", requested_date as "requestedDate",
          not_before_date as "notBeforeDate", attempt

@@ -1,4 +1,4 @@
-/** Calls of the API with types generated from its description, and the error of a failed call. */
+/** Typed calls to the API, and the error of a failed call. The types are generated from the OpenAPI document. */
 import i18next from 'i18next';
 import createClient from 'openapi-fetch';
 import { settings } from '../session/settings.ts';

@@ -15,8 +15,8 @@ export function pointAddress(path: string, query: PointQuery): string {
 }
 
 /**
- * Sends a GET request. @param path path below the API.
- * @throws {ApiError} when the API refuses the call or is not reached.
+ * Sends a GET request. @param path path relative to the API's URL.
+ * @throws {ApiError} when the API refuses the call or cannot be reached.
  */
 export async function fetchPoints(path: string, query: PointQuery, signal?: AbortSignal): Promise<Response> {
   const request = new Request(pointAddress(path, query), signal ? { signal } : {});
@@ -31,8 +31,8 @@ export async function savePoints(path: string, query: PointQuery, fileName: stri
 }
 
 /**
- * Saves the answer of a call as a download.
- * @param path path and query below the API.
+ * Saves the answer to a call as a download.
+ * @param path path relative to the API's URL, with the query.
  * @throws {ApiError} unless the call succeeded.
  */
 export async function saveAnswer(path: string, fileName: string): Promise<void> {

@@ -9,7 +9,7 @@ export interface ServerEvent {
 
 /**
  * Yields the events of a call until the server ends the stream. Throws when `signal` aborts or the connection breaks.
- * @param path path below the API. @throws {ApiError} when the API refuses the call or is not reached.
+ * @param path path below the API. @throws {ApiError} when the API refuses the call or cannot be reached.
  */
 export async function* readEvents(path: string, signal: AbortSignal): AsyncGenerator<ServerEvent> {
   const headers = { Accept: 'text/event-stream' };

@@ -18,7 +18,7 @@ export interface Place {
   readonly id: number;
 }
 
-/** Dates of a preview; an empty string is not sent. A date without a zone is local time of the source. */
+/** Dates of a preview; an empty string is not sent. A date without a zone is in the source's local time. */
 export interface PreviewDates {
   readonly from: string;
   readonly to: string;
@@ -47,7 +47,10 @@ export function useValidation({ sourceId, id }: Place, declaration: Declaration,
   });
 }
 
-/** Runs a declaration without storing the result. @throws {ApiError} when the API refuses the call or is not reached. */
+/**
+ * Runs a declaration without storing the result.
+ * @throws {ApiError} when the API refuses the call or cannot be reached.
+ */
 export function evaluate(
   { sourceId, id }: Place,
   declaration: Declaration,
@@ -78,7 +81,8 @@ export function useWindows(place: Place, declaration: Declaration, dates: Previe
 
 /**
  * Saves a declaration.
- * @param before the saved declaration as the API answered it, if any. The save fails when that declaration has changed.
+ * @param before the saved declaration as the API returned it, if there is one. When the saved declaration has changed
+ * since then, this save fails.
  * @throws {ApiError} unless the call succeeded.
  */
 export async function saveDeclaration(
@@ -150,7 +154,7 @@ export function useInstants(cron: string, timeZoneId: string) {
   });
 }
 
-/** @returns the query of what a variable still has to calculate; polled more often while a run waits or is under way. */
+/** @returns the query of what a variable still has to calculate; polled more often while a run waits or is underway. */
 export function useUpdateState(id: number) {
   return useQuery({
     queryKey: ['update-state', id],
@@ -179,7 +183,7 @@ export function useRuns(id: number, { state, trigger, from, to }: RunFilter) {
   });
 }
 
-/** @returns the query of one run with the declaration it used. */
+/** @returns the query of one run. The answer contains the declaration that was run. */
 export function runQuery(id: number) {
   return queryOptions({
     queryKey: ['run', id],

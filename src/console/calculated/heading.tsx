@@ -1,4 +1,4 @@
-/** The heading of the routes of a calculated variable: its site, source and name, and links to its data, script and runs. */
+/** Heading with the site, source and name of a calculated variable, and links to its data, script and runs. */
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';

@@ -1,4 +1,7 @@
-/** Find: one search box, and the tree while the box is empty. The text is in the URL, so a search can be shared. */
+/**
+ * The page Find: a search box, and below it the results, or the tree while the box is empty. The URL contains the
+ * search text, so users can share a search.
+ */
 import { CloseButton, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { getRouteApi, Link } from '@tanstack/react-router';

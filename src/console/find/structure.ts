@@ -1,4 +1,7 @@
-/** Loads sites, sources and variables: page by page as the tree opens and scrolls, or as the hits of a search. */
+/**
+ * Loads sites, sources and variables. The tree loads them page by page while the user opens and scrolls it; a search
+ * loads its hits.
+ */
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ApiError, answerOf, api, bodyOf } from '../api/client.ts';
@@ -9,7 +12,7 @@ export type Site = components['schemas']['Site'];
 export type Source = components['schemas']['Source'];
 export type Variable = components['schemas']['Variable'];
 
-/** Maximum elements that one request of a list returns. */
+/** Maximum number of elements that one request for a list returns. */
 const PAGE = 500;
 /** Maximum number of hits that are shown of each kind: sites, sources, variables. */
 const MAX_HITS = 50;
@@ -85,8 +88,8 @@ export function useSearch(text: string) {
 async function search(text: string): Promise<Hits> {
   const query = (kind: ElementKind) => ({ customFilter: toFilter(text, kind), pageNumber: 0, itemsPerPage: MAX_HITS });
   const refusals: unknown[] = [];
-  // A field of the filter may exist for one kind of element only, so a refused call counts as a call without hits. When
-  // the API refuses all three calls, the search fails.
+  // A filter may name a field that not every kind of element has. The API refuses the filter for a kind without the
+  // field, which counts as no hits of that kind. When the API refuses the filter for all three kinds, the search fails.
   const found = <Item>(call: Promise<Found<Item>>) =>
     call.catch((error: unknown) => {
       if (!(error instanceof ApiError) || error.status !== 400) throw error;
@@ -103,8 +106,8 @@ async function search(text: string): Promise<Hits> {
 }
 
 /**
- * @returns a query whose data maps the source ids of the variables to the sources. A search hit for a variable shows the
- * site of its source.
+ * @returns a query whose data maps the source ids of the variables to the sources. A search hit for a variable shows
+ * the site of its source.
  */
 export function useSourcesOf(variables: readonly Variable[]) {
   const sourceIds = [...new Set(variables.map(({ sourceId }) => sourceId))].sort((a, b) => a - b);

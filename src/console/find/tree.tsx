@@ -1,6 +1,6 @@
 /**
- * The tree site → source → variable: a virtual list, which renders only the rows in and near its visible part. Arrow keys
- * move through the tree.
+ * The tree site → source → variable: a virtual list, which renders only the rows in and near its visible part. Arrow
+ * keys move through the tree.
  */
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
@@ -17,7 +17,7 @@ import { type Row, toRows } from './tree-rows.ts';
 
 const ROW_PIXELS = 38;
 
-/** Key of the ids of open rows in sessionStorage, so that they are open again after a visit to a variable. */
+/** The sessionStorage key for the ids of expanded rows. After a visit to a variable, these rows are expanded again. */
 const OPEN_KEY = 'tidemark.tree';
 
 function readOpen(): ReadonlySet<string> {

@@ -134,7 +134,7 @@ function Waiting({ waiting }: { readonly waiting: Health['waiting'] }) {
   );
 }
 
-/** Shown when the user sees no variables: the first steps of a manager, or whom to ask. */
+/** Shown when the user sees no variables. A manager sees the first steps; other users see whom to ask. */
 function Nothing() {
   const { t } = useTranslation();
   const { mayManage } = useSession();

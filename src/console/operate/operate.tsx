@@ -1,4 +1,7 @@
-/** Operate: the state of the installation over all accounts, for administrators; updated while the page is open. */
+/**
+ * The page Operate shows administrators the state of the whole installation, across all accounts. It refreshes itself
+ * while it is open.
+ */
 import { Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -23,7 +26,10 @@ addTexts('operate', { en, fr, de, nl });
 export type Installation = components['schemas']['Installation'];
 
 const REFRESH_MS = 10_000;
-/** The report examines at most this many runs and this many pushes: `MAX_EXAMINED` in `installation-report.ts`. */
+/**
+ * Maximum number of runs, and of pushes, that the report examines. Must equal `MAX_EXAMINED` in
+ * `installation-report.ts`.
+ */
 const MAX_EXAMINED = 20_000;
 
 /** Renders the route. */
@@ -171,7 +177,7 @@ const WAITING: readonly WaitingKind[] = [
 
 const DIGITS = 3;
 
-/** Rounds seconds to hundredths, then formats them by `format`. */
+/** Rounds seconds to hundredths, then formats them with `format`. */
 function formatSeconds(value: number | null | undefined): string {
   return format(typeof value === 'number' ? Math.round(value * 100) / 100 : value);
 }

@@ -10,13 +10,13 @@ function formatAgo(instant: string): string {
 
 /**
  * Formats date and time in a zone; without `timeZone`, in the zone of the browser. In the hour that repeats when clocks
- * go back, the offset from GMT follows.
+ * go back, the text ends with the offset from GMT.
  */
 export function formatMoment(instant: string | number, timeZone?: string): string {
   return writeMoment(instant, { dateStyle: 'medium', timeStyle: 'short' }, timeZone, currentLocale());
 }
 
-/** Formats date and time with seconds, because several versions may arrive in a minute. */
+/** Formats date and time with seconds, because several versions may be written within one minute. */
 export function formatVersion(instant: string | number, timeZone?: string): string {
   return writeMoment(instant, { dateStyle: 'medium', timeStyle: 'medium' }, timeZone, currentLocale());
 }

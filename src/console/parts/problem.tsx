@@ -1,4 +1,4 @@
-/** Shows an error; an error of the API with its details and the request id that support needs. */
+/** Shows an error. An error of the API is shown with its details and with the request id, which support asks for. */
 import { Button } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '../api/client.ts';
@@ -11,7 +11,7 @@ interface ProblemProps {
   readonly onRetry?: () => void;
 }
 
-/** A box with the message of an error, and a button that tries again when `onRetry` is given. */
+/** A box with the message of an error. When `onRetry` is given, the box also has a button that tries again. */
 export function Problem({ error, onRetry }: ProblemProps) {
   const { t } = useTranslation();
   const { requestId, details = [] } = error instanceof ApiError ? error : {};

@@ -9,7 +9,10 @@ import { Frame } from './frame.tsx';
 import own from './table.module.css';
 import classes from './view.module.css';
 
-/** Maximum number of columns that the style sheet can label on a phone. A wider table scrolls on a phone too. */
+/**
+ * Maximum number of columns that the style sheet can label on a phone. A table with more columns scrolls sideways, on a
+ * phone as on a larger screen.
+ */
 const MAX_NAMED = 8;
 
 interface TableProps {
@@ -43,7 +46,7 @@ export function Table({ label, columns, children }: TableProps) {
   );
 }
 
-/** @returns CSS variables that hold the names of the columns; the cells of a card show the names. */
+/** @returns CSS variables with the names of the columns. On a phone, a row is a card whose cells show these names. */
 function toProperties(names: readonly string[]): CSSProperties {
   return Object.fromEntries(names.map((name, index) => [`--column-${index + 1}`, JSON.stringify(name)]));
 }

@@ -72,7 +72,7 @@ function Editor({ kind, target, stored, onSaved, forms }: ElementFormProps & { r
     },
     onSuccess: async (id) => {
       dropDraft(stored ? draft : saved);
-      // Every query is read again, because the tree, searches and other pages show the name.
+      // Fetches all queries again, because the tree, searches and other pages show the name of the element.
       await queries.invalidateQueries();
       await onSaved(id);
     },

@@ -1,4 +1,7 @@
-/** The fields of sites, sources and variables. Converts members to the texts of their inputs, and back. Pure. */
+/**
+ * The fields of sites, sources and variables. Converts the members of the REST API to the texts of the form's input
+ * elements, and back. Pure.
+ */
 
 export type Kind = 'Site' | 'Source' | 'Variable';
 

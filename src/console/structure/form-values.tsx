@@ -49,8 +49,8 @@ interface ValueProps {
 }
 
 /**
- * The input of one field. It is not `required` in the browser, because the service requires a field only when its form is
- * filled in.
+ * The input of one field. The input is not `required` in the browser: the service requires the field only when at least
+ * one field of the same form has a value.
  */
 function Value({ field, label, text, onChange }: ValueProps) {
   const { t } = useTranslation('structure');

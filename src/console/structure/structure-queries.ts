@@ -3,7 +3,7 @@ import { useQueries, useQuery } from '@tanstack/react-query';
 import { answerOf, api, bodyOf } from '../api/client.ts';
 import type { CatalogueName, Kind, Members } from './fields.ts';
 
-/** Maximum children that the page of an element lists. */
+/** Maximum number of children that the page of an element lists. */
 export const MAX_CHILDREN = 100;
 const STALE_MS = 300_000;
 
@@ -28,12 +28,12 @@ async function load(kind: Kind, id: number): Promise<Stored> {
   return bodyOf(api.GET('/variables/{id}', { params: { path, query } }));
 }
 
-/** @returns the query of a site, source or variable. */
+/** @returns a query that loads a site, source or variable. */
 export function useElement(kind: Kind, id: number) {
   return useQuery({ queryKey: ['element', kind, id], queryFn: () => load(kind, id) });
 }
 
-/** @returns the query of the account's forms for one kind of element. */
+/** @returns a query that loads those forms of the account that apply to elements of this kind. */
 export function useForms(kind: Kind) {
   return useQuery({
     queryKey: ['forms', kind],
@@ -55,7 +55,10 @@ export interface Child {
   readonly mappingConfig?: string | null;
 }
 
-/** @returns the query of a site's sources or a source's variables: the first MAX_CHILDREN and the total number. */
+/**
+ * @returns a query that loads the sources of a site, or the variables of a source: the first MAX_CHILDREN of them and
+ * their total number.
+ */
 export function useChildren(kind: 'Site' | 'Source', id: number) {
   return useQuery({
     queryKey: ['children', kind, id],

@@ -90,7 +90,8 @@ export function useChartPoints(
  * @param live instants of versions that arrived while the chart is open.
  * @returns the stops of the slider, ascending, as ISO 8601: the instants in `live`, and the arrivals of the first and
  * last version of each VersionTag. Versions without a VersionTag count as one more tag. When the range has few points,
- * the arrivals of all their versions are stops too. Of more than MAX_STOPS stops, returns MAX_STOPS, evenly spread.
+ * the arrivals of all versions of these points are stops too. When there are more than MAX_STOPS stops, MAX_STOPS of
+ * them are returned, spread evenly over the list.
  */
 export function useStops(
   variableId: number,

@@ -16,11 +16,14 @@ export interface Points {
 export type Resolution = 'Raw' | 'Minute' | 'Hour' | 'Day' | 'Month';
 
 /**
- * A chart that would have more points than this, by an estimate, reads buckets. A year has at most 35,136
- * quarter-hours.
+ * Maximum points of a chart that reads raw points. When the estimated number of points is higher, the chart reads
+ * buckets instead. The limit allows a year of quarter-hours, which are at most 35,136 points.
  */
 export const RAW_LIMIT = 45_000;
-/** Maximum buckets of a chart: several for each pixel of a wide window. A chart of months may have more. */
+/**
+ * Maximum buckets of a chart: several for each pixel of a wide window. The limit does not apply to buckets of a month,
+ * the longest buckets.
+ */
 const BUCKET_LIMIT = 6000;
 /** Step of a variable without a granularity or without a time base, in seconds. */
 const DEFAULT_STEP_SEC = 900;
@@ -65,9 +68,9 @@ export function spacingOf(seconds: readonly number[]): number | undefined {
 }
 
 /**
- * @returns the seconds between points from which a chart estimates how many points a range has: the shorter of the
- * declared step and the usual interval (`spacingSec`); DEFAULT_STEP_SEC when neither is known. With the declared step
- * alone, a chart could read millions of raw points of a variable whose points are closer together.
+ * @returns the step, in seconds, with which a chart estimates the number of points in a range. The step is the shorter
+ * of the declared step and the usual interval (`spacingSec`); DEFAULT_STEP_SEC when neither is known. With the declared
+ * step alone, a chart could read millions of raw points of a variable whose points are closer together.
  */
 export function chartStepOf(granularity: number | null, timeBase: string | null, { spacingSec }: Bounds): number {
   const declared = granularity === null ? undefined : stepOf(granularity, timeBase);
@@ -124,20 +127,20 @@ export type Selection =
   | { readonly kind: 'known'; readonly at: string | undefined }
   | { readonly kind: 'compare'; readonly left: Side; readonly right: Side };
 
-/** Parameters of a query that select versions. */
+/** Query parameters that select versions. */
 export interface VersionQuery {
   readonly version?: string;
   readonly asOf?: string;
 }
 
-/** @returns the parameters that read the versions of a side. */
+/** @returns the query parameters that select the versions of `side`. */
 export function versionOf(side: Side): VersionQuery {
   if (side.startsWith('label:')) return { version: side.slice('label:'.length) };
   if (side.startsWith('known:')) return { asOf: side.slice('known:'.length) };
   return {};
 }
 
-/** @returns the side of each line that a chart draws for a variable; the most important line first. */
+/** @returns one `Side` for each line that a chart draws for a variable; the `Side` of the most important line first. */
 export function sidesOf(selection: Selection): readonly Side[] {
   switch (selection.kind) {
     case 'latest':
@@ -164,7 +167,7 @@ export function compareQuery(left: Side, right: Side, now: string) {
 
 /**
  * @param timeZone zone whose civil time delimits the buckets; not used for raw points.
- * @returns the parameters that read the points of one side.
+ * @returns the query parameters of a request for the points of one side.
  */
 export function pointQuery(variableId: number, range: Range, side: Side, resolution: Resolution, timeZone?: string) {
   return {

@@ -1,4 +1,6 @@
-/** The chart of a variable with its panels: other variables, the version bar, changes, versions of a point, correction. */
+/**
+ * The chart of a variable with its panels: other variables, the version bar, changes, versions of a point, correction.
+ */
 import { Button, Skeleton } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useMemo, useRef, useState } from 'react';
@@ -246,7 +248,10 @@ function useSame<Item>(list: readonly Item[]): readonly Item[] {
   return kept.current;
 }
 
-/** @returns the points; raw points of the latest versions include the points that arrived after the read. */
+/**
+ * @returns the points that one line of the chart shows. When the line shows the latest versions as raw points, the
+ * result includes the points that arrived after the read.
+ */
 function withLive({ variableId, side, points }: ChartPoints, live: Live, range: Range, resolution: Resolution) {
   if (side !== 'latest' || resolution !== 'Raw') return points;
   return live.points.over(variableId, points, range.from, range.to);

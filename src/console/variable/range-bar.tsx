@@ -1,6 +1,6 @@
 /**
- * Buttons for the shown period: common lengths, half a length back or forward, all points. The chart itself zooms by
- * dragging.
+ * Buttons for the shown period: they set a common length, move the period back or forward by half its length, or show
+ * all points. Users zoom by dragging in the chart itself.
  */
 import { ActionIcon, Button, Group } from '@mantine/core';
 import { useTranslation } from 'react-i18next';

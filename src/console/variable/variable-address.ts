@@ -4,7 +4,7 @@
  */
 import type { Selection } from './chart-rules.ts';
 
-/** Maximum variables besides the one of the page; the chart has six colours. */
+/** Maximum number of further variables in the chart of a variable's page, because the chart has six colours. */
 export const MAX_OTHERS = 5;
 
 export interface VariableSearch {
@@ -15,7 +15,7 @@ export interface VariableSearch {
   readonly labels?: readonly string[];
   /** Instant at which the shown state was known, for the choice `known`. */
   readonly at?: string;
-  /** The two sides that the choice `compare` shows. */
+  /** The versions on the two sides of the comparison, for the choice `compare`. */
   readonly left?: string;
   readonly right?: string;
   /** Ids of further variables in the chart. */
@@ -50,7 +50,7 @@ function toInstantText(value: unknown): string | undefined {
   return Number.isNaN(millis) ? undefined : new Date(millis).toISOString();
 }
 
-/** @returns which versions of the points the URL selects. */
+/** @returns the selection of versions that the URL describes. */
 export function toSelection({ v, labels = [], at, left = 'latest', right = 'latest' }: VariableSearch): Selection {
   switch (v) {
     case 'labels':

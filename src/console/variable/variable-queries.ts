@@ -1,4 +1,4 @@
-/** The query of a variable with its source, site and unit, but without its points. */
+/** Queries a variable together with its source, site and unit. These queries do not read the points of the variable. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { api, bodyOf } from '../api/client.ts';
 import type { components } from '../api/openapi.d.ts';

@@ -33,7 +33,7 @@ export function VariablePage() {
   const others = route.useSearch().with ?? [];
   const context = useVariable(variableId);
   const bounds = useQuery(boundsQuery(variableId));
-  // The watch begins with the first reads, so that it is usually open before the points are read.
+  // The watch starts at the same time as the first reads, so it is usually open before the points are read.
   const live = useLive([variableId, ...others]);
   const isFirst = bounds.data === null && live.points.lastOf(variableId) !== undefined;
   const { refetch } = bounds;

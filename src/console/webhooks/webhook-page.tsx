@@ -87,7 +87,7 @@ function Editor({ id, webhook }: { readonly id: string; readonly webhook?: Webho
   const test = useMutation({
     mutationFn: async () => {
       const { isEnabled: _enabled, ...body } = toBody(fields);
-      // Only a test that goes to the stored URL is signed with the stored secret.
+      // A test message is signed with the stored secret only if it goes to the stored URL.
       const signer = webhook?.url === body.url ? { id } : {};
       return bodyOf(api.POST('/account/webhooks/test', { body: { ...body, name: body.name || null, ...signer } }));
     },

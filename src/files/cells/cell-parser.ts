@@ -8,7 +8,7 @@ import { MAX_TAG_VALUE, MAX_TAGS, MAX_VERSION, type Tags } from '../../points/la
 
 /** Start of the message for an invalid date. */
 export const FILE_DATE_RULE =
-  'date must be yyyy-MM-ddTHH:mm:ss, optionally with a zone, or epoch milliseconds, from 1700 to 2199';
+  'date must be yyyy-MM-ddTHH:mm:ss with or without a zone, or epoch milliseconds, in both cases from 1700 to 2199';
 
 const [ZERO, SPACE] = [0x30, 0x20];
 

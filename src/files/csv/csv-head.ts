@@ -1,4 +1,7 @@
-/** Reads the head of a CSV (R-E2): finds its line end and delimiter, and its header, the first record that is not blank. */
+/**
+ * Reads the head of a CSV (R-E2): finds its line end, its delimiter and its header. The header is the first record that
+ * is not blank.
+ */
 import { cellText } from '../cells/row-cells.ts';
 import { decodeUtf8 } from '../cells/utf8.ts';
 import { type Columns, countKnown, planColumns } from '../parsing/header-columns.ts';
@@ -53,7 +56,10 @@ function findHeader(dialect: Dialect, bytes: Buffer, mark: number) {
   return { cells, position: { bytes: scanner.offset, rows: 0, rowNumber: scanner.row } };
 }
 
-/** Finds the line end, and the delimiter that splits the header into the most known names; on a tie, the most names. */
+/**
+ * Finds the line end and the delimiter of a file. The delimiter is the one that splits the header into the most known
+ * column names. When two delimiters give equally many known names, the one that gives more names in total is chosen.
+ */
 function findDialect(text: string): Dialect {
   const newline = text.includes('\n') && !endsInReturn(text) ? '\n' : '\r';
   const header = text.split(newline, 1000).find((line) => line.trim() !== '') ?? '';

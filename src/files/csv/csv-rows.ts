@@ -57,7 +57,7 @@ export class CsvRows implements RecordVisitor {
       collector.reject(
         row,
         'malformed_row',
-        `the row must have at most ${count} cells, like the header, got ${cellCount}`,
+        `the row must not have more cells than the header, which has ${count}, got ${cellCount}`,
       );
     } else if (!date) {
       const alsoValue = Number.isNaN(value) ? `; value must be a finite number, got ${shown(valueText)}` : '';

@@ -7,7 +7,7 @@
  */
 import type { RowCells } from '../cells/row-cells.ts';
 
-/** The delimiter of a CSV, and the last character of its line ends. */
+/** The delimiter of a CSV, and the last character of its line endings. */
 export interface Dialect {
   readonly delimiter: string;
   readonly newline: '\n' | '\r';
@@ -55,7 +55,8 @@ export class RecordScanner {
 
   /**
    * @param columnLimit number of columns whose cells are kept; further cells are only counted.
-   * @param start offset in the file of the first byte given to `feed`, and number of the row before this byte.
+   * @param start position of the first byte that `feed` will get: `offset` is the file offset of this byte; `row` is
+   * the number of the last row before it.
    */
   constructor(
     dialect: Dialect,
@@ -122,7 +123,9 @@ export class RecordScanner {
     this.#bytes = this.#buffer.subarray(0, isTooLong ? 0 : rest);
   }
 
-  /** @returns the index of the newline after the record, or of the end of the file; INCOMPLETE when neither is read yet. */
+  /**
+   * @returns the index of the newline after the record, or of the end of the file; INCOMPLETE when neither is read yet.
+   */
   #record(start: number): number {
     const bytes = this.#bytes;
     const { length } = bytes;

@@ -55,7 +55,7 @@ export class ChunkWindow {
     return { start, length: tuples.length };
   }
 
-  /** Frees the slot that was taken first. Call it after the chunk in this slot was written to the database. */
+  /** Frees the slot that has been taken the longest. Call this once its chunk has been written to the database. */
   release(): void {
     this.#inUse -= 1;
     this.#waiting?.();

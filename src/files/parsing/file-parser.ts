@@ -48,8 +48,8 @@ export interface FileParser {
 export class ParserDeath extends Error {
   override readonly name = 'ParserDeath';
   /**
-   * True when the file may have caused the death. Usually the file has then exhausted the memory of the process, so
-   * that V8 aborted. False when the process was killed from outside, or ended before it asked for the file (R-A15).
+   * True when the file may have caused the death; the usual cause is that the file exhausted the memory of the process
+   * and V8 aborted. False when the process was killed from outside, or ended before it asked for the file (R-A15).
    */
   readonly isByFile: boolean;
 
@@ -219,6 +219,6 @@ async function answer(question: Question, help: ParseHelp): Promise<ToParser | u
 }
 
 function send(child: ChildProcess, message: ToParser): void {
-  // Ignores errors of sending: the event `exit` reports the end of the process.
+  // Ignores a failure to send: the event `exit` reports the end of the process.
   child.send(message, () => {});
 }

@@ -1,6 +1,6 @@
 /**
- * Numbers the combinations of version and tags in a file, so that each combination is resolved to dictionary ids only
- * once.
+ * Gives each combination of version and tags in a file a number, so that each combination is resolved to dictionary ids
+ * only once.
  */
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { type Labels, MAX_VERSION, toLabels } from '../../points/label-rules.ts';

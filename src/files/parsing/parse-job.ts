@@ -41,7 +41,10 @@ export interface ChunkRows {
   readonly max: number;
 }
 
-/** Parsing CSV is faster than writing its rows to the database, so the writer waits for the first chunk only. */
+/**
+ * Parsing CSV is faster than writing its rows to the database. So the writer waits for the first chunk, and each later
+ * chunk is ready before the writer needs it.
+ */
 export const CSV_CHUNKS: ChunkRows = { first: 30_000, max: 90_000 };
 /** Parsing a workbook is slower than parsing CSV; chunks that grow keep the parser and the database busy. */
 export const XLSX_CHUNKS: ChunkRows = { first: 10_000, max: 60_000 };

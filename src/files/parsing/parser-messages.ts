@@ -21,8 +21,8 @@ export interface ParseOrder {
 }
 
 /**
- * Combinations of identifiers, and combinations of VersionTag and tags, that the parser has not resolved yet; `id` is
- * the parser's number of a combination.
+ * Combinations of identifiers, and combinations of VersionTag and tags, that the parser has not resolved yet. The
+ * parser numbers the combinations; `id` is this number.
  */
 export interface ResolveRequest {
   readonly targets: readonly { readonly id: number; readonly identifiers: TargetIdentifiers }[];

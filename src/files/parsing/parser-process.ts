@@ -1,6 +1,6 @@
 /**
- * Child process that parses files, one at a time; `file-parser.ts` starts it. Reads one part ahead, and prepares at most
- * two chunks while another is written. A file that exhausts the memory ends only this process.
+ * Child process that parses files, one at a time; `file-parser.ts` starts it. Reads one part ahead, and prepares at
+ * most two chunks while another is written. A file that exhausts the memory ends only this process.
  */
 import { inflatePart } from '../../platform/database/stored-parts.ts';
 import { readCsv } from '../csv/read-csv.ts';
@@ -58,7 +58,7 @@ function toFailure(error: unknown): FromParser {
 }
 
 async function parse(order: ParseOrder): Promise<void> {
-  // The previous file may have ended before a requested part of it arrived.
+  // The parser may have finished the previous file before all the parts that it had requested arrived.
   parts.clear();
   waitingForParts.clear();
   const { format, sizeBytes, partBytes, limits, from } = order;

@@ -106,8 +106,9 @@ export class RowCollector {
   }
 
   /**
-   * Replaces the parser's numbers with ids of variables, VersionTags and tag sets, replaces local dates with instants,
-   * and divides values by the divider of their variable. Moves valid rows to the front; invalid rows become errors.
+   * Replaces the numbers that `targets` and `labels` assigned with ids of variables, VersionTags and tag sets. Replaces
+   * local dates with instants, and divides values by the divider of their variable. Moves valid rows to the front;
+   * invalid rows become errors.
    * @returns number of valid rows.
    */
   #settle(): number {

@@ -36,14 +36,15 @@ export interface IngestFileServices {
 }
 
 // A file that fails because of its content or a bug must not be retried for ever: after 10 failures it is Failed. A
-// written chunk sets the count of failures to 0. A death of the parser for lack of memory counts as 5 failures, so the
-// second such death suffices. Faults of the service and killed processes never count (R-A15).
+// written chunk sets the count of failures to 0. When the parser process dies because of the file, usually for lack of
+// memory, this counts as 5 failures, so the file is Failed at the second such death. Faults of the service, and parser
+// processes that were killed from outside, never count (R-A15).
 const MAX_FAILURES = 10;
 const PARSER_DEATH_FAILURES = 5;
 
 /**
  * Log message when this call stops early: because this process stops, or because another process has written the next
- * chunk or ended the file.
+ * chunk or ended the processing of the file.
  */
 const STOPPED =
   'file processing stopped; the written rows are kept, and an unfinished file continues with the next row';
@@ -80,8 +81,8 @@ export async function ingestFile(
 }
 
 /**
- * Returns why the file is Failed. A `FileRefusal` fails the file immediately. Another error counts only if the content
- * or a bug may have caused it, and fails the file after MAX_FAILURES failures since the last written chunk.
+ * Returns why the file is Failed. A `FileRefusal` fails the file immediately. Any other error that the content or a bug
+ * may have caused is counted as a failure; the file fails after MAX_FAILURES failures since the last written chunk.
  * @throws `error` when the file must be retried.
  */
 async function toRefusal(
@@ -112,7 +113,7 @@ async function ingestRows(services: IngestFileServices, file: TakenFile, signal:
   const { database, parser, pace, limits, onWritten, metrics } = services;
   const { format, sizeBytes, position: from } = file;
   const order = { format, sizeBytes, partBytes: PART_BYTES, limits, from };
-  // Pushes accepted before the processing started take effect before the file, variable by variable (R-D6).
+  // A chunk is written only after the pushes to its variables that were accepted before the processing started (R-D6).
   const awaitEarlierPushes = await openPushBarrier(database, file.accountId, signal);
   let done: FilePosition = from;
   const { accountId } = file;

@@ -4,7 +4,7 @@ import { type FileFormat, FileRefusal } from '../standard-file.ts';
 export const ZIP_START = 'PK\x03\x04';
 /** First bytes of an OLE compound file: an Office document from before 2007, or a newer one with a password. */
 export const COMPOUND_START = '\xd0\xcf\x11\xe0';
-/** Number of bytes at the start of a file that the check of its format reads. */
+/** The check of the format of a file reads this number of bytes from the start of the file. */
 export const SIGNATURE_BYTES = 4096;
 const UTF8_MARK = '\xef\xbb\xbf';
 

@@ -57,7 +57,8 @@ async function* contentOf(part: Readable): AsyncGenerator<Uint8Array> {
 function openForm(contentType: string): BusboyInstance {
   try {
     const headers: BusboyHeaders = { 'content-type': contentType };
-    // Busboy collects in memory a part that has no file name; `isPartAFile` makes it always stream the part `data`.
+    // Busboy would collect the part `data` in memory when the part has no file name. With `isPartAFile`, Busboy always
+    // streams this part.
     return new Busboy({
       headers,
       limits: { parts: MAX_FORM_PARTS },

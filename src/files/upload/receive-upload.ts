@@ -1,8 +1,8 @@
 /**
- * Reads an upload request (R-E1): a form with a part `data`, or the file as the body. Decides the name and format of the
- * file. Refuses a workbook in a format other than .xlsx, and a raw body whose Content-Type contradicts the extension of
- * the file name. Any other file with an extension, except .csv and .xlsx, is an attachment. The body may be gzip; the
- * limit applies to the inflated size (R-A4).
+ * Reads an upload request (R-E1): a form with a part `data`, or the file as the body. Decides the name and format of
+ * the file. Refuses a workbook in a format other than .xlsx, and a raw body whose Content-Type contradicts the
+ * extension of the file name. Any other file with an extension, except .csv and .xlsx, is an attachment. The body may
+ * be gzip; the limit applies to the inflated size (R-A4).
  */
 import { z } from 'zod';
 import { toStorableText } from '../../platform/database/storable-text.ts';
@@ -29,7 +29,7 @@ const OTHER_WORKBOOKS: ReadonlySet<string> = new Set(['xls', 'xlsm', 'xlsb', 'od
 
 export const UPLOAD_QUERY = declareQuery({
   filename: textParameter(
-    'File name. A file with the extension .csv or .xlsx is a Standard File. A workbook in another format is refused. A file with any other extension is an attachment. Without an extension, the content type decides. Default: the file name in the form; in a request without a form, `upload.csv` or `upload.xlsx` by the content type.',
+    'File name. A file with the extension .csv or .xlsx is a Standard File. A workbook in another format is refused. A file with any other extension is an attachment. Without an extension, the content type decides. Default: the file name in the form; in a request without a form, `upload.csv` or `upload.xlsx`, depending on the content type.',
     // Documents the maximum; `nameOf` enforces it after it has removed folders from the name.
     z.string().meta({ maxLength: MAX_FILENAME }),
   ),

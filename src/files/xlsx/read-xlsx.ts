@@ -99,7 +99,7 @@ class SheetRows implements RowVisitor {
   }
 
   #readHeader(row: number, cells: SheetCells): void {
-    // Adds up the lengths of the names, because many cells may refer to one long shared string.
+    // Limits the total length of the names: a small header can have many cells that refer to one long shared string.
     let characters = 0;
     const names = cells.kinds.map((_, column) => {
       const name = this.#textOf(cells, column);
@@ -133,8 +133,8 @@ class SheetRows implements RowVisitor {
   }
 
   /**
-   * Returns the date of a date cell, in microseconds since 1970-01-01 of the local clock; undefined when the cell is not
-   * a date cell, or its number is not a date.
+   * Returns the local date and time of a date cell, as microseconds since 1970-01-01T00:00 local time; undefined when
+   * the cell is not a date cell, or its number is not a date.
    */
   #serialOf(cells: SheetCells, column: number): number | undefined {
     // A number without a date format is not a serial number; it may be epoch milliseconds.

@@ -37,7 +37,7 @@ export const NO_STRINGS: SharedStrings = { get: () => undefined };
 export async function readSharedStrings(archive: XlsxArchive, name: string): Promise<SharedStrings> {
   const table = new StringTable();
   let raw = '';
-  // Text is in the elements `t`, except within a phonetic run `rPh`.
+  // The elements `t` contain the text. Those inside a phonetic run `rPh` are ignored: they only give its pronunciation.
   let isText = false;
   let phoneticDepth = 0;
   const visitor: XmlVisitor = {

@@ -27,13 +27,16 @@ export class SheetScanner {
     this.#xml = new XmlRows(this.#row, visitor);
   }
 
-  /** From the next row on, reads only the wanted columns. @param wanted by column index, 1 for a column to read. */
+  /**
+   * From the next row on, reads only the wanted columns.
+   * @param wanted one byte per column: `wanted[index]` is 1 when the column with this index is to be read.
+   */
   want(wanted: Uint8Array): void {
     this.#row.want(wanted);
   }
 
   /**
-   * Reads the next bytes of the sheet, and passes each row that they complete to the visitor.
+   * Reads the next bytes of the sheet. Each row that ends in these bytes is passed to the visitor.
    * @throws {FileRefusal} damaged_file, wrong_format.
    */
   feed(piece: Uint8Array): void {
@@ -78,7 +81,7 @@ export class SheetScanner {
     return end;
   }
 
-  /** Appends `piece` to the incomplete row at the start of the buffer. */
+  /** The buffer starts with the bytes of an incomplete row; writes `piece` directly after them. */
   #append(piece: Uint8Array): Buffer {
     const size = this.#waiting + piece.length;
     if (size > this.#buffer.length) {

@@ -119,7 +119,7 @@ async function readStyles(archive: XlsxArchive, name: string): Promise<readonly 
         );
       else if (element === 'xf' && isInCells) isDateStyle.push(isDateFormat(id, codes.get(id)));
       if (isDateStyle.length > MAX_STYLES)
-        throw wrongFormat(`the workbook must have at most ${MAX_STYLES} styles; send it as CSV`);
+        throw wrongFormat(`the workbook must have at most ${MAX_STYLES} styles; send the data as CSV`);
     },
     close: (element) => {
       if (element === 'cellXfs') isInCells = false;
@@ -135,7 +135,9 @@ async function scan(archive: XlsxArchive, name: string, visitor: XmlVisitor): Pr
   for await (const piece of archive.read(name)) {
     bytes += piece.length;
     if (bytes > MAX_PART_BYTES)
-      throw wrongFormat(`part ${name} of the workbook must have at most ${MAX_PART_BYTES >> 20} MiB; send it as CSV`);
+      throw wrongFormat(
+        `part ${name} of the workbook must be at most ${MAX_PART_BYTES >> 20} MiB; send the data as CSV`,
+      );
     scanner.feed(piece.toString('latin1'));
   }
   scanner.end();

@@ -25,10 +25,10 @@ export function toDoubleBytes(values: Float64Array): Buffer {
 }
 
 /**
- * Encodes the texts of a column as codes, which number the different texts.
- * @param ids dictionary id of each point's text; NO_ID for none.
- * @returns the different texts, and one code per point: 0 without a text, otherwise the position in `texts`, from 1.
- * `codes` and `texts` are empty when no point has a text.
+ * Encodes a column of texts with a dictionary: lists each distinct text once, and gives each point a code.
+ * @param ids dictionary id of each point's text; NO_ID for a point without a text.
+ * @returns `texts`, the distinct texts, and `codes`, one code per point. A point's code is the position of its text in
+ * `texts`, counted from 1, or 0 when the point has no text. Both lists are empty when no point has a text.
  */
 export function codeTexts(
   ids: Int32Array,

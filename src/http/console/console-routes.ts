@@ -1,6 +1,7 @@
 /**
- * Serves the console: its page at `/`, at `/console` and below `/console`, for clients that prefer HTML. Other clients
- * of `/` get the answer of a service without a console. No token is needed for the files; the page signs the user in.
+ * Serves the console: its page at `/`, at `/console` and below `/console`, for clients that prefer HTML. For
+ * other clients, `/` answers as if the service had no console. No token is needed for the files; the page signs the
+ * user in.
  */
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { accepts } from 'hono/accepts';
@@ -33,7 +34,10 @@ const SETTINGS_PLACE = '<meta name="tidemark-settings" content="" />';
 export function consoleRoutes(options: ConsoleOptions): Hono {
   const files = openConsoleFiles(options.directory);
   const page = files.get(PAGE);
-  if (!page) throw new Error(`CONSOLE_DIRECTORY must hold a built console, got ${options.directory} without ${PAGE}`);
+  if (!page)
+    throw new Error(
+      `CONSOLE_DIRECTORY must be the directory of a built console, but ${options.directory} has no ${PAGE}`,
+    );
   const html = once(async () => fillPage(page, options));
   const headers = securityHeaders(options);
   const sendPage: MiddlewareHandler = async (c, next) => {

@@ -1,4 +1,4 @@
-/** Describes the webhook requests the service sends (R-I3) as `webhooks` of the OpenAPI document. */
+/** Builds `webhooks` of the OpenAPI document, which describes the webhook requests that the service sends (R-I3). */
 import type { SentEvent } from '../../platform/openapi/operation.ts';
 import type { JsonSchema } from './json-schemas.ts';
 

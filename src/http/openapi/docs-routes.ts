@@ -1,6 +1,7 @@
 /**
- * `/docs` (R-A9): Swagger UI over `/openapi.json`. All files come from this service; the Content-Security-Policy admits no
- * other origin than the service's addresses. Inline styles are admitted because Swagger UI's components set them.
+ * `/docs` (R-A9): Swagger UI over `/openapi.json`. All files come from this service, and the Content-Security-Policy
+ * allows only the origins of the service's own addresses. It allows inline styles, because Swagger UI's components set
+ * them.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';

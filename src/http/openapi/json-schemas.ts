@@ -39,7 +39,7 @@ interface Wrapped {
   readonly properties: { readonly schema: JsonSchema };
 }
 
-/** Adapts the JSON Schema that zod writes to the expectations of client generators. */
+/** Changes the JSON Schema that zod produces, so that it meets the expectations of client generators. */
 function tidy({ zodSchema, jsonSchema }: Converted): void {
   // Answers may get new members later, so the schemas admit unknown members. The tests of this service refuse them.
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;

@@ -90,10 +90,11 @@ export const INTRODUCTION = `A time-series engine for measurements that get corr
 derived series by R scripts when an input changes, and reads points as they are now, as they were known at an instant, or by
 the label of a revision.
 
-**Requests** are read leniently. Paths may have doubled and trailing slashes. Names of query parameters match in any case and with
+**Requests** are read leniently. Paths may have doubled and trailing slashes. Names of query parameters match in any letter case and with
 any prefix up to a dot (\`Paging.PageNumber\` is \`pageNumber\`); unknown parameters are ignored, but a
 listing refuses unknown parameters that look like a filter.
-Property names of bodies match in any case; integers may be text, enumerations are names in any case or numbers.
+Property names of bodies match in any letter case; an integer may be sent as
+text, and an enumeration value as a number or as a name in any letter case.
 Unknown and read-only members of a body are ignored, so a client may send back what GET returned. Media types of bodies are \`application/json\`, \`application/*+json\` or
 \`application/json-patch+json\`.
 

@@ -1,6 +1,6 @@
 /**
- * Authentication of pushes and reads (R-B6, R-B7, R-A13): a bearer token, or user name and password by HTTP Basic. A password
- * is exchanged for the claims of a token, which are cached for the lifetime of the token at most.
+ * Authentication of pushes and reads (R-B6, R-B7, R-A13): a bearer token, or user name and password by HTTP Basic. A
+ * password is exchanged for the claims of a token, which are cached for the lifetime of the token at most.
  */
 import { isUtf8 } from 'node:buffer';
 import { createHmac, randomBytes } from 'node:crypto';
@@ -36,7 +36,10 @@ const CHALLENGE = 'Basic realm="tidemark", charset="UTF-8"';
 const BASIC = /^Basic +([A-Za-z\d+/=_-]+) *$/i;
 const MAX_CACHED = 5000;
 
-/** Creates middleware for requests that require a scope. @param applies whether HTTP Basic is accepted for a request; default: always. */
+/**
+ * Creates middleware for requests that require a scope.
+ * @param applies whether HTTP Basic is accepted for a request; default: always.
+ */
 export type AuthenticateScope = (scope: Scope, applies?: (c: Context) => boolean) => MiddlewareHandler<CallerEnv>;
 
 /**
@@ -74,8 +77,8 @@ export function openBasicAuthentication(authentication: BasicAuthentication): Au
 }
 
 /**
- * @returns undefined without a header `Authorization`, or for a scheme other than Basic. A malformed Basic header gives
- * empty credentials, which `assertUserName` refuses.
+ * @returns the credentials; undefined when there is no Authorization header, or its scheme is not Basic. A malformed
+ * Basic header gives empty credentials, which `assertUserName` refuses.
  */
 function parseBasic(authorization: string | undefined): Omit<Credentials, 'network'> | undefined {
   if (authorization === undefined || !/^Basic\b/i.test(authorization)) return undefined;
@@ -176,7 +179,7 @@ function assertScope({ scopes }: VerifiedToken, scope: Scope): void {
   );
 }
 
-/** @throws {DomainError} invalid_token without a user name, as in a malformed header. */
+/** @throws {DomainError} invalid_token when the user name is empty. A malformed header gives an empty user name too. */
 function assertUserName({ userName }: Credentials): void {
   if (userName !== '') return;
   throw new DomainError(
@@ -191,8 +194,8 @@ interface CacheEntry {
 }
 
 /**
- * Caches exchanges. The key is an HMAC with a random secret, so that the cache holds no password. Concurrent calls with the
- * same credentials share one check. Refusals are not cached.
+ * Caches exchanges. The key is an HMAC with a random secret, so that the cache holds no password. Concurrent calls with
+ * the same credentials share one check. Refusals are not cached.
  */
 function cacheExchange(exchange: ExchangePassword, clock: Clock): CachedExchange {
   const secret = randomBytes(32);

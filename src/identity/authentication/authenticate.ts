@@ -29,7 +29,7 @@ export const BEARER_CHALLENGE = 'Bearer realm="tidemark"';
 export const BEARER = /^Bearer +([\w.~+/=-]+) *$/i;
 
 /**
- * Finds the caller of an `Authorization` header (R-B5, R-B6).
+ * Finds the caller whose token is in the `Authorization` header (R-B5, R-B6).
  * @throws {DomainError} invalid_token (401); insufficient_scope or permission_denied (403); dependency_unavailable
  *   (503).
  */

@@ -124,7 +124,7 @@ export function exchangeAtEndpoint({
     }
     const { data } = errorAnswer.safeParse(answer);
     if (data?.error === 'invalid_grant')
-      throw refused('the token issuer refused the user name or password, or the user may not sign in');
+      throw refused('the token issuer refused the user name or password, or does not allow the user to sign in');
     throw unavailable(url, `answered ${data?.error ?? 'without a token'}`);
   };
 }

@@ -8,7 +8,7 @@ import { type Clock, systemClock } from '../../platform/clock.ts';
 import type { VerifiedToken, VerifyToken } from './verify-token.ts';
 
 const MAX_TOKENS = 5000;
-/** Maximum milliseconds for which a token is accepted without another verification. */
+/** Maximum time for which a token is accepted without another verification. */
 const MAX_AGE_MS = 60_000;
 
 interface CacheEntry {

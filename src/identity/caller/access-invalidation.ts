@@ -5,13 +5,13 @@
 import type { Log } from '../../platform/log.ts';
 import { openRedis } from '../../platform/redis.ts';
 
-/** Maximum user ids in a log line. */
+/** Maximum number of user ids in a log line. */
 const MAX_LOGGED = 20;
 
 export interface AccessInvalidation {
   /**
-   * Drops the cached access of these users in this process, and in all others by a Redis message, which may be lost.
-   * Call it after the commit of the change. Never rejects.
+   * Drops the cached access of these users in this process, and tells all other processes to drop it, by a Redis
+   * message, which may be lost. Call it after the commit of the change. Never rejects.
    */
   publish(userIds: readonly string[]): Promise<void>;
   close(): void;
@@ -40,7 +40,7 @@ export function openAccessInvalidation({
     );
   const publisher = openRedis({ redisUrl, use: 'command', purpose: 'access changes, sent', log });
   const subscriber = openRedis({ redisUrl, use: 'subscriber', purpose: 'access changes, received', log });
-  // Messages sent while the connection was down are lost, so all users are invalidated.
+  // Messages sent while the connection was down are lost, so the cached access of all users is dropped.
   subscriber.on('ready', () => onChange(undefined));
   subscriber.on('message', (_channel, text) => onChange(parseUserIds(text)));
   subscriber
@@ -48,7 +48,7 @@ export function openAccessInvalidation({
     .catch((error: unknown) =>
       log.warn(
         { err: error },
-        'access changes of other processes cannot be received; this process applies them up to ACCESS_CACHE_SEC seconds late',
+        'access changes made by other processes cannot be received; this process applies them up to ACCESS_CACHE_SEC seconds late',
       ),
     );
   return {

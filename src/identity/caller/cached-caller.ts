@@ -10,7 +10,7 @@ import type { CallerCache } from './find-caller.ts';
 
 export type FindCachedCaller = (authorization: string | undefined, scope: Scope) => Caller | undefined;
 
-/** Creates the lookup; it returns undefined where `authenticate` must decide. */
+/** Creates the lookup function. The function returns undefined for a request that `authenticate` must decide. */
 export function createCachedCallerLookup(verifier: CachingTokenVerifier, callers: CallerCache): FindCachedCaller {
   // Clients repeat the same header: comparing it is faster than parsing it.
   let lastHeader: string | undefined;

@@ -1,6 +1,6 @@
 /**
- * The caller of a request: user, account, role and permissions. Features decide on this value alone; it does not depend
- * on the token's issuer, nor on whether the request came over HTTP or gRPC.
+ * The caller of a request: user, account, role and permissions. Features use only this value to decide what a request
+ * may do. The value depends neither on the token's issuer, nor on whether the request came over HTTP or gRPC.
  */
 import { DomainError } from '../../platform/errors.ts';
 
@@ -30,7 +30,7 @@ export interface Caller {
 export interface SiteGrant {
   readonly siteId: number;
   readonly level: 'Read' | 'Write' | 'Admin';
-  /** The only sources of the site that the user may access; null means all sources of the site. */
+  /** The user may access only these sources of the site; null means all sources of the site. */
   readonly sourceIds: readonly number[] | null;
 }
 

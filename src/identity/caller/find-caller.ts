@@ -21,15 +21,15 @@ const IDENTIFYING: Readonly<Record<ExternalUsers, string>> = {
 };
 
 /**
- * @throws {DomainError} invalid_token (user removed or locked, token revoked, impersonation ended); permission_denied (no
- *   access to the account).
+ * @throws {DomainError} invalid_token (user removed or locked, token revoked, impersonation ended); permission_denied
+ *   (no access to the account).
  */
 export type FindCaller = (token: VerifiedToken) => Promise<Caller>;
 
 export interface CallerCache extends FindCaller {
   /** @returns the cached caller; undefined when none is cached or the token is revoked. */
   findCached(token: VerifiedToken): Caller | undefined;
-  /** Removes these users from the cache; undefined means all users. Call it after the commit of their change. */
+  /** Removes these users from the cache; undefined means all users. Call it after a change to them is committed. */
   invalidate(userIds: readonly string[] | undefined): void;
 }
 
@@ -119,9 +119,9 @@ export function createCallerCache(options: CallerCacheOptions): CallerCache {
 }
 
 /**
- * @returns true when the issuer exchanged a password for the claims and the user no longer has this password (R-B7), or
- * when the token was issued before the user's tokens were revoked. A token that was issued in the same second as the
- * revocation is valid, because the token may be newer than the revocation.
+ * @returns true when the token was issued for a password that the user no longer has (R-B7), or when it was issued
+ * before the user's tokens were revoked. A token that was issued in the same second as the revocation is valid, because
+ * the token may be newer than the revocation.
  */
 function isRevoked({ issuedSec, passwordFingerprint }: VerifiedToken, validity: TokenValidity): boolean {
   if (passwordFingerprint !== undefined && passwordFingerprint !== validity.passwordFingerprint) return true;

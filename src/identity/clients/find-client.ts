@@ -16,9 +16,9 @@ export const CONSOLE_CLIENT_ID = 'tidemark-console';
 export type FindClient = (clientId: string) => Promise<AdapterPayload | undefined>;
 
 /**
- * Finds registered clients, and the client of the issuer's own pages. The client of the console also gets the redirect
- * URIs of this installation's console.
- * @param ownClient client of the issuer's own pages, which is not stored.
+ * Finds registered clients and `ownClient`. To the stored redirect URIs of the console's client, it adds those of this
+ * installation's console.
+ * @param ownClient the client that the issuer's own pages use. The database does not contain this client.
  * @param consoleUrl without a trailing slash.
  */
 export function clientFinder(database: Queryable, ownClient: AdapterPayload, consoleUrl: string): FindClient {

@@ -19,7 +19,7 @@ const tokenRequest = z
     ]),
     client_id: z
       .string()
-      .meta({ description: 'Required unless client id and secret are given by HTTP Basic.' })
+      .meta({ description: 'Required unless the client id and secret are sent with HTTP Basic authentication.' })
       .optional(),
     client_secret: z.string().optional(),
     username: z.string().optional(),

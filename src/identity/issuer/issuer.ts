@@ -1,6 +1,6 @@
 /**
- * The embedded token issuer (R-B2, R-B3): oidc-provider under Keycloak's paths. It issues tokens; verify-token.ts verifies
- * them and find-caller.ts decides what they allow. The api role mounts it with `issuerRoutes`.
+ * The embedded token issuer (R-B2, R-B3): oidc-provider under Keycloak's paths. It issues tokens; verify-token.ts
+ * verifies them and find-caller.ts decides what they allow. The api role mounts it with `issuerRoutes`.
  */
 import type { EventEmitter } from 'node:events';
 import type { IncomingMessage } from 'node:http';
@@ -44,7 +44,7 @@ import { userinfo } from './userinfo.ts';
 export interface Issuer {
   /** URL of the issuer, which is the claim `iss` of its tokens. */
   readonly url: string;
-  /** Whether the path belongs to the issuer. @param path without the query, with any number of slashes. */
+  /** Whether the path belongs to the issuer. @param path without the query; may have repeated and trailing slashes. */
   handles(path: string): boolean;
   /** Answers a request to a path of the issuer. The body of the request must not have been read. */
   handle(request: IncomingMessage): Promise<Response>;
@@ -126,7 +126,10 @@ function createProvider(context: Context, keys: IssuerKeys, log: Log): Provider 
   return provider;
 }
 
-/** Makes oidc-provider's own grants (refresh, authorization code) read the aliases of scopes, as the password grant does. */
+/**
+ * Makes oidc-provider's own grants (refresh, authorization code) read the aliases of scopes, as the password grant
+ * does.
+ */
 function acceptScopeAliases({ OIDCContext }: Provider): void {
   const requested = Object.getOwnPropertyDescriptor(OIDCContext.prototype, 'requestParamScopes');
   if (!requested) throw new Error('oidc-provider has no OIDCContext.requestParamScopes');

@@ -1,6 +1,6 @@
 /**
- * oidc-provider's storage in PostgreSQL. Tokens and authorization codes (BEARER_MODELS) are stored under their SHA-256
- * only. Expired rows count as absent; `purgeExpired` deletes them.
+ * oidc-provider's storage in PostgreSQL. A token or authorization code (BEARER_MODELS) is not stored itself: its
+ * SHA-256 is the id of its row. Expired rows count as absent; `purgeExpired` deletes them.
  */
 import { createHash } from 'node:crypto';
 import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
@@ -50,7 +50,7 @@ async function run(database: Queryable, text: string, values: readonly unknown[]
   await database.query(text, [...values]);
 }
 
-/** @throws errors.InvalidRequest that names the parameter with characters the database cannot store. */
+/** @throws errors.InvalidRequest that names the first parameter whose characters the database cannot store. */
 async function writePayload(
   database: Queryable,
   model: string,
@@ -77,7 +77,10 @@ async function writePayload(
   );
 }
 
-/** @returns the first of `params` that the database cannot store; the word `parameters` when it can store them all. */
+/**
+ * Names what the database cannot store, for an error message.
+ * @returns the name of the first such parameter in `params`; the word `parameters` when `params` has none.
+ */
 function findUnstorable({ params = {} }: Pick<AdapterPayload, 'params'>): string {
   return Object.keys(params).find((name) => !isStorableJson(params[name])) ?? 'parameters';
 }
@@ -107,7 +110,7 @@ async function consumePayload(database: Queryable, model: string, id: string): P
 function createClientAdapter(findClient: FindClient): Adapter {
   const refuse = async () => {
     throw new Error(
-      'the issuer only reads clients by id; register a client with POST /admin/clients or the command admin create-client',
+      'the issuer can read a client by its id and do nothing else with clients; register a client with POST /admin/clients or the command admin create-client',
     );
   };
   return {

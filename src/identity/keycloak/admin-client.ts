@@ -1,6 +1,6 @@
 /**
- * Client of Keycloak's admin REST interface, as a service account. Since Keycloak 24 a PUT replaces the whole user: read
- * the user, change it, and write all of it back.
+ * Client of Keycloak's admin REST interface, as a service account. Since Keycloak 24 a PUT replaces the whole user:
+ * read the user, change it, and write all of it back.
  */
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -60,8 +60,8 @@ const TIMEOUT_MS = 10_000;
 const EARLY_MS = 10_000;
 
 /**
- * Creates a client. Its methods throw {DomainError} dependency_unavailable when Keycloak fails or does not answer within 10
- * seconds; `updateUser` throws conflict when the user name or email address is taken.
+ * Creates a client. Its methods throw {DomainError} dependency_unavailable when Keycloak fails or does not answer
+ * within 10 seconds; `updateUser` throws conflict when the user name or email address is taken.
  */
 export function createKeycloakAdmin(options: KeycloakAdminOptions): KeycloakAdmin {
   const base = `${options.url.replace(/\/+$/, '')}/admin/realms/${encodeURIComponent(options.realm)}`;
@@ -140,7 +140,9 @@ async function requestToken(options: KeycloakAdminOptions, clock: Clock) {
   const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
   const response = await request(options, address, { method: 'POST', body: new URLSearchParams(form) });
   if (!response.ok)
-    throw unavailable(`Keycloak refused a token to the client ${clientId} with status ${response.status}`);
+    throw unavailable(
+      `Keycloak issued no token for the client ${clientId}; it answered with status ${response.status}`,
+    );
   const { access_token: value, expires_in: lifeSec } = (await response.json()) as Readonly<Record<string, unknown>>;
   if (typeof value !== 'string') throw unavailable('the answer to the token request holds no token');
   return { value, untilMs: clock.nowMillis() + Number(lifeSec ?? 0) * 1000 - EARLY_MS };

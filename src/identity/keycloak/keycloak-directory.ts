@@ -72,7 +72,8 @@ export function createKeycloakDirectory(options: KeycloakDirectoryOptions): User
       const id = await subjectOf(transaction, userId);
       const user = await getUser(admin, id);
       if (user.emailVerified && user.email?.toLowerCase() === email.toLowerCase()) return false;
-      // This password is never disclosed; the mailed temporary password replaces it.
+      // Replaces the old password with one that is never disclosed. An email later gives the user a temporary password,
+      // which replaces this one.
       await admin.setPassword(id, makeTemporaryPassword(), true);
       await admin.logOut(id);
       await revokeAccessTokens(transaction, userId);
@@ -186,7 +187,10 @@ async function readUser(database: Queryable, userId: string) {
   return user;
 }
 
-/** Converts a user for Keycloak. An empty string clears a field; only some Keycloak versions clear an absent one. */
+/**
+ * Converts a user for Keycloak. A field without a value is sent as an empty string, which clears the field. Only some
+ * Keycloak versions clear a field that the request omits.
+ */
 function toKeycloak({ userName, email, firstName, lastName, language }: DirectoryUser): KeycloakUser {
   return {
     username: userName,

@@ -29,7 +29,8 @@ export function planSigningKeys(keys: readonly KeyAge[], nowMs: number, policy: 
   const newestFirst = [...keys].sort((a, b) => b.createdMs - a.createdMs || (a.kid < b.kid ? -1 : 1));
   const [newest] = newestFirst;
   const age = ({ createdMs }: KeyAge) => nowMs - createdMs;
-  // While every key is younger than `publishAheadMs`, the oldest key signs. At the first start, it is the only key.
+  // While every key is younger than `publishAheadMs`, the oldest key signs. After the first start of the service, this
+  // is the only key.
   const signing = newestFirst.find((key) => age(key) >= policy.publishAheadMs) ?? newestFirst.at(-1);
   const expired = newestFirst.filter((_key, index) => {
     const successor = newestFirst[index - 1];

@@ -1,6 +1,6 @@
 /**
- * The issuer's keys, stored in the database, so that all processes use the same keys and verify tokens without calling the
- * issuer. The first start creates the keys, and signing keys are rotated; an advisory lock serialises both.
+ * The issuer's keys, stored in the database, so that all processes use the same keys and verify tokens without calling
+ * the issuer. The first start creates the keys, and signing keys are rotated; an advisory lock serialises both.
  */
 import { randomBytes } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JSONWebKeySet, type JWK } from 'jose';
@@ -14,8 +14,8 @@ export const SIGNING_ALGORITHM = 'RS256';
 
 const DAY_MS = 86_400_000;
 /**
- * `publishAheadMs` exceeds the time for which verifiers cache a key set (key-cache.ts); `keepMs` exceeds the lifetime of
- * an access token.
+ * `publishAheadMs` exceeds the time for which verifiers cache a key set (key-cache.ts); `keepMs` exceeds the lifetime
+ * of an access token.
  */
 export const DEFAULT_KEY_POLICY: KeyPolicy = {
   rotateAfterMs: 90 * DAY_MS,
@@ -95,7 +95,7 @@ async function maintainKeys(database: Queryable, policy: KeyPolicy): Promise<rea
   return [...signing, ...others].map(({ jwk }) => jwk);
 }
 
-/** Plans the signing keys by ages that the database measured, because the clocks of processes differ. */
+/** Plans the signing keys from their ages. The database measures the ages, because the clocks of processes differ. */
 function plan(stored: readonly StoredKey[], policy: KeyPolicy): KeyPlan {
   const ages = stored.map(({ kid, ageMs }) => ({ kid, createdMs: -ageMs }));
   return planSigningKeys(ages, 0, policy);

@@ -9,8 +9,8 @@ import type { PageLanguage } from './texts/page-texts.ts';
 export type InteractionDetails = Awaited<ReturnType<Provider['interactionDetails']>>;
 
 /**
- * @returns the interaction of the browser's cookie; undefined when it expired or the page belongs to another
- * interaction.
+ * @returns the interaction that the browser's cookie names; undefined when there is no such interaction, when the
+ * interaction has expired, or when the page belongs to another interaction.
  * @throws every error of the provider except SessionNotFound.
  */
 export async function findInteraction(provider: Provider, ctx: PageRequest): Promise<InteractionDetails | undefined> {
@@ -48,7 +48,10 @@ export function keptSession({ uid, session }: InteractionDetails): KeptSession {
   return { interactionUid: uid, sessionUid: session?.uid };
 }
 
-/** @returns the origin or custom scheme that the forms of an interaction finally redirect to, for `form-action`. */
+/**
+ * @returns the origin or custom scheme of the client's redirect URI, for `form-action`: the redirects that follow a
+ * form of the interaction end there.
+ */
 export function formTargets({ params }: InteractionDetails): readonly string[] {
   try {
     const { origin, protocol } = new URL(String(params.redirect_uri));

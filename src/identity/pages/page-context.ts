@@ -20,7 +20,10 @@ export interface PageContext {
   readonly directory: UserDirectory;
   /** Makes the mail sender send queued emails now. */
   readonly wakeMail: () => void;
-  /** Invalidates the cached access of these users in all processes; call it after the commit of a changed password. */
+  /**
+   * Invalidates the cached access of these users in all processes. Call it after the transaction that changes their
+   * password has committed.
+   */
   readonly invalidateAccess: (userIds: readonly string[]) => Promise<void>;
 }
 

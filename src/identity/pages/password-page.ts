@@ -77,7 +77,7 @@ export async function takePassword(
   if (problem) return showPassword(context, provider, ctx, details, problem);
   await context.invalidateAccess([user.userId]);
   context.wakeMail();
-  // `isDone` answers the change prompt, so that it does not follow the prompt for a first password.
+  // `isDone` answers the change prompt, so that this prompt is not shown after the prompt for a first password.
   await finishInteraction(provider, ctx, { [CHANGE_PASSWORD_PROMPT]: { isDone: true } });
 }
 
@@ -96,7 +96,7 @@ async function isAllowed(
   return result.kind !== 'wrong_credentials' && result.userId === userId;
 }
 
-/** @returns true when the last sign-in is more than five minutes ago, or unknown. */
+/** @returns true when the last sign-in is more than five minutes ago, or its time is unknown. */
 async function isCurrentNeeded(provider: Provider, { session }: InteractionDetails): Promise<boolean> {
   const found = session?.uid === undefined ? undefined : await provider.Session.findByUid(session.uid);
   return found?.loginTs === undefined || Math.floor(Date.now() / 1000) - found.loginTs > RECENT_SEC;

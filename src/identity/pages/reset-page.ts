@@ -68,7 +68,7 @@ export async function showReset(
   const userName = await findResetUserName(context.database, token);
   if (userName === undefined) return sendExpiredLink(context, ctx, language);
   const { passwordMinLength: minLength } = context;
-  // The form posts to the URL of the page, which holds the token.
+  // The form posts to the page's own URL. This URL contains the token.
   const form = passwordFormHtml({ language, minLength, asksCurrent: false, problem, userName });
   const { resetTitle: title, resetLead } = PAGE_TEXTS[language];
   const body = html`${paragraphHtml(fillText(resetLead, { userName }))}\n${form}`;

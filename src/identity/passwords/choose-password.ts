@@ -16,12 +16,12 @@ export interface NewPassword {
   readonly password: string;
   readonly repeated: string;
   readonly minLength: number;
-  /** Session that continues, because the user chose the password in it; default: all sessions end. */
+  /** Session in which the user chose the password. It continues; all other sessions end. Absent: all sessions end. */
   readonly kept?: KeptSession;
   /**
-   * Address to which the link that opened the page was mailed. Choosing a password proves that the user owns this
-   * address. Null or absent when no link was used or its address is unknown. In that case, choosing a password proves
-   * that the user owns the address to which a temporary password was sent, if one was sent.
+   * Email address to which the reset link was sent. Choosing a password through the link proves that the user owns
+   * this address. Null or absent when the user came without a link, or when the link has no recorded address. Then, if
+   * a temporary password was sent, choosing a password proves that the user owns the address to which it was sent.
    */
   readonly sentTo?: string | null;
 }

@@ -1,4 +1,4 @@
-/** Fingerprints of passwords, to detect a change, and the instant from which tokens of a user are valid. */
+/** Fingerprints, which show that a password was changed, and the instant from which a user's tokens are valid. */
 import { createHash } from 'node:crypto';
 
 /**

@@ -1,4 +1,7 @@
-/** The link to choose a new password (R-B11): valid for one hour and one use; its token is stored as a hash only. */
+/**
+ * The link to choose a new password (R-B11). It is valid for one hour and one use. The database stores only a hash of
+ * its token.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
 
@@ -20,7 +23,7 @@ export function hashLinkToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
-/** Creates the token of a user's link; an earlier token stops working (R-B11). */
+/** Creates the token for a user's password reset link. The user's earlier token stops working (R-B11). */
 export async function makePasswordReset(database: Queryable, userId: string, sentTo: string): Promise<LinkToken> {
   const token = makeLinkToken();
   const { rows } = await database.query<{ expires_date: string }>(
@@ -58,7 +61,7 @@ export async function lockPasswordReset(transaction: Transaction, token: string)
   return rows[0];
 }
 
-/** Deletes the link, which stops working (R-B11). */
+/** Deletes the stored link of the user; the link then no longer works (R-B11). */
 export async function deletePasswordReset(transaction: Transaction, userId: string): Promise<void> {
   await transaction.query('delete from password_reset where user_id = $1', [userId]);
 }

@@ -1,6 +1,6 @@
 /**
  * Revokes a user's sessions at the embedded issuer (browser sessions and refresh tokens), and a user's access tokens.
- * Also deletes expired rows: `purgeExpired`, which the ingester calls. So this file does not load oidc-provider.
+ * `purgeExpired` deletes expired rows. The ingester calls `purgeExpired`, so this file must not load oidc-provider.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 

@@ -1,15 +1,15 @@
 /**
- * Counts wrong passwords per user and network of the client (R-B11), so that guesses block sign-in from their own
- * network, and not the user's devices at other networks. Only distributed guessing (last rule) blocks more networks:
+ * Counts wrong passwords per user and network of the client (R-B11). So a guesser blocks sign-in from the guesser's
+ * network, but does not block the user's devices in other networks. Only the last rule blocks several networks:
  *
- * - `maxFailures` wrong passwords block sign-in from their network.
- * - In a network from which the user signed in within 30 days, a device (HTTP Basic) is blocked only after 20 times as
- *   many wrong passwords, so that a guesser behind the same address does not stop the device. A wrong password from a
- *   device is not counted when it repeats one of the last 16 wrong passwords counted for the network.
- * - Against distributed guessing, the wrong passwords of all strangers are added up. A stranger is a network from which
- *   the user has not signed in within 30 days; its wrong passwords count until `lockSec` after the last of them. When
- *   the sum reaches 20 times `maxFailures`, all strangers are blocked. A sum does not include wrong passwords that are
- *   counted at the same time, so a few more may be tried.
+ * - After `maxFailures` consecutive wrong passwords from one network, sign-in from this network is blocked.
+ * - In a network from which the user signed in within 30 days, a device (HTTP Basic) is blocked only after 20 times
+ *   `maxFailures` wrong passwords, so that a guesser behind the same address does not stop the device. A wrong password
+ *   from a device is not counted when it repeats one of the last 16 wrong passwords counted for the network.
+ * - Distributed guessing blocks all strangers. A stranger is a network from which the user has not signed in within 30
+ *   days. The wrong passwords of a stranger count until `lockSec` after its last wrong password. When the sum over all
+ *   strangers reaches 20 times `maxFailures`, all strangers are blocked. The sum does not include wrong passwords that
+ *   are being counted at the same time, so a few more may be tried.
  */
 import { createHash } from 'node:crypto';
 import type { Queryable } from '../../platform/database/database.ts';
@@ -17,11 +17,11 @@ import { eventLiteral } from '../../platform/database/outbox.ts';
 import { isStorableText } from '../../platform/database/storable-text.ts';
 
 export interface SignInPolicy {
-  /** Number of wrong passwords in a row after which sign-in from their network is blocked. */
+  /** Number of consecutive wrong passwords from one network after which sign-in from this network is blocked. */
   readonly maxFailures: number;
   /** Seconds for which sign-in stays blocked. */
   readonly lockSec: number;
-  /** Number of the operator's proxies that append to X-Forwarded-For; decides the network of a client. */
+  /** Number of the operator's proxies that append to X-Forwarded-For. `clientNetwork` needs it. */
   readonly proxyHops: number;
 }
 
@@ -41,7 +41,7 @@ export interface SignInSource {
   readonly failureCount: number;
   readonly wrongCount: number;
   readonly isLocked: boolean;
-  /** Whether the user signed in with the right password from the network in the last 30 days. */
+  /** Whether the user signed in with the right password from the client's network in the last 30 days. */
   readonly isKnown: boolean;
   readonly areStrangersLocked: boolean;
 }
@@ -76,7 +76,7 @@ export function isBlocked(source: SignInSource, { isDevice, policy }: Attempt): 
   return source.isLocked && !isTrusted;
 }
 
-// Records the sign-in only if, after the source was read, the password did not change and no failure was counted. So
+// Records the sign-in only if the password and the count of failures are still those that `findSource` read. So
 // parallel guesses gain nothing.
 const SUCCEED = `
   with signed_in as (
@@ -90,8 +90,8 @@ const SUCCEED = `
       changed_date = excluded.changed_date`;
 
 /**
- * Records a right password.
- * @returns false when, after the source was read, a failure was counted or the password changed.
+ * Records a sign-in with the right password.
+ * @returns false, and records nothing, when a failure was counted or the password changed since `findSource`.
  */
 export async function writeSuccess(
   database: Queryable,
@@ -108,10 +108,11 @@ const NEW_COUNT = `case when source.locked_until <= $4 then 1 else source.wrong_
 const REASON = 'too many wrong passwords';
 const UNTIL = `to_char(until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-// Counts a wrong password, which may lock its network or all strangers. It never locks all strangers when the user
-// signed in from its network within 30 days, or when a device repeats an earlier wrong password. The same statement
-// announces a lock as an event and in the audit trail. The commit is asynchronous, because a synchronous one would make
-// the statement slower for a known user than for an unknown user. A crash may lose the last counts.
+// Counts a wrong password from a network. The count may lock this network or all strangers. It does not lock all
+// strangers when the user signed in from this network within 30 days, or when a device repeats an earlier wrong
+// password. The same statement announces a lock as an event and in the audit trail. The commit is asynchronous, because
+// a synchronous one would make the statement slower for a known user than for an unknown user. A crash may lose the
+// last counts.
 const FAIL = `
   with soon as materialized (select set_config('synchronous_commit', 'off', true)
   ), strangers as (
@@ -177,8 +178,8 @@ function markOf(salt: string, password: string): number {
 }
 
 /**
- * After a new password or an unlock by a manager, forgets the user's wrong passwords and ends the locks of single
- * networks. The caller ends the lock of all strangers: it resets `sign_in_locked_until` of the user.
+ * After a new password or an unlock by a manager, forgets the user's wrong passwords and unlocks every network that is
+ * locked by itself. The caller unlocks the strangers: it resets the user's `sign_in_locked_until`.
  */
 export async function clearFailures(database: Queryable, userId: string): Promise<void> {
   await database.query(

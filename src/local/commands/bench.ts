@@ -1,6 +1,7 @@
 /**
- * `npm run bench [-- --json FILE …]`: runs `test/bench/run.ts` against services of its own, as durable as the services
- * of `npm start`. `run.ts` gets DATABASE_URL (a migrated database) and REDIS_URL, and where R can run, R_ROOT.
+ * `npm run bench [-- --json FILE …]`: starts a temporary TimescaleDB and Redis, with the same durability settings as
+ * under `npm start`, and runs `test/bench/run.ts` against them. `run.ts` gets DATABASE_URL (a migrated database) and
+ * REDIS_URL. On a machine where R can run, it also gets R_ROOT.
  */
 
 import { migrate } from '../../platform/database/migrate.ts';

@@ -1,6 +1,6 @@
 /**
- * `npm run db [-- psql arguments]`: runs psql on the database of the running local stack. The database root file system
- * contains psql.
+ * `npm run db [-- psql arguments]`: runs psql on the database of the running local stack. The psql program comes from
+ * the root file system of the database service.
  */
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';

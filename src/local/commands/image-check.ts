@@ -54,7 +54,7 @@ async function check(prefix: string, progress: Progress): Promise<void> {
   await printImageSizes(file, progress);
   const plan = await progress.phase('Creating networks', () => prepare(file, prefix, CHECKOUT));
   await startServices(plan, progress);
-  await progress.phase('Checking the confinement from inside', () => checkInside(plan));
+  await progress.phase('Checking the confinement of the containers from inside', () => checkInside(plan));
   await useAsClient(plan, progress);
   await progress.phase('Stopping in order', () => stop(plan));
 }
@@ -103,7 +103,10 @@ async function useAsClient(plan: CheckPlan, progress: Progress): Promise<void> {
   });
 }
 
-/** Does what an operator does: takes a backup, stops the database, moves the cluster away, restores the backup, starts the database. */
+/**
+ * Does what an operator does: takes a backup, stops the database, moves the cluster away, restores the backup, starts
+ * the database.
+ */
 async function restoreDatabase(plan: CheckPlan): Promise<void> {
   const { backup } = plan.file.services;
   if (!backup) throw new SetupError('compose.yaml must have a service named backup');

@@ -24,8 +24,8 @@ export interface CheckPlan {
 }
 
 /**
- * @returns the arguments after `podman`. They name environment variables without values: podman takes the values from its
- * own environment, so that process lists do not show them.
+ * @returns the arguments after `podman`. They name environment variables without values: podman takes the values from
+ * its own environment, so that process lists do not show them.
  */
 export function runArguments(plan: CheckPlan, name: string, service: ComposeService): readonly string[] {
   const { cpus, memory, pids } = service.deploy.resources.limits;
@@ -87,7 +87,10 @@ function healthOptions({ healthcheck }: ComposeService): readonly string[] {
   return ['--health-cmd', command, '--health-interval', 'disable', '--health-timeout', healthcheck.timeout];
 }
 
-/** Gives the container a fixed address, and its peers' names in /etc/hosts, in place of Docker's name service. */
+/**
+ * Gives the container a fixed address. Lists the other containers of the network in its /etc/hosts, which replaces
+ * Docker's name service.
+ */
 function networkOptions({ networks, file }: CheckPlan, name: string, network: string): readonly string[] {
   const { podmanName, addresses } = networks[network] ?? { podmanName: network, addresses: {} };
   const peers = Object.entries(addresses).filter(([peer]) => peer !== name && file.services[peer]);

@@ -7,7 +7,7 @@ import { isRoot } from '../services/launcher.ts';
 import { SetupError } from '../setup-error.ts';
 
 const KEPT_ERROR_LINES = 30;
-/** Number of arguments of podman that an error quotes; the fourth argument of `run` is the container's name. */
+/** An error quotes this many words after `podman`, as in `run --detach --name NAME`. */
 const SHOWN_WORDS = 4;
 /** Podman raises these limits by default and fails where the hard limit is lower. */
 const WANTED_LIMITS = { nofile: ['Max open files', 65_536], nproc: ['Max processes', 4096] } as const;
@@ -31,7 +31,10 @@ export interface PodmanResult {
   readonly output: string;
 }
 
-/** @returns exit code and trimmed standard output. @throws {SetupError} with the last lines of output when podman fails. */
+/**
+ * @returns exit code and trimmed standard output.
+ * @throws {SetupError} with the last lines of output when podman fails.
+ */
 export async function podman(args: readonly string[], options: PodmanOptions = {}): Promise<PodmanResult> {
   const [program = '', ...rest] = [...asRoot(options.environment ?? {}), 'podman', '--runtime', 'runc', ...args];
   const child = spawn(program, rest, {

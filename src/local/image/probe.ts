@@ -73,12 +73,18 @@ export async function pushOnePoint(api: string, secrets: ProbeSignIn): Promise<P
   return { token, meteredId, doubledId };
 }
 
-/** Waits until the pushed point can be read. @throws {SetupError} when it does not appear in time, or other points appear. */
+/**
+ * Waits until the pushed point can be read. @throws {SetupError} when it does not appear in time, or other points
+ * appear.
+ */
 export function readPushed(api: string, { token, meteredId }: ProbedVariables): Promise<void> {
   return awaitPoint(createCall(api, token), meteredId, POINT.value);
 }
 
-/** Waits until the computed point can be read. @throws {SetupError} when it does not appear in time, or other points appear. */
+/**
+ * Waits until the computed point can be read. @throws {SetupError} when it does not appear in time, or other points
+ * appear.
+ */
 export function readComputed(api: string, { token, doubledId }: ProbedVariables): Promise<void> {
   return awaitPoint(createCall(api, token), doubledId, POINT.value * 2);
 }
@@ -93,12 +99,17 @@ export async function readOverGrpc(address: string, variables: ProbedVariables):
   }
 }
 
-/** Loads the console as a browser does: the page, then its scripts and style sheets. @throws {SetupError} when one is missing. */
+/**
+ * Loads the console as a browser does: the page, then its scripts and style sheets. @throws {SetupError} when one is
+ * missing.
+ */
 export async function loadConsole(api: string): Promise<void> {
   const html = await loadText(`${api}/`, 'text/html');
   const assets = [...html.matchAll(/(?:src|href)="(\/console\/[^"]+\.(?:js|css))"/g)].map(([, path]) => path);
   if (assets.length === 0)
-    throw new SetupError(`the answer to GET / with Accept: text/html must link scripts of /console/, got ${html}`);
+    throw new SetupError(
+      `the answer to GET / with Accept: text/html must link to scripts or style sheets under /console/, got ${html}`,
+    );
   for (const path of assets) await loadText(api + path, '*/*');
 }
 

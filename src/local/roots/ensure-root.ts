@@ -1,7 +1,7 @@
 /**
  * Builds root file systems with mmdebstrap and keeps them in the user's cache, one directory per recipe hash. A root
  * file system is moved to its final path only when it is complete. Older root file systems stay: other checkouts may
- * use them, and they contain the data of services that run by chroot.
+ * use them, and they contain the data of services that were started with `chroot`.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -32,7 +32,7 @@ export async function ensureRoot(recipe: RootRecipe, progress: Progress): Promis
   if (existsSync(root)) return root;
   const cache = cacheDirectory(process.env);
   mkdirSync(cache, { recursive: true });
-  await progress.phase(`Building the ${recipe.label}, once`, async (step) => {
+  await progress.phase(`Building the ${recipe.label} (only needed once)`, async (step) => {
     using lock = tryLock(join(cache, `${recipe.name}.lock`), BUILD_WAIT_SEC);
     if (!lock)
       throw new SetupError(
@@ -69,8 +69,8 @@ async function build(recipe: RootRecipe, cache: string, root: string, step: Step
 }
 
 /**
- * Pipes a tar archive from mmdebstrap to `tar`, because files that mmdebstrap writes without root rights belong to
- * subordinate ids.
+ * Makes mmdebstrap write a tar archive, which `tar` unpacks. If mmdebstrap wrote the files itself, then without root
+ * rights the files would belong to subordinate ids.
  */
 async function unpack(
   recipe: RootRecipe,
@@ -110,8 +110,8 @@ function describeEnd([code, signal]: readonly unknown[]): string {
 /**
  * @returns the command that runs mmdebstrap in new namespaces; empty when this machine refuses namespaces. Also empty
  * without root rights: mmdebstrap then creates namespaces itself. As root, mmdebstrap mounts /proc, /sys and /dev into
- * the new root file system. In a new mount namespace, these mounts end with mmdebstrap. A new PID namespace ends all
- * processes of mmdebstrap, even when this process is killed.
+ * the new root file system. The new mount namespace makes these mounts disappear when mmdebstrap ends. The new PID
+ * namespace makes all processes of mmdebstrap end when `unshare` ends, so none remains when this process is killed.
  */
 function privateNamespaces(): readonly string[] {
   const options = ['--mount', '--propagation', 'private', '--pid', '--fork', '--kill-child', '--mount-proc', '--'];

@@ -61,9 +61,9 @@ export interface RunningProgram {
 }
 
 /**
- * @returns the launcher this machine allows. `TIDEMARK_NO_USERNS=1` in the environment excludes user namespaces, as a
- * kernel that refuses them does.
- * @throws {SetupError} when bwrap cannot use user namespaces and this process is not root, as chroot requires.
+ * @returns the launcher this machine allows. `TIDEMARK_NO_USERNS=1` in the environment has the same effect as a kernel
+ * that refuses user namespaces.
+ * @throws {SetupError} when bwrap cannot use user namespaces and this process is not root. (Only root can use chroot.)
  */
 export function chooseLauncher(environment: Readonly<Record<string, string | undefined>>): LauncherKind {
   const refusal = findNamespaceRefusal(environment);
@@ -187,8 +187,8 @@ function launchInChroot(program: RootProgram): RunningProgram {
 }
 
 /**
- * @returns options of `spawn`. A program without the terminal gets a session of its own, so that Ctrl-C reaches only
- * this process, which then stops the program.
+ * @returns options of `spawn`. A program that does not inherit the terminal gets a session of its own. Ctrl-C then
+ * reaches only this process, which stops the program.
  */
 function spawnOptions(program: RootProgram) {
   return { env: { ...INNER_ENVIRONMENT, ...program.environment }, cwd: '/', detached: program.output !== 'inherit' };

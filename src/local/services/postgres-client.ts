@@ -1,7 +1,7 @@
 /**
- * PostgreSQL's client programs in the database root file system, for commands that write files on this machine. The
- * programs run with the dynamic loader and the libraries of that root, as this user and without confinement, so that
- * they see the operator's directories.
+ * PostgreSQL's client programs, for commands that write files on this machine. The programs, their dynamic loader and
+ * their libraries are those of the database root file system. The programs run outside that root, as this user and
+ * without confinement, so that they see the operator's directories.
  */
 import { globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';

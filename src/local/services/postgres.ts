@@ -22,7 +22,11 @@ const MEBIBYTE = 1 << 20;
 const READY_TIMEOUT_MS = 600_000;
 const STOP_TIMEOUT_MS = 30_000;
 
-/** Starts the server. @returns the service, with the URL of the database `postgres`. @throws {Error} when it cannot be started. */
+/**
+ * Starts the server.
+ * @returns the service, with the URL of the database `postgres`.
+ * @throws {Error} when it cannot be started.
+ */
 export async function startPostgres(options: StackServiceOptions): Promise<Service> {
   const state = prepareState(options.launcher, options.root, options.directory);
   await initialise(options, state);
@@ -43,7 +47,9 @@ export async function startPostgres(options: StackServiceOptions): Promise<Servi
   });
 }
 
-/** Creates the cluster under another name and renames it, so that an interrupted initdb leaves no incomplete cluster. */
+/**
+ * Creates the cluster under another name and renames it, so that an interrupted initdb leaves no incomplete cluster.
+ */
 async function initialise(options: StackServiceOptions, state: State): Promise<void> {
   const cluster = join(state.hostPath, 'cluster');
   if (existsSync(cluster)) return;
@@ -107,7 +113,10 @@ function commonSettings(launcher: LauncherKind, port: number): Readonly<Record<s
   };
 }
 
-/** WAL senders stay enabled, because backups need them. When archiving stops, the WAL kept for the archive must not fill the disk. */
+/**
+ * WAL senders stay enabled, because backups need them. `max_slot_wal_keep_size` limits the WAL that the server keeps
+ * for the archive; without this limit, the WAL would fill the disk when archiving stops.
+ */
 const DURABLE = {
   max_slot_wal_keep_size: '4GB',
   max_wal_size: '4GB',

@@ -50,8 +50,8 @@ export interface ServiceOptions {
 
 /**
  * Waits until the service answers.
- * @throws {SetupError} with the end of the service's log, when the service ends first, the probe rejects with a
- * SetupError, or `readyTimeoutMs` passes.
+ * @throws {SetupError} when the service exits before it answers, when the probe rejects with a SetupError, or when the
+ * service has not answered after `readyTimeoutMs`. The message contains the last lines of the service's log.
  */
 export async function awaitService(options: ServiceOptions): Promise<Service> {
   const { child } = options.program;
@@ -71,7 +71,7 @@ export async function awaitService(options: ServiceOptions): Promise<Service> {
         () => '',
         (error: unknown) => ` (${toError(error).message})`,
       );
-      throw new SetupError(`${options.name} ended during its start${reason}:\n${readLogEnd(options.logFile)}`);
+      throw new SetupError(`${options.name} ended before it was ready${reason}:\n${readLogEnd(options.logFile)}`);
     }
     const problem = await options.probe().then(() => undefined, toError);
     if (problem === undefined) return service;

@@ -12,13 +12,13 @@
 import pg from 'pg';
 import type { Log } from '../log.ts';
 
-/** A connection with a query in flight is suspected when it has sent and received no byte for this time. */
+/** A connection with a query in flight is suspected when it has neither sent nor received a byte for this long. */
 const SUSPECT_MS = 3000;
 const LOOK_INTERVAL_MS = 1000;
 const PROBE_TIMEOUT_MS = 2000;
 /** A COPY into the database sends bytes continuously; a session that waits for bytes this long has lost its client. */
 const CLIENT_READ_MS = 15_000;
-/** When no probe has been answered for this time, all suspected connections and all idle connections are closed. */
+/** When no probe has been answered for this long, all suspected connections and all idle connections are closed. */
 const UNREACHABLE_MS = 8000;
 const REPORTS_NEEDED = 2;
 const TOO_MANY_CONNECTIONS = '53300';
@@ -82,7 +82,7 @@ export function watchConnections(pool: pg.Pool, connectionString: string, log: L
       watched.reports = report?.state === 'active' && !isStarved ? 0 : watched.reports + 1;
       return watched.reports >= REPORTS_NEEDED;
     });
-    const reason = 'the server runs no query of these connections, or waits for data that they do not deliver';
+    const reason = 'the server runs no query for these connections, or waits for data that does not arrive over them';
     if (dead.length > 0) close(dead, { reason });
   };
   const probe = async (suspects: readonly pg.PoolClient[]): Promise<void> => {

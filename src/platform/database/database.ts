@@ -53,9 +53,10 @@ const IDLE_IN_TRANSACTION_MS = 6000;
 const KEEPALIVE_IDLE_SEC = 4;
 const DEFAULT_READ_LIMITS: ReadLimits = { silenceMs: DEFAULT_STATEMENT_TIMEOUT_MS, stallMs: 60_000 };
 // A client that has crashed, is suspended or has disconnected must not keep its locks. A statement whose client has
-// closed the connection ends within a second; a peer that answers no keepalive is disconnected after about 7 s; a
-// session that idles inside a transaction is ended after 6 s. The next sweep of the database then lets another process
-// take the work over within 10 s. A client that resumes finds its connection terminated and repeats the work.
+// closed the connection ends within a second. A peer that does not answer keepalives is disconnected after about 7 s. A
+// session that idles inside a transaction is ended after 6 s. Another process then finds the unfinished work in its
+// periodic search of the database (the sweep), and takes it over, at most 10 s after the failure. A client that resumes
+// finds its connection terminated and repeats the work.
 const SESSION_OPTIONS = [
   ['timezone', 'UTC'],
   ['datestyle', 'ISO'],

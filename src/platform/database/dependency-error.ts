@@ -1,6 +1,6 @@
 /**
- * Recognises unexpected errors that are not bugs (R-A5): errors that may pass, such as an unavailable dependency (503,
- * the client may retry), and violated foreign keys (409). Any other unexpected error is a bug (500).
+ * Recognises unexpected errors that are not bugs (R-A5): temporary errors, such as an unavailable dependency (503, the
+ * client may retry), and violated foreign keys (409). Any other unexpected error is a bug (500).
  */
 
 // A connection that is already open can fail with these codes too; its last request may then have taken effect.
@@ -38,8 +38,8 @@ export function isReferenceViolation(error: unknown): boolean {
 }
 
 /**
- * Returns true when the work may succeed when it is repeated unchanged (R-A15): the cause is a dependency, this machine
- * or another transaction, not the data.
+ * Returns true when repeating the same work may succeed (R-A15), because the cause of the error is a dependency, this
+ * machine or another transaction, not the data.
  */
 export function isTransientError(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';

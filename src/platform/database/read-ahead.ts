@@ -5,13 +5,13 @@
 
 /** Memory budget for reading ahead; all reads of an account share it. */
 export interface ReadAheadBudget {
-  /** @returns false, and takes nothing, when fewer bytes are left. */
+  /** Takes bytes from the budget. @returns false, and takes nothing, when fewer than `bytes` are left. */
   take(bytes: number): boolean;
   give(bytes: number): void;
 }
 
 export interface ReadAhead {
-  /** Maximum bytes read ahead by one read. */
+  /** Maximum number of bytes that one read may read ahead. */
   readonly maxBytes: number;
   readonly budget: ReadAheadBudget;
 }
@@ -31,7 +31,8 @@ export function columnBytes(item: unknown): number {
  * Yields the items of `start` in order.
  * @param start produces the items; its signal aborts when `signal` does, and when the consumer stops before the
  * producer has ended.
- * @throws the error of `start`, after the last item is yielded; the reason of `signal`.
+ * @throws the error that `start` throws, once every item produced before it has been yielded. After `signal` aborts,
+ * this error is usually the reason of `signal`.
  */
 export async function* readAhead<Item>(
   start: (signal: AbortSignal) => AsyncIterable<Item>,
@@ -80,7 +81,8 @@ export async function* readAhead<Item>(
       const next = queue.shift();
       if (next) {
         pay(next);
-        // A producer waits after an item that exceeds the memory budget. It continues when the consumer takes that item.
+        // A producer waits after an item that exceeds the memory budget. It continues when the consumer takes that
+        // item.
         if (queue.length === 0) wakeProducer();
         yield next.item;
       } else if (outcome) {

@@ -25,10 +25,10 @@ export interface ReadLimits {
 }
 
 export interface ReadWatch {
-  /** Call it when rows were handed to the client: the stall limit applies from then on. */
+  /** Call this once rows have been handed to the client: the stall limit applies from then on. */
   handOver(): void;
   /**
-   * Call it when the client asks for more rows: the silence limit applies from then on. @throws {Error} `reason()`
+   * Call this when the client asks for more rows: the silence limit applies from then on. @throws {Error} `reason()`
    * when the watch has closed the connection.
    */
   takeBack(): void;

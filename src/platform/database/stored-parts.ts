@@ -40,7 +40,7 @@ const addTo = ({ name, owner }: PartTable) => `
   with asynchronous as materialized (select set_config('synchronous_commit', 'off', true))
   insert into ${name} (${owner}, part, is_compressed, bytes) select $1, $2, $3, $4 from asynchronous`;
 
-/** Writes the parts of one content to the database; at most 3 are in flight. */
+/** Writes the parts of one file or import to the database; at most 3 parts are in flight. */
 interface StoringParts {
   /**
    * Returns a buffer of PART_BYTES; waits while 3 parts are in flight. @throws the error of a part that failed, or of

@@ -8,7 +8,7 @@ import { MAX_DATE_MICROS, MIN_DATE_MICROS, type Micros } from './instant-rules.t
 
 /** Rule for a date, as error messages state it. */
 export const DATE_RULE =
-  'must be an ISO 8601 date such as 2026-03-01T00:15:00Z, no finer than microseconds, or epoch milliseconds, from 1700 to 2199';
+  'must be an ISO 8601 date no finer than microseconds, such as 2026-03-01T00:15:00Z, or epoch milliseconds, in both cases from 1700 to 2199';
 
 /** Rule for a moment, as error messages state it. */
 export const MOMENT_RULE =
@@ -52,17 +52,17 @@ const MIN_EPOCH_MILLIS = 1e11;
 /** Twelve digits that are a civil date and time: `yyyyMMddHHmm`. */
 const COMPACT = /^(?:1[7-9]|2[01])\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[01]\d|2[0-3])[0-5]\d$/;
 
-// Nearly every client sends `2026-03-01T00:15:00` alone, with `Z` at the end, or with `.000Z` at the end; pandas writes
-// a space in place of the T. These forms are read by character codes in 55 ns; the regular expression takes 600 ns
-// (measured 2026-11).
+// Nearly every client sends dates as `2026-03-01T00:15:00`, `2026-03-01T00:15:00Z` or `2026-03-01T00:15:00.000Z`;
+// pandas writes a space in place of the T. Parsing such a date by its character codes takes 55 ns; the regular
+// expression takes 600 ns (measured 2026-11).
 const PLAIN_CHARACTERS = 19;
 const MILLIS_CHARACTERS = 4;
 const [SPACE, ZERO, DASH, DOT, COLON, UPPER_T, UPPER_Z] = [0x20, 0x30, 0x2d, 0x2e, 0x3a, 0x54, 0x5a];
 
 /**
- * Parses epoch milliseconds, as pandas writes dates to JSON.
- * @returns undefined for a number that is not an integer, has fewer than twelve digits, has the digits of a civil date,
- * or is outside 1700 to 2199.
+ * Parses epoch milliseconds, the form in which pandas writes dates to JSON.
+ * @returns undefined for a number that is not an integer, has fewer than twelve digits, reads as a civil date and time
+ * (`yyyyMMddHHmm`), or denotes an instant outside the years 1700 to 2199.
  */
 export function parseEpochMillis(millis: number): ParsedDate | undefined {
   if (!Number.isInteger(millis) || Math.abs(millis) < MIN_EPOCH_MILLIS || COMPACT.test(`${millis}`)) return undefined;

@@ -21,8 +21,8 @@ const MAX_BYTES = 1 << 20;
 const MAX_DEPTH = 200;
 
 /**
- * Reads and parses a JSON body of at most 1 MiB, nested at most 200 levels deep (R-A4): UTF-8, or UTF-16 when the media
- * type names it, as in patches of .NET clients.
+ * Reads and parses a JSON body of at most 1 MiB, nested at most 200 levels deep (R-A4). The body is UTF-8, or UTF-16
+ * when the `Content-Type` names it: .NET clients send PATCH requests in UTF-16.
  * @throws {DomainError} unsupported_media_type, body_too_large, malformed_json, invalid_input.
  */
 export async function readJsonBody(request: Request): Promise<unknown> {

@@ -50,7 +50,7 @@ export const patchSchema = z
 
 export type PatchOperation = z.output<typeof patchSchema>[number];
 
-/** Parses a body of at most 1,000 operations. @throws {DomainError} invalid_input with every problem, at most 100. */
+/** Parses a body of at most 1,000 operations. @throws {DomainError} invalid_input with the first 100 problems. */
 export function parseOperations(body: unknown): readonly PatchOperation[] {
   return parseInput(patchSchema, body);
 }
@@ -106,7 +106,7 @@ export function applyOperations(document: object, operations: readonly PatchOper
 
 /**
  * Returns the `invalid_input` error for one operation.
- * @param member the member of the operation that has the problem.
+ * @param member the problem is in this member of the operation.
  */
 export function operationError(index: number, member: 'path' | 'from' | 'value', message: string): DomainError {
   const details = [{ path: `$[${index}].${member}`, message }];
@@ -127,7 +127,7 @@ function applyOne(document: object, operation: PatchOperation, index: number): v
 }
 
 interface Problem {
-  /** The member of the operation that has the problem. */
+  /** The problem is in this member of the operation. */
   readonly member: 'path' | 'from';
   readonly message: string;
 }
@@ -148,7 +148,7 @@ function findProblem(document: unknown, operation: PatchOperation): Problem | un
   return isInsertable(document, path)
     ? undefined
     : inPath(
-        `${path} must name a member of an existing object, or an index up to the length of an existing list, or - for its end`,
+        `${path} must name a member of an existing object, or a position in an existing list: an index from 0 to its length, or "-" for its end`,
       );
 }
 

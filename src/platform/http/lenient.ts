@@ -1,6 +1,6 @@
 /**
- * Schemas for lenient reading, which shipped clients require (R-A3): property names in any case, integers also as
- * strings of digits, enumerations by name in any case or by number. Unknown properties are dropped.
+ * Schemas for lenient reading, which shipped clients require (R-A3): property names in any letter case, integers also
+ * as strings of digits, enumerations by name in any letter case or by number. Unknown properties are dropped.
  */
 import { z } from 'zod';
 import { MOMENT_RULE, type ParsedMoment, parseMoment } from '../dates/date-rules.ts';
@@ -12,8 +12,8 @@ import { describeIssue } from './schema-words.ts';
 export const MAX_DETAILS = 100;
 
 /**
- * Creates a zod object whose property names match in any case (R-A3). When two properties differ only in case, the
- * exact name wins.
+ * Creates a zod object whose property names match in any letter case (R-A3). When two properties differ only in case,
+ * the exact name wins.
  * @param params error text for a value that is not an object.
  */
 export function lenientObject<Shape extends z.ZodRawShape>(shape: Shape, params?: z.core.$ZodObjectParams) {
@@ -56,7 +56,7 @@ export const idSchema = integerFrom(1);
 /** An id of a catalogue entry, as a number or a string of digits; some catalogues start at 0. */
 export const catalogueIdSchema = integerFrom(0);
 
-/** A boolean, or its text in any case: `True`, `false`. */
+/** A boolean, or its text in any letter case: `True`, `false`. */
 export const booleanSchema = z.preprocess((value) => {
   if (typeof value !== 'string') return value;
   const text = value.toLowerCase();
@@ -79,7 +79,7 @@ function toMoment(value: unknown): ParsedMoment | undefined {
   return typeof text === 'string' ? parseMoment(text) : undefined;
 }
 
-/** Creates the schema of an enumeration (R-C8): accepts a name in any case, or its number; outputs the name. */
+/** Creates the schema of an enumeration (R-C8): accepts a name in any letter case, or its number; outputs the name. */
 export function enumerationSchema<Name extends string>(members: Readonly<Record<Name, number>>) {
   const names = Object.keys(members) as Name[];
   const byKey = new Map<string, Name>();

@@ -45,7 +45,7 @@ export function idsParameter(description: string): QueryParameter<readonly numbe
   };
 }
 
-/** Declares a flag: `true` or `1`, `false` or `0`, in any case; false when it is absent. */
+/** Declares a flag: `true` or `1`, `false` or `0`, in any letter case; false when it is absent. */
 export function flagParameter(description: string): QueryParameter<boolean> {
   return {
     description,
@@ -54,7 +54,7 @@ export function flagParameter(description: string): QueryParameter<boolean> {
   };
 }
 
-/** Declares a flag: `true` or `1`, `false` or `0`, in any case; undefined when it is absent. */
+/** Declares a flag: `true` or `1`, `false` or `0`, in any letter case; undefined when it is absent. */
 export function optionalFlagParameter(description: string): QueryParameter<boolean | undefined> {
   return {
     description,
@@ -63,7 +63,9 @@ export function optionalFlagParameter(description: string): QueryParameter<boole
   };
 }
 
-/** Declares a parameter whose value is one of `names`, in any case; the parsed value has the spelling of `names`. */
+/**
+ * Declares a parameter whose value is one of `names`, in any letter case; the parsed value has the spelling of `names`.
+ */
 export function choiceParameter<const Name extends string>(
   description: string,
   names: readonly Name[],
@@ -103,8 +105,8 @@ export function numberedFrom0<const Name extends string>(names: readonly Name[])
 }
 
 /**
- * Declares a parameter that lists enumeration members, each given by its name in any case or by its number (R-A3). The
- * value of an absent parameter is an empty list.
+ * Declares a parameter that lists enumeration members, each given by its name in any letter case or by its number
+ * (R-A3). The value of an absent parameter is an empty list.
  */
 export function enumerationsParameter<Name extends string>(
   description: string,
@@ -118,7 +120,9 @@ export function enumerationsParameter<Name extends string>(
   };
 }
 
-/** Declares a parameter that is a member of an enumeration, by name in any case or by number (R-A3). */
+/**
+ * Declares a parameter whose value is a member of an enumeration: its name in any letter case, or its number (R-A3).
+ */
 export function enumerationParameter<Name extends string>(
   description: string,
   members: Readonly<Record<Name, number>>,
@@ -155,7 +159,10 @@ function describeNumbers(members: Readonly<Record<string, number>>): string {
   return `By name or by number: ${numbers.join(', ')}.`;
 }
 
-/** Declares a text parameter; the last value counts and must satisfy the schema. An empty text counts as absent. */
+/**
+ * Declares a text parameter. When a request repeats it, only the last value is read. The value must satisfy the schema.
+ * An empty text counts as absent.
+ */
 export function textParameter(
   description: string,
   schema: z.ZodType<string> = z.string(),

@@ -3,12 +3,12 @@ import type { Context } from 'hono';
 
 const STREAMED = 'isStreamed';
 
-/** Marks the answer of this request as streamed. */
+/** Marks the answer to this request as streamed. */
 export function markStreamed(c: Context): void {
   c.set(STREAMED, true);
 }
 
-/** Whether the answer of this request is marked as streamed. */
+/** Whether the answer to this request is marked as streamed. */
 export function isStreamed(c: Context): boolean {
   return c.get(STREAMED) === true;
 }

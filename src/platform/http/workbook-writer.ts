@@ -17,9 +17,9 @@ export type WorkbookCell = string | number | boolean | null;
 export type WorkbookRow = readonly WorkbookCell[];
 
 export interface WorkbookSheet {
-  /** Name of the sheet, at most 25 characters. Further rows are on sheets with this name and a number. */
+  /** Name of the sheet, at most 25 characters. Rows that do not fit go to more sheets: `<name> 2`, `<name> 3` etc. */
   readonly name: string;
-  /** First row of the sheet, and of every sheet with further rows. */
+  /** First row of the sheet, and of each sheet that continues it. */
   readonly header: readonly string[];
   /** Batches of rows; each row has as many cells as the header. */
   readonly rows: AsyncIterable<Iterable<WorkbookRow>>;
@@ -30,7 +30,7 @@ export interface WorkbookSheet {
 /** Limits of the format: rows of a sheet, characters of a cell. */
 const MAX_SHEET_ROWS = 1_048_576;
 const MAX_CELL_CHARACTERS = 32_767;
-/** Rows after which the event loop serves other requests; a row of seven cells takes about 10 µs. */
+/** Number of rows after which the event loop serves other requests; a row of seven cells takes about 10 µs. */
 const ROWS_PER_TURN = 500;
 
 const NEEDS_ESCAPE = /(?![\t\n])\p{Cc}|[\uFFFE\uFFFF]|_(?=x[\dA-Fa-f]{4}_)/gu;
@@ -76,7 +76,7 @@ async function* startingWith<T>(first: IteratorResult<T>, rest: AsyncIterator<T>
 }
 
 async function writeSheets(output: Writable, sheets: readonly WorkbookSheet[], signal: AbortSignal): Promise<void> {
-  // exceljs is loaded with the first workbook: it takes 0.3 s and 40 MB that most processes never need.
+  // Loads exceljs only when a workbook is written, because loading takes 0.3 s and 40 MB and most processes write none.
   const { default: excel } = await import('exceljs');
   const workbook = new excel.stream.xlsx.WorkbookWriter({ stream: output });
   for (const sheet of sheets) await writeSheet(workbook, sheet, signal);
@@ -84,7 +84,7 @@ async function writeSheets(output: Writable, sheets: readonly WorkbookSheet[], s
   await Promise.all([workbook.commit(), once(output, 'finish', { signal })]);
 }
 
-/** Writes and commits one sheet, and the sheets with its further rows. */
+/** Writes and commits one sheet, and the sheets that continue it. */
 async function writeSheet(
   workbook: Excel.stream.xlsx.WorkbookWriter,
   { name, header, rows: batches, maxSheetRows = MAX_SHEET_ROWS }: WorkbookSheet,

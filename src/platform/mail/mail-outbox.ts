@@ -16,9 +16,9 @@ export interface NewMail {
   readonly data?: MailValues;
   /** Account whose sender name and reply address are used. */
   readonly accountId?: number;
-  /** The email is deleted together with the user of this id. */
+  /** The email is deleted together with the user that has this id. */
   readonly userId?: string;
-  /** The email is deleted together with the invitation of this id. */
+  /** The email is deleted together with the invitation that has this id. */
   readonly invitationId?: string;
   /** Hours to wait before the email is sent; default 0. */
   readonly delayHours?: number;
@@ -147,7 +147,7 @@ export async function writeMailOutcome(
   return rowCount === 1;
 }
 
-/** Deletes finished mails that were queued more than `days` days ago. */
+/** Deletes finished emails that were queued more than `days` days ago. */
 export async function purgeMails(database: Queryable, days: number): Promise<void> {
   await database.query(
     `delete from mail where state <> 'Waiting' and created_date < now() - make_interval(days => $1)`,

@@ -1,6 +1,6 @@
 /**
- * Renders an email: plain text and HTML with the same content. Values are escaped in HTML, and are put
- * on one line in both forms.
+ * Renders an email as plain text and as HTML with the same content. In both forms, a value is put on one line; in HTML,
+ * it is also escaped.
  */
 import { html, raw } from 'hono/html';
 import { type MailTranslations, toMailLanguage } from './mail-text.ts';
@@ -43,7 +43,8 @@ function fill(text: string, values: MailValues): string {
   return text.replace(/\{(\w+)\}/g, (_placeholder, name: string) => {
     const value = values[name];
     if (value === undefined) throw new Error(`the data of the email must contain a value for {${name}}`);
-    // Users choose some of these values: with a line break, a value could look like a paragraph of the service.
+    // Users choose some of these values. If a value kept its line breaks, it could look like a paragraph that the
+    // service wrote.
     return value.replace(CONTROL_CHARACTERS, ' ');
   });
 }

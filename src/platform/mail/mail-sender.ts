@@ -33,7 +33,7 @@ export interface MailSenderOptions {
   readonly texts: MailTexts;
   /** Preparation of an email, by its kind. An email whose kind has no entry is rendered from its stored data. */
   readonly prepare: Readonly<Partial<Record<string, PrepareMail>>>;
-  /** Milliseconds between polls for mails that are due. */
+  /** Milliseconds between polls for emails that are due. */
   readonly intervalMs: number;
   readonly log: Log;
 }
@@ -49,12 +49,12 @@ const GIVE_UP_AFTER_MS = 5 * 86_400_000;
 const KEPT_DAYS = 30;
 
 /**
- * Starts the sender; it runs until `stop`. Without a transport, mails wait in the outbox. A failed attempt is repeated
+ * Starts the sender; it runs until `stop`. Without a transport, emails wait in the outbox. A failed attempt is repeated
  * after 10, 20, 40 … seconds, at most an hour. An email is given up when the server refuses it permanently, or when an
  * attempt other than the first fails more than five days after the email was queued.
  */
 export function startMailSender({ intervalMs, log, ...options }: MailSenderOptions): MailSender {
-  if (!options.transport) log.warn('neither SMTP_URL nor MAIL_DIRECTORY is set; mails wait');
+  if (!options.transport) log.warn('neither SMTP_URL nor MAIL_DIRECTORY is set; emails wait');
   const leases = openRowLeases<WaitingMail>(options.database, LEASED_MAILS, log);
   let sending: Promise<void> | undefined;
   const send = () => {
@@ -69,7 +69,7 @@ export function startMailSender({ intervalMs, log, ...options }: MailSenderOptio
       // The sender sends the emails of all accounts, so its connections must not count towards the share of the account
       // whose request wakes it.
       void runForAll(send).catch((error: unknown) =>
-        log.warn({ err: error }, 'sending mails, or deleting old ones, failed; the next poll retries'),
+        log.warn({ err: error }, 'sending emails, or deleting old emails, failed; the next poll tries again'),
       ),
     stop: async () => {
       await sweeper.stop();
@@ -115,7 +115,7 @@ async function attempt(
   try {
     expectLease();
     const translations = texts[mail.kind];
-    if (!translations) throw new Error(`no text is registered for mails of kind ${mail.kind}`);
+    if (!translations) throw new Error(`no text is registered for emails of kind ${mail.kind}`);
     const values = await (prepare[mail.kind]?.(mail) ?? mail.data);
     if (!values) return { kind: 'Obsolete' };
     expectLease();
@@ -149,7 +149,7 @@ function report(mail: WaitingMail, outcome: MailOutcome, isWritten: boolean, log
       { ...fields, outcome: outcome.kind },
       'the result of sending an email is dropped (lease lost or row deleted); an email that is still Waiting is sent again',
     );
-  else if (outcome.kind === 'Failed') log.error(fields, 'mail not sent; it will not be retried');
-  else if (outcome.kind === 'Waiting') log.warn(fields, 'mail not sent; it will be retried');
-  else log.info(fields, outcome.kind === 'Sent' ? 'mail sent' : 'mail is obsolete; it is not sent');
+  else if (outcome.kind === 'Failed') log.error(fields, 'email not sent; it will not be retried');
+  else if (outcome.kind === 'Waiting') log.warn(fields, 'email not sent; it will be retried');
+  else log.info(fields, outcome.kind === 'Sent' ? 'email sent' : 'the email is obsolete and is not sent');
 }

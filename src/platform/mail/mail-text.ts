@@ -1,4 +1,4 @@
-/** Types of mail texts, and the languages of emails. Features own their texts; mail-render.ts fills in the values. */
+/** Types of email texts, and the languages of emails. Features own their texts; mail-render.ts fills in the values. */
 
 export const MAIL_LANGUAGES = ['en', 'fr', 'nl', 'de'] as const;
 export type MailLanguage = (typeof MAIL_LANGUAGES)[number];

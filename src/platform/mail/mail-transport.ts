@@ -1,4 +1,4 @@
-/** Delivers mails to an SMTP server or, on a developer's machine, into a directory. */
+/** Delivers emails to an SMTP server or, on a developer's machine, into a directory. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import nodemailer from 'nodemailer';
@@ -32,7 +32,7 @@ export class MailRefusedError extends Error {
 export interface MailTransportOptions {
   /** URL of the mail server, smtp:// or smtps://, with credentials if the server needs them. */
   readonly smtpUrl: string | undefined;
-  /** Directory that mails are written to when there is no server. */
+  /** Directory to which emails are written when there is no server. */
   readonly directory: string | undefined;
   /** Address of the sender of the emails. */
   readonly from: string;
@@ -97,8 +97,8 @@ function toMessage(mail: OutgoingMail, from: string) {
   const domain = from.slice(from.lastIndexOf('@') + 1);
   return {
     from: mail.senderName ? { name: mail.senderName, address: from } : from,
-    // Passes the address as an object, because a string, which a manager may have typed, could be
-    // parsed as a list of recipients.
+    // Addresses are passed as objects: a manager may have typed them, and a string could be parsed as a list of
+    // recipients.
     to: { name: '', address: mail.to },
     ...(mail.replyTo && { replyTo: { name: '', address: mail.replyTo } }),
     subject: mail.subject,

@@ -6,9 +6,9 @@ import { type Database, withTransaction } from '../database/database.ts';
 import type { Metrics } from './metrics.ts';
 import { recent } from './recent.ts';
 
-/** A query with one row, and the gauges that show its columns. */
+/** A query that returns one row, and the gauges that report the columns of this row. */
 export interface BacklogQuery {
-  /** Returns one row with a numeric column per gauge. */
+  /** SQL that returns one row with a numeric column per gauge. */
   readonly sql: string;
   readonly gauges: readonly { readonly column: string; readonly name: string; readonly help: string }[];
 }

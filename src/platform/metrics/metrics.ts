@@ -108,8 +108,8 @@ function toConfiguration<Label extends string>({ name, help, labels = [] }: Metr
 }
 
 /**
- * Returns a function that creates the series of each set of labels once, by `begin`. `begin` starts the series at 0,
- * because Prometheus computes no rate when a series first appears with 1.
+ * Returns a function that returns the series of a set of labels. It calls `begin` once for each set. `begin` starts the
+ * series at 0, because Prometheus computes no rate when a series first appears with 1.
  */
 function remembered<Label extends string, Series>(begin: (labels: Values<Label>) => Series) {
   const known = new Map<string, Series>();

@@ -51,7 +51,7 @@ export function watchPools(metrics: Metrics, pools: Readonly<Record<string, Data
   );
 }
 
-/** Registers `tidemark_queue_jobs`, omitted while Redis is unavailable. */
+/** Registers the gauge `tidemark_queue_jobs`. While Redis is unavailable, the gauge has no values. */
 export function watchQueues(metrics: Metrics, queues: Readonly<Record<string, WakeQueue>>): void {
   const samples = Object.entries(queues).map(([queue, { count }]) => {
     const countNow = recent(count, LIMITS);
@@ -73,7 +73,11 @@ export const OUTBOX_BACKLOG: BacklogQuery = {
            coalesce((select extract(epoch from now() - created_date) from outbox_event order by id limit 1), 0)
              ::float8 as age`,
   gauges: [
-    { column: 'events', name: 'tidemark_outbox_events', help: 'Events not yet relayed, at most 100000.' },
+    {
+      column: 'events',
+      name: 'tidemark_outbox_events',
+      help: 'Number of events not yet relayed; the count stops at 100000.',
+    },
     {
       column: 'age',
       name: 'tidemark_outbox_age_seconds',
@@ -89,7 +93,7 @@ export const MAIL_BACKLOG: BacklogQuery = {
            (select count(*) from (select from mail where state = 'Waiting' and not_before_date <= now()
                                   limit ${MAX_COUNTED}) due)::int as due`,
   gauges: [
-    { column: 'waiting', name: 'tidemark_mails_waiting', help: 'Mails not yet sent, including delayed mails.' },
-    { column: 'due', name: 'tidemark_mails_due', help: 'Mails due to be sent now.' },
+    { column: 'waiting', name: 'tidemark_mails_waiting', help: 'Emails not yet sent, including delayed emails.' },
+    { column: 'due', name: 'tidemark_mails_due', help: 'Emails that are due to be sent now.' },
   ],
 };

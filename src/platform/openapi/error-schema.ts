@@ -13,11 +13,11 @@ export const problemSchema = z
     }),
     message: z.string(),
   })
-  .meta({ id: 'Problem', description: 'One problem of the request.' });
+  .meta({ id: 'Problem', description: 'One problem in the request.' });
 
 export const errorSchema = z
   .object({
-    code: z.enum(CODES).meta({ description: 'Stable code for programs.' }),
+    code: z.enum(CODES).meta({ description: 'Stable error code, for use by programs.' }),
     message: z.string().meta({ description: 'Explanation for people.' }),
     details: z.array(problemSchema).optional().meta({ description: 'The problems found, at most 100.' }),
     requestId: z.string().meta({ description: 'Same as the header `X-Request-Id`; quote it in support requests.' }),
@@ -42,8 +42,7 @@ export const ERROR_WORDS: Readonly<Record<ErrorCode, string>> = {
   unsupported_media_type: 'the media type or encoding of the body is not supported',
   rate_limited: 'too many requests, or too many at the same time; `Retry-After` tells when to continue',
   internal_error: 'the service failed',
-  queue_full:
-    'a queue of the service, or its memory for request bodies, is full; `Retry-After` tells when to try again',
+  queue_full: 'a queue of the service or the memory for request bodies is full; `Retry-After` tells when to try again',
   dependency_unavailable:
     'a dependency of the service is unavailable, or the service is busy; `Retry-After` tells when to try again',
 };

@@ -56,7 +56,7 @@ export interface Operation {
   readonly method: Method;
   /** Path pattern of the route, such as `/sites/:id`. */
   readonly path: string;
-  /** Operation id; stable, because generated clients use it as function name. */
+  /** Operation id. It must stay the same, because generated clients use it as the name of a function. */
   readonly operationId: string;
   readonly tag: string;
   readonly summary: string;
@@ -116,7 +116,7 @@ export const instantSchema = z.string().meta({ format: 'date-time', examples: ['
 
 /** Response header of operations whose requests contain dates (R-A11). */
 export const DATE_ZONES: Readonly<Record<string, string>> = {
-  'Time-Zone': 'Zones in which dates without a zone were read, separated by commas. Absent when every date had a zone.',
+  'Time-Zone': 'Zones, separated by commas, that applied to dates without a zone. Absent when every date had a zone.',
 };
 
 /**

@@ -57,7 +57,7 @@ export function shareConnections(pool: Database, { permits, permitsPerAccount }:
   const lend = async (holder: Holder): Promise<Connection> => {
     if (holder.held === 0) holder.permits.push(await semaphore.enter(holder.accountId));
     holder.held += 1;
-    // The last permit is kept while the request holds any connection.
+    // The request keeps at least one permit until it holds no connection.
     const end = (): void => {
       holder.held -= 1;
       if (holder.permits.length > holder.held) holder.permits.pop()?.();

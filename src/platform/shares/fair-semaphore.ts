@@ -58,7 +58,7 @@ export function openFairSemaphore<Key extends number | string = number>(
       const [next] = queue;
       if (!next || usedBy(accountId) >= permitsPerAccount) continue;
       queue.delete(next);
-      // Moves the account to the end of the rotation, or removes it.
+      // Moves the account to the end of the rotation while it has waiters; otherwise removes the account.
       queues.delete(accountId);
       if (queue.size > 0) queues.set(accountId, queue);
       take(accountId);

@@ -29,7 +29,7 @@ export interface Holding {
 
 export interface BudgetBound {
   readonly of: 'total' | 'account' | 'user';
-  /** Amount that counts towards this limit now: held in total, by the account or by the user, as `of` says. */
+  /** Amount held now: by all holdings for `total`, by the account for `account`, by the user for `user`. */
   readonly held: number;
 }
 

@@ -4,7 +4,10 @@
  */
 
 export interface PaceLimits {
-  /** Maximum time in which the client takes nothing. The rate is measured over periods of at least this length. */
+  /**
+   * Maximum time for which the client may leave the offered bytes unread. The rate is measured over periods of at least
+   * this length.
+   */
   readonly stallMs: number;
   readonly minBytesPerSec: number;
   /** Maximum lifetime of an answer, in milliseconds. */

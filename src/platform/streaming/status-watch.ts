@@ -22,7 +22,7 @@ export interface StatusWatchOptions<Status> {
   /** Route that reads the state without an event stream. The refusal of a further follower names this route. */
   readonly instead: string;
   readonly maxPerUser: number;
-  /** Maximum followers of all accounts together; one account may have at most half of them, rounded up. */
+  /** Maximum number of followers of all accounts together; one account may have at most half of it, rounded up. */
   readonly maxFollowers: number;
   readonly intervalMs: number;
   readonly log: Log;

@@ -1,8 +1,8 @@
 /**
- * Streams an answer while its rows are read (R-G4). The answer begins when its first chunk is ready or, with
- * `wholeBytes`, when more than that many bytes or all chunks are ready. A query that fails immediately therefore gets
- * an error answer. A later failure breaks the connection, so that a truncated answer never looks complete. The query
- * ends when the client disconnects or is too slow (R-A14).
+ * Streams an answer while its rows are read (R-G4). Without `wholeBytes`, the answer begins when its first chunk is
+ * ready. With `wholeBytes`, it begins when all chunks are ready or when the ready chunks exceed that size. When the
+ * query fails before the answer begins, the client gets an error answer. A later failure breaks the connection, so that
+ * a truncated answer never looks complete. The query ends when the client disconnects or is too slow (R-A14).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
@@ -56,7 +56,7 @@ export async function streamAnswer(
   // listener ends the generator of chunks.
   const { signal } = c.req.raw;
   signal.addEventListener('abort', end, { once: true });
-  // The event `abort` does not come when the client has already disconnected.
+  // The event `abort` is not fired when the client has already disconnected.
   if (signal.aborted) end();
   const { begun, isWhole } = await begin(pieces, wholeBytes);
   if (signal.aborted) end();
@@ -111,7 +111,7 @@ function toStream(
       try {
         const ready = begun.shift();
         const piece = ready ? { value: ready } : await pieces.next();
-        // Lets the event loop serve other requests between chunks: buffered rows would be written without a pause.
+        // Lets the event loop serve other requests between chunks. Otherwise, they would wait for all buffered rows.
         await nextTurn();
         if (isLeft) return;
         if (piece.done) {
@@ -134,8 +134,8 @@ function toStream(
 }
 
 /**
- * Destroys the connection. An error of the stream would make the HTTP server send the text of the error to the client
- * when nothing has been sent yet, and print it to standard error.
+ * Destroys the connection, because the HTTP server would handle an error of the stream badly. It would print the error
+ * to standard error and, when nothing has been sent yet, send the error text to the client.
  */
 function breakConnection(c: Context, controller?: ReadableStreamDefaultController): void {
   const { outgoing } = (c.env ?? {}) as Partial<HttpBindings>;

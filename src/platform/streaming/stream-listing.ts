@@ -1,8 +1,8 @@
 /**
  * Streams a listing of any length with bounded memory, from one snapshot. Reads the keys and sizes of the rows first,
- * then the rows in batches of limited size: rows have 100 bytes to a megabyte (scripts, form values), so a limit on
- * their number would not limit memory. A streamed listing uses the account's share of the read connections. The
- * streamed answers of an account take turns, so that only one of them reads a batch at a time (R-A14).
+ * then the rows in batches of limited size. A row can take from 100 bytes to a megabyte (scripts, form values), so a
+ * limit on the number of rows would not limit memory. A streamed listing uses the account's share of the read
+ * connections. The streamed answers of an account take turns, so that only one of them reads a batch at a time (R-A14).
  */
 import type { Context } from 'hono';
 import { type Queryable, type SnapshotSource, streamInSnapshot, type Transaction } from '../database/database.ts';
@@ -36,8 +36,8 @@ const MAX_BATCH_ROWS = 200;
 const MAX_BATCH_BYTES = 1 << 20;
 
 /**
- * One permit per account, held while a batch is read. A client that stalls holds no permit; the account's share of
- * connections limits the number of its listings.
+ * One permit per account, held while a batch is read. A listing whose client stalls holds no permit. The number of
+ * listings that an account has at a time is limited by the account's share of the connections.
  */
 const turns = openFairSemaphore({
   resource: 'listings that read at the same time',

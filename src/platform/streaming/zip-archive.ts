@@ -147,7 +147,7 @@ async function refusing<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** Wraps an error of reading a stored part: such an error does not mean that the file is damaged. */
+/** Wraps an error that occurred while a stored part was read. Such an error does not mean that the file is damaged. */
 class ReadFailure extends Error {}
 
 /** @param place prefix of the reason that names the broken part of the workbook, such as `xl/styles.xml: `. */

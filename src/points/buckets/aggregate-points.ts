@@ -80,8 +80,9 @@ async function* aggregateChosen(
  * writes that the selection may include (R-F5).
  * @param signal ends the read and its statement.
  * @param noteCuts receives the history cuts and rollups that concern the read (R-F9).
- * @throws as `aggregatePoints`; {DomainError} dependency_unavailable when one of these writes stays open for too long;
- * the reason of `signal`.
+ * @throws the same errors as `aggregatePoints`.
+ * @throws {DomainError} dependency_unavailable when one of these writes stays open for too long.
+ * @throws the reason of `signal` when it is aborted.
  */
 export async function* streamAggregates(
   source: SnapshotSource,
@@ -105,7 +106,7 @@ export async function* streamAggregates(
  * Counts the buckets of all variables of a selection, ignoring its paging (R-G1). Filled buckets are counted in this
  * process, which yields to the event loop between chunks.
  * @param signal ends the count of filled buckets: the function then throws the reason of the signal.
- * @throws {DomainError} invalid_input as `aggregatePoints`.
+ * @throws {DomainError} invalid_input in the same cases as `aggregatePoints`.
  */
 export async function countBuckets(
   transaction: Transaction,
@@ -140,7 +141,7 @@ async function countFound(transaction: Transaction, selection: PointSelection, b
   return count;
 }
 
-/** @returns the variables whose rollups the read includes. */
+/** @returns the variables for which the read combines rollups with raw points. */
 async function findRollups(transaction: Transaction, selection: PointSelection): Promise<ReadonlySet<number>> {
   return isAnsweredByRollups(selection)
     ? answeredByRollups(selection, await findRolledUp(transaction, selection))
@@ -221,7 +222,7 @@ function nameVariables(ids: readonly number[]): string {
   return ids.length <= MAX_NAMED ? `one of the variables ${ids.join(', ')}` : `one of ${ids.length} variables`;
 }
 
-/** Returns the function that converts the bucket starts of the database to instants. */
+/** Returns the function that turns bucket starts, as read from the database, into instants. */
 function instantsOf(
   { fromMicros }: PointSelection,
   { bucket, startOfDay }: Buckets,

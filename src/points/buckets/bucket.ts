@@ -1,4 +1,4 @@
-/** Types of aggregates by civil buckets (R-G1). */
+/** TypeScript types for aggregating points in buckets of civil time (R-G1). */
 import type { Micros } from '../point.ts';
 
 /** Granularity of buckets; `all` is a single bucket of the whole period. */
@@ -38,6 +38,6 @@ export interface AggregateChunk {
   readonly aggregate: AggregateFunction;
   /** First instant of each bucket, in microseconds; for `all` in a period without a start, the first point's date. */
   readonly dates: Float64Array;
-  /** Value of each bucket; NaN when there is none: a single point has no sample variance, for example. */
+  /** Value of each bucket; NaN for a bucket without a value, for example the sample variance of a single point. */
   readonly values: Float64Array;
 }

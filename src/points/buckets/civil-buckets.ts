@@ -21,7 +21,7 @@ const DAYS_AFTER_MONDAY = 3;
 /**
  * Creates functions for the bucket starts of a zone (R-G1).
  * @param timeZoneId IANA zone.
- * @param startOfDay returns the first instant of a civil date, which is given as its local midnight.
+ * @param startOfDay takes the local midnight of a civil date, and returns the first instant of that date in the zone.
  * @returns functions that find bucket starts, in microseconds since 1970-01-01 UTC.
  */
 export function civilBuckets(

@@ -8,7 +8,9 @@ import type { Micros } from '../point.ts';
 import { instantLiteral, intervalLiteral } from '../read/sql-literal.ts';
 import type { OffsetSpan } from './zone-offsets.ts';
 
-/** @param instant SQL expression of an instant. @returns SQL expression of the zone's offset from UTC at that instant. */
+/**
+ * @param instant SQL expression of an instant. @returns SQL expression of the zone's offset from UTC at that instant.
+ */
 export function offsetAtInstant(instant: string, spans: readonly OffsetSpan[]): string {
   return search(
     instant,
@@ -18,8 +20,9 @@ export function offsetAtInstant(instant: string, spans: readonly OffsetSpan[]): 
 }
 
 /**
- * Converts a local time to an instant (R-D4): a repeated local time is the later instant, and a skipped local time
- * moves forward by the gap. So each offset applies from the local time that the clock shows when the offset begins.
+ * Converts a local time to an instant (R-D4). A local time that occurs twice becomes the later instant; a skipped local
+ * time moves forward by the length of the gap. Both follow from one rule: each offset applies from the local time that
+ * the clock shows just after the change to this offset.
  *
  * @param local SQL expression of a timestamp without a zone.
  * @returns SQL expression of the instant.

@@ -22,7 +22,7 @@ export interface FilledBucket extends FoundBucket {
   readonly isGap: boolean;
 }
 
-/** Functions from one bucket start to the next and the previous. */
+/** Functions that turn the start of a bucket into the start of the next bucket or of the previous one. */
 export interface BucketSteps {
   readonly next: (start: Micros) => Micros;
   readonly previous: (start: Micros) => Micros;
@@ -39,9 +39,9 @@ export interface FillOptions {
 }
 
 export interface Filler {
-  /** Yields the filled gap before the bucket, then the bucket. Yields nothing for a bucket that is itself a gap. */
+  /** Yields buckets that fill the gap before the bucket, then the bucket. Yields nothing for a bucket that is a gap. */
   push(found: FoundBucket): Generator<FilledBucket>;
-  /** Yields the filled gap after the last bucket. */
+  /** Yields buckets that fill the gap between the last bucket given to `push` and the end of the period. */
   finish(): Generator<FilledBucket>;
 }
 

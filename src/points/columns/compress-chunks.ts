@@ -26,8 +26,8 @@ export interface ColumnSettings {
 /** Seconds after which uncompressed rows of a compressed chunk are compressed even while writes continue. */
 const MAX_ROWS_SEC = 480;
 /**
- * Maximum wait for a lock, because reads and writes queue behind the waiting compression. It is shorter than
- * `deadlock_timeout` (1 s), so in a deadlock the compression gives up before PostgreSQL ends a write.
+ * Maximum wait for a lock. It is short, because reads and writes queue behind a compression that waits. It is shorter
+ * than `deadlock_timeout` (1 s), so in a deadlock the compression gives up before PostgreSQL ends a write.
  */
 const LOCK_TIMEOUT_MS = 200;
 const COMPRESS_TIMEOUT_MS = 600_000;
@@ -104,8 +104,8 @@ export async function compressChunks(
 }
 
 /**
- * Compresses a chunk, or the uncompressed rows of a compressed chunk. Writes to this chunk wait until the commit. Reads,
- * and writes to other chunks, wait only from the locking of `point_gate` to the commit.
+ * Compresses a chunk, or the uncompressed rows of a compressed chunk. Writes to this chunk wait until the commit.
+ * Reads, and writes to other chunks, wait only from the locking of `point_gate` to the commit.
  * @param name quoted name of the chunk's table.
  * @returns false when the chunk is in use or its compression takes too long; nothing has changed then.
  * @throws {DatabaseError} for any other failure.

@@ -1,4 +1,4 @@
-/** Shows the disk space of stored points as a table of text and as metrics. */
+/** Shows the disk space of stored points as a plain-text table and as metrics. */
 import type { Database } from '../../platform/database/database.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import { measureStorage, type StoredPoints } from './measure-storage.ts';

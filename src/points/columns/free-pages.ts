@@ -14,8 +14,8 @@ const LIMIT = `set lock_timeout = '200ms'`;
 const RESET_LIMIT = 'reset lock_timeout';
 
 /**
- * A table with the compressed data of a chunk is rewritten only up to this size. Rewriting removes its free space map
- * and its visibility map. In a larger table, these maps take less than 0.4 bytes per point.
+ * Maximum size at which the table with the compressed data of a chunk is rewritten. Rewriting removes its free space
+ * map and its visibility map. In a larger table, these maps take less than 0.4 bytes per point.
  */
 const SMALL_BYTES = 4 * 2 ** 20;
 

@@ -61,7 +61,8 @@ async function measureChunk(transaction: Transaction, chunk: Chunk): Promise<rea
   const name = await findColumnsTable(transaction, chunk.name);
   if (name === undefined) return parts;
   const inColumns = `select variable_id, sum(_ts_meta_count) as points from ${name} group by variable_id`;
-  // When all rows of a chunk are compressed, the disk space of its own table and indexes is added to the compressed form.
+  // When every row of a chunk is compressed, the disk space of the chunk's row table and its indexes counts as part of
+  // the compressed form.
   const names = parts.length === 0 ? [name, chunk.name] : [name];
   return [...parts, ...(await measurePart(transaction, chunk, 'columns', names, inColumns))];
 }

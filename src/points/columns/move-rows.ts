@@ -1,7 +1,8 @@
 /**
  * Moves the rows of the last pages of a chunk into free space of earlier pages, so that vacuum can return the last
- * pages to the file system. A revision of a whole chunk leaves such space, because vacuum truncates only free pages at
- * the end. An UPDATE could leave a row on its page, and VACUUM FULL would block reads for its whole duration.
+ * pages to the file system. A revision of a whole chunk leaves free space in the earlier pages, which vacuum alone does
+ * not return, because it truncates only free pages at the end. UPDATE is no way to move rows, because it could write
+ * the new row to the same page. VACUUM FULL would block reads for its whole duration.
  */
 import { type Connection, inTransaction } from '../../platform/database/database.ts';
 
@@ -12,7 +13,7 @@ import { type Connection, inTransaction } from '../../platform/database/database
 const ROWS_OF_PAGE = 120;
 /** Pages per step. Writers of the chunk wait during a step (some tens of milliseconds); readers do not wait. */
 const PAGES_OF_STEP = 100;
-/** Rows are moved when the table has more than this multiple of the pages it needs, plus one page. */
+/** Rows are moved when the table has more than `needed * WORTHWHILE + 1` pages; `needed`: the pages that it needs. */
 const WORTHWHILE = 1.2;
 /** Maximum number of rounds. A round may insert rows into free space of the last pages, so one may not suffice. */
 const MAX_ROUNDS = 3;

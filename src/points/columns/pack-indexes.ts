@@ -53,9 +53,12 @@ interface DueChunk {
 }
 
 export interface PackSettings {
-  /** Seconds without writes after which a chunk with enough changes is due, unless TimescaleDB can compress it. */
+  /**
+   * Seconds without writes after which a chunk with enough changes is due for packing, unless TimescaleDB can compress
+   * the chunk.
+   */
   readonly quietSec: number;
-  /** Seconds without writes after which a rewritten chunk is due. */
+  /** Seconds without writes after which a rewritten chunk is due for packing. */
   readonly rewrittenQuietSec: number;
 }
 

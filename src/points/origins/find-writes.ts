@@ -15,8 +15,9 @@ export interface FoundWrite {
   readonly positions: readonly Positions[];
 }
 
-// The lower bound of `version_timestamp` limits the scan of the index. It excludes no write that is sought: the rows of
-// a date in one write are microseconds apart, so `last_version_timestamp` is close to `version_timestamp`.
+// The lower bound of `version_timestamp` limits the scan of the index. It never excludes the write that is looked for,
+// because the first and last VersionTimestamp of a write are close together: when a write has several rows for a date,
+// their VersionTimestamps are one microsecond apart.
 export const FIND_WRITES = `
   select (extract(epoch from asked.at) * 1000000)::int8 as "atMicros", file_id as "fileId", operation_ids as "operationIds",
          reading_counts as "readingCounts", variables

@@ -1,7 +1,7 @@
 /**
  * Records the pushes or the file that a write came from: one row of `write_origin` for each `WriteStamp` of the write,
- * usually one. Points need no column for their origin: VersionTimestamp and variable identify the write. Calculation runs
- * have no row here: the record of a run contains the first and the last VersionTimestamp that it stored.
+ * usually one. Points need no column for their origin: VersionTimestamp and variable identify the write. Calculation
+ * runs have no row here: the record of a run contains the first and the last VersionTimestamp that it stored.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { Micros } from '../point.ts';
@@ -20,14 +20,14 @@ const micros = (name: string) => `timestamptz 'epoch' + ${name} * interval '1 mi
 
 /** Columns of a stamp, in the order of `stampValues`. */
 export const STAMP_COLUMNS = 'version_timestamp, last_version_timestamp, variables';
-/** SQL of one row of `STAMP_COLUMNS` per stamp; `stampValues` returns its parameters $1 to $3. */
+/** SQL that returns `STAMP_COLUMNS`, one row per stamp. `stampValues` returns the parameters $1 to $3 of this SQL. */
 export const STAMPS = `(
   select ${micros('from_micros')} as version_timestamp, ${micros('to_micros')} as last_version_timestamp, variables
   from unnest($1::int8[], $2::int8[], $3::bytea[]) given (from_micros, to_micros, variables)) stamp`;
 
 /**
  * Returns the parameters of `STAMPS`.
- * @param runs encodes the variables of a stamp.
+ * @param runs function that encodes the variable ids of a stamp.
  */
 function stampValues(stamps: readonly WriteStamp[], runs: (stamp: WriteStamp) => Buffer): readonly unknown[] {
   return [stamps.map(({ fromMicros }) => fromMicros), stamps.map(({ toMicros }) => toMicros), stamps.map(runs)];

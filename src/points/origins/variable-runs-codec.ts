@@ -5,7 +5,7 @@
  */
 import { TUPLE_BYTES, variableIdOf } from '../copy-codec.ts';
 
-/** Id in place of an excluded variable, so that the positions of other readings do not change. */
+/** Replaces the id of an excluded variable. Its readings still count, so other readings keep their positions. */
 const LEFT_OUT = 0;
 
 /** Consecutive readings of a write: positions from `start` to `end`, which is exclusive. */

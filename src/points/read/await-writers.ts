@@ -28,7 +28,7 @@ const WRITERS_AMONG = `${WRITERS} and virtualtransaction = any($2::text[])`;
  * Waits for the writes that can still change the points of an as-of selection (R-F5). Returns immediately for any other
  * selection, and for an instant more than a minute in the future.
  * @param queryable must not be the transaction of the reader's snapshot.
- * @throws as `awaitWriters`.
+ * @throws the same errors as `awaitWriters`.
  */
 export async function awaitWritersOf(
   queryable: Queryable,
@@ -45,8 +45,9 @@ export async function awaitWritersOf(
 }
 
 /**
- * Waits for all open writes of an account that began in the second of `asOfMicros` or earlier (R-F5). Does not wait for
- * writes that begin during this call, because their VersionTimestamps are later than the start of the call.
+ * Waits for all open writes of an account that began before the end of the clock second that contains `asOfMicros`
+ * (R-F5). Does not wait for writes that begin during this call, because their VersionTimestamps are later than the
+ * start of the call.
  * @param queryable must not be the transaction of the reader's snapshot: only a snapshot taken after this call sees the
  * writes.
  * @throws {DomainError} dependency_unavailable when such a write stays open for longer than `waitMs`.

@@ -15,9 +15,9 @@ export const BLOCK_ROWS = 10_000;
 const FIRST_BLOCK_ROWS = 250;
 
 /**
- * The message of the first row contains the signature and flags of COPY BINARY between its head and its row. Skipping
- * this many bytes at the start of the stream leaves HEAD_BYTES bytes before the first row, as before every other row.
- * The bytes left before the first row are not its head. That is harmless, because heads are never decoded.
+ * Length of the signature and flags of COPY BINARY. The first message of the stream contains them between its head and
+ * its row. Skipping this many bytes at the start of the stream leaves HEAD_BYTES bytes before the first row, as before
+ * every other row. The bytes left are the end of the flags, not a head. That is harmless: heads are never decoded.
  */
 const SIGNATURE_BYTES = 19;
 /** Bytes of the last message: a head, and -1 as the number of columns. */

@@ -13,7 +13,7 @@ export interface PointNotificationOptions {
 }
 
 export interface PointPublisher {
-  /** Consumer of the outbox relay: publishes the variables of the writes after the relay has committed. */
+  /** Consumer of the outbox relay: after the relay has committed, publishes the ids of the written variables. */
   readonly consume: EventConsumer;
   close(): void;
 }
@@ -22,13 +22,13 @@ export interface PointSubscriber {
   close(): void;
 }
 
-// Maximum ids in a message. With more ids, the publisher sends an empty message, which means that any variable may have
-// been written: polling all variables is cheaper than a longer message.
+// Maximum number of ids in a message. With more ids, the publisher sends an empty message, which means that any
+// variable may have been written: polling all variables is cheaper than a longer message.
 const MAX_IDS = 20_000;
 
 const channelOf = ({ prefix }: PointNotificationOptions): string => `${prefix}:points`;
 
-/** Opens the publisher. Errors of Redis are logged, and do not fail the relay. */
+/** Opens the publisher. Redis errors are logged, and do not make the relay fail. */
 export function openPointPublisher(options: PointNotificationOptions): PointPublisher {
   const { redisUrl, log } = options;
   const redis = openRedis({ redisUrl, use: 'command', purpose: 'written points, sent', log });

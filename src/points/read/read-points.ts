@@ -1,7 +1,7 @@
 /**
- * Reads points that are not aggregated, for REST, gRPC and the inputs of calculations. Streams the points of one
- * variable after another, in the order of the selection, as columnar chunks from one snapshot. So memory does not grow
- * with the answer.
+ * Reads points that are not aggregated, for REST, gRPC and the inputs of calculations. Streams the points as columnar
+ * chunks from one snapshot, one variable after the other, in the order of the selection. So the memory that a read
+ * needs does not depend on the size of the answer.
  */
 import {
   type OpenedRows,
@@ -102,8 +102,8 @@ async function* readChosen<Chunk>(
  * may include have ended, unless the as-of instant is more than a minute in the future (R-F5).
  * @param signal ends the read and its statement.
  * @param noteCuts receives the history cuts and rollups that concern the read (R-F9).
- * @throws as `readPoints`; {DomainError} dependency_unavailable when one of these writes stays open for too long; the
- * reason of `signal`.
+ * @throws as `readPoints`; {DomainError} dependency_unavailable when a write that it waits for stays open for too long;
+ * the reason of `signal`.
  */
 export function streamPoints(
   source: SnapshotSource,
@@ -115,8 +115,8 @@ export function streamPoints(
 }
 
 /**
- * Like `streamPoints`, but without VersionTimestamps and labels. The database takes two thirds of the time of
- * `streamPoints`.
+ * Like `streamPoints`, but without VersionTimestamps and labels. The database needs two thirds of the time that it
+ * needs for `streamPoints`.
  * @throws as `streamPoints`.
  */
 export function streamValues(

@@ -7,7 +7,7 @@ import type { LinearScale } from '../point.ts';
 /** Values of a variable that are converted in place. */
 export interface ScaledValues {
   readonly variableId: number;
-  /** Dates of the points, or starts of the buckets, in microseconds since 1970; has the length of `values`. */
+  /** Dates of the points, or starts of the buckets, in microseconds since 1970. The array is as long as `values`. */
   readonly dates: Float64Array;
   readonly values: Float64Array;
 }
@@ -31,7 +31,7 @@ export function unscaledFunction(aggregate: AggregateFunction, scale: LinearScal
 
 /**
  * Converts aggregates of stored values to aggregates of converted values, in place (R-C8).
- * @param points number of points in each bucket; has the length of `scaled.values`.
+ * @param points number of points in each bucket; the array is as long as `scaled.values`.
  * @throws {DomainError} invalid_input when a result exceeds the range of a double.
  */
 export function scaleAggregates(

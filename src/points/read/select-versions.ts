@@ -108,10 +108,10 @@ function mergeTables({ current, superseded, ordered, columns }: Merging): string
 }
 
 /**
- * Limits history to the span from the first to the last date whose current version does not meet `narrowing`. Outside
- * this span the current version is the result, because it is the newest version of its date. Most past states differ
- * from the latest state only in a part of the period. The limit is not used for a page, such as the last point of many
- * variables, because the two extra queries would cost more than they save.
+ * Limits the rows of history to the span from the first to the last date whose current version does not meet
+ * `narrowing`. Outside this span the current version is the result, because it is the newest version of its date. Most
+ * past states differ from the latest state only in a part of the period. A read with a maximum number of rows, such as
+ * a read of the last point, does not use this condition: the two extra queries would cost more than they save.
  */
 function whereCurrentFails(period: readonly string[], narrowing: readonly string[]): string {
   const failing = `from point where ${period.join(' and ')} and not (${narrowing.join(' and ')})`;
@@ -130,8 +130,8 @@ const DAY: Micros = 86_400_000_000;
 const MOST_DAYS_OF_MONTH = 31;
 
 /**
- * @returns SQL for the latest VersionTimestamp that a horizon allows: months and days are subtracted from the date on
- * the calendar, the rest on the clock.
+ * @returns SQL for the latest VersionTimestamp that a horizon allows. It subtracts the months and days of the horizon
+ * from the local date (calendar time), then the rest of the horizon from the instant (elapsed time).
  * @throws {Error} when the selection has no horizon.
  */
 export function horizonBefore({ version: { horizon }, fromMicros, toMicros }: PointSelection): string {

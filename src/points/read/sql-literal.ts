@@ -8,7 +8,7 @@ import type { Micros } from '../point.ts';
 /** Writes an integer as an SQL literal. @throws {Error} unless the value is a safe integer. */
 export function integerLiteral(value: number): string {
   if (!Number.isSafeInteger(value)) throw new Error(`an SQL literal must be a safe integer, got ${value}`);
-  // A negative number gets parentheses, because a minus before its own minus would make `--`, which begins a comment.
+  // A negative number gets parentheses: after a minus operator, `-1` would give `--1`, and `--` begins a comment.
   return value < 0 ? `(${value})` : String(value);
 }
 

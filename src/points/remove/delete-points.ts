@@ -65,8 +65,8 @@ export const DELETE_ROLLUPS = `
   ${ROLLUP_RANGES} from removed group by variable_id`;
 
 // A removal that includes the last date lowers the high-water mark, so that writes after the mark are appends again.
-// When the period of such a removal has no start, the removal also resets what `series` stores about versions, the
-// history cut (history-cuts.ts) and rollups.
+// When the period of such a removal has no start, no date is left: the removal then also resets the columns of `series`
+// that describe versions, rollups and the history cut (history-cuts.ts).
 // VersionTimestamps continue after the last assigned VersionTimestamp (R-F1).
 const SAVE_REMOVAL = `
   update series
@@ -167,8 +167,8 @@ function spanOfRemoval({ fromMicros = -Infinity, toMicros = Infinity, isToInclud
 }
 
 /**
- * Returns the parameters of a statement on one chunk. The parameters limit the period to the chunk, because a statement
- * on a compressed chunk runs on the whole hypertable.
+ * Returns the parameters of a statement for one chunk. The parameters limit the period to the dates of the chunk,
+ * because the statement for a compressed chunk names the hypertable, which contains all chunks.
  */
 function valuesOf(removal: Removal, chunk: Chunk): unknown[] {
   const { fromMicros, toMicros } = spanOfRemoval(removal);

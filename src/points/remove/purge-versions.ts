@@ -13,8 +13,8 @@ import { withNestedLoops } from '../write/supersede-stored.ts';
 import type { Series } from '../write/survey-rows-rules.ts';
 import { attemptPurge, type PurgeTurn } from './attempt-purge.ts';
 
-// Tagged and untagged versions are counted separately, from the newest. The current version, which is in `point`, counts
-// as the newest of its kind (tagged or untagged).
+// Tagged and untagged versions are counted separately, from the newest. The current version, which is in `point`,
+// counts as the newest of its kind (tagged or untagged).
 /**
  * @returns the statement that deletes the surplus versions of a variable from one chunk of history. The result is the
  * number of deleted versions, and the first instant from which past states of the variable remain complete for the
@@ -119,10 +119,10 @@ export async function requestVersionPurge(
 }
 
 /**
- * Purges the versions of the next queued variable in one transaction (R-F7).
+ * Deletes the surplus versions of the next queued variable in one transaction (R-F7).
  * @param last the result of the previous call; undefined means to begin with the first account.
  * @returns the turn for the next call; undefined when no variable is due.
- * @throws the error of the purge, which will be retried.
+ * @throws the error of a failed purge; a later call retries the purge.
  */
 export function purgeRequestedVersions(database: Database, last?: PurgeTurn): Promise<PurgeTurn | undefined> {
   return attemptPurge(database, 'version_purge', last, async (transaction, variableId) => {

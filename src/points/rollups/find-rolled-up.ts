@@ -1,7 +1,7 @@
 /**
  * Finds, among the variables of a read, those whose early points have been rolled up (retention). Reads of dates before
- * `rawFromMicros` return only the points that are still stored. Aggregates include the rollups, unless the read is by
- * VersionTag or tags, or of every version.
+ * `rawFromMicros` return only the points that are still stored. Aggregates include the rollups, unless the read selects
+ * points by VersionTag or tags, or asks for every version.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Micros, PointSelection } from '../point.ts';

@@ -23,8 +23,8 @@ export interface Rollup {
   /** IANA zone whose civil time delimits the rollups. */
   readonly timeZoneId: string;
   /**
-   * A step is postponed when one of its points was written less than this many seconds ago, because the rest of an old
-   * history may still arrive. Default: 0.
+   * A step is postponed when one of its points was written less than this many seconds ago: a client may be sending old
+   * points in several parts, and the next part may still arrive. Default: 0.
    */
   readonly settleSec?: number;
 }
@@ -40,7 +40,7 @@ export interface RolledUp {
   readonly isDone: boolean;
 }
 
-/** Maximum points of a step, which limits how long writers of the variable wait. */
+/** Maximum number of points that one step rolls up. This limits how long writers of the variable wait. */
 const MAX_POINTS = 100_000;
 
 const FIND_FIRST = `
@@ -66,8 +66,8 @@ const SAVE_END = `
   where variable_id = $1`;
 
 /**
- * Rolls up the next points of a variable. Call it again until `isDone`, which is also true when the next points include
- * recent points (`settleSec`).
+ * Rolls up the next points of a variable in one step. Call it again until it returns `isDone`. `isDone` is also true
+ * when the step is postponed because one of its points was written too recently (`settleSec`).
  * @throws {Error} when the numbers of rolled-up and deleted points differ; the transaction must be rolled back.
  */
 export async function rollUpPoints(transaction: Transaction, rollup: Rollup): Promise<RolledUp> {

@@ -29,8 +29,8 @@ export function isAnsweredByRollups({ version: { versionTags, tags, isEvery } }:
 
 /**
  * Builds the subquery of the parts of one variable: a row for each raw point and for each rollup. The date of a rollup
- * is the date of its first point, and must be in the period. A read of a past state includes a rollup when all
- * points of the rollup were stored at that time (R-F5).
+ * is the date of its first point, and must be in the period. A read of a past state includes a rollup when all points
+ * of the rollup had been written by the instant of that state (R-F5).
  *
  * @param versions subquery of the raw points with `date` and `value`.
  * @param variable SQL expression of the variable's id.

@@ -9,9 +9,9 @@ import type { Series } from './survey-rows-rules.ts';
 
 /**
  * @returns the statement that inserts the missing rows of `series`. A writer inserts rows before it locks rows, and
- * does both in ascending order of ids. So when writer A waits for a row that writer B inserted, A holds no row that B
- * needs, and the writers cannot deadlock.
- * @param ids SQL of type int[].
+ * does both in ascending order of ids. This prevents deadlocks: while writer A waits for a row that writer B inserted,
+ * A holds no row that B needs.
+ * @param ids SQL expression for the ids of the variables, of type int[].
  */
 export const addSeries = (ids: string) => `
   insert into series (variable_id)
@@ -22,7 +22,7 @@ export const addSeries = (ids: string) => `
 
 /**
  * @returns the statement that locks and reads rows of `series`.
- * @param ids SQL of type int[].
+ * @param ids SQL expression for the ids of the variables, of type int[].
  */
 export const lockRows = (ids: string) => `
   select variable_id as "variableId", has_history as "hasHistory", last_version_tag_id as "lastVersionTagId",
@@ -36,7 +36,7 @@ export const lockRows = (ids: string) => `
 /**
  * @returns the statement that finds the settings of variables. It runs after `lockRows`, so it sees every change and
  * deletion that was committed before the rows were locked.
- * @param ids SQL of type int[].
+ * @param ids SQL expression for the ids of the variables, of type int[].
  */
 export const findSettings = (ids: string) => `
   select variable_id as "variableId", account_id as "accountId", is_versioned as "isVersioned",

@@ -16,7 +16,8 @@ import { withSideConnection } from './prepare-chunks.ts';
  * @param stored chunks as `findChunks` returned them after `point_gate` was locked.
  * @param tables hypertables that receive rows.
  * @param isShort true when the transaction ends within milliseconds.
- * @returns `stored` with `isOpen` set for all chunks of `tables`, so that `insertTargetOf` returns their own tables.
+ * @returns `stored` with `isOpen` set for all chunks of `tables`. For such a chunk, `insertTargetOf` returns the table
+ * of the chunk instead of the hypertable.
  */
 export async function openChunks(
   transaction: Transaction,
@@ -32,7 +33,7 @@ export async function openChunks(
 
 /**
  * Marks chunks as partial. The mark is in a row of TimescaleDB's catalogue, so other writers that set the same mark
- * wait until the transaction ends. A long write therefore sets the mark on another connection, which takes additional
+ * wait until the transaction ends. A long write therefore sets the mark on another connection, at the cost of more
  * commits. A short write sets the mark in its own transaction; a long write does so only if the other connection fails.
  */
 async function markPartial(transaction: Transaction, chunks: readonly Chunk[], isShort: boolean): Promise<void> {

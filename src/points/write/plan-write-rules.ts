@@ -1,8 +1,8 @@
 /**
- * Plans a write without running statements. COPY writes new rows into `point`. Dates up to the high-water mark of a
+ * Plans a write; runs no SQL statement itself. COPY writes new rows into `point`. Dates up to the high-water mark of a
  * variable may be stored already; the plan lists these dates as runs of equal steps (stored-runs-rules.ts), and the
  * stored rows of these dates are superseded before COPY. When the dates of a variable do not strictly ascend,
- * settle-rows-rules.ts first resolves the rows of this variable into one current row per date, and earlier versions.
+ * settle-rows-rules.ts first selects one current row per date, and the earlier versions if the variable is versioned.
  * The rows of all other variables are written in the order of the batches.
  */
 
@@ -23,7 +23,7 @@ import { type Series, surveyRows, type VariableSurvey } from './survey-rows-rule
 
 /** Result of a write for one variable: the written range and the new write state of the variable. */
 export interface WrittenSeries extends WrittenRange {
-  /** VersionTimestamp of the first stored row of every date; each further stored row has the next microsecond. */
+  /** VersionTimestamp of the first row stored for each date. Each further row of a date is one microsecond later. */
   readonly firstVersionTimestamp: Micros;
   readonly lastVersionTimestamp: Micros;
   readonly hasHistory: boolean;
@@ -106,7 +106,7 @@ export function planWrite(batches: readonly Buffer[], series: ReadonlyMap<number
 
 const isFilled = (tuples: Buffer) => tuples.length > 0;
 
-/** Finds runs of the dates that may be stored already, for variables whose dates strictly ascend. */
+/** For variables whose dates strictly ascend: groups the dates that may be stored already into runs of equal steps. */
 function findRuns(
   batches: readonly Buffer[],
   variables: ReadonlyMap<number, VariableSurvey>,

@@ -52,7 +52,7 @@ export async function prepareChunks(
   for (const chunk of unseen) seenChunks.add(nameOf(chunk));
 }
 
-/** @returns the first date of every missing chunk and of every gap between chunks of other lengths. */
+/** @returns the first date of each missing chunk, and of each gap that existing chunks of other lengths leave. */
 async function findMissing(
   transaction: Transaction,
   table: PointTable,
@@ -105,8 +105,8 @@ async function makeChunk(client: pg.Client, table: PointTable, dateMicros: Micro
   const isLong = lengthMicros !== CHUNK_MICROS;
   await client.query('begin');
   if (isLong) {
-    // No other session can create a chunk of this table while the length is changed: TimescaleDB takes the same lock
-    // when it creates a chunk.
+    // While the chunk length of this table is changed, no other session can create a chunk of it: TimescaleDB takes the
+    // same lock when it creates a chunk.
     await client.query(`lock table ${table} in share update exclusive mode`);
     await client.query(SET_LENGTH, [table, lengthMicros]);
   }

@@ -24,8 +24,9 @@ export async function recordRewrites(transaction: Transaction, written: readonly
   ]);
 }
 
-// Keeps the records of the last hour. For each variable, merges older records by day, and records older than 32 days
-// into one. A merged record covers a wider period, so followers read more points than necessary, but miss no point.
+// Keeps the records of the last hour. For each variable, merges the older records of each day into one record, and all
+// records older than 32 days into one. A merged record covers a wider period, so followers read more points than
+// necessary, but miss no point.
 const JOIN = `
   with aged as (
     select variable_id, version_timestamp,

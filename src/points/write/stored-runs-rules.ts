@@ -1,7 +1,7 @@
 /**
- * Compresses dates into runs of first date, last date and step. A million quarter-hourly dates of a thousand variables
- * become about a thousand runs; the database finds each run by one range of an index. Dates without a regular step
- * become runs of one or two dates. Each run lies in one chunk, and runs are grouped by chunk.
+ * Compresses dates into runs. A run is described by its first date, last date and step. A million quarter-hourly dates
+ * of a thousand variables become about a thousand runs; the database finds each run by one range of an index. Dates
+ * without a regular step become runs of one or two dates. Each run lies in one chunk, and runs are grouped by chunk.
  */
 
 import type { Micros } from '../point.ts';
@@ -21,7 +21,7 @@ export interface Runs {
   readonly toMicros: Micros[];
   /** Distance between consecutive dates of the run, positive; 1 for a run of one date. */
   readonly stepMicros: Micros[];
-  /** VersionTag id written at every date of the run; 0 when none. */
+  /** VersionTag id that the write gives to the version at every date of the run; 0 for no VersionTag. */
   readonly versionTagIds: number[];
   /** Maximum versions kept per date, for tagged and untagged versions separately. */
   readonly versionLimits: number[];
@@ -29,18 +29,18 @@ export interface Runs {
 
 /** The runs of one chunk, by set. The set decides what happens to the stored rows; a run can be in several sets. */
 export interface ChunkRuns {
-  /** Runs of a variable that is not versioned: the stored row is deleted. */
+  /** Runs of a variable that is not versioned: at each date, the stored row is deleted. */
   readonly overwritten: Runs;
   /** Runs of a variable that is no longer versioned: the stored history of the dates is deleted too. */
   readonly forgotten: Runs;
   /**
-   * Runs of a versioned variable that has lost versions (R-F9). When the write replaces a version whose
-   * VersionTimestamp is `history_from` or earlier, only the states from the write on are complete.
+   * Runs of a versioned variable that has lost versions (R-F9). When a write replaces a version whose VersionTimestamp
+   * is at or before `history_from`, states of the variable at instants before the write may lack versions.
    */
   readonly exposed: Runs;
   /** Runs of a versioned variable: the stored row becomes history, unless it has the VersionTag of the run. */
   readonly superseded: Runs;
-  /** Runs whose VersionTag may be in history: the version with this VersionTag is deleted. */
+  /** Runs whose VersionTag may be in history: at each date, the history row with this VersionTag is deleted. */
   readonly replaced: Runs;
   /** Runs at whose dates the versions may exceed the version limit: the surplus versions are deleted. */
   readonly limited: Runs;
@@ -86,7 +86,7 @@ export function openRunWriter(chunks: ChunkRunsByNumber, target: RunTarget): Run
   return { add, end };
 }
 
-/** Appends a run to the columns of a set. @param stepMicros 0 for a run of one date. */
+/** Appends a run to the columns of a set. @param stepMicros 0 for a run of one date, stored as 1. */
 export function addRun(
   runs: Runs,
   { variableId, versionLimit }: RunTarget,

@@ -53,8 +53,9 @@ const supersede = (target: StatementTarget, history: string) => `
 
 const replace = (target: StatementTarget) => `${removeRuns(target)} and stored.version_tag_id = run.version_tag_id`;
 
-// Finds the variables for which the write replaces a version that has the VersionTag of the write and a VersionTimestamp
-// up to `history_from`. Past states of these variables are then complete only from this write on (R-F9).
+// Finds the variables for which the write replaces a version that has the VersionTag of the write and a
+// VersionTimestamp up to `history_from`. Past states of these variables are then complete only from this write on
+// (R-F9).
 const widenCut = (target: StatementTarget) => `
   select distinct run.variable_id as "variableId", null::int8 as "historyFromMicros"
   from ${RUNS} join series on series.variable_id = run.variable_id, ${target.target} stored
@@ -80,9 +81,9 @@ const surplus = (target: StatementTarget) => `
       else version.untagged_count + (run.version_tag_id = 0)::int end
   )`;
 
-// Deletes surplus versions. For each variable that loses a version, returns the first instant from which its past
-// states are complete (R-F9). Each deleted version has a successor: the next version of its date. The result is the
-// latest VersionTimestamp of these successors, or null when the version being written is one of them.
+// Deletes surplus versions. Each surplus version has a successor: the next version of its date. For each variable that
+// loses a version, returns the latest VersionTimestamp of the successors, which is the first instant from which past
+// states of the variable are complete (R-F9). Returns null when the version being written is one of the successors.
 const limit = (target: StatementTarget) => `${surplus(target)}, removed as (
     delete from ${target.target} history using surplus
     where history.variable_id = surplus.variable_id and history.date = surplus.date
@@ -115,7 +116,7 @@ interface RunStep {
    * there are no such rows, `statement` does not run.
    */
   readonly spanStatement?: (target: StatementTarget) => string;
-  /** True when the rows that the statement removes are then missing from past states (R-F9). */
+  /** True when past states lose the rows that the statement removes (R-F9). */
   readonly isCut?: true;
 }
 
@@ -125,7 +126,7 @@ interface RunStep {
  */
 export type HistoryCuts = Map<number, Micros>;
 
-/** Statements for each set of runs; the statements of one set are in the order of execution. */
+/** For each set in `ChunkRuns`: the statements that handle its runs, in the order in which they are executed. */
 export const RUN_STEPS: Readonly<Record<keyof ChunkRuns, readonly RunStep[]>> = {
   // If the statement deletes any row, `HistoryCuts` gets all variables of its runs, because finding the variables of
   // deleted rows would look up each run twice.
@@ -174,8 +175,8 @@ export async function supersedeStored(
   cuts: HistoryCuts,
 ): Promise<void> {
   await execute(transaction, chunks, ['overwritten', 'forgotten', 'exposed', 'superseded'], cuts, stored);
-  // Finds the chunks again, because superseding may have created history chunks that contain rows whose
-  // VersionTag is written again.
+  // Looks up the stored chunks again, because `superseded` may have created history chunks. They can contain rows with
+  // a VersionTag that this write also writes; `replaced` deletes these rows.
   await execute(transaction, chunks, ['replaced'], cuts);
 }
 

@@ -13,7 +13,7 @@ import {
 } from '../copy-codec.ts';
 import type { Micros } from '../point.ts';
 
-/** Write state and settings of a variable that the writer has locked. */
+/** A variable that the writer has locked: its settings, and the state that past writes left. */
 export interface Series {
   readonly variableId: number;
   readonly accountId: number;
@@ -45,8 +45,8 @@ export interface Series {
 export interface VariableSurvey {
   readonly series: Series;
   /**
-   * VersionTimestamp of the first stored row of every date; `settleRows` gives each further stored row of a date the
-   * next microsecond.
+   * VersionTimestamp of the first row that the write stores at each date. When the write stores more rows at a date,
+   * `settleRows` gives each of them the next microsecond.
    */
   readonly versionTimestamp: Micros;
   readonly stamp: VersionStamp;

@@ -33,8 +33,8 @@ export interface WriteResult {
   readonly stamps: readonly WriteStamp[];
 }
 
-// Minimum rows for which an append looks up its chunk. Inserting into the table of the chunk is up to a fifth faster
-// than inserting into the hypertable; the look-up takes 1 ms, in which 500 rows could be copied.
+// An append with at least this many rows looks up its chunk. Inserting into the table of the chunk is up to a fifth
+// faster than inserting into the hypertable. The look-up takes 1 ms; in that time, 500 rows could be copied.
 const MIN_ROWS_TO_FIND_CHUNKS = 5000;
 
 /**

@@ -39,7 +39,7 @@ export function createAcceptPush(parts: AcceptServices): AcceptPush {
   // A re-send that arrives while the first push is in progress gets the answer of the first push.
   const underWay = new Map<string, Promise<AcceptedPush>>();
   return async (context, bytes) => {
-    // Read first, because reading a large body transfers it to a thread and leaves its length at 0.
+    // Note the length now: the reader transfers a large body to a thread, after which `bytes.length` is 0.
     const byteCount = bytes.length;
     const push = await parts.readers.read(bytes, context.isResendable);
     try {

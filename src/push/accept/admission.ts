@@ -22,7 +22,8 @@ export interface Admission {
    */
   hasCapacity(accountId: number): boolean;
   /**
-   * @throws {DomainError} queue_full when the account has at least as many bytes in the queue as are free.
+   * @throws {DomainError} queue_full when the account's bytes in the queue are at least as many as the queue's free
+   * bytes.
    */
   assertQueueCapacity(accountId: number): Promise<void>;
   /** Adds the bytes of readings that were just queued to the waiting bytes of the account and of all accounts. */
@@ -85,9 +86,9 @@ function describeMemory({ of, held }: BudgetBound, own: number, maxBytes: number
   }
   const used = toMebibytes(held);
   if (of === 'total') {
-    return `request bodies must take at most ${max} of memory, and ${used} MiB are in use; try again later`;
+    return `all request bodies together may take at most ${max} of memory, and ${used} MiB are in use; try again later`;
   }
-  const rule = `request bodies of one ${of} must leave memory for others`;
+  const rule = `the request bodies of one ${of} must leave memory for other ${of}s`;
   return `${rule}, and this ${of} uses ${used} of ${max}; try again later`;
 }
 
@@ -99,7 +100,7 @@ function toMebibytes(bytes: number): number {
 // are added immediately.
 const MAX_AGE_MS = 500;
 
-/** Follows the bytes of readings that wait to be written, per account. */
+/** Tracks, per account, how many bytes of readings wait to be written. */
 function watchQueue(database: Database, maxBytes: number, metrics: Refusals): Omit<Admission, 'openBody'> {
   let total = 0;
   let byAccount = new Map<number, number>();
@@ -137,7 +138,7 @@ function watchQueue(database: Database, maxBytes: number, metrics: Refusals): Om
         'queue_full',
         `the queue holds ${toMebibytes(total)} of at most ${toMebibytes(maxBytes)} MiB of readings, ` +
           `${toMebibytes(own)} MiB of them from this account; a push is accepted only while ` +
-          'the account has fewer bytes in the queue than are free; try again later',
+          "the account's part of the queue is smaller than the free part of the queue; try again later",
       );
     },
     noteQueued: (accountId, bytes) => {

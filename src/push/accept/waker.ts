@@ -12,8 +12,8 @@ export interface Waker {
   close(): Promise<void>;
 }
 
-// A transaction of the ingester costs much more than storing a small push. At 2,000 pushes per second, the pause is about
-// 10 ms.
+// A transaction of the ingester costs much more than storing a small push. At 2,000 pushes per second, the pause is
+// about 10 ms.
 const MIN_PAUSE_MS = 5;
 const PAUSE_PER_PUSH_MS = 0.2;
 const MAX_PAUSE_MS = 100;
@@ -37,7 +37,8 @@ export function openWaker(wakeAll: (accountIds: readonly number[]) => Promise<un
       pushes = 0;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
-    // No `await` between the last check of `wanted` and this line: a wake-up between them would be missed.
+    // There must be no `await` between the last check of `wanted` and this line: `wake` could add an account in that
+    // time, and no call would follow for it.
     running = undefined;
   };
   return {

@@ -1,8 +1,8 @@
 /**
- * Encodes the readings of a push as COPY tuples, after its targets and labels were found. Converts local dates to
- * instants (R-D4). Keeps the last of several readings with the same variable, date and VersionTag (R-D5). Unless the
- * dates of every variable ascend already, groups the readings by variable and sorts each group by date, so that the
- * point writer can append them.
+ * Encodes the readings of a push as COPY tuples, once the targets and labels of the push have been looked up. Converts
+ * local dates to instants (R-D4). Keeps the last of several readings with the same variable, date and VersionTag
+ * (R-D5). Unless the dates of every variable ascend already, groups the readings by variable and sorts each group by
+ * date, so that the point writer can append them.
  */
 
 import { LOCAL_DAY } from '../../platform/dates/date-rules.ts';
@@ -53,7 +53,8 @@ const MAX_TIME_ZONES = 20;
 /**
  * Encodes the readings of a push (R-D4, R-D5). Leaves `given` unchanged, so that it can be encoded again for other
  * targets.
- * @throws {DomainError} invalid_input when a value exceeds the range of a double after division by the variable's divider.
+ * @throws {DomainError} invalid_input when a value exceeds the range of a double after division by the variable's
+ * divider.
  */
 export function encodePush(given: PushContents, input: EncodeInput): EncodedPush {
   const { dates, warnings, timeZones } = settleLocalDates(given, input);
@@ -246,6 +247,9 @@ function divideValues({ values, readingCounts }: PushContents, { dividers, varia
 }
 
 function warningText(local: number, micros: number, timeZoneId: string, kind: 'ambiguous' | 'skipped'): string {
-  const what = kind === 'ambiguous' ? 'occurs twice; the later instant' : 'does not exist; the time after the gap';
-  return `${formatInstant(local).replace('Z', '')} in ${timeZoneId} ${what}, ${formatInstant(micros)}, was taken`;
+  const what =
+    kind === 'ambiguous'
+      ? 'occurs twice; the later instant'
+      : 'is skipped by a clock change; the time moved forward by the length of the gap';
+  return `${formatInstant(local).replace('Z', '')} in ${timeZoneId} ${what}, ${formatInstant(micros)}, is used`;
 }

@@ -1,7 +1,7 @@
 /**
- * Parses and validates the body of a push: an array of push elements, property names in any case, null members ignored.
- * Reports the first 100 problems with their paths. Hand-written, because it parses every reading and zod took 9 to 26
- * times as long (20,000 readings, measured 2026-11-23); a property test compares it with `pushSchema`.
+ * Parses and validates the body of a push: an array of push elements, property names in any letter case, null members
+ * ignored. Reports the first 100 problems with their paths. Hand-written, because it parses every reading and zod took
+ * 9 to 26 times as long (20,000 readings, measured 2026-11-23); a property test compares it with `pushSchema`.
  */
 
 import { DATE_RULE, LOCAL_DAY, type ParsedDate, parseDate } from '../../platform/dates/date-rules.ts';
@@ -251,8 +251,8 @@ function hasOtherNames(reading: Members): boolean {
 }
 
 /**
- * Finds a member by name, ignoring case; null counts as absent. The exact name wins; among names that differ only in case,
- * the last name wins, as with repeated names.
+ * Finds a member by name, ignoring case; null counts as absent. The exact name wins; among names that differ only in
+ * case, the last name wins, as with repeated names.
  */
 export function member(object: Members, name: string): unknown {
   if (Object.hasOwn(object, name)) return object[name] ?? undefined;

@@ -1,5 +1,5 @@
 /**
- * Error messages of push bodies, and checks of single members, for the parser and the schema.
+ * Error messages about push bodies, and functions that check one member of a body. The parser and the schema use both.
  */
 import { isStorableText } from '../../platform/database/storable-text.ts';
 import { type ParsedDate, parseDate, parseEpochMillis } from '../../platform/dates/date-rules.ts';
@@ -44,7 +44,7 @@ export function tagProblem(key: string, value: unknown): string | undefined {
   return isText(value, MAX_TEXT) ? undefined : got(TEXT_RULE, value);
 }
 
-/** @returns the date of a text or of epoch milliseconds; undefined for an invalid date and any other value. */
+/** @returns the date parsed from a text or from epoch milliseconds; undefined for an invalid date or another type. */
 export function toDate(value: unknown): ParsedDate | undefined {
   if (typeof value === 'number') return parseEpochMillis(value);
   return typeof value === 'string' ? parseDate(value) : undefined;

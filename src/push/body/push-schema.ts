@@ -1,6 +1,6 @@
 /**
- * The zod schema of a push, used for OpenAPI and as the reference of the property test of `parsePush`. It is much slower
- * than `parsePush`, so no pushed body goes through it.
+ * The zod schema of a push. OpenAPI is generated from it, and the property test of `parsePush` compares `parsePush`
+ * with it. The schema is much slower than `parsePush`, so no pushed body goes through it.
  */
 import { z } from 'zod';
 import { DATE_RULE } from '../../platform/dates/date-rules.ts';
@@ -96,7 +96,7 @@ const reading = lenientObject(
       .meta({
         type: ['string', 'integer'],
         description:
-          'ISO 8601, up to microseconds, or epoch milliseconds. A date without an offset is local time of the source.',
+          'ISO 8601 text, no finer than microseconds; or a number of epoch milliseconds. An ISO 8601 text without an offset is in the local time of the source.',
         examples: ['2026-03-01T00:15:00Z', '2026-03-01T00:15:00+01:00', '2026-03-01 00:15:00', 1_772_324_100_000],
       })
       .transform((value) => toDate(value)),

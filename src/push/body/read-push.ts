@@ -124,8 +124,8 @@ function parseContents(body: unknown, limits: PushLimits): PushContents {
   }
 }
 
-// A body may exceed the largest allowed push by this many objects and arrays; `parsePush` then
-// reports its problems with paths.
+// The largest allowed push has a known number of objects and arrays. A body that has up to this many more is still
+// parsed, so that `parsePush` can name the path of each error in it.
 const ALLOWANCE = 200_000;
 const OPEN_BRACKET = 0x5b;
 const OPEN_BRACE = 0x7b;
@@ -145,6 +145,6 @@ function assertContainers(bytes: Uint8Array, { maxElements, maxReadings }: PushL
     if (byte === OPEN_BRACE || byte === OPEN_BRACKET) count += 1;
   }
   if (count <= max) return;
-  const message = `the body must have at most ${max} opening brackets ({ and [, also those inside strings), got ${count}; a push may have at most ${maxReadings} readings and ${maxElements} elements: send several pushes`;
+  const message = `the body must have at most ${max} objects and arrays (every { and [ counts, even inside a string), got ${count}; a push may have at most ${maxReadings} readings and ${maxElements} elements: send several pushes`;
   throw new DomainError('body_too_large', message);
 }

@@ -1,4 +1,4 @@
-/** Finds the format of the body of a push in a custom format (JSON, XML or CSV) by its Content-Type. */
+/** Finds the format of a push body that a mapper converts: its Content-Type tells whether it is JSON, XML or CSV. */
 import { DomainError } from '../../platform/errors.ts';
 import type { BodyFormat } from './mapper-process.ts';
 

@@ -96,7 +96,7 @@ export const MAPPER_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/account/mappers/test', operationId: 'tryExpression', ...shared },
     summary: 'Test an unsaved expression with a sample body; stores nothing',
-    description: 'The sample is text of the named content type; the body has at most 1 MiB.',
+    description: '`sample` is a text in the format that `contentType` names. The request body may have at most 1 MiB.',
     body: jsonBody(given),
     answers: [answersJson('The elements, or the error of the expression.', trial)],
   },

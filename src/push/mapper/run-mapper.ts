@@ -21,8 +21,8 @@ export interface MapperLimits {
 export interface MapperRunner {
   /**
    * Maps a body, or only checks an expression.
-   * @param use the account of the mapper, and a `key` that identifies the mapper and its version. A process may be
-   * reused for the same key; without a key, a new process runs once.
+   * @param use the account of the mapper, and a `key` that identifies the mapper and its version. A process may serve
+   * several calls with the same key. A call without a key starts a new process, which ends after the call.
    * @throws {DomainError} mapping_failed with the reason and position; body_too_large when the answer exceeds
    * `request.maxBytes`; queue_full when too many mappers run.
    */
@@ -62,7 +62,8 @@ export function openMapperRunner(limits: MapperLimits, log: Log): MapperRunner {
         return readReply(reply, request.maxBytes);
       } catch (error) {
         const fields = { err: error, accountId, mapper: key };
-        if (!(error instanceof DomainError)) log.warn(fields, 'a mapper could not be run; its request stores nothing');
+        if (!(error instanceof DomainError))
+          log.warn(fields, 'a mapper could not be run; the request failed and stored nothing');
         throw error;
       } finally {
         leave();
@@ -82,7 +83,7 @@ function readReply(reply: MapReply, maxBytes: number): Extract<MapReply, { kind:
     case 'invalid_body':
       throw new DomainError('mapping_failed', reply.message);
     case 'too_large': {
-      const message = `the mapped body must have at most ${showBytes(maxBytes)}, got ${reply.bytes}`;
+      const message = `the mapped body must be at most ${showBytes(maxBytes)}, got ${reply.bytes} bytes`;
       throw new DomainError('body_too_large', message);
     }
     default:

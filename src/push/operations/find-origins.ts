@@ -5,7 +5,7 @@ import type { FoundWrite } from '../../points/origins/find-writes.ts';
 import type { Positions } from '../../points/origins/variable-runs-codec.ts';
 import { memberLabel } from '../store/operation-label.ts';
 
-/** A push from which a version may have come (see `MAX_PUSHES`). Members that the caller may not see are absent. */
+/** A push from which a version may have come (see `MAX_PUSHES`). Properties that the caller may not see are absent. */
 export interface PushOrigin {
   readonly kind: 'Push';
   /**
@@ -33,13 +33,13 @@ const FIND = `
   from push_operation where id = any($1::int8[]) and account_id = $2`;
 
 /**
- * Maximum pushes named for a version. Several pushes are named when they were written together and each may have had
- * readings of the variable.
+ * Maximum number of pushes named for a version. Several pushes are named when they were written together and each may
+ * have contained readings of the variable.
  */
 export const MAX_PUSHES = 20;
 
 /**
- * Finds, for each write, the pushes that may have had readings of the variable.
+ * Finds, for each write, the pushes that may have contained readings of the variable.
  * @returns one list per write: at most MAX_PUSHES pushes, in the order in which they took effect.
  */
 export async function findPushOrigins(
@@ -56,12 +56,12 @@ export async function findPushOrigins(
   );
 }
 
-/** The readings of one operation in a write. */
+/** The part of a write that came from one push operation. */
 interface Part {
   readonly operationId: number;
   /** Position of the operation's first reading among all readings of the write. */
   readonly start: number;
-  /** Number of the operation's readings in the write; undefined when the operation has all readings of the write. */
+  /** Number of the operation's readings in the write; undefined when all readings of the write are the operation's. */
   readonly count: number | undefined;
   readonly positions: readonly Positions[];
 }

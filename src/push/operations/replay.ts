@@ -32,7 +32,7 @@ export type Replay = (context: PushContext, operationIds: readonly number[]) => 
 
 /**
  * Creates the replay of rejected elements (R-D8).
- * @param services the services that also accept pushes, so that a replay has the same limits.
+ * @param services the same services that accept pushes; a replay therefore has the limits of a push.
  */
 export function createReplay(services: ReplayServices): Replay {
   const { database, readers, limits } = services;

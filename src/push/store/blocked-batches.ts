@@ -16,7 +16,7 @@ import type { BatchOperations } from './warn-of-refused.ts';
 /** Maximum number of batches examined, oldest first. The time of FIND_BLOCKED grows with the square of this number. */
 const MAX_EXAMINED = 200;
 /**
- * Maximum number of examined batches that are searched for pushes that need not wait. The search ends at the first
+ * The search for a push that need not wait opens at most this number of the examined batches. It ends at the first
  * batch with such a push.
  */
 const MAX_TRIED = 5;

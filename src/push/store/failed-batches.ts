@@ -63,13 +63,13 @@ export async function noteFailedBatch(
 }
 
 /**
- * Returns the reason that clients see. It has no message of the database, because such a message may contain values of
- * other pushes and names of tables.
+ * Returns the reason that clients see. The reason contains no message from the database, because such a message may
+ * contain values of other pushes and names of tables.
  */
 function describeFailure(error: unknown): string {
   if (error instanceof DomainError) return error.message;
   const state = sqlStateOf(error);
-  const cause = state === undefined ? 'an internal error' : `the database refused them with SQLSTATE ${state}`;
+  const cause = state === undefined ? 'an internal error' : `the database refused the readings with SQLSTATE ${state}`;
   return `the readings could not be written: ${cause}; they are kept, so replay the operation to try again`;
 }
 

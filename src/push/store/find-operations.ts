@@ -27,8 +27,8 @@ export interface Operation {
   readonly completedDate: string | null;
 }
 
-// Uses the parameters of `visibleTo`. A push in a shared row is found by the label of the row and the
-// position of the push in the row.
+// The SQL below has the query parameters that `visibleTo` returns. Several pushes may share a row; such a push is found
+// by the label of the row ($4) and the position of the push in the row ($5, from 0).
 const PLACE = '$5::int + 1';
 const COLUMNS = `
   id, $2::text as label, user_id as "userId", state,
@@ -42,7 +42,8 @@ const VISIBLE = `
   and case when member_elements is null then label = $2 else cardinality(member_elements) >= ${PLACE} end`;
 
 /**
- * Finds one page of those operations of a label that the caller may see, newest first (R-D7).
+ * Finds the operations that have a label, newest first, and returns one page of them. Operations that the caller may
+ * not see are omitted (R-D7).
  * @throws {DomainError} not_found when the first page is empty.
  */
 export async function getOperations(
@@ -60,7 +61,7 @@ export async function getOperations(
 }
 
 /**
- * @returns the newest of those operations of a label that the caller may see (R-D7).
+ * @returns the newest operation that has the label and that the caller may see (R-D7).
  * @throws {DomainError} not_found when there is no such operation.
  */
 export async function getNewestOperation(queryable: Queryable, caller: Caller, label: string): Promise<Operation> {
@@ -69,13 +70,13 @@ export async function getNewestOperation(queryable: Queryable, caller: Caller, l
   return operation;
 }
 
-/** The members of an operation that a replay needs. */
+/** The fields of an operation that its replay needs. */
 export type RejectingOperation = Pick<Operation, 'id' | 'mapperId'>;
 
 /**
- * Finds the operations of a label that can be replayed, oldest first: operations with rejected elements, and Failed
- * operations (R-D8).
- * @throws {DomainError} not_found when the label has no operation that the caller may see.
+ * Finds the operations that have the label and can be replayed, oldest first. An operation can be replayed when it has
+ * rejected elements or the state Failed (R-D8).
+ * @throws {DomainError} not_found when no operation that the caller may see has the label.
  */
 export async function getRejectingOperations(
   queryable: Queryable,
@@ -93,7 +94,7 @@ export async function getRejectingOperations(
   return rows;
 }
 
-/** @returns the number of those operations of a label that the caller may see (R-D7). */
+/** @returns the number of operations that have the label and that the caller may see (R-D7). */
 export async function countOperations(queryable: Queryable, caller: Caller, label: string): Promise<number> {
   const { rows } = await queryable.query<{ count: number }>(
     `select count(*) as count from push_operation where ${VISIBLE}`,
@@ -139,7 +140,7 @@ type ResentRow = Omit<Parameters<typeof toAnswer>[0], 'timeZones'> & { readonly 
  * Finds the operation of a re-sent push (R-D7).
  * @param timeZones the zones of the re-sent push, because operations do not store zones.
  * @returns the answer of the operation; undefined when no operation has the key, or when the operation is more than 24
- * hours old. The key is then free for a new operation.
+ * hours old. When the result is undefined, a new operation may take the key.
  */
 export async function findResent(
   queryable: Queryable,

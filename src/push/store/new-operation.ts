@@ -40,7 +40,7 @@ export interface NewBatch {
   readonly accountId: number;
   /** Version of the structure from which the targets were cached; null when the targets were looked up just now. */
   readonly structureVersion: number | null;
-  /** False when the caller writes the points in this transaction and ends the operations. */
+  /** False when the caller itself writes the points and completes the operations, in the same transaction. */
   readonly isQueued: boolean;
   readonly operations: readonly NewOperation[];
 }

@@ -42,9 +42,10 @@ export interface TakenBatches {
 }
 
 /**
- * Locks the next batches of an account, in the order of acceptance, until the end of the transaction. Skips batches that
- * another transaction has locked, and batches that must wait for an earlier batch with one of their variables (R-D6;
- * sql/functions/take_push_batches.sql). Takes either small batches, of at most 20,000 readings, or large batches.
+ * Locks the next batches of an account, in the order of acceptance, until the end of the transaction. Skips batches
+ * that another transaction has locked, and batches that must wait for an earlier batch with one of their variables
+ * (R-D6; sql/functions/take_push_batches.sql). Takes either small batches, of at most 20,000 readings, or large
+ * batches.
  * @param maxRows maximum number of readings; one batch is returned even if it is larger.
  * @param isSmallOnly true to skip large batches.
  * @throws {Error} when the database returns no row.
@@ -119,8 +120,8 @@ export async function markProcessing(
 }
 
 /**
- * Completes an operation that has no batch, or no longer has one, and appends the event DataPushCompleted (R-D7). The
- * same transaction writes all points of the operation, or its last points.
+ * Completes an operation that has no batch, or no longer has one, and appends the event DataPushCompleted (R-D7). Call
+ * it in the transaction that writes the points of the operation; if several transactions write them, in the last one.
  * @param variableIds variables of the operation, for webhooks with a filter.
  */
 export async function completeOperation(
@@ -135,8 +136,8 @@ export async function completeOperation(
 }
 
 /**
- * @returns the ids of the accounts with waiting batches that are not set aside. The sweeper wakes these accounts, because a
- * wake-up may have been lost.
+ * @returns the ids of the accounts with waiting batches that are not set aside. The sweeper wakes these accounts,
+ * because a wake-up may have been lost.
  */
 export async function findWaitingAccounts(database: Database): Promise<readonly number[]> {
   const { rows } = await database.query<{ accountId: number }>(
@@ -155,7 +156,7 @@ const FIND_WAITING = `
   from push_batch where account_id = $1 and set_aside_date is null and place <= $2 having count(*) > 0`;
 
 /**
- * Remembers which pushes of an account were accepted so far.
+ * Remembers which pushes of an account have been accepted when it is called.
  * @returns a function that waits until every remembered push to any of `variableIds` is written (R-D6). The function
  * resolves to false when `signal` aborts first.
  */

@@ -32,13 +32,13 @@ export async function warnOfRefused(
 
 /** The operations of a batch, and the number of readings of each operation in the batch. */
 export interface BatchOperations {
-  /** Ids of the operations, as texts: the driver converts a single 64-bit integer to a number, but not an array. */
+  /** Ids of the operations, as texts: the driver converts a 64-bit integer to a number, except inside an array. */
   readonly operationIds: readonly string[];
   readonly readingCounts: readonly number[];
 }
 
 /**
- * Adds warnings to those operations of a batch that have refused tuples.
+ * For each operation of a batch: adds warnings when some of its tuples were refused.
  * @param tuples all tuples of the batch.
  * @param offsets byte offsets of the refused tuples in `tuples`.
  */

@@ -33,9 +33,9 @@ const CHUNK_ROWS = 10_000;
 
 /**
  * Streams two versions of a variable, merged by date (R-G6).
- * @param left one variable, without paging; `right` has the same variable, period and order.
+ * @param left selects one variable, without paging. `right` must have the same variable, period and order.
  * @param pagePoints maximum points of the left version in memory.
- * @throws {DomainError} invalid_input as `readPoints`.
+ * @throws {DomainError} invalid_input when `readPoints` throws it.
  */
 export async function* comparePoints(
   transaction: Transaction,
@@ -60,8 +60,8 @@ export async function* comparePoints(
 }
 
 /**
- * Runs `comparePoints` in a new snapshot. First waits until the open writes that either side may include have ended
- * (R-F5).
+ * Runs `comparePoints` in a new snapshot. Before that, waits for the end of every open write whose points may belong to
+ * either side (R-F5).
  * @param signal ends the read and its statement.
  * @param noteCuts receives the history cuts and rollups that concern either side (R-F9).
  * @throws as `comparePoints`; {DomainError} dependency_unavailable when a write that the read waits for stays open

@@ -32,9 +32,9 @@ export const COMPARE_QUERY = declareQuery(
       'variableIds',
     ),
     leftVersion: textsParameter('VersionTag of the left version. Required unless `leftAsOf` is given.'),
-    leftAsOf: dateOfReadParameter('Takes the state known at this instant as the left version.'),
+    leftAsOf: dateOfReadParameter('The left version is the state known at this instant.'),
     rightVersion: textsParameter('VersionTag of the right version. Default: the latest version.'),
-    rightAsOf: dateOfReadParameter('Takes the state known at this instant as the right version.'),
+    rightAsOf: dateOfReadParameter('The right version is the state known at this instant.'),
     ...PERIOD,
     ...SHAPE,
   },
@@ -78,7 +78,10 @@ function toVariableId(given: Given): readonly number[] {
 function toLeft({ leftVersion, leftAsOf }: Given, zone: string | undefined): VersionRequest {
   if (leftVersion.length > 0 || leftAsOf) return toSide(leftVersion, leftAsOf, zone);
   const { subject } = locationOf('leftAsOf');
-  throw locationError(locationOf('leftVersion'), `or ${subject} must be given, to choose the left version`);
+  throw locationError(
+    locationOf('leftVersion'),
+    `must be given unless ${subject} is given, because one of them chooses the left version`,
+  );
 }
 
 function toSide(

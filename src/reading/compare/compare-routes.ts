@@ -51,7 +51,7 @@ async function answerCompare(services: ReadingServices, c: Context<CallerEnv>): 
   );
 }
 
-/** @returns the number of dates that either version has. */
+/** @returns the number of dates at which at least one of the two versions has a value. */
 async function countCompared(
   source: SnapshotSource,
   left: PointSelection,

@@ -52,7 +52,7 @@ const MIN_ROWS = 4096;
  */
 const MAX_ROWS = 2 ** 15 - 1;
 
-/** Yields one chunk of bytes per record batch, and the end of the stream. The schema is in the first chunk. */
+/** Yields a chunk of bytes per record batch, then a chunk that ends the stream. The first chunk contains the schema. */
 export async function* writeArrow({ columns, batches, metadata }: Table): AsyncGenerator<Uint8Array> {
   const encoders = columns.map(columnEncoder);
   const sink = new Pieces();
@@ -98,7 +98,8 @@ interface Parts {
 }
 
 /**
- * Encodes a column. `encode` may reuse the memory of its last result, so each result must be written before the next call.
+ * Encodes a column. `encode` may reuse the memory of its last result, so each result must be written before the next
+ * call.
  */
 interface ColumnEncoder {
   readonly field: Field;

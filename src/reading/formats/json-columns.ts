@@ -48,8 +48,8 @@ function* closeObject(members: readonly Member[], before: string): Generator<Buf
 }
 
 /**
- * Writes one member of consecutive objects: a constant as a single value, other cells as an array. Writes nothing for
- * absent cells, and for labels when no row of the object has a label.
+ * Writes one member of consecutive objects: a constant as a single value, other cells as an array. Leaves the member
+ * out of an object if its cells are absent, or if they are labels and no row of the object has a label.
  */
 interface Member {
   add(cells: Cells, batch: Batch): void;

@@ -38,8 +38,8 @@ function rowParts(columns: readonly Column[], batch: Batch, writers: readonly In
 }
 
 /**
- * @returns the parts of a member, with a comma before every member except the first. The first member is always
- * present; the members of labels are present only when there is a label.
+ * @returns the byte parts that write one column as a JSON member of each row. Every member except the first begins
+ * with a comma. Every row has the first member; a row has the member of a label column only when the row has a label.
  */
 function memberParts(
   column: Column,

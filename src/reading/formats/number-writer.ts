@@ -11,7 +11,7 @@ const LOW_DIGITS = 9;
 const BEYOND_LOW = 1e9;
 const [ZERO, MINUS, DOT] = [0x30, 0x2d, 0x2e];
 
-/** Maximum length of a written number, such as -0.0000010067770038988751; smaller numbers have an exponent. */
+/** Length of the longest written number, such as -0.0000010067770038988751. Numbers closer to 0 have an exponent. */
 export const NUMBER_BYTES = 25;
 
 /**

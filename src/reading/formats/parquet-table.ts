@@ -6,8 +6,8 @@ import { ByteWriter, type ColumnSource, ParquetWriter, type SchemaElement } from
 import type { Batch, Cells, Column, Table } from './table.ts';
 
 /**
- * Minimum rows of a row group, except the last. Encoding a row group blocks the event loop, and more rows would block
- * it longer (MEASUREMENTS.md).
+ * Minimum number of rows in a row group; only the last row group may have fewer. Encoding a row group blocks the event
+ * loop, and more rows would block it longer (MEASUREMENTS.md).
  */
 const ROW_GROUP_ROWS = 50_000;
 
@@ -40,7 +40,8 @@ const TYPES: Readonly<Record<Column['kind'], ColumnType>> = {
 };
 
 /**
- * Sink of the Parquet writer. `take` returns the bytes written since the last call, and keeps the offset in the file.
+ * Sink of the Parquet writer. `take` returns the bytes written since its last call and removes them from the buffer.
+ * `offset`, the total number of bytes written, stays unchanged.
  */
 class Pieces extends ByteWriter {
   take(): Uint8Array {
@@ -51,8 +52,8 @@ class Pieces extends ByteWriter {
 }
 
 /**
- * Yields the bytes of each row group, then the footer. Yields nothing before the first row group is complete, so an
- * earlier error becomes an error answer.
+ * Yields the bytes of each row group, then the footer. Yields nothing before the first row group is complete. An error
+ * before that point therefore becomes an error answer.
  */
 export async function* writeParquet({ columns, batches }: Table): AsyncGenerator<Uint8Array> {
   const sink = new Pieces();

@@ -1,6 +1,6 @@
 /**
- * Writes rows as bytes into a buffer without a string per cell, for JSON and CSV. Strings would take twice the time and
- * grow the heap by 200 MB on a long answer.
+ * Writes the rows of JSON and CSV answers directly as bytes, without creating a string for each cell. Strings would
+ * take twice the time and grow the heap by 200 MB on a long answer.
  */
 import { zoneOffset } from '../../structure/catalogue/time-zones.ts';
 import { INSTANT_BYTES, instantWriter, localInstantWriter } from './instant-writer.ts';
@@ -23,7 +23,7 @@ export interface CellTexts {
   readonly text: (text: string, column: Column) => string;
 }
 
-/** Minimum bytes of a chunk of JSON rows or CSV, except the last chunk of an answer. */
+/** Minimum number of bytes in a chunk of JSON rows or CSV. Only the last chunk of an answer may be shorter. */
 const PIECE_BYTES = 1 << 16;
 const FIRST_CAPACITY = 1 << 12;
 

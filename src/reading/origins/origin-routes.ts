@@ -1,7 +1,7 @@
 /**
- * Route `GET /data/origins`: the pushes, files and runs that versions of a variable came from. Pushes and files are
- * found by the records of writes, runs by their own records. The functions that find pushes, files and runs are passed
- * in, because reading does not import those features.
+ * Route `GET /data/origins`: the pushes, files and runs that versions of a variable came from. The records
+ * of writes lead to pushes and files; each run has a record of its own. The functions that find pushes, files and runs
+ * are passed in, because reading does not import those features.
  */
 import { type Context, Hono } from 'hono';
 import type { CallerEnv } from '../../identity/authentication/authenticate.ts';
@@ -26,7 +26,7 @@ export interface OriginServices {
   ): Promise<readonly (readonly Origin[])[]>;
   /** @returns the files by id, with the members that the caller may see; a deleted file has no entry. */
   findFiles(queryable: Queryable, caller: Caller, fileIds: readonly string[]): Promise<ReadonlyMap<string, Origin>>;
-  /** @returns for each VersionTimestamp, the run that wrote the version; no entry when there is none. */
+  /** @returns for each VersionTimestamp, the run that wrote the version. A version that no run wrote has no entry. */
   findRuns(
     queryable: Queryable,
     accountId: number,

@@ -32,7 +32,10 @@ export function openEventWriter(dictionary: Dictionary): EventWriter {
   };
 }
 
-/** Writes points as JSON by columns. The JSON has no line feeds, so that the event needs only one line of data. */
+/**
+ * Writes points in the JSON of the display level `Columns`. The JSON has no line feeds, so that the event needs only
+ * one line of data.
+ */
 async function toJson(chunks: readonly PointChunk[], variables: Variables, dictionary: Dictionary): Promise<Buffer> {
   async function* each(): AsyncGenerator<PointChunk> {
     yield* chunks;

@@ -59,7 +59,7 @@ const DEFAULT_AGGREGATES: Partial<Record<QuantityType, Aggregate>> = {
   Minimum: 'MIN',
 };
 
-/** Returns the aggregate of a variable that sets no aggregate (R-C8). */
+/** Returns the default aggregate, for a variable whose own aggregate is not set (R-C8). */
 export function defaultAggregate(quantityType: QuantityType | null): Aggregate {
   return (quantityType && DEFAULT_AGGREGATES[quantityType]) ?? 'AVG';
 }

@@ -33,14 +33,14 @@ export interface EntryMember {
   readonly fallback?: unknown;
   /** For a member that takes the names of an enumeration: the number stored for each name. */
   readonly stored?: Readonly<Record<string, number>>;
-  /** The member cannot change after the entry was created. */
+  /** The member is set when the entry is created, and cannot change later. */
   readonly isFixed?: true;
 }
 
 export interface OwnCatalogue {
   /** Path of the routes of the catalogue, such as `/units`. */
   readonly path: string;
-  /** Word for an entry of the catalogue in messages, such as `unit`. */
+  /** The word that messages use for an entry of the catalogue, such as `unit`. */
   readonly label: string;
   readonly table: 'unit' | 'unit_family' | 'catalogue_entry';
   /** Value of the column `catalogue` in a table that several catalogues share. */
@@ -90,8 +90,8 @@ const FAMILIES: OwnCatalogue = {
 };
 
 /**
- * The routes of this catalogue only add, change and delete the account's own features. `accounts/members/features.ts`
- * lists all features with their levels.
+ * The routes of this catalogue add, change and delete the account's own features, and do not list features.
+ * `accounts/members/features.ts` lists all features with their levels.
  */
 export const FEATURE_CATALOGUE = typeCatalogue(
   '/account/features',

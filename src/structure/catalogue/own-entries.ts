@@ -12,7 +12,7 @@ import { isOffered } from './units.ts';
 /** An entry that an account added to a catalogue, as clients read it. */
 export type OwnEntry = Readonly<Record<string, unknown>> & { readonly id: number; readonly name: string };
 
-/** Maximum own entries of an account in one catalogue. */
+/** Maximum number of entries that an account may add to one catalogue. */
 export const MAX_ENTRIES = 1000;
 const MAX_NAMED_USES = 5;
 const UNIQUE_VIOLATION = '23505';
@@ -168,8 +168,8 @@ async function assertRoom(queryable: Queryable, accountId: number, { table, cata
 }
 
 /**
- * Refuses the name of a built-in entry. A later release may still add a built-in entry with the name of an own entry;
- * imports then use the own entry.
+ * Refuses the name of a built-in entry. A later release may still add a built-in entry with the name of an entry of the
+ * account; imports then use the entry of the account.
  */
 async function assertNotBuiltIn(queryable: Queryable, { table, builtIn, label }: OwnCatalogue, name: string) {
   const isTaken = builtIn

@@ -18,8 +18,8 @@ interface Parts {
 }
 
 /**
- * POST, PUT and DELETE of every catalogue that accounts extend. Mount these routes before the variable routes;
- * `catalogueRoutes` states the reason.
+ * Routes that add (POST), change (PUT) and delete (DELETE) entries of the catalogues that accounts can extend. Mount
+ * these routes before the variable routes; `catalogueRoutes` states the reason.
  */
 export function ownEntryRoutes(parts: Parts): Hono<Env> {
   const routes = new Hono<Env>();

@@ -22,12 +22,13 @@ export interface LocalDateInstant {
 }
 
 /**
- * Converts a local date of one zone, in microseconds as if the zone were UTC, to an instant. With `isDay` the argument is
- * the midnight of a date without a time; the result is the first instant of that day, of the kind `exact`.
+ * Converts a local date of one zone to an instant. `localMicros` is the local date in microseconds, computed as if the
+ * zone were UTC. With `isDay`, `localMicros` is the midnight that stands for a date without a time; the result is then
+ * the first instant of that day, and its kind is `exact`.
  */
 export type LocalClock = (localMicros: number, isDay?: boolean) => LocalDateInstant;
 
-/** An IANA or Windows time zone name, in any case (R-C9); the output is the IANA name. */
+/** An IANA or Windows time zone name, in any letter case (R-C9); the output is the IANA name. */
 export const timeZoneSchema = z
   .string()
   .transform((name, context) => {
@@ -56,9 +57,9 @@ const WINDOWS_ZONES: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * Finds a zone by IANA or Windows name, in any case (R-C9). An IANA name becomes the name that the runtime has for the
- * zone. A different name of the same zone is kept when it is spelled as in the tz database and not all in capitals,
- * because the runtime would turn Asia/Kolkata into its old name Asia/Calcutta, which newer tz databases omit.
+ * Finds a zone by IANA or Windows name, in any letter case (R-C9). An IANA name that the runtime knows under another
+ * name is kept when it is spelled as in the tz database and not all in capitals: the runtime would turn Asia/Kolkata
+ * into its old name Asia/Calcutta, which newer tz databases omit. Any other IANA name becomes the runtime's name.
  * @returns the IANA name to store; undefined for an unknown zone.
  */
 export function findTimeZone(name: string): string | undefined {
@@ -77,8 +78,8 @@ export function findTimeZone(name: string): string | undefined {
 const clocks = new Map<string, LocalClock>();
 
 /**
- * Returns the clock of an IANA zone (R-D4). An ambiguous local date becomes the later instant; a skipped local date moves
- * forward by the gap. The clock of an unknown zone throws RangeError when it is called.
+ * Returns the clock of an IANA zone (R-D4). An ambiguous local date becomes the later instant; a skipped local date
+ * moves forward by the gap. The clock of an unknown zone throws RangeError when it is called.
  */
 export function localClock(timeZoneId: string): LocalClock {
   const known = clocks.get(timeZoneId);
@@ -107,9 +108,9 @@ function createClock(timeZoneId: string): LocalClock {
 }
 
 /**
- * Caches a function of time whose value seldom changes. A day is cached when the value is the same at its start and at its
- * end. On other days, a quarter of an hour is cached when the value is the same at its start and at its end. No zone
- * changes its clock back and forth within a day.
+ * Caches a function of time whose value seldom changes. A day is cached when the value is the same at its start and at
+ * its end. On other days, a quarter of an hour is cached when the value is the same at its start and at its end. No
+ * zone changes its clock back and forth within a day.
  */
 function rememberSpans<Value>(
   lookUp: (micros: number) => Value,
@@ -168,8 +169,8 @@ export function zoneOffset(timeZoneId: string): ZoneOffset {
 }
 
 /**
- * Looks up one zone, so that the runtime loads its time zone data before the first request. Loading blocks the event loop
- * for 14–61 ms, once per process; later lookups take less than 1 ms (measured 2026-11-21).
+ * Looks up one zone, so that the runtime loads its time zone data before the first request. Loading blocks the event
+ * loop for 14–61 ms, once per process; later lookups take less than 1 ms (measured 2026-11-21).
  */
 export function warmTimeZones(): void {
   const zone = findTimeZone('Europe/Brussels') ?? 'UTC';

@@ -2,7 +2,7 @@
 import type { LinearScale } from '../../points/point.ts';
 
 export interface UnitConversion {
-  /** Number of these units in one base unit: 0.001 for MWh when the base unit is kWh. */
+  /** How many of this unit make one base unit: 0.001 for MWh when the base unit is kWh. */
   readonly divisor: number;
   /** Value in this unit that equals 0 in the base unit. */
   readonly offset: number;

@@ -48,7 +48,10 @@ export async function listUnitFamilies(queryable: Queryable, accountId: number):
   return rows;
 }
 
-/** Returns the units with these ids that an account may use, by id; unknown ids are absent (R-C8). */
+/**
+ * Finds the units with the given ids that an account may use (R-C8).
+ * @returns a map by unit id, without unknown ids.
+ */
 export async function findUnits(
   queryable: Queryable,
   accountId: number,

@@ -27,12 +27,12 @@ const job = z
 
 const headers = { Location: 'With `hardDelete`: address of the job that removes the points.' };
 
-/** Answers of `DELETE` of a site, source or variable. */
+/** Answers to the `DELETE` of a site, source or variable. */
 export const DELETED: readonly [Answer, ...Answer[]] = [
   answersNothing('Deleted.', 204, { headers }),
   {
     ...answersJson(
-      'With `hardDelete`, when there are more than 500 sources and variables to delete: they are deleted in the background.',
+      'More than 500 sources and variables are to be deleted with `hardDelete`. They are deleted in the background.',
       job,
     ),
     ...{ status: 202, headers },
@@ -42,7 +42,7 @@ export const DELETED: readonly [Answer, ...Answer[]] = [
 export const DELETION_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/deletions/:id', operationId: 'getDeletion', tag: 'Sites', access: MANAGERS },
-    summary: 'Follow a deletion with hardDelete',
+    summary: 'Follow a deletion that was requested with hardDelete',
     description: 'The deletion can be read for at least 30 days after its last site, source or variable was deleted.',
     inPath: { id: { description: 'Id of the deletion.', schema: z.guid() } },
     answers: [answersJson('The deletion.', job)],

@@ -1,4 +1,6 @@
-/** `DELETE` of sites, sources and variables (R-C7), and `GET /deletions/{id}`, by which clients follow a hard deletion. */
+/**
+ * `DELETE` of sites, sources and variables (R-C7), and `GET /deletions/{id}`, by which clients follow a hard deletion.
+ */
 import { type Context, Hono } from 'hono';
 import type { WriteAuditEntry } from '../../identity/audit-writer.ts';
 import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
@@ -9,7 +11,7 @@ import { assertInPath, parsePathId } from '../resource-routes.ts';
 import { HARD_DELETE } from '../structure-queries.ts';
 import { getDeletion, startDeletion } from './deletions.ts';
 
-/** Writes a deletion to the audit trail; creations and changes are announced as events only. */
+/** Writes a deletion to the audit trail. Creations and changes are not audited: events announce them. */
 export type AuditRemoval = WriteAuditEntry<`${Resource['kind']}Deleted`>;
 
 /**
@@ -32,9 +34,9 @@ interface Parts {
 }
 
 /**
- * @returns the handler of `DELETE`, which answers 204. With `hardDelete=true`, `Location` names the job that removes the
- * points. If there are more than 500 sources and variables to delete, this job also deletes them, and the answer is 202
- * (R-C7).
+ * @returns the handler of `DELETE`, which answers 204. With `hardDelete=true`, `Location` names the job that removes
+ * the points. If there are more than 500 sources and variables to delete, this job also deletes them, and the answer is
+ * 202 (R-C7).
  */
 export function deleteHandler({ database, audit }: Parts, resource: Resource, remove: Remove) {
   return async (c: Context<Env>) => {

@@ -58,7 +58,8 @@ export interface StartedDeletion {
 
 /**
  * Records a deletion as a job, or finds the job when the same deletion is under way. The row of the target must be
- * locked. Also removes jobs that deleted their structure more than 30 days ago and have no points left to remove.
+ * locked. Also removes old jobs: those that finished deleting the structure more than 30 days ago and have no points
+ * left to remove.
  * @throws {Error} when the job was neither added nor found.
  */
 export async function startDeletion(
@@ -89,7 +90,7 @@ export async function startDeletion(
   return { ...deletion, isLarge: isLarge || deletion.isRepeated };
 }
 
-/** @throws {DomainError} not_found, including for a deletion of another account. */
+/** @throws {DomainError} not_found when the account has no deletion with this id, even if another account has one. */
 export async function getDeletion(queryable: Queryable, accountId: number, id: string): Promise<DeletionJob> {
   const { rows } = await queryable.query<DeletionJob>(
     `select id, kind, target_id as "targetId", target_name as "targetName", user_name as "userName",
@@ -135,8 +136,8 @@ const POSTPONE = `
   where id = $1`;
 
 /**
- * Takes the next step of a large deletion: deletes some of the variables; when no variable remains, some of the sources;
- * when no source remains, the target.
+ * Takes the next step of a large deletion: deletes some of the variables; when no variable remains, some of the
+ * sources; when no source remains, the target.
  * @returns false when no step was due; call again while it returns true.
  * @throws {Error} that names the deletion, when its step failed; the step is retried later. Rethrows other errors.
  */

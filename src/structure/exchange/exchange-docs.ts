@@ -35,7 +35,7 @@ const documentOf = (what: '' | 'Written') => ({
   variables: z.array(z.object(rowShape('variables')).meta({ id: `VariableRow${what}` })),
 });
 const description =
-  'Sites, sources and variables without ids. A site is named by `externalId`, else by its name; a source within its site by `serialNumber`, else by its name; a variable within its source by `mappingConfig`, else by its name. `catalogues` defines the units, types and features that the account added, `forms` its forms.';
+  'Sites, sources and variables without ids. A site is named by `externalId`, else by its name; a source within its site by `serialNumber`, else by its name; a variable within its source by `mappingConfig`, else by its name. `catalogues` defines the units, types and features that the account added. `forms` defines the forms of the account.';
 const structureDocument = z.object(documentOf('')).meta({ id: 'StructureDocument', description });
 
 const count = z.int().min(0);

@@ -18,7 +18,9 @@ import { ENTITY_TYPE } from '../forms/form-definition.ts';
 import { CATALOGUE_NAMES } from './document/entry-rows.ts';
 import { CONTINUED, KIND_NAMES, KINDS, type KindName, type ListName, listMembers } from './document/kinds.ts';
 
-/** Last row with drop-down lists. exceljs loads the range of a drop-down list cell by cell, so the range must be short. */
+/**
+ * Last row with drop-down lists. exceljs loads the range of a drop-down list cell by cell, so the range must be short.
+ */
 const LAST_LISTED_ROW = 2000;
 const LISTS = 'lists';
 
@@ -190,7 +192,10 @@ function entered(kind: KindName, member: string): string | undefined {
   return kind === 'variables' && member === 'sourceName' ? from('sources', 'name') : undefined;
 }
 
-/** @returns the data validations of the sheet, which accept whole ranges; the types of exceljs lack this property. */
+/**
+ * @returns the property `dataValidations` of the sheet, which exceljs has but does not declare in its types. A data
+ * validation can be added to a whole range of cells.
+ */
 function validationsOf(sheet: Excel.Worksheet) {
   type Validations = { readonly add: (range: string, validation: Excel.DataValidation) => void };
   return (sheet as unknown as { readonly dataValidations: Validations }).dataValidations;

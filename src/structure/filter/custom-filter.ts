@@ -99,7 +99,7 @@ function findOperand({ path, position }: Comparison, resource: Resource, values:
   return { expression: `${resource.table}.${column}`, type, ...(members && { members }) };
 }
 
-/** Lists the fields that a filter of the resource may compare; paths into clientData are further operands. */
+/** Lists the fields that a filter of the resource may compare. One entry stands for all paths into clientData. */
 function listFields({ fields, derived }: Resource): string {
   const names = Object.keys(fields).filter((name) => fields[name]?.filterType);
   const paths = fields.clientData ? ['paths such as clientData.Form.Group.Field'] : [];
@@ -114,8 +114,8 @@ function compareValues(expression: string, operator: FilterOperator, parameter: 
 }
 
 /**
- * Compares a JSON value of the resource: `=` and `<>` as text; `<`, `<=`, `>` and `>=` as numbers when the filter gives an
- * unquoted number, else as text.
+ * Compares a JSON value of the resource: `=` and `<>` as text; `<`, `<=`, `>` and `>=` as numbers when the filter gives
+ * an unquoted number, else as text.
  */
 function compareJson({ expression }: Operand, operator: FilterOperator, value: FilterValue, values: unknown[]): string {
   const text = `(${expression}) #>> '{}'`;
@@ -140,8 +140,8 @@ function comparePattern(operand: Operand, operator: FilterOperator, value: Filte
 }
 
 /**
- * Compares a list of texts, which matches when one of its texts equals, contains or starts with the value. With a negated
- * operator it matches when no text does.
+ * Compares a list of texts, which matches when one of its texts equals, contains or starts with the value. With a
+ * negated operator it matches when no text does.
  */
 function compareTexts(
   { expression }: Operand,
@@ -190,8 +190,8 @@ function toMember(members: Readonly<Record<string, number>>, text: string, posit
 }
 
 /**
- * @returns the type of the comparison. An integer of at most nine digits is compared as `int`, so that the index of an id
- * can be used.
+ * @returns the type of the comparison. An integer of at most nine digits is compared as `int`, so that the index of an
+ * id can be used.
  */
 function sqlType({ type, members }: Operand, { text }: FilterValue): string {
   if (type === 'number' && (members || INTEGER.test(text))) return 'int';

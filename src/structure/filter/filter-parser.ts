@@ -67,7 +67,7 @@ class FilterSyntaxError extends Error {
 /**
  * Parses a filter (R-C10).
  * @returns the syntax tree, or the first syntax error with its position.
- * @throws {Error} only for a bug of the parser.
+ * @throws {Error} only when the parser has a bug.
  */
 export function parseFilter(text: string): ParsedFilter {
   try {

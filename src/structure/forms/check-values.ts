@@ -1,6 +1,6 @@
 /**
- * Checks the clientData of a site, source or variable against the forms of the account. Only problems that a write adds are
- * refused; problems of stored values are reported as `formProblems`.
+ * Checks the clientData of a site, source or variable against the forms of the account. Only problems that a write adds
+ * are refused; problems of stored values are reported as `formProblems`.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Queryable } from '../../platform/database/database.ts';
@@ -34,9 +34,9 @@ export async function assertFormValues(
 }
 
 /**
- * @returns the problems of `written`, at most 100 for each form. When `former` has values of the form, problems of
- * unchanged values are left out. Otherwise every problem of the form is new, even the problem of a required field that
- * is missing in both `former` and `written`.
+ * @returns the problems of `written` that are new compared with `former`, at most 100 for each form. If `former` has
+ * values of a form, problems of unchanged values of the form are left out. If `former` has no values of a form, every
+ * problem of the form counts as new. This includes a missing required field, although `former` does not have it either.
  */
 export function findNewProblems(
   forms: readonly Pick<Form, 'name' | 'groups'>[],

@@ -38,7 +38,7 @@ const itemSchema = lenientObject({
   }),
 });
 
-/** @param unitId schema of the unit of a field. */
+/** @param unitId schema that validates the member `unitId` of a field. */
 const fieldSchemaOf = <Unit extends z.ZodType>(unitId: Unit) =>
   lenientObject({
     name: nameSchema,
@@ -63,7 +63,8 @@ const groupSchemaOf = <Unit extends z.ZodType>(unitId: Unit) =>
 
 /**
  * @returns the schema of the groups of a form.
- * @param unitId schema of the unit of a field: an id; in documents to import, also the name of a unit of the account.
+ * @param unitId schema that validates the member `unitId` of a field. It accepts an id; for documents to import, it
+ * also accepts the name of a unit of the account.
  */
 export const groupsSchemaOf = <Unit extends z.ZodType>(unitId: Unit) =>
   z

@@ -19,7 +19,7 @@ import { listFilled, selectFilled } from './form-values.ts';
 
 export const FORM_LIST = declareQuery(
   {
-    name: textParameter('Name of a form, ignoring case.'),
+    name: textParameter('Returns only the forms with this name. Case is ignored.'),
     entityType: enumerationParameter('Kind of resource that has the form.', ENTITY_TYPE),
     ...PAGING,
   },

@@ -27,8 +27,9 @@ export async function listForms(
 }
 
 /**
- * @param isChanged whether to lock the form until the end of the transaction.
- * @throws {DomainError} not_found, including for a form of another account.
+ * @param isChanged whether the caller will change or delete the form; if so, the form stays locked until the end of the
+ * transaction.
+ * @throws {DomainError} not_found when the account has no form with this id.
  */
 export async function getForm(queryable: Queryable, accountId: number, id: number, isChanged = false): Promise<Form> {
   const { rows } = await queryable.query<Form>(
@@ -46,7 +47,9 @@ export interface WrittenForm {
   readonly groups: readonly FormGroup[];
 }
 
-/** @throws {DomainError} conflict when the name is taken, or the account has the maximum number of forms of this kind. */
+/**
+ * @throws {DomainError} conflict when the name is taken, or the account has the maximum number of forms of this kind.
+ */
 export async function insertForm(transaction: Transaction, accountId: number, form: WrittenForm): Promise<Form> {
   const { name, entityType, groups } = form;
   await assertRoom(transaction, accountId, entityType);
@@ -61,8 +64,8 @@ export async function insertForm(transaction: Transaction, accountId: number, fo
 
 /**
  * @param stored the form before the change; the transaction must have locked the form.
- * @throws {DomainError} conflict when the name is taken, when the account has the maximum number of forms of the new kind,
- * or when the name or the kind of resource changes while resources have values of the form.
+ * @throws {DomainError} conflict when the name is taken, when the account has the maximum number of forms of the new
+ * kind, or when the name or the kind of resource changes while resources have values of the form.
  */
 export async function updateForm(
   transaction: Transaction,
@@ -117,7 +120,7 @@ async function assertEmpty(queryable: Queryable, { id, name, entityType }: Form)
   if (!rows[0]) return;
   const values = `values of the form in clientData[${JSON.stringify(name)}]`;
   const rule = `name and entityType of the form cannot change, because ${entityType.toLowerCase()} ${rows[0].id} has ${values}`;
-  throw new DomainError('conflict', `${rule}; remove this member from all ${PLURAL[entityType]} first`);
+  throw new DomainError('conflict', `${rule}; remove this key of clientData from all ${PLURAL[entityType]} first`);
 }
 
 async function refuseTaken<Result>({ name, entityType }: WrittenForm, write: () => Promise<Result>): Promise<Result> {

@@ -19,7 +19,7 @@ type Members = Readonly<Record<string, unknown>>;
 type Definition = Pick<Form, 'name' | 'groups'>;
 
 const ISO_DATE = 'iso-date';
-/** Maximum problems that are reported for one form. */
+/** Maximum number of problems that are reported for one form. */
 const MAX_PROBLEMS = 100;
 const MAX_NAMES = 20;
 
@@ -54,7 +54,7 @@ export function findFormProblems(
   const problems: FormProblem[] = [];
   for (const error of validate.errors ?? []) {
     const keys = keysOf(form, error);
-    // Describes wanted problems only: values may have thousands of others, and `describe` takes longer than `keysOf`.
+    // Calls `describe` for wanted problems only: it is slower than `keysOf`, and thousands of problems may be unwanted.
     if (isWanted(keys)) problems.push({ keys, message: describe(form, error) });
     if (problems.length === MAX_PROBLEMS) break;
   }
@@ -163,7 +163,10 @@ function unescapePointer(part: string): string {
   return part.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-/** @returns the problem with its JSON path below `root`: words follow a dot, other keys stand in brackets. */
+/**
+ * @returns the problem with its JSON path, which starts with `root`. A key of letters, digits, `_` and `-` is appended
+ * as `.key`, any other key as `["key"]`.
+ */
 export function toDetail(root: string, { keys, message }: FormProblem): ErrorDetail {
   const path = keys.reduce((text, key) => text + (/^[\w-]+$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`), root);
   return { path, message };

@@ -43,7 +43,7 @@ async function answerVersions(database: Database, c: Context<Env>): Promise<Resp
   return c.json(pageOf(versions, paging));
 }
 
-/** Purges the versions of one variable beyond its limit and answers how many were removed. */
+/** Purges the versions of one variable that exceed its limit; the answer contains the number of removed versions. */
 async function answerPurge({ database, audit }: VersionRouteParts, c: Context<Env>): Promise<Response> {
   const variableId = parsePathId(c, 'id');
   const removed = await withTransaction(
@@ -62,7 +62,7 @@ async function answerPurge({ database, audit }: VersionRouteParts, c: Context<En
   return c.json({ variableId, removedVersionCount: removed.get(variableId) ?? 0 });
 }
 
-/** Requests a background purge of every versioned variable of the account and answers the number of these variables. */
+/** Requests a background purge of every versioned variable of the account; the answer contains their number. */
 async function answerAccountPurge({ database, audit }: VersionRouteParts, c: Context<Env>): Promise<Response> {
   const { accountId } = c.var.caller;
   const variableCount = await withTransaction(database, async (transaction) => {

@@ -1,6 +1,6 @@
 /**
- * JSON Patch of a webhook (R-I6), applied to the members that GET returns by default. Read-only members may only be tested
- * and copied. GET does not return the secret, so only `add` and `replace` work on it.
+ * JSON Patch of a webhook (R-I6), applied to the members that GET returns by default. Read-only members may only be
+ * tested and copied. GET does not return the secret, so only `add` and `replace` work on it.
  */
 import {
   applyOperations,
@@ -30,7 +30,7 @@ export function planPatch(
   const inFields = withMemberNames(operations, [...WRITABLE, ...READ_ONLY, SECRET]);
   const named = withMemberNames(inFields, FILTER_LISTS, '/filter');
   for (const [index, operation] of named.entries()) assertAllowed(operation, index);
-  // A placeholder for a new secret: assertAllowed refuses operations that would read it.
+  // The secret starts as null; `add` and `replace` may set it. assertAllowed refuses operations that would read it.
   const shown = { ...pick(webhook, [...WRITABLE, ...READ_ONLY]), [SECRET]: null };
   const patched = applyOperations(shown, named);
   // A removed member becomes null, which the schema refuses for members that cannot be null.

@@ -1,7 +1,8 @@
 /**
- * Visibility of a webhook to a USER (R-B9, R-I1): a webhook exists for a USER when it has no filter, or when its filter
- * names an entity that the USER has access to. Other ids of the filter and possible credentials of the receiver are
- * hidden. Results of deliveries are shown only when there is a filter and the USER sees everything that it names.
+ * What a USER sees of a webhook (R-B9, R-I1). A webhook exists for a USER when it has no filter, or when its filter
+ * names an entity that the USER has access to. The other ids of the filter are hidden, and so are the parts that may
+ * hold credentials of the receiver. Results of deliveries are shown only when the webhook has a filter and the USER
+ * sees everything that the filter names.
  */
 import type { StoredWebhook, WebhookFilter } from '../webhook.ts';
 
@@ -39,8 +40,8 @@ export function planVisible(webhook: StoredWebhook, reached: ReachedEntities): V
 }
 
 /**
- * @returns true when there is a filter and the user sees everything it names. Only then are results of deliveries shown:
- * they reveal the activity of the entities that the filter names.
+ * @returns true when there is a filter and the user sees everything it names. Only then are results of deliveries
+ * shown: they reveal the activity of the entities that the filter names.
  */
 function isReachedEntirely(filter: WebhookFilter, reached: ReachedEntities): boolean {
   return !isEmpty(filter) && countIds(narrow(filter, reached, reached.wholeSites)) === countIds(filter);

@@ -36,7 +36,7 @@ const webhook = z
     headers: z.record(z.string(), z.string()),
     filter: z.object({ siteIds: ids, sourceIds: ids, variableIds: ids }).meta({
       description:
-        'An event matches when it names any of these ids; the events of a push or a file name the variables of their accepted points. When empty, every event of the type matches.',
+        'An event matches when it names any of these ids. For a push or a file, the event lists the variables of its accepted points. When the filter is empty, every event of the type matches.',
     }),
     bodyTemplate: z.string().nullable(),
     disabledReason: z

@@ -59,7 +59,7 @@ const clearableHeadersSchema = headersSchema.nullable().transform((headers) => h
 const clearableFilterSchema = filterSchema.nullable().transform((filter) => filter ?? {});
 const templateSchema = textSchema(MAX_TEMPLATE_LENGTH).nullable();
 
-/** Members of a new webhook; trial sends share them (R-I7). */
+/** Members of a new webhook. A request for a trial send accepts these members too (R-I7). */
 export const newWebhookShape = (policy: TargetPolicy) => ({
   name: nameSchema,
   url: urlSchema(policy),
@@ -90,8 +90,8 @@ export const webhookChangeSchema = (policy: TargetPolicy, stored: Pick<WebhookFi
     headers: clearableHeadersSchema.optional(),
     filter: clearableFilterSchema.optional(),
     bodyTemplate: templateSchema.optional(),
-    // Null keeps the secret, as an absent member does: GET never returns the secret, so a client that writes back what it
-    // read has no secret to send.
+    // Null keeps the secret, as an absent member does: GET never returns the secret, so a client that writes back what
+    // it read has no secret to send.
     secret: secretSchema.nullish(),
   });
 

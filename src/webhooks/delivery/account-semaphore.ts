@@ -5,9 +5,16 @@
  * refused key would wait forever.
  */
 export interface AccountSemaphore {
-  /** @returns false when the account has no permit that is free or reserved for `key`; a later `leave` returns this key. */
+  /**
+   * @returns false when the account has no permit that is free or reserved for `key`; a later `leave` returns this
+   * key.
+   */
   tryEnter(accountId: number, key: string): boolean;
-  /** Frees a permit. @returns the key refused first, if any; wake it within a second. */
+  /**
+   * Frees a permit.
+   * @returns the key that was refused first; undefined when no refused key waits. The permit is reserved for this key
+   *   for one second, so the caller must wake the work on it in that time.
+   */
   leave(accountId: number): string | undefined;
 }
 
@@ -18,7 +25,7 @@ interface Account {
   readonly reserved: Map<string, number>;
 }
 
-/** A reservation ends after this time, because the wake-up of the key may be lost or reach another process. */
+/** A reservation ends after this time, because the message that wakes the key may be lost or reach another process. */
 const RESERVED_MS = 1000;
 
 /**

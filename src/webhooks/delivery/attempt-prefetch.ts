@@ -1,7 +1,7 @@
 /**
- * Prefetch of due attempts for one time slice. The first batch has at most one attempt per lane (concurrent consumer); the
- * maximum doubles with each further batch, up to 64. The next batch is claimed while the previous one is sent. Thus a slow
- * receiver has only a few claimed attempts, and a fast one seldom waits for the database.
+ * Prefetch of due attempts for one time slice. The first batch has at most one attempt per lane (concurrent consumer);
+ * the maximum doubles with each further batch, up to 64. The next batch is claimed while the previous one is sent. Thus
+ * a slow receiver has only a few claimed attempts, and a fast one seldom waits for the database.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '../../platform/database/database.ts';
@@ -34,7 +34,7 @@ export interface PrefetchOptions {
   readonly leases: RowLeases<ClaimedAttempt>;
   /** Number of consumers that take attempts at the same time. */
   readonly lanes: number;
-  /** Whether the slice is over, so that no further attempt may be taken. */
+  /** Whether the slice is over. After that, no further attempt may be taken. */
   readonly isOver: () => boolean;
 }
 
@@ -65,7 +65,7 @@ export function openPrefetch({ database, vault, webhookId, leases, lanes, isOver
     isDry = claimed.length < limit;
     limit = Math.min(2 * limit, MAX_BATCH);
     if (claimed.length === 0) return;
-    // The receiver is read after the claim, so that the latest changes of a manager apply to these attempts.
+    // The receiver is read after the claim, so that the latest changes by a manager apply to these attempts.
     const receiver = await findReceiver(database, vault, webhookId);
     if (!receiver) return;
     leases.keep(claimed, beganMs);
@@ -101,7 +101,8 @@ export function openPrefetch({ database, vault, webhookId, leases, lanes, isOver
       if (taken === 0) allDone.resolve();
     },
     end: async () => {
-      // A refill that failed added nothing to `ready`; attempts that it claimed are claimed again when their lease ends.
+      // A refill that failed added nothing to `ready`; attempts that it claimed are claimed again when their lease
+      // ends.
       await refilling?.catch(() => undefined);
       return ready.splice(0).map(({ claimed }) => claimed);
     },

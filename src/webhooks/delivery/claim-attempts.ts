@@ -89,7 +89,10 @@ const FIND_NEXT = `
   ) next
   where id = $1 and is_enabled`;
 
-/** @returns undefined when the webhook has no row. @throws {Error} when its secrets or headers cannot be opened. */
+/**
+ * @returns undefined when the table `webhook` has no row with this id; a deleted webhook may still have a row.
+ * @throws {Error} when the secrets or headers of the webhook cannot be decrypted.
+ */
 export async function findReceiver(
   queryable: Queryable,
   vault: SecretVault,

@@ -1,6 +1,6 @@
 /**
- * One time slice of a webhook: sends due attempts, in the order of their due dates, over a few concurrent lanes. A slice is
- * short, so a long backlog or a slow receiver does not starve other webhooks.
+ * One time slice of a webhook: sends due attempts, in the order of their due dates, over a few concurrent lanes. A
+ * slice is short, so a long backlog or a slow receiver does not starve other webhooks.
  */
 import type { Database } from '../../platform/database/database.ts';
 import type { RowLeases } from '../../platform/database/row-leases.ts';
@@ -46,7 +46,10 @@ export interface DeliveryServices {
 
 /** Milliseconds during which a slice starts new attempts. */
 const SLICE_MS = 2000;
-/** After this many attempts a lane waits for the writes of their outcomes: back-pressure while the database is unavailable. */
+/**
+ * After this many attempts a lane waits for the writes of their outcomes: back-pressure while the database is
+ * unavailable.
+ */
 const MAX_UNWRITTEN = 50;
 
 /**
@@ -135,7 +138,7 @@ async function sendUnlessStopped(
     return await Promise.race([send(target, claimed.message), stopped.promise]);
   } catch (error) {
     const delayMs = planRepeat(Date.now() - Date.parse(claimed.message.timestamp));
-    const what = delayMs === undefined ? 'counts as failed' : `is repeated in ${Math.round(delayMs / 1000)} s`;
+    const what = delayMs === undefined ? 'counts as failed' : `will be repeated in ${Math.round(delayMs / 1000)} s`;
     log.error(
       { err: error, webhookId: claimed.webhookId, historyId: claimed.id },
       `an internal error ended a webhook attempt; the attempt ${what}`,

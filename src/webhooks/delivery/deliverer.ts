@@ -22,8 +22,9 @@ const PURGE_INTERVAL_MS = 600_000;
 /** Fraction of `concurrency` that the webhooks of one account may use together. The product is rounded up. */
 const ACCOUNT_SHARE = 0.25;
 /**
- * Milliseconds during which the write of an outcome is retried after faults of the service. The claim may end
- * meanwhile: another process may then claim the attempt, send the message again and write its own outcome instead.
+ * Milliseconds after the end of an attempt during which the write of its outcome is retried after transient faults,
+ * such as an unreachable database. If the claim on the attempt expires before the write succeeds, another process may
+ * claim the attempt, send the message again and write its own outcome instead.
  */
 const OUTCOME_PATIENCE_MS = 20_000;
 
@@ -34,9 +35,9 @@ export interface DelivererServices extends Pick<DeliveryServices, 'database' | '
   readonly outbox: OutboxRelay;
   readonly progress?: Progress;
   readonly settings: {
-    /** Maximum webhooks that this process works on at the same time. */
+    /** Maximum number of webhooks that this process works on at the same time. */
     readonly concurrency: number;
-    /** Maximum concurrent requests of one webhook. */
+    /** Maximum number of concurrent requests of one webhook. */
     readonly parallel: number;
     /** Back-off: seconds from each failed attempt to the next. */
     readonly retryDelaysSec: readonly number[];
@@ -50,8 +51,8 @@ export interface DelivererServices extends Pick<DeliveryServices, 'database' | '
 
 export interface Deliverer {
   /**
-   * Starts no more attempts and waits up to `graceMs` for the attempts in flight; then abandons the rest and releases their
-   * claims (R-K2).
+   * Starts no more attempts and waits up to `graceMs` for the attempts in flight; then abandons the rest and releases
+   * their claims (R-K2).
    */
   stop(graceMs: number): Promise<void>;
 }

@@ -36,7 +36,7 @@ const FIND_MANAGERS = `
   order by u.id`;
 
 /**
- * Disables a webhook, ends its waiting attempts and mails the active managers of the account (R-I3).
+ * Disables a webhook, ends its waiting attempts and queues an email to each active manager of the account (R-I3).
  * @returns false when the webhook was already disabled or deleted.
  */
 export async function disableWebhook(

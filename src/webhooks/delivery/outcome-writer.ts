@@ -18,7 +18,10 @@ export interface OutcomeWriter {
 
 export interface OutcomeWriterOptions {
   readonly store: (ended: readonly EndedAttempt[]) => Promise<void>;
-  /** After a service fault, a write of an outcome is retried until this many milliseconds after the attempt ended. */
+  /**
+   * After a service fault, the write of an outcome is retried. The retries stop this many milliseconds after the end of
+   * the webhook attempt.
+   */
   readonly patienceMs: number;
   readonly log: Log;
 }

@@ -12,7 +12,7 @@ export interface TryEnd {
 }
 
 export interface RetryPolicy {
-  /** Back-off: seconds from each failed attempt to the next. The array has one element for each retry. */
+  /** Back-off: one element for each retry, the delay in seconds after the failed attempt before it. */
   readonly delaysSec: readonly number[];
   /** Maximum pause before a probe of a receiver that is down; `Retry-After` may ask for more. */
   readonly maxProbePauseMs: number;
@@ -30,9 +30,11 @@ const TOO_MANY_REQUESTS = 429;
 const UNAVAILABLE = 503;
 const REQUEST_TIMEOUT = 408;
 
-/** Maximum delay by `Retry-After`: a header that asks for more than one day counts as one day. */
+/** Maximum delay that `Retry-After` can cause: a header that asks for more than one day counts as one day. */
 export const MAX_RETRY_AFTER_MS = 86_400_000;
-/** Delays of this length or more get up to 5 % of random jitter, to spread the retries of messages that failed together. */
+/**
+ * Delays of this length or more get up to 5 % of random jitter, to spread the retries of messages that failed together.
+ */
 const MIN_JITTER_MS = 60_000;
 const JITTER = 0.05;
 
@@ -86,7 +88,7 @@ export function planProbePause(attempt: number, { delaysSec, maxProbePauseMs }: 
 
 const MIN_REPEAT_MS = 60_000;
 const MAX_REPEAT_MS = 3_600_000;
-/** Maximum age of a message whose attempt is repeated after an internal error. Above it, the attempt has failed. */
+/** When an internal error ends an attempt, the attempt is repeated, unless the message is older than this. */
 const MAX_REPEAT_AGE_MS = 86_400_000;
 
 /**
@@ -94,8 +96,8 @@ const MAX_REPEAT_AGE_MS = 86_400_000;
  * the receiver, so it uses up no attempt and counts neither towards the pause nor towards the disabling of the webhook.
  * The delay grows with the age of the message, because the receiver may have got the message already.
  * @param ageMs age of the message; negative when clocks differ.
- * @returns milliseconds until the attempt is due again; undefined when the message is older than a day: the attempt then
- * counts as failed.
+ * @returns milliseconds until the attempt is due again; undefined when the message is older than a day: the attempt
+ * then counts as failed.
  */
 export function planRepeat(ageMs: number): number | undefined {
   return ageMs > MAX_REPEAT_AGE_MS ? undefined : Math.min(Math.max(ageMs, MIN_REPEAT_MS), MAX_REPEAT_MS);

@@ -7,8 +7,9 @@ import type { Transaction } from '../../platform/database/database.ts';
 
 export interface BacklogLimit {
   /**
-   * Counts the backlogs whose cached count is stale.
-   * @returns the capacity of each backlog. A full backlog has capacity 0 until a tenth of the limit is free again.
+   * Counts the messages of each backlog whose cached count is stale.
+   * @returns the capacity of each backlog. Once a backlog is full, its capacity is 0 until a tenth of the limit is free
+   * again.
    */
   measure(transaction: Transaction, webhooks: readonly LimitedWebhook[]): Promise<Capacity>;
 }

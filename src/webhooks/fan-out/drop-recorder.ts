@@ -17,8 +17,8 @@ export interface DropRecorder {
   write(ended: readonly string[]): Promise<void>;
 }
 
-// A gap stays open until a message is stored again. Each statement covers all gaps: an account may have a hundred webhooks
-// whose receiver is down, and the relay of the outbox waits for these statements.
+// A gap stays open until a message is stored again. Each statement covers all gaps: an account may have a hundred
+// webhooks whose receiver is down, and the relay of the outbox waits for these statements.
 const WIDEN = `
   with hook as materialized (
     select webhook.id, account_id, event_type, coalesce(gap_event_id, gen_random_uuid()) as event_id, gap.*
@@ -59,7 +59,10 @@ const END = 'update webhook set gap_event_id = null where id = any($1::uuid[]) a
 // Ordered by id, so that two transactions that lock several webhooks cannot deadlock.
 const LOCK = 'select from webhook where id = any($1::uuid[]) order by id for no key update';
 
-/** Opens the recorder of dropped messages (R-I5). @param maxPending maximum of waiting messages, named in the history entry. */
+/**
+ * Opens the recorder of dropped messages (R-I5).
+ * @param maxPending maximum number of waiting messages; the history entry of a gap states it.
+ */
 export function openDropRecorder(transaction: Transaction, maxPending: number): DropRecorder {
   const gaps = new Map<string, Gap>();
   return {

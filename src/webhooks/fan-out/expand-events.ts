@@ -1,7 +1,7 @@
 /**
- * Expands outbox events into occurrences, which contain the data that receivers get: an event DataPushCompleted into
- * one occurrence per push, any other event into one occurrence. An event that covers many pushes is split here and not
- * where it is written, so that only events with subscribers are split.
+ * Expands outbox events into occurrences, which contain the data that receivers get. A DataPushCompleted event becomes
+ * one occurrence per push; any other event becomes one occurrence. An event that covers many pushes is split here and
+ * not where it is written, so that only events with subscribers are split.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { OutboxEvent } from '../../platform/database/outbox.ts';
@@ -13,7 +13,8 @@ interface WrittenVariable {
   readonly variableId: number;
 }
 
-// One event lists many operations, and one listed operation may cover several pushes (sql/functions/push_operations.sql).
+// One event lists many operations, and one listed operation may cover several pushes
+// (sql/functions/push_operations.sql).
 const EXPAND_PUSHES = `
   select given.ordinal::int - 1 as index, operation as data
   from unnest($1::jsonb[]) with ordinality given (operations, ordinal)

@@ -6,8 +6,8 @@
 import type { WebhookFilter } from '../webhook.ts';
 
 /**
- * Ids of the entities that an occurrence, or a part of it, names. After a move, these include the ids of the old and of
- * the new parent.
+ * Ids of the entities that an occurrence, or one part of it, is about. After a move, these include the ids of both the
+ * old and the new parent.
  */
 export interface Concern {
   readonly variableId?: number;
@@ -23,7 +23,10 @@ export interface Occurrence {
   readonly date: string;
   /** Plain JSON. Its `variables`, if any, may be narrowed and split over several messages. */
   readonly data: Readonly<Record<string, unknown>>;
-  /** For filters: the variables of a push or file, with their sources and sites. `data` does not name the variables. */
+  /**
+   * The variables of a push or file, with their sources and sites. Filters need this list, because the `data` of a push
+   * or file does not name the variables.
+   */
   readonly concerns?: readonly Concern[];
 }
 
@@ -44,7 +47,7 @@ export function isWanted(filter: Filter, { variableId, sourceIds, siteIds }: Con
 /**
  * @returns the messages of an occurrence for one webhook, in order; none when the filter matches nothing (R-I1).
  * @param filter undefined matches everything.
- * @param maxVariables maximum variables of a message.
+ * @param maxVariables maximum number of variables in one message.
  */
 export function planMessages(
   filter: Filter | undefined,

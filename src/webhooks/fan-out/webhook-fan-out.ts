@@ -15,8 +15,8 @@ import { findSubscribers, type Subscribers } from './find-subscribers.ts';
 import { openMessageStore } from './store-messages.ts';
 
 /**
- * Maximum variables of one message, so that a push to ten thousand variables becomes messages of a size that receivers
- * accept.
+ * Maximum number of variables in one message. A push to ten thousand variables is split into several messages, because
+ * receivers may refuse larger messages.
  */
 const MAX_VARIABLES = 1000;
 

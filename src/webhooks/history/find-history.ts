@@ -69,8 +69,8 @@ export async function listHistory(
 }
 
 /**
- * @returns the statement and its second parameter. For the single state Failed or Pending, the statement can use the
- *   partial index on the attempts in this state (R-I5).
+ * @returns the statement that reads a page, and the value of its parameter $2. When `states` holds only Failed or only
+ *   Pending, the statement can use the partial index on the attempts in that state (R-I5).
  */
 export function planPage(states: readonly AttemptState[]): { readonly statement: string; readonly state: unknown } {
   const [state] = states;

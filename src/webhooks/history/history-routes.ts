@@ -33,7 +33,11 @@ export const HISTORY_LIST = declareQuery(
   {
     state: choicesParameter('Only attempts in these states.', ATTEMPT_STATES),
     ...PAGING,
-    itemsPerPage: integerParameter('Maximum entries of a page.', { min: 1, max: MAX_ITEMS, default: DEFAULT_ITEMS }),
+    itemsPerPage: integerParameter('Maximum number of entries per page.', {
+      min: 1,
+      max: MAX_ITEMS,
+      default: DEFAULT_ITEMS,
+    }),
   },
   { isListing: true },
 );

@@ -38,8 +38,8 @@ export interface ReplayServices {
  * Plans one more attempt, due immediately (R-I5). While the webhook is locked, no other replay and no retry of the
  * message can be planned.
  * @returns the new entry, Pending.
- * @throws {DomainError} not_found, including for an entry of another webhook; conflict when the entry represents
- * dropped messages, the webhook is disabled, or the message is already waiting or being sent.
+ * @throws {DomainError} not_found when the account has no such webhook, or the webhook has no such entry; conflict when
+ * the entry represents dropped messages, the webhook is disabled, or the message is already waiting or being sent.
  */
 export async function replayEntry(
   transaction: Transaction,

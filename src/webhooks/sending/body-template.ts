@@ -13,7 +13,10 @@ interface ValuePart {
   readonly path: readonly (string | number)[];
   /** Whether the placeholder is `{{json path}}`, which keeps the quotes of strings. */
   readonly isQuoted: boolean;
-  /** Whether the placeholder is inside a string or replaces a value of a JSON template; `text` in other templates. */
+  /**
+   * In a JSON template: `inString` when the placeholder is inside a string, `asValue` when it is a whole value. `text`
+   * in every other template.
+   */
   readonly position: 'text' | 'inString' | 'asValue';
   readonly source: string;
 }
@@ -28,7 +31,9 @@ type Part = ValuePart | TextPart;
 export interface TemplateProblem {
   /** Number of characters before the problem. */
   readonly offset: number;
-  /** The rule that was broken, such as `must close every "{{" with "}}"`. Errors show it after the path of the field. */
+  /**
+   * The rule that was broken, such as `must close every "{{" with "}}"`. Errors show it after the path of the field.
+   */
   readonly message: string;
 }
 
@@ -143,7 +148,7 @@ function readJson(before: JsonState, text: string): JsonState {
   return { isInString, escapeLeft };
 }
 
-/** @returns the value at a path of own members; undefined when the path does not exist. */
+/** @returns the value at the path; undefined when the path does not exist. Inherited members are ignored. */
 function findValue(values: unknown, path: readonly (string | number)[]): unknown {
   let value = values;
   for (const step of path) {

@@ -1,6 +1,7 @@
 /**
- * Connects to receivers (R-I4), with protection against DNS rebinding: every new connection resolves the name, checks the
- * addresses, and connects to one of the checked addresses only. No byte is sent before the remote address has been checked.
+ * Connects to receivers (R-I4), with protection against DNS rebinding: every new connection resolves the name, checks
+ * all its addresses, and connects only to a checked address. No byte is sent before the remote address has been
+ * checked.
  */
 import { Resolver } from 'node:dns/promises';
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net';
@@ -37,8 +38,8 @@ const LOOPBACK = ['127.0.0.1', '::1'];
 const NO_SUCH_NAME: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
 
 /**
- * Resolves names by querying the name servers. `dns.lookup` would block threads of libuv's pool, which file access
- * shares, while a name server is slow.
+ * Resolves names by querying the name servers. `dns.lookup` runs in libuv's thread pool, which file access also uses; a
+ * slow name server would block threads of this pool.
  * @param servers `address:port` of each; default: the name servers of the machine.
  */
 export function nameResolver(servers?: readonly string[]): Resolve {

@@ -1,6 +1,6 @@
 /**
- * One HTTP exchange with an untrusted receiver, which may never answer, answer a byte a minute, answer without end or not
- * speak HTTP. The exchange always ends within its time-out and keeps at most 4 KiB of the body.
+ * One HTTP exchange with an untrusted receiver. The receiver may send nothing, one byte a minute, an endless answer or
+ * something that is not HTTP. The exchange always ends within its time-out and keeps at most 4 KiB of the body.
  */
 import http from 'node:http';
 import https from 'node:https';
@@ -36,8 +36,8 @@ export class TimeOutError extends Error {
 }
 
 const KEPT_BYTES = 4096;
-// Maximum length of a body that is read to its end, so that the connection can be used again. After a longer body, the
-// connection is closed.
+// A body of at most this many bytes is read to its end; the connection can then be used again. When a body is longer,
+// the connection is closed.
 const MAX_BYTES = 65_536;
 export const MAX_HEADER_BYTES = 16_384;
 const MAX_STALE_CONNECTIONS = 5;
@@ -100,7 +100,10 @@ interface AnswerReading {
   isAtEnd(): boolean;
 }
 
-/** @param onEnd called at the end of the body or beyond MAX_BYTES, or with the error that cut the body short. */
+/**
+ * @param onEnd called when the body ends or is larger than MAX_BYTES. When an error cuts the body short, `onEnd` is
+ * called with this error.
+ */
 function readAnswer(response: http.IncomingMessage, onEnd: (error?: Error) => void): AnswerReading {
   const kept: Buffer[] = [];
   let length = 0;

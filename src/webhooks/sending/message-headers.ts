@@ -32,7 +32,8 @@ export function contentTypeOf(own: Readonly<Record<string, string>>): string {
 }
 
 /**
- * @returns the headers for the history: the webhook's own headers whose name suggests a credential are masked (R-I5).
+ * @returns the headers to show in the history (R-I5). Masks the values of the webhook's own headers whose names suggest
+ * a credential.
  */
 export function maskCredentials(
   sent: Readonly<Record<string, string>>,

@@ -30,7 +30,7 @@ export interface SenderOptions {
 }
 
 export interface SendOutcome extends AttemptOutcome {
-  /** Delay of the header `Retry-After` of the response, at most a day. */
+  /** Delay that the response requests with the header `Retry-After`, at most a day. */
   readonly retryAfterMs?: number;
   /** Whether the message was too large to send, which says nothing about the receiver. */
   readonly isTooLarge?: boolean;

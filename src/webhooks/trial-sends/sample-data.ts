@@ -1,4 +1,7 @@
-/** Example data of each event type, sent by trial sends without `data` and shown in the API description (R-I2, R-I7). */
+/**
+ * Example data of each event type, shown in the API description (R-I2). A trial send whose request has no `data` sends
+ * this example data (R-I7).
+ */
 import type { EventType } from '../event-type.ts';
 
 const SITE = { id: 12, name: 'Mill' };

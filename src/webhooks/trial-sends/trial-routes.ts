@@ -65,13 +65,13 @@ async function assertRate(c: Context<Env>, { countTrial }: TrialServices): Promi
   if (waitMs <= 0) return;
   const seconds = Math.ceil(waitMs / 1000);
   c.header('Retry-After', String(seconds));
-  throw new DomainError('rate_limited', `too many test messages of the account; retry after ${seconds} s`);
+  throw new DomainError('rate_limited', `the account has sent too many test messages; retry after ${seconds} s`);
 }
 
 /**
  * Stores a trial send. It is signed with the given secret, else with the secret of the webhook `id`, else with a
- * generated secret. The secret of a webhook signs only for the URL of this webhook, so that no signature can be obtained
- * for another receiver.
+ * generated secret. The secret of a webhook signs only for the URL of this webhook, so that no signature can be
+ * obtained for another receiver.
  * @returns the id, and the secret when it was generated; it is never returned again.
  */
 async function createTrial(

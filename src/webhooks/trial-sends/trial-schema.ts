@@ -16,7 +16,10 @@ export function trialSchema(policy: TargetPolicy) {
       .unknown()
       .optional()
       .transform((id) => (typeof id === 'string' ? id.toLowerCase() : null))
-      .meta({ description: 'Id of a webhook with the same URL, whose secret signs the message.' }),
+      .meta({
+        description:
+          'Id of a webhook with the same URL. When `secret` is absent, the secret of this webhook signs the message.',
+      }),
     data: z
       .unknown()
       .optional()

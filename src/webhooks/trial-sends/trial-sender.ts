@@ -1,6 +1,6 @@
 /**
- * Runs trial sends, the test messages of `POST /account/webhooks/test` (R-I7), as a part of the deliverer: no other role
- * may connect to receivers.
+ * Runs trial sends, the test messages of `POST /account/webhooks/test` (R-I7), as a part of the deliverer: no other
+ * role may connect to receivers.
  */
 import type { Database } from '../../platform/database/database.ts';
 import { LEASE_MS, openRowLeases, type RowLeases } from '../../platform/database/row-leases.ts';
@@ -39,8 +39,8 @@ export interface TrialSenderServices {
 
 export interface TrialSender {
   /**
-   * Starts no more trial sends and waits up to `graceMs` for the trial sends in flight; then abandons the rest and releases
-   * their claims (R-K2).
+   * Starts no more trial sends and waits up to `graceMs` for the trial sends in flight; then abandons the rest and
+   * releases their claims (R-K2).
    */
   stop(graceMs: number): Promise<void>;
 }
@@ -49,7 +49,10 @@ const CONCURRENCY = 16;
 /** Maximum number of concurrent trial sends of one account, so that its hanging receivers leave capacity to others. */
 const ACCOUNT_CONCURRENCY = 4;
 
-/** @returns the queue key of a trial send; it contains the account id, so that limiting an account needs no query. */
+/**
+ * @returns the queue key of a trial send. The key contains the account id, so that the worker needs no query to limit
+ * the concurrent trial sends of an account.
+ */
 export function trialKey(accountId: number, id: string): string {
   return `${accountId}/${id}`;
 }

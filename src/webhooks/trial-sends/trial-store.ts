@@ -62,7 +62,7 @@ export async function insertTrial(
 
 /**
  * Reads a trial send of the account (R-I7).
- * @throws {DomainError} not_found, including for a trial send of another account and after 24 h.
+ * @throws {DomainError} not_found when the account has no such trial send, or when the trial send is older than 24 h.
  */
 export async function getTrial(queryable: Queryable, accountId: number, id: string): Promise<Trial> {
   const { rows } = isGuid(id)
@@ -77,7 +77,9 @@ export async function getTrial(queryable: Queryable, accountId: number, id: stri
   return { ...test, ...(response && { response }), ...(error !== null && { error }) };
 }
 
-/** @returns the secrets of the webhook `id`; undefined unless the account has this webhook and its URL is `url` (R-I7). */
+/**
+ * @returns the secrets of the webhook `id`; undefined unless the account has this webhook and its URL is `url` (R-I7).
+ */
 export async function findReusableSecrets(
   queryable: Queryable,
   vault: SecretVault,

@@ -145,7 +145,7 @@ test('console: signing out everywhere ends, at the issuer, the sessions of this 
   await Promise.all([first.close(), second.close()]);
 });
 
-test('console home: variables without new points and a rejected push are counted, and a variable without new points links to its page', async () => {
+test('console home: Home counts rejected pushes and variables without new points, and the count of these variables leads to their pages', async () => {
   await stack.manager.call('POST', '/api/data?operationId=old-points', [
     { sourceSerialNumber: 'NONE', mappingConfig: 'x', data: [{ date: '2026-01-01T00:00:00Z', value: 1 }] },
   ]);
@@ -335,7 +335,7 @@ describe.concurrent('console: every route', () => {
     async (user) => {
       const window = await stack.open(user);
       for (const address of routes()) await show(window, address);
-      // A USER without sites gets status 404 for sites, sources and variables; the browser writes it to its console.
+      // A USER without sites gets status 404 for sites, sources and variables. The browser logs each 404 as an error.
       const refused = /status of 404/;
       expect(window.complaints.filter((text) => user !== USER || !refused.test(text))).toEqual([]);
       await window.close();

@@ -1,4 +1,6 @@
-/** Views of the console by keyboard alone: each stop of Tab is visible and shows the focus; a dialog keeps the focus. */
+/**
+ * The console can be used by keyboard alone: each stop of Tab is visible and shows the focus; a dialog keeps the focus.
+ */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ADMIN, type ConsoleStack, openConsoleStack } from '../../support/console/console-stack.ts';
@@ -24,10 +26,11 @@ beforeAll(async () => {
 afterAll(() => stack?.close());
 
 /**
- * Runs in the page. `walk.stop()` returns the name of the focused control (null when the focus has left the content) and
- * problems: the focused control is hidden, not drawn, outside of the window, or behind another part of the page; the
- * previous control looks the same with and without the focus. The elements around a control count as part of its look,
- * because a control that is not drawn itself, such as a checkbox, shows the focus there.
+ * Runs in the page. `walk.stop()` returns the name of the focused control (null when the focus has left the content)
+ * and a list of problems. It is a problem when the focused control is hidden, not drawn, outside of the window, or
+ * behind another part of the page, or when the previous control looks the same with and without the focus.
+ * The elements around a control count as part of its look, because a control that is not drawn itself, such as a
+ * checkbox, shows the focus there.
  */
 const WALK = `window.walk = (() => {
   const content = document.getElementById('content');

@@ -1,7 +1,7 @@
 /**
- * Compares the time of a warm run of a script over 96 points, from the call in Node to the result, with the time of
- * starting Rscript for the same script in a container of the same kind. The script needs no packages; this favours
- * Rscript, which would have to load them.
+ * Compares two times for the same script over 96 points: the time of a warm run, from the call in Node to the result,
+ * and the time of Rscript when it is started in a container of the same kind. The script needs no packages; this
+ * favours Rscript, which would have to load them.
  */
 import { spawnSync } from 'node:child_process';
 import { rm } from 'node:fs/promises';

@@ -1,8 +1,8 @@
 /**
  * Compares the writer of points (in process, with encoded batches, commit included) with raw COPY BINARY of the same
  * rows. The COPY table is a hypertable with the same columns and chunk interval; its primary key has the default fill
- * factor. The two sides alternate. In the primary key of both tables, other variables lie before and after each measured
- * variable.
+ * factor. The two sides alternate. In the primary key of both tables, other variables lie before and after each
+ * measured variable.
  */
 import { type Database, withConnection, withTransaction } from '../../../src/platform/database/database.ts';
 import { encodeTuples, patchVersionTimestamps } from '../../../src/points/copy-codec.ts';
@@ -72,7 +72,10 @@ async function* measureRound(world: World): AsyncGenerator<readonly [string, Pai
   yield ['new versions 1,000 x 1', await measure(world, wide, WIDE)];
 }
 
-/** Each measured write removes as many versions as it adds, because the limit is reached or the tag is the same. */
+/**
+ * Each measured write removes as many versions as it adds: either each point is at the version limit, or the new
+ * versions replace versions with the same tag.
+ */
 async function* measureAtLimit(world: World): AsyncGenerator<readonly [string, Pair]> {
   const full = await addVariables(world, QUARTER_MILLION, true);
   for (let version = 0; version < VERSION_LIMIT; version += 1) {
@@ -128,8 +131,9 @@ function encode(variableIds: readonly number[], { points }: Shape, versionTagId:
 
 async function createWorld(database: Database): Promise<World> {
   await createTwin(database, 'bench_point');
-  // Adds a variable with the greatest id to the table of plain COPY and to the tables of the service: COPY is faster at
-  // the end of an index, so no measured variable may be there.
+  // Stores points of the variable LAST_ID in the table of plain COPY and in the tables of the service. LAST_ID is
+  // greater than every measured id. COPY is faster at the end of an index; these points keep measured variables away
+  // from that end.
   for (const table of ['bench_point', 'point', 'point_version']) {
     await database.query(
       `insert into ${table} (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)

@@ -1,8 +1,9 @@
 /**
  * Measures the sandbox without the calculator. Times are from the call in Node to the result in Node. The figures are:
  * (1) the time that the sandbox adds to R code, compared with the time of the code in a plain warm R process; (2) the
- * time of a run with 100,000 points in and out; (3) how many trivial runs for twenty target variables end per second,
- * three at a time and one at a time; (4) the memory of R after runs for a thousand target variables.
+ * time of a run with 100,000 points in and out; (3) the number of trivial runs per second, with three concurrent runs
+ * and with one at a time, where each run is for the next of twenty target variables; (4) the memory of R after runs for
+ * a thousand target variables.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -28,7 +28,7 @@ interface RunningService {
 /** A measured case, with the median figures of account A's load: answers per second and processor cores. */
 type FairnessFigure = Figure & LoadReport;
 
-/** Starts roles in a process of their own, runs `bench` and ends the process. */
+/** Starts one process that runs all `roles`, runs `bench`, and then ends the process. */
 export type WithService = (
   roles: readonly string[],
   bench: (service: RunningService) => Promise<FairnessFigure>,

@@ -19,7 +19,7 @@ export interface FairnessService {
   readonly database: Database;
   /** Origin of the API. */
   readonly http: string;
-  /** host:port of the gRPC role, when the case starts it. */
+  /** host:port of the gRPC role; empty when the case does not start this role. */
   readonly grpc: string;
   readonly pid: number;
   readonly accountA: FairnessAccount;

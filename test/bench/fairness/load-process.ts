@@ -1,7 +1,8 @@
 /**
- * The process of account A's load. A's clients are on other machines in production; here they share the cores with the
- * service, so they run at the lowest priority and take only processor time that the service and account B do not use.
- * Receives a `LoadOrder`, then any message, which ends the load. Sends `started`, then a `LoadReport`.
+ * The process that generates account A's load. A's clients are on other machines in production; here they share the
+ * cores with the service, so they run at the lowest priority and take only processor time that the service and account
+ * B do not use. Receives a `LoadOrder`, starts the load and sends `started`. The next message, whatever its content,
+ * ends the load; the process then sends a `LoadReport`.
  */
 import { once } from 'node:events';
 import { constants, setPriority } from 'node:os';

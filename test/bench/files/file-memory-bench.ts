@@ -1,7 +1,7 @@
 /**
  * Measures memory growth for the largest files, in MB: the peak resident memory during upload and ingestion of a file,
- * minus the resident memory before the upload. Counts a process with the roles api and ingester, and its parser
- * processes. The limit is the allowed growth.
+ * minus the resident memory before the upload. The memory of one process with the roles api and ingester and the memory
+ * of its parser processes are added up. The limit is the allowed growth.
  */
 import { crc32, createDeflateRaw } from 'node:zlib';
 import { makeZip, workbookEntries } from '../../fixtures/files/make-workbook.ts';
@@ -14,7 +14,7 @@ const MAX_GROWTH_MB = 200;
 const VARIABLES = 50;
 const CSV_BYTES = 200 << 20;
 const XLSX_ROWS = 1_000_000;
-// Number of characters in each cell of a fourth column, which is ignored and makes the sheet about one gibibyte large.
+// Characters per cell of a fourth column. The parser ignores this column; it enlarges the sheet to about one gibibyte.
 const NOTE_CHARACTERS = 950;
 const DAYS_1970 = 25_569;
 const MILLIS_PER_DAY = 86_400_000;

@@ -1,6 +1,7 @@
 /**
- * Measures the memory of an API process during long answers (R-G4): the first answer of the process, when the heap
- * grows, and the second answer. Each format runs in its own process, over HTTP, with a fast client.
+ * Measures how much the memory of an API process grows during long answers (R-G4). Measures the first answer of the
+ * process, during which its heap grows, and then the second answer. Each format is measured in a new process, over
+ * HTTP, with a fast client.
  */
 import { readFileSync } from 'node:fs';
 import { get } from 'node:http';

@@ -1,7 +1,7 @@
 /**
  * Measures calculations through the whole service: (1) the time from a push until the computed point is readable,
- * against the time until the pushed point is readable; (2) the backfill of a chain of five variables over a year of
- * quarter-hours, against pushing as many points.
+ * compared with the time until the pushed point is readable; (2) the time to backfill a chain of five variables over a
+ * year of quarter-hours, compared with the time to push the same number of points.
  */
 import type { Database } from '../../../src/platform/database/database.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -121,7 +121,10 @@ async function openFirst(
   return { page, firstViewKb: bytes / 1000 };
 }
 
-/** @returns milliseconds from the request of the home page until its menu is shown, including the sign-in by the browser's session. */
+/**
+ * @returns milliseconds from the request for the home page until its menu is shown, including the automatic sign-in
+ * with the browser's session.
+ */
 async function reopen(page: Page, http: string): Promise<number> {
   const startMs = performance.now();
   await page.goto(http, { waitUntil: 'commit' });
@@ -139,7 +142,8 @@ const CLICK_UNTIL_DRAWN = `(link, isDrawn) => new Promise((resolve) => {
 
 async function openVariable(page: Page, http: string, variableId: number, name: string): Promise<number> {
   await page.goto(`${http}/console/find?q=${name}`);
-  // Hovering over the link makes the page load the code of the linked view. A person hovers before a click too.
+  // Hovering over the link makes the page load the code of the linked view. A person also hovers
+  // over a link before clicking it.
   await page.getByRole('link', { name }).hover();
   await page.waitForLoadState('networkidle');
   return page.evaluate<number>(
@@ -213,7 +217,7 @@ async function growth(page: Page, http: string, api: ApiClient, variableId: numb
       await pause(1000 / PUSHES_PER_SECOND);
     }
   };
-  // The page loads code and fills caches for the first points.
+  // When the page gets its first points, it loads code and fills caches. The measurement begins after that.
   await push(3);
   const before = await measure();
   const startMs = performance.now();

@@ -17,7 +17,7 @@ const ZONE = 'Europe/Brussels';
 const YEAR = 'from=2025-01-01T00:00:00Z&to=2026-01-01T00:00:00Z';
 const IN_YEAR = `date >= '2025-01-01Z' and date < '2026-01-01Z'`;
 const CORRECTED_POINTS = 96;
-/** Milliseconds within which a correction of a day should be readable. */
+/** Maximum milliseconds from the push of corrected values for one day until a read should return them. */
 const READABLE_MS = 50;
 
 interface Measured {
@@ -114,7 +114,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - startMs;
 }
 
-/** Runs the statement of a limit. @returns the name of the limit in words. */
+/** Runs the SQL that a read is compared with. @returns the words that name this SQL in the report. */
 async function runLimit(database: Database, { sql, copyFormat, words }: Limit): Promise<string> {
   if (copyFormat === undefined) await database.query(sql);
   else {
@@ -141,7 +141,10 @@ function readBytes(address: string, agent: Agent, headers: Readonly<Record<strin
   });
 }
 
-/** Each round pushes longer values for the last day, and reads the day until the size of the answer changes. */
+/**
+ * Each round pushes values with one more digit for the last day, and reads the day until the size of the answer
+ * changes.
+ */
 async function benchCorrection(api: ApiClient, read: (query: string) => Promise<number>, id: number): Promise<Figure> {
   const day = `variableId=${id}&from=2025-12-31T00:00:00Z&to=2026-01-01T00:00:00Z&format=csv&displayLevel=ValueVariableDate`;
   const pairs: (readonly [number, number])[] = [];

@@ -1,7 +1,8 @@
 /**
  * Measures pushes of new points over HTTP until the last point is readable, in points per second, against raw COPY
  * BINARY of the same rows into a hypertable with the columns and chunk interval of `point`. A COPY uses one core and
- * parallel pushes use all, so the ratio can exceed 1. Also measures the delays of the event loop during the largest push.
+ * parallel pushes use all, so the ratio can exceed 1. Also measures the delays of the event loop during the largest
+ * push.
  */
 import { once } from 'node:events';
 import { from as copyFrom } from 'pg-copy-streams';
@@ -18,7 +19,7 @@ const ROUNDS = 5;
 const PUSHES = 5;
 const ELEMENTS = 100;
 const READINGS = 1000;
-/** Number of elements of the largest push, whose body has nearly 50 MiB. */
+/** Number of elements of the largest push; its body is nearly 50 MiB long. */
 const MOST_ELEMENTS = 1000;
 const MOST_DELAY_MS = 50;
 const QUARTER_MILLIS = 900_000;

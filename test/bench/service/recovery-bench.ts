@@ -2,8 +2,8 @@
  * Measures recovery after kill -9. Each role is a process of its own; under load, one role at a time is killed and
  * started again immediately. After each kill, the bench sends pushes, and measures the time until one of them reaches
  * each stage: the push is accepted, its computed point is stored, its webhook message arrives, or WatchPoints sends its
- * point. The figure of a stage is the median over the kills of the roles that NEEDED names for the stage, compared with
- * a target.
+ * point. NEEDED names the roles that each stage needs. The figure of a stage is the median time after the kills of
+ * these roles; it is compared with a target.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { findFreePort } from '../../../src/local/services/ports.ts';
@@ -151,13 +151,13 @@ async function push(api: ApiClient, variableId: number, value: number): Promise<
   return answer?.status === 200;
 }
 
-/** @returns the value of the push that an event announces; 0 for a push of the load. */
+/** @returns the value of the push that an event announces; 0 when `startLoad` sent the push. */
 function pushedValue(data: unknown): number {
   const { operationId = '' } = data as { readonly operationId?: string };
   return Number(/^recovery-(\d+)$/.exec(operationId)?.[1] ?? 0);
 }
 
-/** Pushes to variables of its own, which the probe does not use, until stopped. */
+/** Starts pushes to new variables, which the probe does not use. The pushes continue until `stop` is called. */
 function startLoad(api: ApiClient, sourceId: number) {
   let isStopped = false;
   const run = async (): Promise<void> => {

@@ -69,7 +69,7 @@ function request(body: string, token: string): Buffer {
   return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-/** Waits until all accepted pushes are written, so that rounds start alike. */
+/** Waits until all accepted pushes are written, so that every round starts with no pending pushes. */
 async function drained(database: Database): Promise<void> {
   const endMs = performance.now() + DRAIN_TIMEOUT_MS;
   for (;;) {

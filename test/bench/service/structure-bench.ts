@@ -117,7 +117,7 @@ async function benchPages(
   return figures;
 }
 
-/** Sends GET without compression, because the bare connection has none. */
+/** Sends GET and asks for no compression: the database connection that it is compared with does not compress either. */
 function getJson(url: string, agent: http.Agent, token: string): Promise<readonly unknown[]> {
   return new Promise((resolve, reject) => {
     const request = http.get(url, { agent, headers: { authorization: `Bearer ${token}` } }, (response) => {
@@ -157,8 +157,9 @@ async function benchTargets(database: Database, accountId: number, limitMs: numb
 }
 
 /**
- * @param work must return PAGE: the number of rows read, or the number of targets found divided by PAGE.
- * @throws {Error} when `work` returns another number.
+ * Measures how long `work` takes, in milliseconds.
+ * @param work returns how many rows it read; or, if it finds targets, their number divided by PAGE.
+ * @throws {Error} when `work` does not return PAGE.
  */
 async function timeOf(work: () => Promise<number>): Promise<number> {
   const startMs = performance.now();

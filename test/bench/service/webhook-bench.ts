@@ -78,7 +78,7 @@ async function startReceivers(): Promise<{ readonly process: ChildProcess; reado
   return { process: child, urls: ports.map((port) => `http://127.0.0.1:${port}/hook`) };
 }
 
-// Other benchmarks may have left waiting attempts, whose receivers no longer run; these attempts are ignored.
+// Ignores the attempts of other benchmarks: some may still be pending, but their receivers no longer run.
 const OWN = `from webhook_attempt join webhook on webhook.id = webhook_id and webhook.name = 'bench'`;
 
 /** @returns messages per second, from the wake-up until the end of the last delivery is committed. */

@@ -98,7 +98,7 @@ describe('admin: create-account', () => {
 });
 
 describe('admin: create-client and rotate-client-secret', () => {
-  it('print secrets that are stored as hashes only (§5, R-B3)', async () => {
+  it('print secrets, of which the service stores only hashes (§5, R-B3)', async () => {
     const secret = found(/secret (\S+),/, await admin('create-client', '--client', 'c1', '--scope', 'push-data'));
     const form = { grant_type: 'password', client_id: 'c1', username: 'max', password: PASSWORD };
     await requestToken(api.origin, { ...form, client_secret: secret });
@@ -211,7 +211,7 @@ describe('admin: the audit trail of commands', () => {
   const trail = async (client: TestClient, query: string) =>
     (await client.get<readonly Entry[]>(`/account/audit${query}`)).body;
 
-  it('the trail names the operator given by --as; entries that belong to no account can be read by an ADMIN only (R-B14)', async () => {
+  it('the trail names the operator given by --as; only an ADMIN can read entries that belong to no account (R-B14)', async () => {
     const ada = await api.signIn('ada', 'ADMIN');
     const commands: readonly (readonly [action: string, words: readonly string[]])[] = [
       ['ClientCreated', ['create-client', '--client', 'trailed', '--redirect-uri', 'https://x.example/cb']],
@@ -287,7 +287,7 @@ describe('admin: invalid arguments', () => {
     ['--language', 'xx', 'must be an ISO 639-1 language code such as en, got "xx"'],
     ['--time-zone', 'Mars', 'must be an IANA or Windows time zone, got "Mars"'],
     ['--currency', 'euro', 'must be an ISO 4217 currency code such as EUR, got "EURO"'],
-  ])('when create-account refuses %s, the error begins with that name (§5)', async (option, value, rule) => {
+  ])('when create-account refuses the option %s, the error begins with its name (§5)', async (option, value, rule) => {
     const words = ['create-account', '--name', 'X', '--manager', 'a@x.example', option, value];
     await expect(admin(...words)).rejects.toMatchObject({ message: `${option} ${rule}` });
   });
@@ -352,7 +352,7 @@ describe('admin: as a process', { timeout: 90_000 }, () => {
   it('a command prints only its result and exits with 0; an error goes to stderr with exit code 1 (§5)', async () => {
     const { stdout, stderr } = await run('rotate-keys');
     expect(stderr).toBe('');
-    expect(stdout).toMatch(/^key [\w-]{43} is published; it signs in 15 minutes\n$/);
+    expect(stdout).toMatch(/^key [\w-]{43} is published; it starts to sign tokens in 15 minutes\n$/);
     expect((await run('--help')).stdout).toContain('create-user --account ID');
     const { rows } = await api.database.query('select user_name from audit_entry order by id desc limit 1');
     expect(rows).toEqual([{ user_name: userInfo().username }]);

@@ -39,7 +39,7 @@ const form = (username: string, password: string) => ({
 });
 
 describe('accounts: accepting an invitation (§3)', () => {
-  it('leads from the invitation to the first sign-in, step by step (§3, R-B10)', async () => {
+  it('a new user opens the link, gets a temporary password by email, and signs in for the first time (§3, R-B10)', async () => {
     const siteId = await createSite(api.manager);
     const email = 'ines@north.example';
     await invite(email, {
@@ -131,7 +131,7 @@ describe('accounts: accepting an invitation (§3)', () => {
     expect((await createTestClient(api.origin).post('/account/user/register', undefined)).status).toBe(400);
   });
 
-  it('an existing user who has proven the email address joins the account and keeps role and password (R-B10)', async () => {
+  it('an existing user with a verified email address joins the account and keeps their role and password (R-B10)', async () => {
     const id = await addPerson(api, 'sofia@south.example', {
       accountIds: [api.otherAccountId],
       email: 'sofia@south.example',
@@ -172,7 +172,7 @@ describe('accounts: accepting an invitation (§3)', () => {
     expect(rows).toEqual([{ account_id: api.otherAccountId }]);
   });
 
-  it('an existing user who never proved the email address loses the password and gets a temporary one (R-B8, R-B10)', async () => {
+  it('an existing user who never verified the email address gets a temporary password; the old password stops working (R-B8, R-B10)', async () => {
     const email = 'vicky@north.example';
     const id = await plant(email);
     await api.stranger.post(`/account/user/${id}`, { email });
@@ -205,7 +205,7 @@ describe('accounts: accepting an invitation (§3)', () => {
   });
 });
 
-it('accounts: a delayed password email goes only to the new address when the address of the user was changed (R-B10, R-B12)', async () => {
+it('accounts: when the address of a user changes, a delayed password email goes to the new address only (R-B10, R-B12)', async () => {
   const [old, email] = ['typo@north.exampel', 'typo@north.example'];
   await api.manager.post('/account/user/create?delayToSendEmail=72', { userName: 'typo', email: old });
   await api.manager.post(`/account/user/${await userIdOf(api, 'typo')}`, { email });
@@ -252,7 +252,7 @@ describe('accounts: managing invitations', () => {
     expect((await api.manager.get(`${PATH}/${id}`)).status).toBe(404);
   });
 
-  it('a manager gets 404 for invitations of another account; a USER may not use invitations (R-B10, R-A5)', async () => {
+  it('a manager gets 404 for invitations of another account; a USER gets 403 for all requests about invitations (R-B10, R-A5)', async () => {
     const id = await invite('own@north.example');
     const requests = (client: TestClient) =>
       Promise.all([

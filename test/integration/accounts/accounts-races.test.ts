@@ -24,7 +24,7 @@ const register = (link: string) =>
     undefined,
   );
 
-describe('accounts: two concurrent requests of two managers', () => {
+describe('accounts: two managers send concurrent requests', () => {
   const WAYS = {
     demote: (by: TestClient, id: string) => by.post(`/account/user/${id}`, { roles: ['USER'] }),
     lock: (by: TestClient, id: string) => by.post(`/account/user/${id}/lock`, { isLocked: true }),

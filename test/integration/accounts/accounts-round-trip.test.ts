@@ -67,7 +67,7 @@ describe('accounts: round trip of a user', () => {
     { requiredKeys: [] },
   );
 
-  it('POST of the body of GET changes nothing (R-C, R-C2)', async () => {
+  it('POST with the body that GET returned changes nothing (R-C, R-C2)', async () => {
     await fc.assert(
       fc.asyncProperty(user, async (written) => {
         const path = `/account/user/${uma}`;
@@ -86,7 +86,7 @@ describe('accounts: round trip of a user', () => {
     );
   }, 60_000);
 
-  it('one POST accepts the body of GET of a user with 1,500 sites and 1,500 claims (R-C, R-C2)', async () => {
+  it('for a user with 1,500 sites and 1,500 claims, one POST accepts the body that GET returned (R-C, R-C2)', async () => {
     const path = `/account/user/${uma}`;
     await api.database.query(
       `with made as (insert into site (account_id, name, time_zone_id) select $1, 'Site ' || i, 'UTC'
@@ -105,7 +105,7 @@ describe('accounts: round trip of a user', () => {
     expect(await api.manager.post(path, shown)).toMatchObject({ status: 200, body: shown });
   });
 
-  it('the sourceIds of a site access are returned as granted, and POST of the returned user changes nothing (R-C3)', async () => {
+  it('a site access is returned with the sourceIds that were granted, and POST of the returned user changes nothing (R-C3)', async () => {
     const path = `/account/user/${uma}`;
     const sites = [{ siteId: String(siteId), level: 2, sourceIds: [String(sourceId)] }];
     const saved = await api.manager.post<Body>(path, { sites });
@@ -130,7 +130,7 @@ describe('accounts: round trip of the account', () => {
     { requiredKeys: [] },
   );
 
-  it('PUT of the body of GET changes nothing, at every displayLevel (R-C, R-C1)', async () => {
+  it('at every displayLevel, PUT with the body that GET returned changes nothing (R-C, R-C1)', async () => {
     await fc.assert(
       fc.asyncProperty(account, fc.constantFrom('Light', 'Normal', 'Verbose', '1'), async (written, level) => {
         const path = `/account?displayLevel=${level}`;

@@ -54,12 +54,12 @@ describe('accounts: GET /account', () => {
     expect((await user.get('/account?displayLevel=3')).status).toBe(400);
   });
 
-  it('siteCount, sourceCount and variableCount for a USER include only what site access shows (R-B9, R-C1)', async () => {
+  it('for a USER, siteCount, sourceCount and variableCount count only what the site access of the USER covers (R-B9, R-C1)', async () => {
     const { body } = await user.get('/account?displayLevel=Verbose');
     expect(body).toMatchObject({ siteCount: 1, sourceCount: 1, variableCount: 1 });
   });
 
-  it('fieldMask selects members by names in any case, separated by commas or in several parameters; an unknown name gets 400 (R-C1)', async () => {
+  it('fieldMask selects members by names in any letter case, separated by commas or in several parameters; an unknown name gets 400 (R-C1)', async () => {
     const selected = await user.get('/account?fieldMask=NAME,SmsSettings&fieldMask=userCount');
     expect(selected.body).toEqual({ name: 'North', smsSettings: { senderName: null }, userCount: 2 });
     expect(await user.get('/account?fieldMask=name,nope')).toMatchObject({
@@ -155,7 +155,7 @@ describe('accounts: PUT /account', () => {
 
 describe('accounts: features and secondary accesses of the account', () => {
   it.each(['/account/features', '/account/secondaryAccesses'])(
-    '%s shows a manager every entry with the level Admin, and answers 403 to a USER (§4.1, R-C3)',
+    'a manager reads %s: every entry has the level Admin; a USER gets 403 (§4.1, R-C3)',
     async (path) => {
       const { status, body } = await api.manager.get<readonly Account[]>(path);
       expect(status).toBe(200);
@@ -178,7 +178,7 @@ describe('accounts: features and secondary accesses of the account', () => {
 describe('accounts: the signed-in user', () => {
   const idsOf = (answer: { body: readonly Account[] }) => answer.body.map(({ id }) => id);
 
-  it('GET /account/user/accounts lists the accounts of which the user is a member, and all accounts for an ADMIN (§4.1, R-B8)', async () => {
+  it('GET /account/user/accounts lists the accounts of which the user is a member; for an ADMIN it lists all accounts (§4.1, R-B8)', async () => {
     expect(idsOf(await user.get('/account/user/accounts'))).toEqual([api.accountId]);
     await addPerson(api, 'both', { role: 'MANAGER', accountIds: [api.accountId, api.otherAccountId] });
     const both = await signInPerson(api, 'both');
@@ -263,7 +263,7 @@ describe('accounts: the audit trail', () => {
     for (const from of ['yesterday', '2026-02-30T00:00:00Z', '2026-13-01']) {
       expect([from, (await api.manager.get(`/account/audit?from=${from}`)).status]).toEqual([from, 400]);
     }
-    // A date of the year 1 is accepted (R-A11).
+    // A date in the year 1 is accepted (R-A11).
     expect((await api.manager.get('/account/audit?from=0001-01-01T00:00:00')).status).toBe(200);
     expect((await api.manager.get('/account/audit?action=x')).status).toBe(400);
     for (const name of ['userId', 'targetId']) {
@@ -305,7 +305,7 @@ describe('accounts: the audit trail', () => {
     expect(body).toMatchObject([{ action: 'UserDeleted', accountId: null }]);
   });
 
-  it('returns the newest thousand entries by default, and pages on request (R-A7, §8)', async () => {
+  it('returns the newest thousand entries by default; ItemsPerPage and PageNumber select another page (R-A7, §8)', async () => {
     await api.database.query(
       `insert into audit_entry (account_id, user_id, user_name, action, target_id)
        select $1, 'x', 'x', 'UserUpdated', i::text from generate_series(1, 1500) i`,

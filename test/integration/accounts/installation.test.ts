@@ -37,7 +37,7 @@ describe('accounts: GET /admin/operate', () => {
     expect(await admin.get('/admin/operate')).toMatchObject({ status: 200 });
   });
 
-  it('counts runs by outcome, and lists scripts and accounts with their runs, durations and account names', async () => {
+  it('counts runs by outcome; lists scripts and accounts, each with the account name, the number of runs and their duration', async () => {
     await api.database.query(
       `insert into calculation_run (variable_id, account_id, state, trigger, from_date, to_date, trigger_date, wave, attempt,
          default_version, requested_date, started_date, finished_date)
@@ -122,7 +122,7 @@ const rotate = async (clientId: string, body: object) =>
 const issues = async (clientId: string, secret?: string) => (await askToken(clientId, secret)).error === undefined;
 
 describe('accounts: OAuth clients', () => {
-  it('the answer to the creation of a client has the secret, with which the client gets tokens; the list of clients, the stored client and its audit entry lack the secret (R-B3, R-B11)', async () => {
+  it('creating a client returns its secret, with which the client gets tokens; the list of clients, the stored client and its audit entry do not contain the secret (R-B3, R-B11)', async () => {
     const answer = await admin.post<Client>('/admin/clients', { clientId: 'north-import', scopes: ['push-data'] });
     expect(answer.headers.get('cache-control')).toBe('no-store');
     const { secret = '' } = answer.body;
@@ -198,7 +198,7 @@ describe('accounts: signing keys', () => {
       undefined,
     );
     expect(next).toMatchObject({ state: 'Next', signsFrom: expect.any(String) });
-    const message = `key ${next.kid} is published already and signs from ${next.signsFrom}; add another key after that`;
+    const message = `key ${next.kid} is already published and will sign tokens from ${next.signsFrom}; add another key after that date`;
     expect(await admin.post('/admin/signingKeys', undefined)).toMatchObject({ status: 409, body: { message } });
     const signing = async () => (await getIssuerKeys(api.database)).jwks.keys[0]?.kid;
     expect(await signing()).toBe(before[0]?.kid);

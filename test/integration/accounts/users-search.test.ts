@@ -44,7 +44,7 @@ async function find(query: string, client = api.manager): Promise<readonly unkno
 }
 
 describe('accounts: GET /account/users', () => {
-  it('lists the users of the account, sorted by name, to a MANAGER and a USER (§4.3)', async () => {
+  it('returns the users of the account, sorted by name, when a MANAGER or a USER asks (§4.3)', async () => {
     expect(await find('')).toEqual(EVERYBODY);
     expect(await find('', user)).toEqual(EVERYBODY);
     expect((await user.get<readonly Listed[]>('/user/users')).body).toHaveLength(EVERYBODY.length);
@@ -232,7 +232,7 @@ describe('accounts: saved views', () => {
     }
   });
 
-  it('can be changed and deleted by their owner and by managers only (§4.3)', async () => {
+  it('can be changed and deleted only by their owner or by a manager (§4.3)', async () => {
     const id = await create(user);
     const path = `/account/users/views/${id}`;
     const other = await signInPerson(api, 'lukasz');
@@ -340,7 +340,7 @@ describe('accounts: GET /account/users/visibleToMe', () => {
 });
 
 describe('accounts: GET /account/usersForAccount/{id}', () => {
-  it('lists the users of any account with their claims, to an ADMIN only (§4.3)', async () => {
+  it('returns the users of any account and the claims of each user; only an ADMIN may call it (§4.3)', async () => {
     const { status, body } = await admin.get<readonly Listed[]>(`/account/usersForAccount/${api.otherAccountId}`);
     expect(status).toBe(200);
     expect(body.map(({ userName }) => userName)).toEqual(['both', 'foreign', 'sam']);
@@ -371,7 +371,7 @@ describe('accounts: /account/users/account', () => {
     ]);
   });
 
-  it('removing a user from an account removes the claims of the user in this account only (R-C3)', async () => {
+  it('removing a user from an account removes the user’s claims in this account, but keeps those in other accounts (R-C3)', async () => {
     const gone = await addPerson(api, 'gone', { accountIds: [api.accountId, api.otherAccountId] });
     const claim = { userId: gone, claimType: 'team', claimValue: 'red' };
     for (const accountId of [api.accountId, api.otherAccountId]) await addClaim(api.database, { ...claim, accountId });
@@ -398,7 +398,7 @@ describe('accounts: /account/users/account', () => {
     expect(await find('', api.stranger)).toEqual(['both', 'foreign', 'sam']);
   });
 
-  it('a manager cannot add a user who also belongs to an account of other managers, but can remove this user (R-B8)', async () => {
+  it('a manager cannot add a user who also belongs to an account outside the manager’s accounts, but can remove this user (R-B8)', async () => {
     const shared = await addPerson(api, 'shared', { accountIds: [api.accountId, api.otherAccountId] });
     const body = { accountId: api.accountId, userIds: [shared] };
     expect(await api.manager.post(path, body)).toMatchObject({

@@ -104,7 +104,7 @@ describe.each(OPERATIONS)('accounts: $method /account/user/{userId}$path', ({ me
 });
 
 it.each(OPERATIONS.filter(({ body }) => body !== undefined))(
-  'accounts: $method /account/user/{userId}$path with an invalid body is answered 400 (R-A5)',
+  'accounts: $method /account/user/{userId}$path with an invalid body gets 400 (R-A5)',
   async ({ method, path }) => {
     for (const wrong of ['x', 7]) {
       const answer = await api.manager.send(method, `/account/user/${uma}${path}`, wrong);
@@ -175,7 +175,7 @@ describe('accounts: POST /account/user/{userId}', () => {
     [{ sites: [{ siteId: 999_999, level: 'Read' }] }, '$.sites[0].siteId'],
     [{ sites: [{ siteId: 1, level: 'Read', sourceIds: ['x'] }] }, '$.sites[0].sourceIds[0]'],
     [{ firstName: 'null\0' }, '$.firstName'],
-  ])('the invalid body %j is answered 400 and changes nothing (R-A5)', async (body, path) => {
+  ])('the invalid body %j gets 400 and changes nothing (R-A5)', async (body, path) => {
     const before = await read(uma);
     const answer = await api.manager.post(`/account/user/${uma}`, { pseudo: 'half', ...body });
     expect(answer).toMatchObject({ status: 400, body: { details: [{ path }] } });
@@ -189,7 +189,7 @@ describe('accounts: POST /account/user/{userId}', () => {
     });
   });
 
-  it('the subpath /sites answers a site of another account with the same error as an unknown site (R-B9)', async () => {
+  it('a POST to the subpath /sites gets the same error for a site of another account as for an unknown site (R-B9)', async () => {
     const theirs = await createSite(api.stranger);
     for (const id of [theirs, 999_999]) {
       const answer = await api.manager.post<Body>(`/account/user/${uma}/sites`, [{ siteId: id, level: 'Read' }]);
@@ -231,7 +231,7 @@ describe('accounts: features, secondary accesses and sites', () => {
     }
   });
 
-  it('a USER sees a site from the grant of the site until the grant is revoked (§4.2, R-B9)', async () => {
+  it('a USER sees a site only after access to the site is granted, and until this grant is revoked (§4.2, R-B9)', async () => {
     const siteId = await createSite(api.manager);
     const una = await userIdOf(api, 'una');
     const statusOf = async () => (await user.get(`/sites/${siteId}`)).status;
@@ -247,7 +247,7 @@ describe('accounts: claims', () => {
   const claim = { id: 0, claimType: 'datapusher.standard', claimValue: 'true' };
   const listed = async (id: string) => (await api.manager.get(`/account/user/claim/${id}`)).body;
 
-  it('a request to add or remove a data pusher claim answers with the claim; a claim of another type gets 400 (§4.2, R-C3)', async () => {
+  it('POST /account/user/{userId}/claims/add or /remove returns the data pusher claim that it adds or removes; a claim of another type gets 400 (§4.2, R-C3)', async () => {
     const path = `/account/user/${uma}/claims`;
     const added = await api.manager.post(`${path}/add`, { claimType: 'datapusher.standard' });
     expect(added).toMatchObject({ status: 200, body: { ...claim, userId: uma } });
@@ -268,7 +268,7 @@ describe('accounts: claims', () => {
     expect((await api.manager.put('/account/user/claims/edit', body)).status).toBe(404);
   });
 
-  it('a USER may change no claims; a MANAGER may change those of a user only as a member of all accounts of this user; a user has claims only in accounts of which the user is a member (§4.2, R-B8)', async () => {
+  it('a USER may change no claims; a MANAGER may change the claims of a user only if the MANAGER is a member of every account of this user; a user has claims only in accounts of which the user is a member (§4.2, R-B8)', async () => {
     for (const [client, userId, status] of [
       [user, uma, 403],
       [api.manager, foreign, 404],
@@ -344,7 +344,7 @@ describe('accounts: the lock', () => {
     ['9999-12-31T23:59:59.9999999Z', '9999-12-31T23:59:59.999999Z'],
     ['2099-01-01T00:00:00+18:00', '2098-12-31T06:00:00Z'],
     ['2099-06-01T12:00-0330', '2099-06-01T15:30:00Z'],
-  ])('a lock until %s ends at %s (R-A8, R-B11)', async (until, shown) => {
+  ])('after a lock with until = %s, GET shows lockedUntil = %s (R-A8, R-B11)', async (until, shown) => {
     expect((await api.manager.post(`/account/user/${uma}/lock`, { isLocked: true, until })).status).toBe(200);
     expect((await read(uma)).lockedUntil).toBe(shown);
     await api.manager.post(`/account/user/${uma}/lock`, { isLocked: false });

@@ -160,7 +160,7 @@ describe('backup', () => {
       expect((await countColumnChunks(database)) > 0).toBe(hasColumns);
       // A backup of the restored cluster into the old backup directory would mix two histories.
       await expect(takeBackup({ database, programs: programs() }, backups())).rejects.toThrow(
-        'from before a restore of this database',
+        'taken before this database was restored',
       );
     });
     // A new queue prefix acts like an empty Redis, because no job has this prefix.
@@ -195,7 +195,7 @@ describe('backup', () => {
     const lines = await admin('backups', backups());
     expect(lines).toHaveLength(2);
     expect(lines[0]).toMatch(/^2\S+Z: restorable from 2\S+Z on; PostgreSQL 17\.\d+.*, TimescaleDB 2\./);
-    expect(lines[1]).toMatch(/^WAL is archived until about 2\S+Z, \d+ kB behind$/);
+    expect(lines[1]).toMatch(/^WAL is archived up to about 2\S+Z, \d+ kB behind$/);
   });
 
   it('refuses a directory that is not a backup directory, a target that has files or is the cluster of a running server, and a restore command without the operand TARGET', async () => {
@@ -221,7 +221,7 @@ describe('backup', () => {
     });
   });
 
-  it('refuses to restore to a text that is not an instant, and to an instant before the oldest backup or after the end of the archive', async () => {
+  it('refuses a restore when the value of --to is not an instant, or is an instant before the oldest backup or after the end of the archive', async () => {
     const restoreTo = (text: string) => admin('restore', backups(), join(clusters.directory, 'none'), '--to', text);
     await expect(restoreTo('yesterday')).rejects.toThrow('--to must be an instant such as');
     await expect(restoreTo('2020-01-01T00:00:00Z')).rejects.toThrow(

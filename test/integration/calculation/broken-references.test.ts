@@ -1,7 +1,7 @@
 /**
- * Saved declarations that are no longer valid, because an input or the owner of a form value was deleted, an input
- * changed its unit, or a newer rule refuses them. The variable keeps the declaration and can still be changed. It
- * reports deleted inputs, deleted owners and changed units as problems.
+ * Saved declarations that are no longer valid, because an input or the owner of a form value was deleted, the unit of
+ * an input was changed, or a newer rule refuses the declaration. The calculated variable keeps its declaration and can
+ * still be changed. It reports deleted inputs, deleted owners and changed units as problems.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCalculation } from '../../../src/calculation/run/run-calculation.ts';
@@ -116,7 +116,7 @@ describe('declaration: an input was deleted after the declaration was saved (R-H
     ['without a note', {}],
     ['with a note', { note: 'why' }],
   ])(
-    'a declaration that was saved %s and breaks a newer rule is accepted when sent unchanged, and refused when edited',
+    'a declaration saved %s that a newer rule forbids is accepted when it is sent unchanged, and refused when it is edited',
     async (_, members) => {
       const { id } = await withDeletedInput(members);
       for (const table of ['variable', 'declaration_save']) {
@@ -135,8 +135,8 @@ describe('declaration: an input was deleted after the declaration was saved (R-H
   );
 });
 
-describe('declaration: an input changed its unit after the declaration was saved (R-H1, R-C8)', () => {
-  test('the calculated variable can still be changed, and shows the problem until the unit of the input can be converted again', async () => {
+describe('declaration: the unit of an input was changed after the declaration was saved (R-H1, R-C8)', () => {
+  test('the calculated variable can still be changed, and shows the problem until the input has a convertible unit again', async () => {
     const inputId = await addInput({ unitId: KWH });
     const declaration = calculated('a', [{ alias: 'a', variableId: inputId, unitId: WH }]);
     const id = await createVariable(api.manager, sourceId, { calculated: declaration });
@@ -149,7 +149,7 @@ describe('declaration: an input changed its unit after the declaration was saved
     expect(await run(id)).toMatchObject({ outcome: 'invalid_input', message: `input a, unitId: ${message}` });
     await api.manager.put(pathOf(inputId), { unitId: 987_654 });
     const unknown =
-      'the variable has the unit 987654, which is not in GET /units and cannot be converted into watt hour';
+      'the variable has the unit 987654, which GET /units does not list, and cannot be converted into watt hour';
     expect((await read(id)).problems).toEqual([{ path: `${INPUT}[0].unitId`, message: unknown }]);
     await api.manager.put(pathOf(inputId), { unitId: WH });
     expect(await listed('hasProblems=true')).not.toContain(id);

@@ -323,7 +323,7 @@ describe('calculation: schedules (R-H5)', () => {
     return variableId;
   };
 
-  test('a schedule fires by the local time of the source, and fires once at a local time that the clock skips (R-H5)', async () => {
+  test('a schedule fires by the local time of the source; when the clock change skips its local time, it fires once, at the change (R-H5)', async () => {
     await setZone('Europe/Brussels');
     const variableId = await addScheduled(scheduled('30 2 * * *'), '2026-03-28T12:00:00Z');
     await fireAt('2026-03-29T00:59:59Z');
@@ -336,7 +336,7 @@ describe('calculation: schedules (R-H5)', () => {
     await store.database.query('delete from calculation_schedule where variable_id = $1', [variableId]);
   });
 
-  test('missed instants fire once, as one range (R-H5)', async () => {
+  test('a schedule that missed several instants requests one run over their whole range (R-H5)', async () => {
     const variableId = await addScheduled(scheduled('0 * * * *'), '2026-05-01T00:10:00Z');
     await fireAt('2026-05-01T00:20:00Z');
     await fireAt('2026-05-01T05:30:00Z');
@@ -355,8 +355,8 @@ describe('calculation: schedules (R-H5)', () => {
     const firing = await withTransaction(
       store.database,
       async (holder) => {
-        // The calculator that takes the schedule waits for this lock before it requests the run, so the other calculator
-        // ends first.
+        // One calculator takes the schedule and then waits for this lock before it requests the run. The other
+        // calculator finds the schedule taken and finishes first.
         await holder.query('lock table calculation_request in share mode');
         const both = [fireAt('2026-06-02T00:00:00Z'), fireAt('2026-06-02T00:00:00Z')];
         await Promise.race(both);
@@ -396,7 +396,7 @@ describe('calculation: schedules (R-H5)', () => {
 });
 
 describe('calculation: a chain of calculations (R-H11)', () => {
-  test('a run fails with the outcome loop when, after an edit of formulas, the same change reaches its variable a second time (R-H11)', async () => {
+  test('when formulas are edited so that one change reaches a variable twice, the second run of the variable fails with the outcome `loop` (R-H11)', async () => {
     const source = await addHourly(1);
     const passOn = (variableId: number) => formula(input(variableId, { periodType: 'RelativeDate' }));
     const first = await calculations.addCalculated(passOn(source));

@@ -50,7 +50,7 @@ export const returned = (
 export const ok = (dates: readonly number[], versions: readonly string[] | null = null): SandboxOutcome =>
   returned(dates, dates, versions);
 
-/** Requests runs in a transaction of their own. @returns the ids of the variables that will run. */
+/** Requests runs of the variables, in a separate transaction. @returns the ids of the variables that will run. */
 export const forceRuns = (
   database: Database,
   variableIds: readonly number[],
@@ -69,7 +69,7 @@ export const sandboxOf = (run: Script) => ({
 
 export interface CalculationFixture {
   readonly caller: Caller;
-  /** Saves a declaration without an entry in its history. @throws {DomainError} when the declaration is refused. */
+  /** Saves a declaration, but adds no history entry. @throws {DomainError} when the declaration is refused. */
   readonly save: (variableId: number, declaration: unknown) => Promise<void>;
   /** Adds a variable with the declaration. @returns its id. */
   readonly addCalculated: (declaration: unknown) => Promise<number>;

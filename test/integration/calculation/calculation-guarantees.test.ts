@@ -40,7 +40,7 @@ const addInput = async (points: readonly (readonly [number, number])[] = [[START
   return variableId;
 };
 
-/** Declares one input, read over the changed dates. */
+/** Declares a formula with one input. A run reads the input at the dates that changed. */
 const reader = (variableId: number, members: object = {}) =>
   formula({
     variables: [{ alias: 'a', variableId, periodType: 'RelativeDate', canBeUsedAsATrigger: true, ...members }],
@@ -117,7 +117,7 @@ describe('calculation: a chain of five variables', () => {
 });
 
 describe('calculation: repeated runs', () => {
-  test('a worker gets the result busy for a variable that another worker is running (R-H5)', async () => {
+  test('a worker that tries to run a variable gets the result `busy` while another worker runs that variable (R-H5)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
     await calculations.change(source);
@@ -223,7 +223,7 @@ describe('calculation: faults of a sandbox', () => {
     return calculations.runsOf(variableId);
   };
 
-  test('the third sandbox fault that a script causes makes its run fail with outcome breaks_sandbox, and the fourth fault makes the next run fail; an edited script starts with no faults (R-H7, R-H8)', async () => {
+  test('a run fails with outcome breaks_sandbox at the third sandbox fault that its script causes; the next run fails at its first such fault; an edited script starts with no faults (R-H7, R-H8)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
     const faults = [

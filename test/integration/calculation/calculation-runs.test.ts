@@ -97,7 +97,8 @@ describe('calculation: a run that may read 100 points', () => {
 describe('calculation: the versions of a run', () => {
   test('the versions are traced to the run even when their VersionTimestamps are after the end of the run (R-H12, R-F1)', async () => {
     const variableId = await addCalculated([]);
-    // The last VersionTimestamp of the series is in the future, so the versions of the run come after the end of the run.
+    // The last VersionTimestamp of the series is in the future, so the versions of the run come after the end of the
+    // run.
     await store.write(variableId, [[START, 0]]);
     await store.database.query(
       `update series set last_version_timestamp = now() + interval '1 h' where variable_id = $1`,
@@ -173,7 +174,7 @@ describe('calculation: a run that was abandoned', () => {
   });
 
   test.each(['before', 'after'] as const)(
-    'a new request for other dates, made %s a worker tries to repeat the run, is delayed until the repetition is due; the attempt of the request stays 0 (R-H5)',
+    'a new request for other dates, made %s a worker tries to repeat the run, is delayed until the repetition is due; the new request keeps attempt number 0 (R-H5)',
     async (order) => {
       const variableId = await addCalculated([]);
       await force(variableId, OLD);
@@ -215,7 +216,7 @@ describe('calculation: a run that was abandoned', () => {
 });
 
 describe('calculation: a run whose calculator or variable is lost', () => {
-  test('a run fails after the calculators of five attempts died (R-H8)', async () => {
+  test('a run becomes Failed when its calculator has died in each of five attempts (R-H8)', async () => {
     const variableId = await addCalculated([]);
     await forceRuns(store.database, [variableId], {});
     const crash = () => Promise.reject(new Error('the process would be gone'));
@@ -397,7 +398,7 @@ describe('calculation: an input', () => {
     ['Week', 1_000_000],
     ['Day', 1_000_000],
   ])(
-    'an input may have a window that exceeds the range of dates: periodTimeBase %s, period %i (R-H6)',
+    'an input may have a window that extends beyond the storable dates: periodTimeBase %s, period %i (R-H6)',
     async (periodTimeBase, period) => {
       const input = await store.addVariable({ isVersioned: false });
       await store.write(input, [[START, 1]]);

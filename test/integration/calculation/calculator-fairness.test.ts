@@ -208,7 +208,7 @@ describe('calculator: previews', () => {
       signal,
     );
 
-  test('a preview is refused within 20 s when no calculator runs, but not while a calculator runs its script (R-H9, R-A5)', async () => {
+  test('a preview is refused within 20 s when no calculator is running, but not while a calculator runs the script of the preview (R-H9, R-A5)', async () => {
     // The first preview takes the only slot of the calculator. So the calculator cannot answer the second preview, even
     // if a sweep of the calculator finds the second preview.
     start({ concurrency: 1 });
@@ -236,7 +236,7 @@ describe('calculator: previews', () => {
     await lonely.close();
   });
 
-  test('when R returns no sample data, the error names the size limit; when no formula is valid for the requested dates, the error names these dates (R-H9)', async () => {
+  test('when R returns no sample data, as it does above the size limit, the error names that limit; when no formula is valid for the requested dates, the error names these dates (R-H9)', async () => {
     start();
     const { signal } = new AbortController();
     const variableId = await addVariable(store.accountId);

@@ -1,4 +1,6 @@
-/** The history of saved declarations: authors, notes, paging, restoring, and the declaration that a run names (R-H12). */
+/**
+ * The history of saved declarations: authors, notes, paging, restoring, and the declaration that a run names (R-H12).
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCalculation } from '../../../src/calculation/run/run-calculation.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
@@ -56,7 +58,7 @@ describe('declaration history: saves', () => {
     expect(scriptsOf(saves)).toEqual([null, 'a * 2', 'a']);
   });
 
-  test('a save that repeats the last declaration is kept only with a note (R-H12)', async () => {
+  test('a save that repeats the last declaration is kept only if it has a note (R-H12)', async () => {
     const id = await addVariable({ calculated: script('a') });
     await save(id, { name: 'Renamed', calculated: script('a') });
     await api.manager.patch(pathOf(id), [{ op: 'replace', path: '/name', value: 'Patched' }]);

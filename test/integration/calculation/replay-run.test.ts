@@ -144,7 +144,7 @@ test('replay: a run that ended before its script started cannot be replayed, bec
   expect(await replay(Number(run?.id))).toMatchObject({ error: expect.stringContaining('no declaration to replay') });
 });
 
-test('runs: an input whose asOf needs removed versions is recorded with `historyFrom`, the first instant with a complete state; an input with a later asOf is not (R-F9, R-H8)', async () => {
+test('runs: when the asOf of an input needs removed versions, the run records `historyFrom`, the first instant with a complete state; when the asOf is later, the run records no `historyFrom` (R-F9, R-H8)', async () => {
   await setFactor(2);
   const variableId = await store.addVariable({ isVersioned: true, versionLimit: 1 });
   for (const value of [1, 2]) await store.write(variableId, [[START, value]]);

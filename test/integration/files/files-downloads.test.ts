@@ -56,7 +56,7 @@ describe('files: the download of row errors', () => {
     expect(typeof found[1]?.[1]).toBe('number');
   });
 
-  it('the download has only a header for a file without row errors (R-E1)', async () => {
+  it('when a file has no row errors, the download has a header row and nothing else (R-E1)', async () => {
     const csv = `variable_id,date,value\n${variableId},2026-01-01T00:00:00Z,1\n`;
     const { id } = await stack.ended(await stack.upload('right.csv', csv));
     expect(await (await get(`/storage/${id}/errors`)).text()).toBe('row,code,message');

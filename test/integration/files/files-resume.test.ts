@@ -123,7 +123,7 @@ describe('files: a file that is being processed when the structure changes', () 
 });
 
 describe('files: a file whose processing is interrupted or runs twice', () => {
-  it('resumes after a stop, loses and repeats no row, and causes one FileIngested event (R-E5, R-K2, R-I2)', async () => {
+  it('resumes after a stop, neither loses nor repeats a row, and causes one FileIngested event (R-E5, R-K2, R-I2)', async () => {
     const fileId = await stack.upload('a.csv', csv);
     const stopped = new AbortController();
     stopped.abort();
@@ -269,7 +269,7 @@ it('files: the files of an account are processed in the order in which their upl
   expect(rows).toEqual([{ value: 1 }, { value: 2 }, { value: 3 }]);
 });
 
-it('files: the rows of a file are written only after all pushes to the same variables that were waiting when the processing of the file began (R-D6)', async () => {
+it('files: if pushes to variables of a file are waiting when its processing begins, its rows are written only after all these pushes (R-D6)', async () => {
   const { database, accountId } = stack.api;
   const addBatch = (variables: string) =>
     database.query(`insert into push_batch (account_id, rows, variables) values ($1, '', $2)`, [accountId, variables]);
@@ -293,7 +293,7 @@ it('files: the rows of a file are written only after all pushes to the same vari
   expect(await stack.status(fileId)).toMatchObject({ state: 'PartiallyIngested', progress: { rows: ROWS } });
 });
 
-it('files: a file that exceeds the limit of rows is Failed, and keeps the rows that were ingested (R-E4)', async () => {
+it('files: a file with more rows than the row limit is Failed; the rows that were already ingested stay stored (R-E4)', async () => {
   const fileId = await stack.upload('many.csv', csv);
   const { database, dictionary, log } = stack.api.parts;
   const metrics = createFileMetrics(stack.api.parts.metrics);
@@ -355,7 +355,7 @@ it('files: a failure of the ingester is logged with the account and the file (R-
   const fileId = await stack.upload('lost.csv', csv);
   await stack.api.database.query('delete from stored_file_part where file_id = $1', [fileId]);
   const { lines, log } = recordLog();
-  // The ingester is stopped at the end of all tests.
+  // This ingester runs until `stack.close()` stops it after the last test.
   stack.startIngester({}, log);
   const line = await eventually('the log line', async () => lines.find(([fields]) => 'err' in fields));
   const { accountId } = stack.api;

@@ -116,8 +116,8 @@ describe('files: POST /storage', () => {
     async (code, _what, message, path, body, headers: Readonly<Record<string, string>>) => {
       const countFiles = async () => (await stack.api.database.query('select from stored_file')).rowCount;
       const before = await countFiles();
-      // On a busy machine the server closes a connection whose refused body is still arriving, so each request has its
-      // own connection.
+      // On a busy machine, the server may refuse a request before its whole body has arrived, and then closes the
+      // connection. Therefore each request has its own connection.
       const response = await stack.post(path, body, { ...headers, connection: 'close' });
       expect([response.status, await response.json()]).toMatchObject([
         code,
@@ -165,7 +165,7 @@ describe('files: POST /storage', () => {
   });
 });
 
-describe('files: an attachment with the name of a data file', () => {
+describe('files: an attachment whose name suggests a data file', () => {
   it.each([
     ['a.csv.gz', 'Content-Encoding: gzip'],
     ['a.tsv', 'ends in .csv'],
@@ -345,7 +345,7 @@ describe('files: an uploaded file', () => {
     for (const { answer } of followers) expect(await answer.text()).toMatch(/^event: progress\n.*event: end\n/s);
   });
 
-  it('notifies a webhook whose filter names one variable if a row of that variable was ingested anywhere in the file, and otherwise does not (R-I1, R-I2)', async () => {
+  it('notifies a webhook that is filtered to one variable if, and only if, at least one row of that variable was ingested, wherever the row is in the file (R-I1, R-I2)', async () => {
     const { accountId, database, parts } = stack.api;
     const [first, second, third] = [await newVariable(), await newVariable(), await newVariable()];
     const addWebhook = async (variableId: number) => {

@@ -1,6 +1,6 @@
 /**
- * Reflection as seen by a client without the proto (`buf curl` fetches every type from the server), and the health of a
- * server that stops.
+ * Reflection as seen by a client without the proto (`buf curl` fetches every type from the server), and the health
+ * service of a server that is stopping.
  */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -119,12 +119,12 @@ function openHealthClient(address: string): HealthClient {
   return new grpc.health.v1.Health(address, credentials.createInsecure()) as unknown as HealthClient;
 }
 
-describe('grpc: health of a server that stops', () => {
+describe('grpc: health service of a server that is stopping', () => {
   it.each([
     ['the whole server', ''],
     ['the service tidemark.v1.DataPoints', 'tidemark.v1.DataPoints'],
   ])(
-    'a health watch of %s receives SERVING, then NOT_SERVING, and ends with UNAVAILABLE; the server does not wait for its grace period (R-J2, R-K2)',
+    'a health watch of %s receives SERVING, then NOT_SERVING, and ends with UNAVAILABLE; the server stops before its grace period is over (R-J2, R-K2)',
     async (_what, service) => {
       const server = await startGrpcServer(api.parts, '127.0.0.1', 0);
       const client = openHealthClient(server.address);

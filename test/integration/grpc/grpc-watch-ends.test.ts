@@ -61,7 +61,7 @@ interface OpenRead {
   readonly waitsForTable: boolean;
 }
 
-/** @returns the sessions that currently read for a watch. */
+/** @returns the database sessions in which a watch is reading points. */
 async function openReads(): Promise<readonly OpenRead[]> {
   const { rows } = await api.database.query<OpenRead>(
     `select pid, wait_event is not distinct from 'relation' as "waitsForTable" from pg_stat_activity
@@ -167,7 +167,7 @@ describe('watch: a watch ends', () => {
     expect(await watcher.ended()).toMatchObject({ code: GrpcStatus.PERMISSION_DENIED, reason: 'permission_denied' });
   });
 
-  it('with NOT_FOUND when its user loses the access to the site (R-B5, R-B9)', async () => {
+  it('with NOT_FOUND when its user loses access to the site (R-B5, R-B9)', async () => {
     const user = await api.signIn('ungranted', 'USER', { sites: [structure.siteId] });
     const watcher = watch({ variableIds: [structure.variableId] }, readerOf(user));
     await watcher.begun();
@@ -277,8 +277,8 @@ describe('watch: an open watch', () => {
       await noneIsOpen();
       expect(taken.length).toBe(messages);
     }
-    // Counts only bytes that the service has read. The buffers of the kernel grow to tens of megabytes and at times
-    // hold the whole answer.
+    // `bytesRead` counts only the bytes that the service has read. PostgreSQL may have sent the whole answer, because
+    // the socket buffers of the kernel grow to tens of megabytes.
     expect(bytesRead()).toBeLessThan((MANY * POINT_LAYOUT.rowBytes) / 2);
     await stop();
     await running;

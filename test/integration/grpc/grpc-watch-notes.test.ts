@@ -1,6 +1,6 @@
 /**
- * Records of rewritten dates (`point_rewrite`), by which watches find changed points, and the merging of old records
- * (R-J1).
+ * Records of rewritten dates (`point_rewrite`), and the merging of older records. Watches find changed points through
+ * these records (R-J1).
  */
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
@@ -61,7 +61,7 @@ async function changesOf(variableId: number, position: ChangePosition): Promise<
 }
 
 describe('watch: a write', () => {
-  it('leaves a rewrite record of its first and last date when it has a date before the last stored date, or two versions of a date; a write that only appends leaves none (R-J1)', async () => {
+  it('leaves a rewrite record with its first and last date when it contains a date before the last stored date or two versions of one date; a write that only appends leaves no record (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     const writes: readonly (readonly WrittenPoint[])[] = [
       [
@@ -214,7 +214,7 @@ describe('watch: rewrite records', () => {
     expect(await changesOf(variableId, oldest)).toEqual([1, 2, 3, 4]);
   });
 
-  it('are created by migration 0029 for the writes before the migration; the same points are found as with the original records (R-J1)', async () => {
+  it('are created by migration 0029 for earlier writes; a watch finds the same points through them as through the original records (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     for (const points of [
       [

@@ -1,4 +1,4 @@
-/** `WatchPoints`: points from a cursor in the order of their VersionTimestamps (R-J1, R-J2). */
+/** `WatchPoints`: streams the points after a cursor, in the order of their VersionTimestamps (R-J1, R-J2). */
 import { status as GrpcStatus } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createGrpcReader, type GrpcReader } from '../../support/clients/grpc-client.ts';

@@ -1,7 +1,7 @@
 /**
- * A watch that resumes at any position misses no stored point and repeats none (R-J1), under these operations on points:
- * rewrite, replacement by VersionTag, removal, purge to a limit, change of versioning, merging of rewrite records, and
- * a clock that is set back. Readers stop at any position and resume there.
+ * A watch that resumes at any position misses no stored point and repeats none (R-J1), under these operations on
+ * points: rewrite, replacement by VersionTag, removal, purge to a limit, change of versioning, merging of rewrite
+ * records, and a clock that is set back. Readers stop at any position and resume there.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -92,8 +92,8 @@ async function read({ variableId }: World, reader: Reader, count: number): Promi
 }
 
 /**
- * Makes all writes, and the positions of the readers, `hours` older; a negative number sets the clock back. Merges
- * rewrite records.
+ * Lets `hours` pass: moves the times of all writes and of the positions of the readers back by `hours`. A negative
+ * number has the effect of a clock that is set back. Then merges the rewrite records.
  */
 async function pass({ variableId, readers }: World, hours: number): Promise<void> {
   const columns = {

@@ -83,7 +83,9 @@ describe('push: memory of bodies', () => {
     expect(refused).toMatchObject({ status: 503, retryAfter: expect.stringMatching(/^[1-9]/) });
     expect(JSON.parse(refused.body)).toMatchObject({
       code: 'queue_full',
-      message: expect.stringMatching(/^request bodies of one (account|user) must leave memory for others/),
+      message: expect.stringMatching(
+        /^the request bodies of one (account|user) must leave memory for other (accounts|users)/,
+      ),
     });
     const answers = await Promise.all(Array.from({ length: 4 }, () => pushOfStranger(8000)));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);

@@ -25,7 +25,7 @@ const preflight = (server: TestApi, path: string, origin: string) =>
   });
 
 describe('cross-origin requests: CORS_ORIGINS', () => {
-  it.each(['/data', '/api/data', '/sites/1'])('a preflight of a listed origin to %s needs no token', async (path) => {
+  it.each(['/data', '/api/data', '/sites/1'])('a preflight from a listed origin to %s needs no token', async (path) => {
     const { status, headers } = await preflight(api, path, ORIGIN);
     expect(status).toBe(204);
     expect(headers.get('access-control-allow-origin')).toBe(ORIGIN);

@@ -55,7 +55,7 @@ describe('docs: the files of the page', () => {
     }
   });
 
-  it('are answered with 304 when If-None-Match is their ETag (R-A9)', async () => {
+  it('are not sent again when If-None-Match is their ETag: the answer is 304 without a body (R-A9)', async () => {
     for (const name of FILES) {
       const first = await fetch(docs(name));
       await first.text();
@@ -141,7 +141,7 @@ describe.skipIf(program === undefined)(
     it('requests nothing from other origins, and logs no error except the 401 of a call without a token (R-A9)', () => {
       const origins = new Set(chromium.requests.map((address) => new URL(address).origin));
       expect([...origins].filter((origin) => origin !== 'null')).toEqual([api.origin]);
-      // Ignores the 401 of the call without a token and Chromium's advice on forms. A violation of the
+      // Ignores Chromium's advice on forms, and the 401 of the call without a token. A violation of the
       // Content-Security-Policy or an exception fails the test.
       const refused = /"source":"network".*401|"source":"recommendation"|"code":"GenericIssue"/;
       expect(chromium.tab.complaints.filter((text) => !refused.test(text))).toEqual([]);

@@ -29,7 +29,7 @@ describe('http: Api-Version', () => {
     ['with an empty Api-Version', 400, { 'api-version': '' }],
     ['with x-opisense-api-version 1.1', 200, { 'x-opisense-api-version': '1.1' }],
     ['with x-opisense-api-version none', 200, { 'x-opisense-api-version': 'none' }],
-  ])('a request %s is answered %i (R-A2, §9.1)', async (_what, status, headers) => {
+  ])('a request %s gets status %i (R-A2, §9.1)', async (_what, status, headers) => {
     const answer = await api.manager.get('/sites', headers);
     expect(answer.status).toBe(status);
     expect(answer.headers.get('api-version')).toBe('1.7');
@@ -119,7 +119,7 @@ describe('http: request body', () => {
     ['application/x-www-form-urlencoded', 'no', 415],
     ['', 'no', 415],
     ['application/json', 'br', 415],
-  ])('a body of media type "%s" with %s encoding is answered %i (§2, R-A4)', async (contentType, encoding, status) => {
+  ])('a body of media type "%s" with %s encoding gets status %i (§2, R-A4)', async (contentType, encoding, status) => {
     const answer = await push(contentType, encoding === 'no' ? undefined : encoding);
     expect(answer.status).toBe(status);
     if (status === 415) expect(answer.body).toMatchObject({ code: 'unsupported_media_type' });

@@ -24,10 +24,10 @@ const ROWS = Number(process.env.LISTING_ROWS ?? 10_000);
 /**
  * V8 ends a process after four slow garbage collections that leave more than 80 % of the heap limit in use, so a busy
  * machine needs a higher limit than an idle one. Measured with 10,000 rows (2026-11-22): 60 MB stay in use without any
- * request, 62 to 66 MB during most listings, and 70 MB during listViews, whose rows are the largest. On an idle machine,
- * listMappers and listViews failed with a limit of 68 MB; listSources and nine other listings failed with 64 MB; no
- * listing failed with 72 MB. On a busy machine, listSources once failed with 80 MB. The limit grows with the rows:
- * 89 MB for 10,000, 256 MB for 100,000.
+ * request, 62 to 66 MB during most listings, and 70 MB during listViews, whose rows are the largest. On an idle
+ * machine, listMappers and listViews failed with a limit of 68 MB; listSources and nine other listings failed with 64
+ * MB; no listing failed with 72 MB. On a busy machine, listSources once failed with 80 MB. The limit grows with the
+ * rows: 89 MB for 10,000, 256 MB for 100,000.
  */
 const HEAP_MEBIBYTES = Math.round(70 + (186 * ROWS) / 100_000);
 const HUGE_PAGE = 1_000_000;
@@ -171,7 +171,10 @@ describe('listings: with many rows in a small heap', () => {
     }
   };
 
-  /** @returns `error` when the process still runs; else an error with the `FATAL ERROR` line or the end of its log. */
+  /**
+   * @returns `error` when the API process is still running; else an error that quotes the `FATAL ERROR` line of the
+   * process's log, or the end of this log when it has no such line.
+   */
   const explain = async (error: unknown): Promise<unknown> => {
     const end = await Promise.race([service.ended, pause(END_MS)]);
     if (end === undefined) return error;

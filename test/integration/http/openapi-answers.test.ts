@@ -90,7 +90,7 @@ const typesOf = ({ answers: [{ types = {} }] }: Operation) => Object.keys(types)
 const givesFiles = (operation: Operation) => !typesOf(operation).includes(JSON_TYPE);
 
 describe('openapi: GET operations of the API (except pages, metrics, streams and operations that need the language R)', () => {
-  it('an operation that returns no file answers 200 as described, and a list is not empty (R-A9)', async () => {
+  it('an operation that returns no file answers 200 with a body that matches its description; if the body is a list, the list is not empty (R-A9)', async () => {
     const silent: string[] = [];
     for (const operation of reading.filter((operation) => !givesFiles(operation))) {
       // The client throws when an answer differs from its description.

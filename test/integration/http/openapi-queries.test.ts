@@ -1,7 +1,7 @@
 /**
  * Each route parses its query with the declaration that its operation documents, and every declaration is documented
- * (R-A9). `declareQuery` makes a declaration as one object: the first test records on which of these objects a request
- * calls `parse`, and expects exactly the object that the operation documents.
+ * (R-A9). Each call of `declareQuery` makes one object, the declaration of a query. The first test calls an operation,
+ * records on which declarations `parse` was called, and expects exactly the declaration that the operation documents.
  */
 import { glob, readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
@@ -18,8 +18,8 @@ const SOURCES = new URL('../../../src/', import.meta.url);
 /** Declaration of the query parameter that every listing has. It is documented as the shared parameter `ItemsCount`. */
 const SHARED = 'COUNT_QUERY';
 /**
- * Operations that this test cannot call: one operation answers with a stream of events, and the others need R, which runs
- * in the calculator role only.
+ * Operations that this test cannot call: one operation answers with a stream of events, and the others need R, which
+ * runs in the calculator role only.
  */
 const NOT_CALLED = ['followFile', 'getSampleData', 'listRPackages', 'replayRun'];
 // Leaves out the paths below /realms/, because the token issuer, not the app, parses their queries.
@@ -43,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Calls the operation; a write sends an empty list. @returns the declarations by which its route read the query. */
+/** Calls the operation, with an empty list as the body of a write. @returns the declarations that parsed its query. */
 async function parsedBy(
   { method, path }: Operation,
   declared: readonly DescribedQuery[],
@@ -67,7 +67,7 @@ async function parsedBy(
   }
 }
 
-it('openapi: each GET and each other operation with a query parses exactly the query that it documents; the token issuer, followFile and three operations that need R are not tested (R-A9)', async () => {
+it('openapi: every GET, and every operation of another method that documents a query, parses exactly the query that it documents; the token issuer, followFile and three operations that need R are not tested (R-A9)', async () => {
   const declared = [...new Set(operations.flatMap(({ query }) => query ?? []))];
   const nameOf = (query: DescribedQuery) => Object.keys(query.parameters).join();
   // Deletes come last, because they remove what other operations read.

@@ -131,7 +131,7 @@ describe('openapi: the document', () => {
 describe('openapi: GET /openapi.json', () => {
   const get = (headers: Record<string, string> = {}) => fetch(`${api.origin}/openapi.json`, { headers });
 
-  it('needs no token and answers 304 to its ETag (R-A9)', async () => {
+  it('needs no token, and answers 304 when If-None-Match has its ETag (R-A9)', async () => {
     const first = await get();
     expect([first.status, first.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
     const etag = first.headers.get('etag') ?? '';
@@ -147,8 +147,10 @@ describe('openapi: GET /openapi.json', () => {
 
 describe('openapi: documented access', () => {
   /**
-   * Calls an operation without a body, with ids that do not exist: access is checked before the body and the ids.
-   * @returns the error code, else the status; `waits` when there is no answer within 3 s.
+   * Calls an operation without a body and with ids that do not exist. This suffices, because the service checks access
+   * before it checks the body and the ids.
+   * @returns the error code of the answer, or its status when it has no error code; `waits` when there is no answer
+   * within 3 s.
    */
   async function ask(client: TestClient, { method, path }: Operation): Promise<string> {
     const response = await fetch(api.origin + path.replace(/:\w+/g, '2147483647'), {

@@ -92,7 +92,7 @@ describe('identity: access invalidation', () => {
     }
   });
 
-  it('an invalidation that cannot be sent to other processes is logged with its users (R-B5)', async () => {
+  it('when an invalidation cannot be sent to other processes, the log names the invalidated users (R-B5)', async () => {
     const lines: object[] = [];
     const warn = (fields: object, message: string) => lines.push({ ...fields, message });
     const log = Object.assign(createLog('silent', 'test'), { warn });
@@ -175,7 +175,7 @@ describe('identity: rate limits', () => {
     }
   });
 
-  it('a token request gets 429 when too many password checks of the client’s network wait (R-B11, R-B15)', async () => {
+  it('a token request gets 429 when too many password checks from the client’s network are already waiting (R-B11, R-B15)', async () => {
     const network = '192.0.2.6';
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     const checks = Array.from({ length: 251 }, () => checkInTurn(network, () => ended));
@@ -257,7 +257,7 @@ describe('identity: rate limits', () => {
     });
   });
 
-  it('the limit on tokens also counts registrations by invitation, and requests to a realm alias by a path with repeated slashes (R-B15)', async () => {
+  it('the limit on tokens also counts registrations by invitation, and token requests whose path has a realm alias and repeated slashes (R-B15)', async () => {
     const alias = await statusesOf('//realms/opinum//protocol/openid-connect/token/', () => '192.0.2.3');
     expect(alias[8]).toBe(429);
     const invitations = await statusesOf('/account/user/register?invitationToken=x', () => '192.0.2.4');

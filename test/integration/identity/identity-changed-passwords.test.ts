@@ -1,6 +1,6 @@
 /**
  * A password change revokes the cached credentials of HTTP Basic on push, the refresh tokens, and all sessions except
- * the session that makes the change. A reset by the link in an email also revokes the access tokens. While a user is
+ * the session that makes the change. A reset through an emailed link also revokes the access tokens. While a user is
  * locked, cached credentials are refused. A password grant fails when the password changes while the grant is in
  * progress.
  */
@@ -56,7 +56,7 @@ async function choose(browser: Browser, address: string): Promise<void> {
   await browser.submit(page, { newPassword: CHOSEN, repeatedPassword: CHOSEN });
 }
 
-/** Changes the password by the link in an email. */
+/** Changes the password through a link like the one in a reset email. */
 async function reset(name: string, userId: string): Promise<void> {
   const { token } = await makePasswordReset(api.database, userId, `${name}@north.example`);
   await choose(createBrowser(), `${api.origin}/realms/tidemark/reset-password?token=${token}`);
@@ -83,7 +83,7 @@ const refresh = (token: unknown) =>
 
 describe('identity: cached push credentials', () => {
   it.each([
-    ['by the link in an email', 'rita', reset],
+    ['through an emailed link', 'rita', reset],
     ['on the password page', 'paul', async (name: string) => change(await signInBrowser(name), name)],
   ])(
     'are invalid in every process after the password is changed %s; the new password works (R-B7, R-B5)',
@@ -92,7 +92,7 @@ describe('identity: cached push credentials', () => {
       for (const origin of [api.origin, other.origin]) expect(await push(origin, name, PASSWORD)).toBe(200);
       await by(name, userId);
       expect(await push(api.origin, name, PASSWORD)).toBe(401);
-      // Expects the effect of the invalidation message; the cache entry alone would last half a minute.
+      // The other process must act on the invalidation message: without it, the cache entry would last half a minute.
       await eventually('the invalidation', async () => (await push(other.origin, name, PASSWORD)) === 401, 5000);
       for (const origin of [api.origin, other.origin]) expect(await push(origin, name, CHOSEN)).toBe(200);
     },
@@ -138,7 +138,7 @@ describe('identity: sessions and tokens when a password changes', () => {
     expect((await own.get('/account')).status).toBe(200);
   });
 
-  it('a change on the password page ends refresh tokens and other browser sessions, but not the session that makes the change (R-B13)', async () => {
+  it('a change on the password page revokes refresh tokens and ends other browser sessions, but not the session that makes the change (R-B13)', async () => {
     await addPusher('olga');
     const [here, elsewhere] = [await signInBrowser('olga'), await signInBrowser('olga')];
     const { refresh_token: refreshToken } = await tokensOf('olga');

@@ -86,7 +86,7 @@ async function tokenOf(username: string, password: string): Promise<string> {
   return requestToken(api.origin, { grant_type: 'password', ...client, username, password });
 }
 
-/** Checks for enough contrast and no horizontal overflow, on a phone in light and on a desktop in dark colours. */
+/** Checks for enough contrast and no sideways overflow: on a phone with light colours, on a desktop with dark ones. */
 async function checkLayout(name: string): Promise<void> {
   for (const layout of SCREENS) {
     await tab.setLayout(layout);
@@ -250,7 +250,7 @@ describe.skipIf(program === undefined)(
         await tab.press('Tab');
         await untilFocused(texts.signIn);
         await tab.press('Enter');
-        // The page's content security policy allows the redirect of its form to the client at another origin.
+        // The page's content security policy lets its form redirect the browser to the client at another origin.
         const came = await tab.untilAddress(`${callback}?code=`);
         const { status } = await exchangeCode(api.origin, came, verifier, { redirect_uri: callback });
         expect(status).toBe(200);

@@ -117,7 +117,7 @@ describe('identity: a stolen refresh token', () => {
   });
 });
 
-describe('identity: mails', () => {
+describe('identity: emails', () => {
   it('line breaks in names add neither headers nor recipients to an email (R-B10)', async () => {
     const injected = 'North\r\nBcc: spy@evil.example\r\nX-Spy: 1';
     await api.manager.put('/account', { name: injected, emailSettings: { senderName: injected } });
@@ -131,7 +131,7 @@ describe('identity: mails', () => {
   });
 
   it.each(['a@x.example, spy@evil.example', 'a@x.example\r\nBcc: spy@evil.example', '<spy@evil.example>'])(
-    '%j is refused as receiver and as reply-to address (R-A5)',
+    '%j is refused as the address of a recipient and as a reply-to address (R-A5)',
     async (email) => {
       expect((await api.manager.post('/account/invitations', { email })).status).toBe(400);
       expect((await api.manager.put('/account', { emailSettings: { replyTo: email } })).status).toBe(400);

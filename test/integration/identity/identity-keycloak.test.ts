@@ -63,7 +63,7 @@ describe('Keycloak: creating a user', () => {
     expect(rows).toEqual([{ password_hash: null }]);
   });
 
-  it('is refused and stores no user when another user at Keycloak has the email address (R-B2)', async () => {
+  it('is refused and stores no user when a different user at Keycloak already has that email address (R-B2)', async () => {
     await create('first');
     const taken = await create('second', { email: 'first@north.example' });
     expect(taken).toMatchObject({ status: 409, body: { code: 'conflict' } });
@@ -202,7 +202,7 @@ describe('Keycloak: changes by a manager', () => {
 });
 
 describe('Keycloak: a user', () => {
-  it('is created at Keycloak by the first change of the user if the user was stored before Tidemark used Keycloak (R-B2)', async () => {
+  it('that was stored before Tidemark used Keycloak is created at Keycloak when someone first changes the user (R-B2)', async () => {
     const id = await addPerson(api, 'legacy', { email: 'legacy@north.example' });
     await api.manager.post(`/account/user/${id}`, { lastName: 'Old' });
     expect(inKeycloak('legacy')).toMatchObject({ lastName: 'Old', email: 'legacy@north.example' });
@@ -232,7 +232,7 @@ describe('Keycloak: a user who leaves the active account', () => {
   const accountOf = async (client: TestClient) =>
     (await client.get<{ id?: number }>('/account?displayLevel=Light')).body.id;
 
-  it('gets tokens of another account of the user, or of the next account that the user joins (R-B4)', async () => {
+  it('gets tokens for another account of theirs; a user without an account gets tokens for the next account they join (R-B4)', async () => {
     await create('mover');
     const userId = await userIdOf(api, 'mover');
     await api.database.query('insert into account_member values ($1, $2)', [api.otherAccountId, userId]);

@@ -97,14 +97,14 @@ describe('identity: POST /account/user/create', () => {
     expect(answer).toMatchObject({ status: 400, body: { details: [{ path: 'query.delayToSendEmail' }] } });
   });
 
-  it('a delayed mail is not sent before the delay has passed (R-B12)', async () => {
+  it('a delayed email is not sent before the delay has passed (R-B12)', async () => {
     await create({ userName: 'patient', email: 'patient@north.example' }, '?delayToSendEmail=72');
     const { rows } = await api.database.query<{ hours: number; state: string }>(
       `select round(extract(epoch from not_before_date - created_date) / 3600)::int as hours, state from mail
        where to_address = 'patient@north.example'`,
     );
     expect(rows).toEqual([{ hours: 72, state: 'Waiting' }]);
-    // A mail queued later is sent before the delayed mail.
+    // An email that is queued later is sent before the delayed email.
     await create({ userName: 'hasty', email: 'hasty@north.example' });
     await mailbox.next('hasty@north.example');
     expect(mailbox.mails.some(({ receivers }) => receivers.includes('patient@north.example'))).toBe(false);
@@ -168,7 +168,7 @@ describe('identity: resetpassword', () => {
     return linkIn(await mailbox.next(`${name}@north.example`));
   };
 
-  it('mails a link that changes the password once; the change ends sessions and notifies the user (§4.2, R-B11)', async () => {
+  it('emails a link that changes the password once; the change ends sessions and notifies the user (§4.2, R-B11)', async () => {
     await newPerson('rita');
     const body = new URLSearchParams(form('rita', PASSWORD));
     const tokens = await fetch(`${api.origin}/realms/tidemark/protocol/openid-connect/token`, { method: 'POST', body });

@@ -15,7 +15,7 @@ interface Asked {
   readonly method?: string;
   readonly accept?: string;
   readonly language?: string;
-  /** Address of the client; different in each test of too many attempts, which are counted by address. */
+  /** Address of the client. Attempts are counted by address, so each test that makes too many uses another address. */
   readonly address?: string;
 }
 
@@ -83,7 +83,7 @@ describe('identity: the answer to too many attempts', () => {
 });
 
 describe('identity: paths of the issuer', () => {
-  it('an unknown path answers browsers with a page and programs in JSON (R-A5)', async () => {
+  it('for an unknown path, browsers get a page and programs get JSON (R-A5)', async () => {
     const page = await ask(`${REALM}/nowhere`, { language: 'fr' });
     expect(page).toMatchObject({ status: 404, text: expect.stringContaining('Page introuvable') });
     const answer = await ask(`${REALM}/nowhere`, { accept: '*/*' });

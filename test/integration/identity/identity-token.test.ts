@@ -91,7 +91,7 @@ describe('identity: the password grant', () => {
     expect(decodeJwt(second.body.access_token ?? '').scope).toBe('datahub-api');
   });
 
-  it('answers with the scope names of the request, and gives an ID token for openid; a refresh does the same (R-B3, §5)', async () => {
+  it('a sign-in and a refresh answer with the scope names that the request used, and with an ID token for openid (R-B3, §5)', async () => {
     const scope = 'openid opisense-api push-data';
     const first = await tokenForMax({ scope });
     for (const { status, body } of [first, await refresh(first, { scope })]) {
@@ -123,7 +123,7 @@ describe('identity: the password grant', () => {
     expect(user).toMatchObject({ preferred_username: 'max', account: identity.otherAccountId });
   });
 
-  it('grants the requested scopes that the client has, and refuses a request for only scopes that it does not have (R-B6)', async () => {
+  it('grants those requested scopes that the client has, and refuses the request when the client has none of them (R-B6)', async () => {
     await registerClient(identity.database, { clientId: 'pusher', secret: 'p', scopes: ['push-data'] });
     const pusher = { client_id: 'pusher', client_secret: 'p' };
     expect((await tokenForMax({ ...pusher, scope: 'datahub-api push-data' })).body.scope).toBe('push-data');
@@ -274,7 +274,7 @@ describe('identity: a refused token request', () => {
     expect((await tokenForMax({ username: 'uma' })).status).toBe(200);
   });
 
-  it('a wrong password counts towards the block of sign-in only until the right password is sent (R-B11)', async () => {
+  it('after the right password, earlier wrong passwords no longer count towards the block of sign-in (R-B11)', async () => {
     for (let attempt = 1; attempt <= 4; attempt++) await tokenForMax({ username: 'uma', password: 'x' });
     expect((await tokenForMax({ username: 'uma' })).status).toBe(200);
     await tokenForMax({ username: 'uma', password: 'x' });

@@ -1,6 +1,7 @@
 /**
- * Calls every route of the service with ids of another account, and with ids of a site that the USER was not granted.
- * Every answer must equal the answer for an id that does not exist, and reveal nothing (R-A5, R-B9).
+ * Calls every route of the service with ids of inaccessible objects: those of another account, and those of a site that
+ * the USER was not granted. Every answer must equal the answer for an id that does not exist, and reveal nothing (R-A5,
+ * R-B9).
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiRole, startApi } from '../../../src/roles/api-role.ts';
@@ -73,7 +74,10 @@ async function addFile(client: TestClient): Promise<string> {
   return made.body;
 }
 
-/** Reads the tables of objects that requests name, to detect changes of foreign and hidden objects. */
+/**
+ * Reads every table with rows that a request can refer to. A comparison of two snapshots shows changes to foreign and
+ * hidden objects.
+ */
 async function snapshot(): Promise<unknown> {
   const tables = [
     ['site', 'select * from site order by id'],
@@ -192,7 +196,7 @@ const WALKERS = [
   ['a USER with ids of a site that was not granted', () => user, () => hidden],
 ] as const;
 
-it('identity: for every path parameter of every route, these tests have an id of another account (R-A5)', () => {
+it('identity: for every path parameter of every route, these tests know the id of an object of another account (R-A5)', () => {
   const unknown = allRoutes().filter(({ path }) => fillPath(path, NO_IDS) === undefined);
   expect(unknown).toEqual([]);
   for (const kind of Object.keys(NO_IDS) as Kind[]) expect([kind, foreign[kind]]).not.toEqual([kind, NO_IDS[kind]]);
@@ -200,7 +204,7 @@ it('identity: for every path parameter of every route, these tests have an id of
 });
 
 describe.each(WALKERS)('identity: %s', (_who, client, ids) => {
-  it.each(METHODS)('finds no object by such an id in the path of any %s route (R-A5, R-B9)', async (method) => {
+  it.each(METHODS)('finds no inaccessible object by its id in the path of a %s route (R-A5, R-B9)', async (method) => {
     const routes = allRoutes().filter((route) => route.method === method && route.path.includes('/:'));
     expect(routes.length).toBeGreaterThan(0);
     for (const { path } of routes) {
@@ -214,7 +218,7 @@ describe.each(WALKERS)('identity: %s', (_who, client, ids) => {
   });
 
   it.each(QUERIES)(
-    'finds no object by the query parameter %s with such an id (%s), neither in lists nor in totals (R-A5, R-A7, R-B9)',
+    'the query parameter %s with the id of an inaccessible %s does not reveal the object, neither in lists nor in totals (R-A5, R-A7, R-B9)',
     async (name, kind) => {
       const paths = listPaths();
       // Sends GROUP requests at a time, to stay within the limit of concurrent reads.
@@ -229,7 +233,7 @@ describe.each(WALKERS)('identity: %s', (_who, client, ids) => {
     },
   );
 
-  it('gets the same answer for such ids in bodies as for unused ids (R-A5, R-B9)', async () => {
+  it('gets the same answer for ids of inaccessible objects in bodies as for unused ids (R-A5, R-B9)', async () => {
     const bodies: readonly (readonly [method: string, path: string, body: (given: Ids) => unknown])[] = [
       ['POST', '/data', ({ variable }) => ({ variableIds: [Number(variable)] })],
       ['DELETE', '/data', ({ variable }) => ({ variableIds: [Number(variable)], whatIf: true })],
@@ -256,26 +260,29 @@ describe.each(WALKERS)('identity: %s', (_who, client, ids) => {
     for (const [method, path, bodyOf] of bodies) await expectSame(client(), method, () => path, bodyOf, ids());
   });
 
-  it.each(GRPC_METHODS)('gets no data for such ids by %s over gRPC (R-J2, R-B9)', async (method) => {
-    const reader = createGrpcReader(api.grpcAddress, client().token);
-    const isOfOne = method === 'ListVersions' || method === 'ListRuns';
-    const refusalOf = async (request: object, id: string) => {
-      const { code, reason, message } = await reader.refusalOf(request, method);
-      return { code, reason, message: message.replaceAll(id, '#') };
-    };
-    const byVariable = ({ variable }: Ids) =>
-      refusalOf(isOfOne ? { variableId: Number(variable) } : { variableIds: [Number(variable)] }, variable);
-    try {
-      expect(await byVariable(ids())).toEqual(await byVariable(NO_IDS));
-      if (isOfOne) return;
-      const bySource = ({ source }: Ids) => refusalOf({ sourceId: Number(source) }, source);
-      expect(await bySource(ids())).toEqual(await bySource(NO_IDS));
-    } finally {
-      reader.close();
-    }
-  });
+  it.each(GRPC_METHODS)(
+    'gets the same refusal from the gRPC method %s for ids of inaccessible objects as for unused ids (R-J2, R-B9)',
+    async (method) => {
+      const reader = createGrpcReader(api.grpcAddress, client().token);
+      const isOfOne = method === 'ListVersions' || method === 'ListRuns';
+      const refusalOf = async (request: object, id: string) => {
+        const { code, reason, message } = await reader.refusalOf(request, method);
+        return { code, reason, message: message.replaceAll(id, '#') };
+      };
+      const byVariable = ({ variable }: Ids) =>
+        refusalOf(isOfOne ? { variableId: Number(variable) } : { variableIds: [Number(variable)] }, variable);
+      try {
+        expect(await byVariable(ids())).toEqual(await byVariable(NO_IDS));
+        if (isOfOne) return;
+        const bySource = ({ source }: Ids) => refusalOf({ sourceId: Number(source) }, source);
+        expect(await bySource(ids())).toEqual(await bySource(NO_IDS));
+      } finally {
+        reader.close();
+      }
+    },
+  );
 
-  it('cannot push by the mappingConfig, serial number or name of an object that has such an id (R-D2, R-B9)', async () => {
+  it('cannot push by the mappingConfig, serial number or name of an inaccessible object (R-D2, R-B9)', async () => {
     const mark = ids() === foreign ? FOREIGN : HIDDEN;
     for (const elementOf of [
       (name: string) => ({ mappingConfig: `${name}-map` }),
@@ -302,7 +309,7 @@ it('identity: counts, lists and totals of a USER include only the granted site a
   expect((await user.get('/account?displayLevel=Verbose')).body).toMatchObject(counts);
 });
 
-it('identity: requests with ids of another account or of an ungranted site have changed no object with such an id (R-A5, R-B9)', async () => {
+it('identity: the requests of all tests in this file have changed no object of another account or of an ungranted site (R-A5, R-B9)', async () => {
   await api.ingest();
   expect(await snapshot()).toEqual(before);
 });

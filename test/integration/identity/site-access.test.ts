@@ -178,7 +178,7 @@ describe('identity: the level of site access', () => {
     });
   });
 
-  it('Read allows reading only, from the moment it replaces a higher level (R-B9, R-C3)', async () => {
+  it('the level Read allows reads but no pushes, from the moment it replaces a higher level (R-B9, R-C3)', async () => {
     await push('Write');
     const message = expect.stringContaining('site access Write');
     expect(await push('Read')).toMatchObject({

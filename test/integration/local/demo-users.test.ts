@@ -4,7 +4,7 @@ import { makeSecrets } from '../../../src/local/secrets.ts';
 import { demoUsers, seedIdentity } from '../../../src/local/seed.ts';
 import { createStoredWorld } from '../../support/fixtures/world.ts';
 
-it('npm start: each demo user has its user name as email address (R-B11, §4.3)', async () => {
+it('npm start: the email address of each demo user is the same as the user name (R-B11, §4.3)', async () => {
   const world = await createStoredWorld();
   try {
     const secrets = makeSecrets();

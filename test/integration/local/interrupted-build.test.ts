@@ -33,8 +33,8 @@ afterAll(() => {
 });
 
 /**
- * Makes the folders of builds, and a program `mmdebstrap` that runs the real mmdebstrap: on an empty package
- * repository, unless ROOT_BUILD is `full`.
+ * Creates the folders that builds use, and a program `mmdebstrap` that runs the real mmdebstrap. The program uses an
+ * empty package repository, unless ROOT_BUILD is `full`.
  */
 function makeWorkplace(): string {
   const directory = mkdtempSync(join(tmpdir(), 'tidemark-test-build-'));

@@ -21,7 +21,10 @@ import { testRRoot } from '../../support/services/stack.ts';
 const run = promisify(execFile);
 const README = new URL('../../../README.md', import.meta.url);
 const TOUR = new URL('../../../src/local/TOUR.md', import.meta.url);
-/** The last command of README.md. The test of the tour does not run it, because the tour needs what it deletes. */
+/**
+ * The last command of README.md, which deletes the site. The test of the tour leaves this command out, because the tour
+ * needs the site.
+ */
 const CLEAN_UP = /^call -X DELETE .*$/m;
 const TOUR_PORT = '9099';
 const DEMO_USER = 'manager@demo.example';
@@ -31,7 +34,10 @@ let roles: RoleProcess;
 let api: ApiClient;
 let directory: string;
 
-/** Creates what the blocks need from `npm start`: addresses and credentials of the stack, and the demo's variable. */
+/**
+ * Creates what the blocks need, in place of `npm start`: the file with the addresses and credentials of the stack, and
+ * the demo's user, client and variable.
+ */
 beforeAll(async () => {
   world = await createStoredWorld();
   await registerClient(world.database, {
@@ -86,7 +92,7 @@ async function runIn(shell: string, commands: string): Promise<string> {
   return stdout;
 }
 
-test('readme: all shell blocks except npm commands run in sh and in bash, and remove the site that they create', async () => {
+test('readme: all shell blocks except those of npm commands run in sh and in bash, and remove the site that they create', async () => {
   const script = await commandsOf(README);
   const sites = await api.call<unknown[]>('GET', '/sites');
   for (const shell of ['sh', 'bash']) {
@@ -100,7 +106,7 @@ test('readme: all shell blocks except npm commands run in sh and in bash, and re
   }
 }, 60_000);
 
-test('tour (src/local/TOUR.md): after the readme, all shell blocks of the tour except npm commands run; the only error is the one that the tour announces', async () => {
+test('tour (src/local/TOUR.md): after the readme, all shell blocks of the tour except those of npm commands run; the only error is the one that the tour announces', async () => {
   const readme = await commandsOf(README);
   expect(readme).toMatch(CLEAN_UP);
   const tour = (await commandsOf(TOUR))

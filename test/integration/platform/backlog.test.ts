@@ -84,7 +84,7 @@ describe('metrics: backlog gauges (R-A9)', () => {
 
   // PUSH_BACKLOG may scan its whole table, because push_batch holds no finished batches.
   test.each(ALL.filter((query) => query !== PUSH_BACKLOG).map((query) => [query.gauges[0]?.name, query] as const))(
-    'the query behind %s scans no whole table',
+    'the query behind %s does not scan any whole table',
     async (_name, { sql }) => {
       const { rows } = await store.database.query<{ 'QUERY PLAN': unknown }>(`explain (format json) ${sql}`);
       expect(JSON.stringify(rows)).not.toContain('Seq Scan');

@@ -37,8 +37,8 @@ const append = (...names: string[]) =>
   );
 
 /**
- * Never used. The file compiles only if the type checker refuses each element: a misspelt event type, and a payload with
- * a wrong member.
+ * Never used. The file compiles only if the type checker refuses each element: a misspelt event type, and a payload
+ * with a wrong member.
  */
 const _misspelt: readonly NewEvent[] = [
   // @ts-expect-error no feature declares this event
@@ -74,7 +74,7 @@ describe('outbox: events (R-I8)', () => {
     expect(await waiting()).toBe(0);
   });
 
-  test('events reach every consumer in the order of appending, and are deleted', async () => {
+  test('events reach every consumer in the order in which they were appended, and are then deleted', async () => {
     await append('a', 'b', 'c');
     const [first, second] = [recorder(), recorder()];
     await createOutboxRelay(database, [first.consume, second.consume], LOG).relay();

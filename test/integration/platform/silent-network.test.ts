@@ -71,7 +71,7 @@ describe.concurrent('network faults', () => {
   );
 
   test(
-    'a push and its calculation complete within 25 s although the open database connections lose all answers; while the database connections are silent, SIGTERM ends the process within 10 s (R-K2)',
+    'a push and its calculation complete within 25 s when the answers from the database no longer arrive on the open connections; while the database connections are silent, SIGTERM ends the process within 10 s (R-K2)',
     () =>
       withService(async ({ roles, databaseGate, expectPushToBeComputed }) => {
         databaseGate.freeze('answers');
@@ -86,7 +86,7 @@ describe.concurrent('network faults', () => {
   );
 
   test(
-    'the calculations for pushes accepted while Redis is down run afterwards; when connections to Redis fall silent, a push and its calculation complete within 15 s (R-K3)',
+    'when pushes are accepted while Redis is down, their calculations run once Redis is back; when connections to Redis fall silent, a push and its calculation complete within 15 s (R-K3)',
     () =>
       withService(async ({ redisGate, expectReadiness, ...service }) => {
         await service.push();
@@ -144,7 +144,7 @@ describe.concurrent('network faults', () => {
 const TAKE_OVER_MS = 10_000;
 /**
  * Time limit for the take-over in milliseconds: TAKE_OVER_MS, or longer on a busy machine.
- * @param startMs duration of the start of the process that takes over.
+ * @param startMs start-up time, in milliseconds, of the process that takes over.
  */
 const takeOverMs = (startMs: number) => Math.max(TAKE_OVER_MS, 6000 + 3 * startMs);
 /** The runs of the slow variable sleep until this many milliseconds after the creation of the variable. */
@@ -157,7 +157,7 @@ const RUN_MS = 30_000;
  */
 async function startSuspendedRoles() {
   const world = await createStoredWorld();
-  // Without a mail server, this process leaves mails to the other processes.
+  // No mail server is configured for this process, so the other processes send all emails.
   const apiRole = await startRoles(['api'], { ...world.environment, ...WEBHOOK_SETTINGS });
   const sends = await openHangingSends(world);
   const environment = {
@@ -178,8 +178,8 @@ async function startSuspendedRoles() {
   const api = await signIn(apiRole.http);
   const victim = await start();
   const receiver = await subscribe(api, 'SiteCreated');
-  // The slow run ends RUN_MS after the creation of its variable. So the variable is created after the start of the
-  // process, which takes many seconds on a busy machine.
+  // The slow run ends RUN_MS after the creation of its variable. Starting a process takes many seconds on a busy
+  // machine, so the variable is created only after `victim` has started.
   const fixture = await createSlowCalculation(api);
 
   const fillHands = async (): Promise<void> => {
@@ -307,8 +307,8 @@ async function createSlowCalculation(api: ApiClient) {
 }
 
 /**
- * Holds the rows that the ingest of a variable and the relay of events wait for.
- * @returns a function that releases them.
+ * Locks rows, so that the ingest of a variable and the relay of events wait.
+ * @returns a function that releases the locks.
  */
 async function holdRows({ database }: StoredWorld, variableId: number): Promise<() => Promise<void>> {
   const holder = await database.connect();

@@ -71,7 +71,7 @@ async function countRows(): Promise<ReadonlyMap<string, number>> {
   return new Map(counted.rows.map(({ name, count }) => [name, count]));
 }
 
-/** @returns the series that may have lost versions, each with the instant from which `asOf` reads of it are complete. */
+/** @returns the series that may have lost versions, each with the instant from which its `asOf` reads are complete. */
 async function findWholeFrom(): Promise<readonly object[]> {
   const { rows } = await old.client.query<{ id: number; instant: string }>(
     'select variable_id as id, history_from::text as instant from series where history_from is not null order by 1',
@@ -219,7 +219,7 @@ describe('upgrade: points, pushes and files', () => {
     expect(await read(`/api/operations/${label}?all=true`)).toMatchObject([{ operationId: label, ...expected }]);
   });
 
-  it('no operation is found under the label that would follow the last label of pushes stored together (R-D7)', async () => {
+  it('pushes stored together have labels that end in 0, 1, and so on; the first unused label finds no operation (R-D7)', async () => {
     expect((await api.get(`/api/operations/${SHARED}2`)).status).toBe(404);
   });
 
@@ -239,7 +239,7 @@ describe('upgrade: points, pushes and files', () => {
       'd2',
       { state: 'Completed', ignoredColumns: ['remark'], errors: [{ row: 3, code: 'invalid_date' }] },
     ],
-  ])('an old file %s is found with its outcome (R-E1)', async (_what, end, expected) => {
+  ])('the outcome of an old file %s can be read (R-E1)', async (_what, end, expected) => {
     expect(await read(`/storage/${id(end)}`)).toMatchObject(expected);
   });
 });

@@ -1,4 +1,6 @@
-/** Compares aggregates of the store with aggregates computed point by point, around clock changes of some zones (R-G1). */
+/**
+ * Compares aggregates of the store with aggregates computed point by point, around clock changes of some zones (R-G1).
+ */
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -35,8 +37,8 @@ const MILLIS = { from: Date.UTC(1990, 0, 1), to: Date.UTC(2025, 0, 1) };
 type Point = readonly [micros: number, value: number];
 
 /**
- * Points 1 to 200 minutes apart. They begin two days before the first clock change after a random date or, in a zone
- * without a later clock change, two days before the random date.
+ * Points at intervals of 1 to 200 minutes. They begin two days before the first clock change after a random date or, in
+ * a zone without a later clock change, two days before the random date.
  */
 const history = fc
   .record({
@@ -61,7 +63,7 @@ const history = fc
     return { zone, points };
   });
 
-test('points: for each bucket from minute to year, and for all points together, aggregates equal those computed point by point (R-G1)', async () => {
+test('points: for each bucket size from minute to year, and for all points together, aggregates equal those computed point by point (R-G1)', async () => {
   await fc.assert(
     fc.asyncProperty(history, fc.constantFrom(...FUNCTIONS), async ({ zone, points }, aggregate) => {
       const variableId = await store.addVariable({ isVersioned: false });

@@ -71,7 +71,7 @@ describe('points: civil buckets', () => {
     expect(brazil.map((row) => [row.date, row.countValue])).toEqual([['2018-11-04T01:00:00-02:00', 23]]);
   });
 
-  test('weeks begin on Monday, months and years begin on their first day, and hours begin at full hours of the zone (R-G1)', async () => {
+  test('weeks begin on Monday, months and years begin on their first day, and hours begin on the hour in local time (R-G1)', async () => {
     const variableId = await everyStep('2025-12-29T12:00:00Z', '2026-02-02T12:00:00Z', 24 * 60);
     const starts = async (granularity: string) =>
       column(await read(variableId, `granularity=${granularity}&timeZoneId=Asia/Kolkata`), 'date');

@@ -80,7 +80,7 @@ it('points: with the Apache edition of TimescaleDB, compressChunks compresses no
 
 describe('points: with the Community edition of TimescaleDB', () => {
   it('a chunk without writes is compressed, later corrections are compressed too, and the versions stay the same (R-F5)', async (test) => {
-    if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
+    if (!(await isCommunity())) test.skip('needs the Community edition; TIMESCALEDB_BUILD names no build of it');
     const variableId = await store.addVariable({ isVersioned: true, versionLimit: 3 });
     await writeHours(variableId, 100);
     // One call may come too early, because the statistics of a session may arrive after the end of its transaction.
@@ -106,7 +106,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
   });
 
   it('a small compressed chunk has one page per index and neither free space map nor visibility map, even after a correction; measureStorage returns the exact size of all chunks', async (test) => {
-    if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
+    if (!(await isCommunity())) test.skip('needs the Community edition; TIMESCALEDB_BUILD names no build of it');
     const variableId = await store.addVariable({ isVersioned: true });
     for (const base of [1, 2, 3]) await writeHours(variableId, base, 2000);
     expect((await findChunkSizes()).some(({ indexBytes }) => indexBytes > 50_000)).toBe(true);
@@ -131,7 +131,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
   });
 
   it('a batch of current points that exceeds 2 kB is not moved to the TOAST table', async (test) => {
-    if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
+    if (!(await isCommunity())) test.skip('needs the Community edition; TIMESCALEDB_BUILD names no build of it');
     const variableId = await store.addVariable({ isVersioned: false });
     const start = Date.UTC(1999, 6, 1) * 1000;
     await store.write(
@@ -162,7 +162,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
   });
 
   it('a chunk that was just written is not compressed; a chunk in use is compressed by a later call', async (test) => {
-    if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
+    if (!(await isCommunity())) test.skip('needs the Community edition; TIMESCALEDB_BUILD names no build of it');
     const variableId = await store.addVariable({ isVersioned: false });
     await store.write(variableId, [[Date.UTC(2010, 0, 1) * 1000, 1]]);
     const inRows = async () => (await findChunkSizes()).filter(({ isCompressed }) => !isCompressed).length;
@@ -181,7 +181,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
   });
 
   it('current points are compressed in batches of at most 240 points', async (test) => {
-    if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
+    if (!(await isCommunity())) test.skip('needs the Community edition; TIMESCALEDB_BUILD names no build of it');
     const variableId = await store.addVariable({ isVersioned: true });
     await writeHours(variableId, 1, 1000);
     const largestBatch = () =>
@@ -203,7 +203,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
   });
 
   it('a chunk is not compressed while an open transaction holds a snapshot; the transaction can still read the points of the chunk (R-F5)', async (test) => {
-    if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
+    if (!(await isCommunity())) test.skip('needs the Community edition; TIMESCALEDB_BUILD names no build of it');
     const variableId = await store.addVariable({ isVersioned: false });
     await store.write(variableId, [[Date.UTC(2012, 0, 1) * 1000, 7]]);
     const snapshot = { isolation: 'repeatable read', readOnly: true } as const;
@@ -218,8 +218,8 @@ describe('points: with the Community edition of TimescaleDB', () => {
   });
 });
 
-it('points: the list of versions counts points that were written after another variable was corrected in the same compressed chunk, although the session keeps its cached query plans (R-F8)', async (test) => {
-  if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
+it('points: after a correction of another variable in the same compressed chunk, the list of versions counts newly written points even in a session with older cached query plans (R-F8)', async (test) => {
+  if (!(await isCommunity())) test.skip('needs the Community edition; TIMESCALEDB_BUILD names no build of it');
   const [corrected, written] = [
     await store.addVariable({ isVersioned: true }),
     await store.addVariable({ isVersioned: true }),

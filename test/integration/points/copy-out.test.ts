@@ -18,7 +18,7 @@ let drop: () => Promise<void>;
 
 beforeAll(async () => {
   ({ url, drop } = await createTestDatabase());
-  // The pool has one connection, so that bytes left over from a statement would break the next statement.
+  // All statements share one connection: if a statement left bytes unread, the next statement would fail.
   database = openDatabase({ url, poolSize: 1, applicationName: 'test', log: createLog('silent', 'test') });
   await database.query(`
     create function noisy(n int) returns text language plpgsql as $$
@@ -65,7 +65,7 @@ describe('points: rows of CopyOut', () => {
     ['rows longer than one read of a socket', `select repeat('long ', n * 40000) from generate_series(1, 6) n`],
     ['rows of every length', `select repeat('x', n % 997) from generate_series(1, 20000) n`],
     ['empty rows', `select ''::text from generate_series(1, 1000) n`],
-  ])('the rows equal the bytes of pg-copy-streams: %s (R-G4)', async (_what, rows) => {
+  ])('CopyOut reads the same bytes as pg-copy-streams: %s (R-G4)', async (_what, rows) => {
     const [ours, others] = await withConnection(database, async (connection) => {
       const own = await collect(connection, new CopyOut(copying(rows)));
       const chunks: Buffer[] = [];

@@ -67,7 +67,7 @@ const packUntil = async (count: number, quietSec: number, rewrittenQuietSec: num
 
 describe('points: the indexes of a chunk that is not compressed', () => {
   it('are rebuilt once after a revision of the whole chunk, and the stored points stay the same (R-F5)', async (test) => {
-    if (inject('isInColumns')) test.skip('the point store of this run compresses every chunk immediately');
+    if (inject('isInColumns')) test.skip('in this test run, the point store compresses every chunk immediately');
     const variableId = await store.addVariable({ isVersioned: true });
     const write = (base: number) =>
       store.write(

@@ -1,6 +1,6 @@
 /**
- * Plays random histories in the model and in the real store; after every step both must answer the same reads equally,
- * including VersionTimestamps (§9.2, §9.4, R-F1–F8, R-G1, R-G2, R-G5). When history was cut (see
+ * Plays random histories in the model and in the real store. After every step, both must give the same answer to each
+ * read, including VersionTimestamps (§9.2, §9.4, R-F1–F8, R-G1, R-G2, R-G5). When history was cut (see
  * src/points/write/README.md), the store must name the instant from which its states are complete (R-F9).
  */
 import fc from 'fast-check';
@@ -164,7 +164,7 @@ async function answers(world: World, moments: readonly number[]): Promise<readon
       query,
       rows.map(({ value: number, tags: set, ...row }) => ({
         ...row,
-        // Rounded, because the store adds the values of an average in another order than the model.
+        // Rounded, because the store adds the values of an average in a different order from the model.
         value: number === null ? null : Math.round(number * 1e6) / 1e6 + 0,
         tags: Object.fromEntries(Object.entries(set).sort()),
       })),
@@ -219,8 +219,8 @@ function stateAt(versions: readonly Row[], micros: number): ReadonlyMap<number, 
 }
 
 /**
- * Checks that the states of the store at or after historyFrom are complete: that they equal the states of `uncut`, a
- * model that keeps what version limits, purges and overwrites remove from the store.
+ * Checks that the states of the store at or after historyFrom are complete: they must equal the states of `uncut`. That
+ * model keeps every version, also those that a version limit, a purge or an overwrite removes from the store.
  * @param latest greatest VersionTimestamp of each variable so far; kept between calls, because a deletion may remove
  * the version that has it.
  */

@@ -215,7 +215,7 @@ describe('points: a variable whose isVersioned changes', () => {
     ]);
   });
 
-  it('keeps the stored row of a date as its first version after a change to true (R-F4)', async () => {
+  it('after a change to true, the row that a date already has is kept as the first version of the date (R-F4)', async () => {
     const variableId = await store.addVariable({ isVersioned: false });
     await writeAll(variableId, [[[START, 1, 'V1']], [[START, 2, 'V1']]]);
     await store.database.query('update variable set is_versioned = true where id = $1', [variableId]);
@@ -318,7 +318,7 @@ describe('points: laws of versioning', () => {
   const simple = (points: readonly { date: number; value: number; tag: string | null }[]) =>
     points.map(({ date, value, tag }) => [date, value, tag]);
 
-  it('the same history gives the same versions in one batch and in one batch per point (R-F1)', async () => {
+  it('a history gives the same versions whether one batch writes all points or each point has a batch of its own (R-F1)', async () => {
     await fc.assert(
       fc.asyncProperty(history, settings, async (batches, setting) => {
         const [apart, together] = [await store.addVariable(setting), await store.addVariable(setting)];

@@ -1,4 +1,4 @@
-/** Plays the scenarios of test/scenarios in the real store. */
+/** Plays the scenarios of test/scenarios against the real store. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { SCENARIO_FILES } from '../../scenarios/engine/files.ts';

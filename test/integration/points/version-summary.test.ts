@@ -23,7 +23,10 @@ const writePeriods = (variableId: number, step: number) =>
 
 const REFRESH = 'select refresh_version_summary($1)';
 
-/** @returns an entry per listing that waits for a lock: the number of write locks on `version_summary` it holds. */
+/**
+ * @returns one entry for each call of `refresh_version_summary` that waits for a lock, with the number of write locks
+ * on `version_summary` that its session holds.
+ */
 async function findWaiting(database: Database): Promise<readonly { readonly holds: number }[]> {
   const { rows } = await database.query<{ holds: number }>(
     `select (select count(*)::int from pg_locks held where held.pid = activity.pid and held.granted

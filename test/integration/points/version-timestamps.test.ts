@@ -97,7 +97,7 @@ describe('points: an as-of read', () => {
     expect(given.slice(0, 5)).toEqual([[], [1], [1], [2, 3], [2, 3]]);
   });
 
-  it('does not wait for an open write that began in a later second than the instant of the read, or for a write of another account (R-F5)', async () => {
+  it('does not wait for an open write that began at least one second after the instant of the read, or for a write of another account (R-F5)', async () => {
     const [variableId = 0] = await addVariables(1);
     await store.write(variableId, [[START, 1]]);
     const other = await addAccount(store.database, 'South');
@@ -120,7 +120,7 @@ describe('points: an as-of read', () => {
       reader.release();
       hasEnded = true;
     });
-    // A connection answers in order: after this statement, `awaitWriters` has seen the writers that it waits for.
+    // A connection runs statements in order, so `awaitWriters` has found the writers to wait for when `select` ends.
     await reader.query('select');
     const later = await writeAndHold(encode([second], 1));
     expect(hasEnded).toBe(false);
@@ -168,7 +168,7 @@ describe('points: VersionTimestamps', () => {
 });
 
 describe('points: writers', () => {
-  /** Writes points; fails when a statement waits for a lock for a second. */
+  /** Writes points; fails when a statement does not get a lock within one second. */
   const writeWithoutWaiting = (tuples: Buffer) =>
     withTransaction(store.database, async (transaction) => {
       await transaction.query(`set local lock_timeout = '1s'`);

@@ -40,7 +40,10 @@ async function count(query: string, ...values: unknown[]): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** Pushes `BATCHES` batches of new dates, without a VersionTag, to a versioned variable; every second batch is pushed twice. */
+/**
+ * Pushes `BATCHES` batches of new dates, without a VersionTag, to a versioned variable; every second batch is pushed
+ * twice.
+ */
 async function pushMany(variableId: number): Promise<void> {
   for (let batch = 0; batch < BATCHES; batch += 1) {
     const data = Array.from({ length: READINGS }, (_, index) => ({
@@ -138,7 +141,10 @@ async function preparePush(label: string): Promise<LargePush> {
   };
 }
 
-/** Pushes to a new api; kills this api when a statement LIKE `statement` waits for an advisory lock of the test. */
+/**
+ * Pushes to a new api. Kills this api when a statement that matches the LIKE pattern `statement` waits for an advisory
+ * lock of the test.
+ */
 async function killWhileWaiting(push: LargePush, [key, value]: readonly unknown[], statement: string): Promise<void> {
   const victim = await start('api');
   const client = await signIn(victim.http);
@@ -185,8 +191,8 @@ describe('push: an ingester killed inside a transaction', () => {
       25_000,
     );
     expect(await stored()).toBe(BATCHES * READINGS);
-    // Without a VersionTag, a second write of a date keeps the first value as an earlier version. So each date that was pushed
-    // twice has one earlier version, and a batch written twice would add more.
+    // Without a VersionTag, a second write of a date keeps the first value as an earlier version. So each date that was
+    // pushed twice has one earlier version, and a batch written twice would add more.
     expect(await count('select count(*) as count from point_version where variable_id = $1', variableId)).toBe(
       (BATCHES / 2) * READINGS,
     );

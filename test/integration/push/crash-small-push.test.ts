@@ -1,4 +1,4 @@
-/** Kills an api while it receives many small pushes: every answered push is stored (R-D1, R-K3). */
+/** Kills an api process while it receives many small pushes: every answered push is stored (R-D1, R-K3). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { type ApiClient, signIn } from '../../support/fixtures/sign-in.ts';
@@ -27,7 +27,7 @@ interface Answered {
   readonly date: string;
 }
 
-test('push: when an api is killed while it receives many small pushes, every push that it answered is stored, and a sample of the operations of these pushes is Completed (R-D1, R-D7, R-K3)', async () => {
+test('push: when an api process is killed while it receives many small pushes, every push that it answered is stored, and the operations of these pushes, checked in a sample, are Completed (R-D1, R-D7, R-K3)', async () => {
   const { sourceId } = await createSiteAndSource(api);
   const variableId = await createVariable(api, sourceId);
   const victim = await startRoles(['api'], world.environment);

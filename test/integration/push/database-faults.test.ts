@@ -32,7 +32,7 @@ let world: StoredWorld;
 let roles: RoleProcess;
 let api: ApiClient;
 let variableIds: readonly number[];
-// Frequent checkpoints free the write-ahead log, which would fill the small disk when the test runs in its long form.
+// Frequent checkpoints free space in the write-ahead log. Without them, the long form would fill the small disk.
 const checkpoints = setInterval(() => void world?.database.query('checkpoint').catch(() => {}), CHECKPOINT_INTERVAL_MS);
 
 beforeAll(async () => {
@@ -98,7 +98,7 @@ async function pushWhile(isUnderLoad: () => boolean, variableId: number): Promis
   }
 }
 
-/** Uploads one file of ROWS rows after another. */
+/** Uploads files one after another, each with ROWS rows. */
 async function uploadWhile(isUnderLoad: () => boolean, variableId: number): Promise<void> {
   while (isUnderLoad()) {
     const first = ledger.readings.get(variableId) ?? 0;
@@ -221,8 +221,8 @@ const FILL_ATTEMPTS = 5;
 const FILL_MS = 8_000;
 
 /**
- * Fills the disk until a statement of the service has failed and half of the duration is over. Then starts a new segment
- * of the write-ahead log and fills the disk again, so that the server crashes. Frees the disk at the end.
+ * Fills the disk until a statement of the service has failed and half of the duration is over. Then starts a new
+ * segment of the write-ahead log and fills the disk again, so that the server crashes. Frees the disk at the end.
  */
 async function fillFor(full: SmallDisk, durationMs: number): Promise<void> {
   await Promise.all([pause(durationMs / 2), fillUntilStatementFails(full)]);
@@ -233,9 +233,9 @@ async function fillFor(full: SmallDisk, durationMs: number): Promise<void> {
 }
 
 /**
- * Fills the disk until a statement of the service fails. The write-ahead log gets a new segment of 16 MB first, and
- * tables grow every few requests, so a statement usually fails before the log is full. When the server crashes instead,
- * frees the disk and fills it again once the server is back.
+ * Fills the disk until a statement of the service fails. First gives the write-ahead log a new segment of 16 MB: tables
+ * grow every few requests, so a statement usually fails before that segment is full. When the log is full first, the
+ * server crashes; the function then frees the disk and tries again once the server is back.
  */
 async function fillUntilStatementFails({ fill, free, restarts }: SmallDisk): Promise<void> {
   const { database } = world;

@@ -7,7 +7,7 @@ import { measureTurns } from '../../support/measure-turns.ts';
 const ENDLESS = '($f := function($x){ $f($x + 1) }; $f(0))';
 const BODY = { format: 'json', hasHeader: true, bytes: Buffer.from('{}') } as const;
 const MEBIBYTE = 2 ** 20;
-/** Allowance for a busy machine; a quiet run takes a few milliseconds. */
+/** Allowance for a busy machine; on an idle machine, a run takes a few milliseconds. */
 const NOISE_MS = 100;
 
 let runner: MapperRunner | undefined;
@@ -64,7 +64,7 @@ describe('mapper: size of the answer and memory', () => {
     const run = open().run({ accountId: 1 }, { expression, body: BODY, maxBytes: 1000 });
     if (bytes === undefined) expect((await run).kind).toBe('mapped');
     else {
-      const message = `the mapped body must have at most 1000 bytes, got ${bytes}`;
+      const message = `the mapped body must be at most 1000 bytes, got ${bytes} bytes`;
       await expect(run).rejects.toMatchObject({ code: 'body_too_large', message });
     }
   });

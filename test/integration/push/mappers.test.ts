@@ -93,7 +93,7 @@ describe('push: a body in a custom format', () => {
     expect(body.map(({ rawValue }) => rawValue)).toEqual(values);
   });
 
-  it('two pushes of a body with one operationId are one operation, even if the mapper returns different elements the second time (R-D7)', async () => {
+  it('two pushes of the same body with the same operationId are one operation, even if the mapper returns different elements the second time (R-D7)', async () => {
     const guid = await addMapper(`{"variableId": ${variableId}, "data": [{"date": $now(), "value": v}]}`);
     for (let time = 0; time < 2; time += 1) await pushRaw(guid, 'application/json', '{"v":1}', '?operationId=custom');
     const { body } = await api.manager.get<unknown[]>('/api/operations/custom?all=true');
@@ -238,7 +238,7 @@ describe('push: /account/mappers', () => {
     }
   });
 
-  it('tests a mapper: the answer has the mapped elements, the problems in them or the error; no operation is stored (R-D9)', async () => {
+  it('tests a mapper: the answer has the mapped elements and any problems in them, or else the error; no operation is stored (R-D9)', async () => {
     const id = await addMapper('{"variableId": n, "data": [{"date": d, "value": 1}]}');
     const sample = async (raw: string) =>
       (await api.manager.send('POST', `/account/mappers/${id}/test`, undefined, { raw })).body;

@@ -38,7 +38,7 @@ const find = (label: string, client: TestClient = api.manager) =>
   client.get<Operation>(`/api/operations/${encodeURIComponent(label)}`);
 const findAll = async (label: string) => (await api.manager.get<Operation[]>(`/api/operations/${label}?all=true`)).body;
 
-/** @returns the operations of a label in the events DataPushCompleted, in the order of the events. */
+/** @returns the operations with a label that DataPushCompleted events list, in the order of the events. */
 async function announced(label: string): Promise<readonly Record<string, unknown>[]> {
   const { rows } = await api.database.query<{ operation: Record<string, unknown> }>(
     `select told as operation from outbox_event, jsonb_array_elements(payload -> 'operations') told
@@ -298,7 +298,7 @@ describe('push: a re-sent push', () => {
 });
 
 describe('push: DataPushCompleted', () => {
-  it('is sent once when the operation ends (R-D7, R-I8)', async () => {
+  it('is sent exactly once, at the end, for an operation that ends before it times out (R-D7, R-I8)', async () => {
     const label = newLabel();
     await push(one(variableId), `?operationId=${label}`);
     expect(await announced(label)).toEqual([]);

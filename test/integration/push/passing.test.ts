@@ -1,4 +1,7 @@
-/** A lock of the test delays a write. Pushes to other variables overtake the write; pushes to the same variable wait. */
+/**
+ * The test holds a lock that delays a write. Pushes to other variables overtake the write; pushes to the same variable
+ * wait.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Connection } from '../../../src/platform/database/database.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -102,8 +105,8 @@ const hold = (variableId: number) =>
   blocker.query('select from series where variable_id = $1 for update', [variableId]);
 
 /**
- * Waits until `count` writes wait for the lock of the test.
- * @param since leaves out writes of connections opened before this time.
+ * Waits until `count` writes wait for the lock that the test holds.
+ * @param since writes on connections opened before this time are not counted.
  */
 const areHeld = (count: number, since = '-infinity') =>
   eventually(`${count} writes at the lock`, async () => {

@@ -1,6 +1,6 @@
 /**
- * Wrong passwords block the address of the guesser, not the user's devices at other addresses. Many wrong passwords from
- * many addresses block all addresses that never sent the right password (R-B11).
+ * Wrong passwords block the address of the guesser, not the user's devices at other addresses. Many wrong passwords
+ * from many addresses block all addresses that never sent the right password (R-B11).
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { passwordExchange } from '../../../src/identity/authentication/exchange-password.ts';
@@ -24,7 +24,7 @@ afterAll(() => api.close());
 const addDevice = (userName: string) =>
   addUser(api.database, userName, { role: 'MANAGER', accountIds: [api.accountId], mayPush: true });
 
-/** Pushes by HTTP Basic through the process under test, which caches right passwords. @returns the status. */
+/** Pushes with HTTP Basic to the process under test, which caches accepted passwords. @returns the HTTP status. */
 async function push(userName: string, password: string, network: string): Promise<number> {
   const authorization = `Basic ${Buffer.from(`${userName}:${password}`).toString('base64')}`;
   const headers = { authorization, 'x-forwarded-for': network };
@@ -77,7 +77,7 @@ describe.concurrent('push: wrong Basic passwords', () => {
     await addDevice('three');
     expect(await push('three', PASSWORD, '192.0.2.3')).toBe(200);
     await guess('three', MANY - 1, () => '192.0.2.3');
-    // This right password resets the count of wrong passwords from the same address.
+    // The device sends the right password, which resets the count of wrong passwords from the same address.
     expect(await isAccepted('three', '192.0.2.3')).toBe(true);
     await guess('three', MANY, () => '192.0.2.3');
     expect(await isAccepted('three', '192.0.2.3')).toBe(false);

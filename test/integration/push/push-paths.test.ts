@@ -130,7 +130,7 @@ describe('push: a large push of new dates', () => {
 it.each([
   ['objects', '{},'],
   ['arrays', '[],'],
-])('push: a body with far more %s than a push may have gets 413 (R-D10)', async (_what, piece) => {
+])('push: the answer is 413 when the body has far more %s than a push may have (R-D10)', async (_what, piece) => {
   const hostile = `[[${piece.repeat(17_000_000)}{}]]`;
   const answer = await api.manager.send('POST', '/api/data', undefined, { raw: hostile });
   expect(answer).toMatchObject({ status: 413, body: { code: 'body_too_large' } });

@@ -53,7 +53,7 @@ async function countWaiting(): Promise<number> {
 }
 
 describe('push: an accepted push', () => {
-  it('is committed when it is answered, without any ingester (R-D1)', async () => {
+  it('is committed before the answer is sent, although no ingester has read it yet (R-D1)', async () => {
     await api.ingest();
     const variableId = await newVariable();
     expect(await push(one(variableId), '?operationId=import-1')).toMatchObject({
@@ -102,7 +102,7 @@ describe('push: an accepted push', () => {
     expect(await read(variableId)).toMatchObject([{ rawValue: 8 }]);
   });
 
-  it('takes effect after another push that begins later but is answered earlier (R-D6)', async () => {
+  it('takes effect last when it is answered last, although it began first (R-D6)', async () => {
     const variableId = await newVariable();
     const other = await api.signIn('quick', 'MANAGER');
     const { rows } = await api.database.query<{ id: string }>(`select id from app_user where user_name = 'max'`);
@@ -386,7 +386,7 @@ describe('push: limits of a body', () => {
     ['elements', () => Array.from({ length: 21 }, () => ({ data: [] })), '20 elements'],
     ['readings', () => [{ data: Array.from({ length: 51 }, () => ({ date: DATE, value: 1 })) }], '50 readings'],
     ['bytes', () => [{ data: [], mappingConfig: 'x'.repeat(200_000) }], '200000 bytes'],
-  ])('a body with too many %s is answered 413, and the error states the limit (R-D10)', async (_what, body, limit) => {
+  ])('a body with too many %s gets 413, and the error states the limit (R-D10)', async (_what, body, limit) => {
     const answer = await push(body());
     expect(answer).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
     expect((answer.body as { message: string }).message).toContain(limit);

@@ -77,7 +77,10 @@ const rowsUnder = async (labels: readonly string[]) => {
   return rows;
 };
 
-/** @returns the operations of these labels in the events DataPushCompleted, as subscribers receive them, in order. */
+/**
+ * @returns the operations with these labels from the DataPushCompleted events, in the order of the events and in the
+ * form that subscribers receive.
+ */
 async function announced(labels: readonly string[]): Promise<readonly Record<string, unknown>[]> {
   const { rows } = await api.database.query<{ events: Record<string, unknown> }>(
     `select events from outbox_event, expand_push_operations(payload -> 'operations') events

@@ -105,7 +105,7 @@ describe('push: small pushes', () => {
     ['that is not an array', 400, () => ({})],
     ['with a wrong token', 401, () => one(), { authorization: 'Bearer wrong' }],
   ])(
-    'a push %s gets the same answer as from the Hono app, with status %i (R-D1, R-A2, R-A10)',
+    'a push %s gets the answer that the Hono app gives, with status %i (R-D1, R-A2, R-A10)',
     async (_what, status, body, headers = {}) => {
       const raw = JSON.stringify(body());
       await push(one());
@@ -119,7 +119,7 @@ describe('push: small pushes', () => {
     ['not JSON', '[{]'],
     ['empty', ''],
     ['not UTF-8', Buffer.from([0x5b, 0xff, 0x5d])],
-  ])('a body that is %s gets the same 400 answer as from the Hono app (R-D1)', async (_what, raw) => {
+  ])('a body that is %s gets a 400 answer, the same as the answer of the Hono app (R-D1)', async (_what, raw) => {
     await push(one());
     const answer = await answerOf('', raw as string);
     expect(answer).toEqual(await answerOf(THROUGH_APP, raw as string));
@@ -129,23 +129,26 @@ describe('push: small pushes', () => {
   it.each([
     ['authorization', 401, 'Bearer wrong'],
     ['content-type', 415, 'text/plain'],
-  ])('a push with two %s headers gets %i, also from the Hono app (R-D1, R-B1)', async (name, status, second) => {
-    await push(one());
-    const raw = JSON.stringify(one());
-    const { hostname, port } = new URL(api.origin);
-    const given = { authorization: `Bearer ${api.manager.token}`, 'content-type': 'application/json' };
-    const headers = Object.entries(given).flatMap((header) =>
-      header[0] === name ? [header, [name, second]] : [header],
-    );
-    const statusOf = (query: string) =>
-      new Promise((resolve, reject) => {
-        const options = { hostname, port, path: `/api/data${query}`, method: 'POST' };
-        const all = [...headers, ['content-length', String(raw.length)], ['host', hostname]].flat();
-        const sending = request({ ...options, headers: all }, (answer) => resolve(answer.resume().statusCode));
-        sending.on('error', reject).end(raw);
-      });
-    expect([await statusOf(''), await statusOf(THROUGH_APP)]).toEqual([status, status]);
-  });
+  ])(
+    'a push with two %s headers gets status %i, and gets it from the Hono app too (R-D1, R-B1)',
+    async (name, status, second) => {
+      await push(one());
+      const raw = JSON.stringify(one());
+      const { hostname, port } = new URL(api.origin);
+      const given = { authorization: `Bearer ${api.manager.token}`, 'content-type': 'application/json' };
+      const headers = Object.entries(given).flatMap((header) =>
+        header[0] === name ? [header, [name, second]] : [header],
+      );
+      const statusOf = (query: string) =>
+        new Promise((resolve, reject) => {
+          const options = { hostname, port, path: `/api/data${query}`, method: 'POST' };
+          const all = [...headers, ['content-length', String(raw.length)], ['host', hostname]].flat();
+          const sending = request({ ...options, headers: all }, (answer) => resolve(answer.resume().statusCode));
+          sending.on('error', reject).end(raw);
+        });
+      expect([await statusOf(''), await statusOf(THROUGH_APP)]).toEqual([status, status]);
+    },
+  );
 
   it('a push replaces the value that an earlier push stored for the same date, whether the small-push handler or the Hono app handled the earlier push (R-D6)', async () => {
     const id = await createVariable(api.manager, sourceId);
@@ -198,7 +201,7 @@ describe('push: the small-push handler', () => {
     await handler.close();
   });
 
-  it('leaves a push to the Hono app when the user exceeds the limit of requests (R-B15)', async () => {
+  it('leaves a push to the Hono app when the user exceeds the request limit (R-B15)', async () => {
     const handler = await openHandler(false);
     await handler.remember();
     const body = one();

@@ -81,7 +81,7 @@ describe('reading: the origins of versions', () => {
     expect(await originsOf(later)).toMatchObject([[{ kind: 'Push', operationId: 'early', isReplay: true }]]);
   });
 
-  it('an origin names the file that a version comes from, or the run that was running when the version was written', async () => {
+  it('an origin names the file that a version comes from, or the run of the variable that was in progress when the version was written', async () => {
     const variableId = await newVariable();
     const fileId = await stack.upload('Mäy.csv', `variable_id,date,value\n${variableId},${DATE},1\n`);
     expect(await stack.ended(fileId)).toMatchObject({ state: 'Completed' });
@@ -122,7 +122,7 @@ describe('reading: the origins of versions', () => {
     expect((await stack.api.stranger.get(`/data/origins?${query}`)).status).toBe(404);
   });
 
-  it('the origin shows only the kind of a push whose operation is deleted; a version has no origins after old origins are purged (R-D8)', async () => {
+  it('after the operation of a push is deleted, the origin shows nothing but its kind; after old origins are purged, their versions have no origins (R-D8)', async () => {
     const variableId = await newVariable();
     await push([variableId], 1, '?operationId=old');
     await stack.api.ingest();
@@ -143,7 +143,7 @@ describe('reading: the origins of versions', () => {
   );
 });
 
-/** Pushes, each with the variables it writes; plain pushes of a user may share an operation. */
+/** Pushes, each with the variables it writes. Several pushes of one user may share an operation if all are plain. */
 const pushes = fc.array(
   fc.record({
     variables: fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 1, maxLength: 5 }),

@@ -1,4 +1,4 @@
-/** Shares of accounts in the connections and memory of reads, and the limits for slow clients (R-A14). */
+/** How accounts share the database connections and the memory for reads, and the limits for slow clients (R-A14). */
 import { once } from 'node:events';
 import type { ClientHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
@@ -130,7 +130,7 @@ describe('read shares: slow clients', () => {
     return Number(count);
   };
 
-  test('a client that reads nothing loses its answer after READ_STALL_SEC, even when the answer is already in memory (R-A14)', async () => {
+  test('the answer to a client that reads nothing is aborted after READ_STALL_SEC, even when the answer is already in memory (R-A14)', async () => {
     const sockets = [await readUnread(many), await readUnread(few)];
     await eventually('the answers to begin', async () => (await openAnswers()) === 2);
     await eventually('the answers to end', async () => (await openAnswers()) === 0, 5000);

@@ -114,7 +114,8 @@ describe('reading: comparison', () => {
     const compared = await compare(
       'leftVersion=V1&rightVersion=V2&from=2026-01-02&to=2026-01-04&timeZoneId=America/New_York',
     );
-    // In this zone the period contains 00:00 UTC of the 3rd and 4th; in UTC it would contain the 2nd and 3rd.
+    // The points are at 00:00 UTC. The period in New York contains those of the 3rd and 4th; the same period in UTC
+    // would contain those of the 2nd and 3rd.
     expect(compared.rows.map(({ date }) => date)).toEqual([2, 3].map((it) => `2026-01-0${it}T19:00:00-05:00`));
   });
 

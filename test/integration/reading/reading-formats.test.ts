@@ -16,8 +16,8 @@ const ARROW = 'application/vnd.apache.arrow.stream';
 const PARQUET = 'application/vnd.apache.parquet';
 const POINTS = 300_000;
 /**
- * The gate holds the answers of the database after this number of bytes, which is enough for the first chunk of any
- * answer, but not for all POINTS points.
+ * On each connection, the gate lets about this many bytes from the database pass and holds the rest. The bytes that
+ * pass are enough for the first chunk of any HTTP answer, but not for all POINTS points.
  */
 const HELD_BYTES = 4_000_000;
 
@@ -156,7 +156,7 @@ describe('read formats', () => {
     expect(objects.flatMap(rowsOfColumns)).toEqual(rows);
   });
 
-  test('a POST with displayLevel Columns returns JSON by columns, and CSV with the columns of displayLevel Normal (R-G1)', async () => {
+  test('a POST with displayLevel Columns returns JSON by columns; with format=csv, it returns the same columns as displayLevel Normal (R-G1)', async () => {
     const body = { variableIds: [versioned], displayLevel: 'Columns' };
     const answer = await api.manager.post('/data', body);
     expect(answer.body).toMatchObject([
@@ -255,7 +255,7 @@ describe('read formats', () => {
 });
 
 describe('read formats: HEAD /data', () => {
-  test('answers with the status and content type of GET, and needs no database connection for reads (R-G4)', async () => {
+  test('answers with the status and content type of GET, and takes no connection from the database pool for reads (R-G4)', async () => {
     const reader = await startRead('text/csv', 'identity');
     reader.pause();
     const { status, headers, bytes } = await fetchRaw(api, `/data?variableId=${long}`, 'text/csv', { method: 'HEAD' });

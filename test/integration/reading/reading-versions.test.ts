@@ -15,8 +15,8 @@ let revised: number;
 /** Variable with one date, 2026-01-10: V1 was known 36 hours before this date, V2 18 hours before. */
 let forecast: number;
 /**
- * Variable with one value, at the midnight that ends a day of 23 hours in Brussels. The value was known 23.5 hours before
- * this midnight, which is 30 minutes before the day began.
+ * Variable with one value, at the midnight that ends a day of 23 hours in Brussels. The value was known 23.5 hours
+ * before this midnight, which is 30 minutes before the day began.
  */
 let spring: number;
 
@@ -117,7 +117,7 @@ describe('version selection: query, body and gRPC (R-G2, R-J1)', () => {
     },
   );
 
-  test('the key of a tag may contain a colon over gRPC, and in a body whose tags are an object (R-G2)', async () => {
+  test('a gRPC message, or a body whose tags are an object, may select a tag whose key contains a colon (R-G2)', async () => {
     const tags = { 'a:b': 'c:d' };
     const { body } = await api.manager.post<Row[]>('/data', { variableId: revised, tags });
     expect(body).toHaveLength(3);
@@ -139,8 +139,8 @@ describe('version selection: query, body and gRPC (R-G2, R-J1)', () => {
 
 describe('version selection: horizon on the calendar of timeZoneId (R-G2)', () => {
   // One day before the date of the first case, the same local time occurs twice; one day before the date of the second
-  // case, it is skipped. Samoa (Pacific/Apia) skipped a whole day. For Winnipeg in 2027, the tz databases of Node and of
-  // PostgreSQL differed when this test was written (2026).
+  // case, it is skipped. Samoa (Pacific/Apia) skipped a whole day. For Winnipeg in 2027, the tz databases of Node and
+  // of PostgreSQL differed when this test was written (2026).
   test.each([
     ['Europe/Brussels', '2026-10-26T01:30:00Z', 'P1D', '2026-10-25T01:30:00Z'],
     ['Europe/Brussels', '2026-03-30T00:30:00Z', 'P1D', '2026-03-29T01:30:00Z'],

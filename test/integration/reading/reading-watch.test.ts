@@ -1,4 +1,4 @@
-/** `GET /data/watch` (R-J1, R-J2, R-A14): points as server-sent events, under the limits of gRPC's `WatchPoints`. */
+/** `GET /data/watch` (R-J1, R-J2, R-A14): points as server-sent events; the limits of gRPC's `WatchPoints` apply. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type EventStream, openEventStream } from '../../support/clients/event-stream.ts';
 import { createGrpcReader } from '../../support/clients/grpc-client.ts';
@@ -20,7 +20,7 @@ const MAX_SEC = 6;
 let api: TestApi;
 let structure: Awaited<ReturnType<typeof createStructure>>;
 let theirRequest: string;
-/** A watch that is opened first, so that the last test waits less for the end of this watch. */
+/** A watch that ends after MAX_SEC. It is opened before all tests, so the last test waits less for its end. */
 let oldest: EventStream;
 const open: { close(): void }[] = [];
 
@@ -80,7 +80,7 @@ async function userIdOf(userName: string): Promise<string> {
 }
 
 describe('watch (server-sent events): delivery', () => {
-  it('the stream sends points with their VersionTag as JSON by columns, and heartbeats with the cursor (R-J1)', async () => {
+  it('the stream sends points and their VersionTags in the JSON of `displayLevel=Columns`, and sends heartbeats with the cursor (R-J1)', async () => {
     const variableId = await createVariable(api.manager, structure.sourceId, { isVersioned: true });
     const stream = await watchSoon(`variableId=${variableId}`);
     expect(stream.events()[0]).toMatchObject({ event: 'cursor', data: {} });
@@ -135,7 +135,7 @@ describe('watch (server-sent events): refusals', () => {
     }
   });
 
-  it('answers 400 for a changed cursor and for too many variables, 401 without a token or with HTTP Basic (R-A5, R-B7)', async () => {
+  it('answers 400 when the client altered the cursor or selects too many variables, and 401 without a token or with HTTP Basic (R-A5, R-B7)', async () => {
     const request = `variableId=${structure.variableId}`;
     const changed = await watch(request, api.manager, 'AQEA');
     expect([changed.status, changed.refusal?.message]).toEqual([
@@ -153,7 +153,7 @@ describe('watch (server-sent events): refusals', () => {
     expect((await fetch(`${api.origin}/data/watch?${request}`, { headers: basic })).status).toBe(401);
   });
 
-  it('gRPC and HTTP watches count toward the same limits: a user at the maximum per user and an account at half of the maximum of the server get 429; another account can open a watch (R-A14, R-J3)', async () => {
+  it('gRPC and HTTP watches count toward the same limits: answers 429 when the user has WATCH_MAX_PER_USER open watches, or the account has half of WATCH_MAX; another account can open a watch (R-A14, R-J3)', async () => {
     const request = `variableId=${structure.variableId}`;
     const reader = createGrpcReader(api.grpcAddress, api.manager.token);
     open.push(reader);

@@ -32,7 +32,7 @@ async function push(version: string, values: Readonly<Record<string, number>>, t
   await api.ingest();
 }
 
-/** @returns the rows of the first sheet, header first; undefined for an empty cell. */
+/** @returns the rows of the first sheet, header first; an empty cell is undefined in its row. */
 async function sheetOf(path: string, init: RequestInit = {}): Promise<readonly (readonly unknown[])[]> {
   const { status, headers, bytes } = await fetchRaw(api, path, XLSX, init);
   expect([status, headers.get('content-type')]).toEqual([200, XLSX]);
@@ -74,7 +74,7 @@ describe('reading: workbooks', () => {
     ['aggregates', () => `/data?variableIds=${versioned},${long}&granularity=Day&aggregation=SUM`, 22],
     ['a period without points', () => `/data?variableId=${versioned}&from=2030-01-01`, 0],
     ['a comparison', () => `/data/compare?variableId=${versioned}&leftVersion=V1&rightVersion=V2`, 2],
-  ])('a workbook of %s has the rows and columns of CSV (R-G4)', async (_case, pathOf, rowCount) => {
+  ])('a workbook of %s has the same rows and columns as the CSV answer (R-G4)', async (_case, pathOf, rowCount) => {
     const path = pathOf();
     const rows = await sheetOf(path);
     expect(rows).toHaveLength(rowCount + 1);

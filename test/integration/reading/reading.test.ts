@@ -198,7 +198,7 @@ describe('reading: rows', () => {
     expect(await rows(`variableId=${variableId}&from=2026-07-01T02:00:00&timeZoneId=Europe/Brussels`)).toHaveLength(3);
   });
 
-  it('are selected by from and to; a from or to without a zone is in the zone of the source, or in UTC for two sources; the answer names the zone (R-A11)', async () => {
+  it('are selected by `from` and `to`; a bound without a time zone is read in the zone of the source, or in UTC when there are two sources; the answer names the zone (R-A11)', async () => {
     const siteId = await createSite(api.manager, { timeZoneId: 'Europe/Brussels' });
     const inLisbon = await createSource(api.manager, siteId, { timeZoneId: 'Europe/Lisbon' });
     const inBrussels = await createSource(api.manager, siteId);
@@ -231,7 +231,7 @@ describe('reading: rows', () => {
     expect((await api.manager.post('/data', body)).headers.get('time-zone')).toBe('Europe/Lisbon');
   });
 
-  it('are counted over all pages in x-total-count (R-A7)', async () => {
+  it('have a total in x-total-count that counts the rows of all pages (R-A7)', async () => {
     const path = `/data?variableIds=${versioned},${plain}&itemsPerPage=1`;
     const answer = await api.manager.get<Row[]>(path, { 'x-total-count': 'true' });
     expect(answer.headers.get('x-total-count')).toBe('5');

@@ -234,7 +234,8 @@ describe('retention: policy, preview and job', () => {
       expect((await apply()).hasRun).toBe(false);
     });
     expect(hasRun).toBe(true);
-    // The first two entries are not turns: `before` is empty at the first pause, which therefore adds both variables.
+    // The first two entries are not turns: `before` is empty at the first pause, so both variables count as changed
+    // there.
     const turns = order.slice(2);
     expect(turns.length).toBeGreaterThan(2);
     for (const [index, id] of turns.entries()) if (index > 0) expect(id).not.toBe(turns[index - 1]);

@@ -21,7 +21,10 @@ const HOUR = 60 * MINUTE;
 const START = Date.UTC(2020, 2, 27) * 1000;
 const at = (hour: number) => START + hour * HOUR;
 const FUNCTIONS = ['sum', 'min', 'max', 'avg', 'count', 'variance', 'stdev'] as const;
-/** Number of examples of the first test. Without LAW_RUNS, this test stops after 2 s, on compressed chunks after 15 s. */
+/**
+ * Number of examples of the first test. Without LAW_RUNS, the first test has a time limit instead: 15 s when chunks are
+ * compressed, and otherwise 2 s.
+ */
 const LONG_RUNS = process.env.LAW_RUNS === undefined ? undefined : Number(process.env.LAW_RUNS);
 
 let store: PointStore;
@@ -123,7 +126,7 @@ describe('rollups: a roll-up and later aggregates', () => {
     60_000 + (LONG_RUNS ?? 0) * 1000,
   );
 
-  test('a roll-up until a date deletes all earlier points and their history, and counts the deleted points and versions', async () => {
+  test('a roll-up deletes all points before its end date and their history, and counts the deleted points and versions', async () => {
     const variableId = await addHours();
     await store.write(variableId, hours(0, 24, 100));
     expect(await rollUp(variableId, at(48))).toEqual({ points: 48, versions: 24, rollups: 2, isDone: true });
@@ -163,7 +166,7 @@ describe('rollups: a roll-up and later aggregates', () => {
     ]);
   });
 
-  test('an aggregate by VersionTag includes no rollups, because rollups have no VersionTag (R-G2)', async () => {
+  test('an aggregate of the versions with a given VersionTag includes no rollups, because rollups have no VersionTag (R-G2)', async () => {
     const variableId = await addHours();
     await store.write(variableId, [
       [at(0), 7, 'V1'],
@@ -225,7 +228,7 @@ describe('rollups: writes and deletions', () => {
     expect((await aggregate(variableId)).map(([, sum]) => sum)).toEqual([276, 49, 1428 - 48 - 49, 2004]);
   });
 
-  test('a step of a roll-up that would delete more points than it rolls up fails and deletes none', async () => {
+  test('when a step of a roll-up would delete more points than it rolls up, the step fails and deletes no point', async () => {
     const variableId = await addHours();
     await withTransaction(store.database, async (transaction) => {
       await transaction.query(`create or replace function drop_one() returns trigger language plpgsql as

@@ -82,7 +82,7 @@ describe('deletion with hardDelete (R-C7)', () => {
     expect(location).toBe(`/deletions/${answer.body.id}`);
     const again = await api.send<Job>('DELETE', `/sites/${siteId}?hardDelete=true`);
     expect(again).toMatchObject({ status: 202, body: { id: answer.body.id } });
-    // A later step waits for this lock, so that the process is killed in the middle of the deletion.
+    // This lock blocks a later step of the deletion, so the process is killed before the deletion is complete.
     const holder = await world.database.connect();
     await holder.query(BEGIN_HOLDING);
     await holder.query(
@@ -141,8 +141,8 @@ describe('deletion with hardDelete (R-C7)', () => {
     let steps = 0;
     const isGone = async () => (await database.query('select from site where id = $1', [moved])).rowCount === 0;
     for (; !(await isGone()); steps += 1) expect(await continueDeletion(database)).toBe(true);
-    // The other account takes every second step and needs four steps: two for its variables, one for its sources, one for
-    // its site.
+    // The other account takes every second step and needs four steps: two for its variables, one for its sources, one
+    // for its site.
     expect(steps).toBeLessThanOrEqual(9);
     while (await continueDeletion(database));
     expect((await database.query('select from site where id = any($1)', [greedy])).rowCount).toBe(0);

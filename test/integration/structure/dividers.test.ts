@@ -1,4 +1,7 @@
-/** `divider` of variables for readings from pushes, mappers, replays and files; `isDefault` for pushes (R-C6, R-D2). */
+/**
+ * Two fields of variables: `divider` divides the readings of pushes, mappers, replays and files; `isDefault` selects
+ * the target of a push that names only the source (R-C6, R-D2).
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addClaim } from '../../../src/accounts/members/claims.ts';
 import { describeDividers } from '../../../src/structure/operator-reports.ts';
@@ -76,7 +79,7 @@ describe('variable: its divider divides the values that arrive (R-C6)', () => {
     expect(await valuesOf(variableId)).toEqual([2.5]);
   });
 
-  it('a changed divider applies from the next push on; stored points stay, null means 1, and 0 is refused', async () => {
+  it('a changed divider applies from the next push on, and stored points stay unchanged; a divider of null means 1, and 0 is refused', async () => {
     const { sourceId, variableId } = await createStructure(api.manager, { divider: 10 });
     const path = `/sources/${sourceId}/variables/${variableId}`;
     const [first, second, third] = readings(1, 1, 1);

@@ -121,7 +121,7 @@ describe('forms: a definition', () => {
     expect((await api.manager.put(`/form/${other.id}`, { name })).status).toBe(409);
   });
 
-  it('cannot be added with, or changed to, an entityType for which the account already has 100 forms (409)', async () => {
+  it('cannot be created for an entityType, or changed to it, when the account already has 100 forms for it (409)', async () => {
     const { stranger } = api;
     await api.database.query(
       `insert into form (account_id, entity_type, name, groups) select $1, 'Site', 'F' || n, '[]' from generate_series(1, 100) n`,
@@ -144,7 +144,7 @@ describe('forms: a definition', () => {
       name: 'New name',
     });
     const place = `source ${id} has values of the form in clientData["${form.name}"]`;
-    const advice = 'remove this member from all sources first';
+    const advice = 'remove this key of clientData from all sources first';
     expect([status, body.message]).toEqual([409, expect.stringContaining(`${place}; ${advice}`)]);
   });
 
@@ -199,7 +199,7 @@ describe('forms: clientData', () => {
     expect((await api.manager.get(`/variables?customFilter=${filter}`)).body).toMatchObject([{ id: variableId }]);
   });
 
-  it('is kept when it is older than its form, and is checked only when it changes; its problems are shown, and the parameter hasProblems selects the values with or without problems', async () => {
+  it('stored before its form was created is kept and is checked only when it changes; reads show its problems, and the parameter hasProblems selects the values with or without problems', async () => {
     const name = `Late ${++made}`;
     const stored = { clientData: { [name]: { Technical: { Power: 'high', Fuel: 1 } } } };
     const late = await createSource(api.manager, siteId, stored);
@@ -264,7 +264,7 @@ describe('forms: a value that a formula reads', () => {
   });
   const put = async (path: string, body: object) => expect((await api.manager.put(path, body)).status).toBe(204);
 
-  it("with canBeUsedAsATrigger, requests a calculation when it changes, from the first date of the formula's input (R-H5)", async () => {
+  it("with canBeUsedAsATrigger, each change of the value requests a calculation that begins at the first date of the formula's input (R-H5)", async () => {
     const ownSite = await createSite(api.manager, { clientData: { F: { G: { a: 1, 'b c': 1 } } } });
     const ownSource = await createSource(api.manager, ownSite, { clientData: { F: { G: { a: 1 } } } });
     const other = await createSite(api.manager);

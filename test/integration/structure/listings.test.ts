@@ -10,7 +10,7 @@ let ids: Readonly<Record<string, string>>;
 beforeAll(async () => {
   api = await startTestApi();
   const { siteId, sourceId, variableId } = await createStructure(api.manager, { isVersioned: true });
-  // The webhook, and the values that violate a form, make the display levels of the listings differ.
+  // With this webhook and these values, which violate a form, each value of `displayLevel` gives different answers.
   await api.manager.post('/account/webhooks', {
     name: 'levels',
     url: 'https://example.com/',

@@ -50,7 +50,7 @@ describe('variable: mappingConfig is unique within its source (R-D2)', () => {
     expect(moving).toMatchObject(taken(variableId, sourceId));
   });
 
-  it('one of 8 concurrent POSTs of a mappingConfig creates its variable; the others get 409 with the id of that variable', async () => {
+  it('of 8 concurrent POSTs with the same mappingConfig, one creates a variable; the others get 409 with the id of that variable', async () => {
     const { sourceId } = await make();
     const answers = await Promise.all(
       Array.from({ length: 8 }, () =>

@@ -462,7 +462,7 @@ describe('structure: DELETE', () => {
     expect((await deleted).status).toBe(409);
   });
 
-  it('makes a concurrent POST that adds a source to the deleted site answer 409 (R-A5)', async () => {
+  it('while a site is being deleted, a POST that adds a source to the site waits and then gets 409 (R-A5)', async () => {
     const siteId = await createSite(api.manager);
     const deleting = await api.database.connect();
     await deleting.query(BEGIN_HOLDING);
@@ -474,7 +474,7 @@ describe('structure: DELETE', () => {
     expect(await posted).toMatchObject({ status: 409, body: { code: 'conflict' } });
   });
 
-  /** Resolves when the work has ended, or when it waits for a lock of another session. */
+  /** Resolves when the work has ended, or when it waits for a lock that another session holds. */
   async function endOrWait(work: Promise<unknown>): Promise<void> {
     let isDone = false;
     work.finally(() => {

@@ -98,7 +98,7 @@ describe('structure: catalogues (R-C8)', () => {
     },
   );
 
-  test('a variable can have the type 0, which shipped clients send and a push can name, or a type outside the catalogue (R-C6, R-C8)', async () => {
+  test('a variable can have the type 0, which shipped clients send, and a push can address the variable by this type; a variable can have a type outside the catalogue (R-C6, R-C8)', async () => {
     const { sourceId } = await createStructure(api.manager);
     const variable = { VariableTypeId: 0, UnitId: 8, Divider: 1, Granularity: 10, GranularityTimeBase: 2 };
     const made = await api.manager.post<{ id: number }>(`/variables/source/${sourceId}`, { Id: 0, ...variable });
@@ -163,7 +163,7 @@ describe('reading: points in a requested unit (R-C8, R-G3)', () => {
         'is in kilowatt (20, Power), which cannot be converted into kilowatt hour (8, Energy)',
       ],
       [await withValues(null, [1]), 'has no unit and cannot be converted into kilowatt hour (8, Energy)'],
-      [await withValues(987_654, [1]), 'has the unit 987654, which is not in GET /units'],
+      [await withValues(987_654, [1]), 'has the unit 987654, which GET /units does not list'],
     ] as const;
     for (const [variableId, text] of cases) {
       const { status, body } = await get<{ message: string }>(`/data?variableId=${variableId}&unitId=${KWH}`);
@@ -259,7 +259,7 @@ describe('catalogues: entries of an account (R-C8)', () => {
     },
   );
 
-  test('only managers can write entries; these are refused: a name that is empty, too long or a number, an unknown unit family, and a divisor of 0', async () => {
+  test('only managers can write entries; an entry is refused when its name is empty, too long or a number, when its unit family is unknown, or when its divisor is 0', async () => {
     const user = await api.signIn('catalogue-reader', 'USER', { sites: [] });
     const { id } = await create('/sitetypes');
     expect((await refusal('POST', '/sitetypes', { name: 'x' }, user))[0]).toBe(403);
@@ -341,7 +341,7 @@ describe('catalogues: entries of an account (R-C8)', () => {
     const { status, body: refused } = await api.stranger.get<{ message: string }>(
       `/data?variableId=${foreign}&unitId=${KWH}`,
     );
-    expect([status, refused.message]).toEqual([400, expect.stringContaining('which is not in GET /units')]);
+    expect([status, refused.message]).toEqual([400, expect.stringContaining('which GET /units does not list')]);
     expect((await api.stranger.get(`/data?variableId=${foreign}&unitId=${crate.id}`)).status).toBe(400);
   });
 

@@ -1,4 +1,4 @@
-/** After a change of a webhook over HTTP, deliveries use the new configuration (R-I1, R-I3). */
+/** After a client has changed a webhook through the REST API, deliveries use the new configuration (R-I1, R-I3). */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openReceiver, type WebhookReceiver } from '../../support/doubles/webhook-receiver.ts';
 import { createWebhook, secretOf } from '../../support/fixtures/webhooks.ts';

@@ -95,7 +95,7 @@ describe('webhooks: a USER', () => {
     expect(seen).not.toHaveProperty('successCount');
   });
 
-  it('gets 404 for a webhook whose filter names inaccessible entities only (R-B9)', async () => {
+  it('gets 404 for a webhook whose filter names only inaccessible entities (R-B9)', async () => {
     for (const filter of [
       { siteIds: [hidden.siteId] },
       { sourceIds: [hidden.sources[0], partial.sources[1]] },
@@ -109,7 +109,7 @@ describe('webhooks: a USER', () => {
     expect({ status, body }).toEqual({ status: 404, body: words });
   });
 
-  it('gets 404 for a webhook whose filter names a deleted site only; a MANAGER still reads the webhook (R-B9)', async () => {
+  it('gets 404 for a webhook whose filter names no site except a deleted one; a MANAGER still reads the webhook (R-B9)', async () => {
     const { siteId } = await createSiteStructure();
     const { id } = await createWebhook(api.manager, { filter: { siteIds: [siteId] } });
     await api.manager.delete(`/sites/${siteId}?hardDelete=true`);

@@ -307,7 +307,7 @@ describe('webhooks: PUT /account/webhooks/{id}', () => {
     expect(await read(webhook)).toMatchObject(WEBHOOK);
   });
 
-  it('loses no change of concurrent requests (R-I1)', async () => {
+  it('loses none of the changes that concurrent requests make (R-I1)', async () => {
     const webhook = await createWebhook(api.manager);
     const changes = [{ name: 'z' }, { httpMethod: 'PUT' }, { headers: { 'X-A': '1' } }, { isEnabled: false }];
     await Promise.all(changes.map((change) => put(webhook, change)));

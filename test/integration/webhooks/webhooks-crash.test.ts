@@ -208,7 +208,7 @@ describe('webhook fan-out: every event gets exactly one message', () => {
   }, 90_000);
 });
 
-test('webhook delivery: every event is delivered after a deliverer lost its connection to the database while a message awaited its response (R-K3)', async () => {
+test('webhook delivery: a deliverer that loses its database connection while it waits for the response of a receiver still delivers every event (R-K3)', async () => {
   await subscribe();
   const gate = await openTcpGate(world.environment.DATABASE_URL ?? '');
   receiver.answer('hang', 200);

@@ -80,7 +80,7 @@ describe('webhook history: GET /account/webhooks/{id}/history', () => {
     ]);
   });
 
-  test('is paged, 100 entries by default, and has the total on request (R-I5, R-A7)', async () => {
+  test('returns pages of 100 entries by default, and the total number of entries on request (R-I5, R-A7)', async () => {
     const eventId = await addEvent();
     const ids: string[] = [];
     for (let count = 0; count < 105; count++) ids.unshift(await addAttempt(eventId));

@@ -192,7 +192,7 @@ describe('webhook trial send: POST /account/webhooks/test', () => {
 });
 
 describe('webhook trial send: GET /account/webhooks/test/{id}', () => {
-  test('answers 404 to other accounts and after 24 h (R-I7, R-A5)', async () => {
+  test('answers 404 to a user of another account, and to everyone once the trial send is 24 h old (R-I7, R-A5)', async () => {
     const id = await start(fields());
     const user = await api.signIn('ulf', 'USER');
     expect((await user.get(`${PATH}/${id}`)).status).toBe(403);
@@ -222,7 +222,7 @@ describe('webhook trial send: survives the end of its process (R-I7, R-K3)', () 
     expect(sent()).toEqual([later, id]);
   });
 
-  test('a process that stops before the response arrives releases the trial send, and the next process sends it again', async () => {
+  test('when a process stops before the response arrives, it releases the trial send, and the next process sends it again', async () => {
     const id = await start(fields());
     receiver.answerWith(() => {});
     const config = { ...api.parts.config, SHUTDOWN_TIMEOUT_MS: 400, WEBHOOK_TIMEOUT_MS: 60_000 };
@@ -236,7 +236,7 @@ describe('webhook trial send: survives the end of its process (R-I7, R-K3)', () 
     expect((await ended(id)).state).toBe('Succeeded');
   });
 
-  test('a process whose shutdown time ends while it claims a trial send releases the trial send and sends nothing', async () => {
+  test('when the shutdown time of a process ends while the process claims a trial send, it releases the trial send and sends nothing', async () => {
     const id = await start(fields());
     const config = { ...api.parts.config, SHUTDOWN_TIMEOUT_MS: 0, WEBHOOK_TIMEOUT_MS: 60_000 };
     const { stopped } = await withTransaction(
@@ -275,7 +275,7 @@ test('webhook trial send: the rate limit is shared by all users of an account (R
     for (const client of clients) answers.push(await client.post(PATH, fields()));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429, 200]);
     expect(Number(answers[3]?.headers.get('retry-after'))).toBeGreaterThan(0);
-    const message = expect.stringMatching(/^too many test messages of the account; retry after \d+ s$/);
+    const message = expect.stringMatching(/^the account has sent too many test messages; retry after \d+ s$/);
     expect(answers[3]?.body).toMatchObject({ message });
   } finally {
     await limited.close();

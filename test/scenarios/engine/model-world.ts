@@ -32,8 +32,8 @@ function isSameDate(a: VariableEntry, b: VariableEntry): boolean {
 
 /**
  * @param nowMicros clock of writes without an explicit instant.
- * @param isNeverCut when true, keeps the versions that version limits, purges, and writes to unversioned variables
- * would remove (R-F9).
+ * @param isNeverCut when true, no version is removed: neither by a version limit, nor by a purge, nor by a write to an
+ * unversioned variable (R-F9).
  */
 export function openModelWorld(nowMicros: () => number = () => Date.now() * 1000, isNeverCut = false): World {
   const variables = new Map<string, ModelVariable>();

@@ -36,7 +36,7 @@ export function parseScenarios(file: string, source: string): readonly Scenario[
 interface Section {
   readonly title: string;
   readonly position: SourcePosition;
-  /** Lines after the title, preceded by empty lines, so that the line numbers of errors are those of the file. */
+  /** Lines after the title. Empty lines are put before them, so that errors have the line numbers of the file. */
   readonly body: string;
 }
 

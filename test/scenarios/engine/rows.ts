@@ -62,7 +62,10 @@ export function tagPairs(cursor: Cursor): readonly (readonly [string, string])[]
   return pairs;
 }
 
-/** Parses rows: on the rest of the line, separated by `;`, or between braces, separated by `;` or line ends. */
+/**
+ * Parses rows. Rows between braces are separated by `;` or line ends. Rows without braces are on the rest of the line
+ * and are separated by `;`.
+ */
 export function rows<Row>(cursor: Cursor, row: () => readonly Row[]): readonly Row[] {
   const all: Row[] = [];
   const isBlock = cursor.takes('{');
@@ -160,7 +163,10 @@ export function texts(cursor: Cursor, what: string): readonly string[] {
   return all;
 }
 
-/** Parses labels like `labelsOf`, or `cell "…"` in place of tags: the Tags cell exactly as the script wrote it. */
+/**
+ * Parses what `labelsOf` parses, except that `cell "…"` may replace `tags`: the text is the Tags cell exactly as the
+ * script wrote it.
+ */
 function cellsOf(cursor: Cursor): { version?: string; tags?: string } {
   const { version, tags } = labelsOf(cursor);
   const cell = !tags && cursor.takes('cell') ? cursor.text('cell') : tags && JSON.stringify(tags);

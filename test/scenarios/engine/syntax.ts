@@ -14,7 +14,7 @@ export interface Scenario {
 
 export type Tags = Readonly<Record<string, string>>;
 
-/** Moment of a write: a label by which later lines refer to the write, or the instant of its first VersionTimestamp. */
+/** Moment of a write: a label by which later lines refer to the write, or the first VersionTimestamp of the write. */
 export type Moment =
   | { readonly kind: 'label'; readonly label: string }
   | { readonly kind: 'instant'; readonly micros: number };
@@ -33,7 +33,7 @@ export interface PushElement {
   readonly readings: readonly Reading[];
 }
 
-/** The elements of one body. Repeated readings are removed before the write; the last of them stays (R-D5). */
+/** The elements of one body. Only the last reading of each variable, date and VersionTag is written (R-D5). */
 export type PushBody = readonly PushElement[];
 
 /** A row that a script returns. An absent member is an empty cell; a Tags cell is text as the script wrote it. */
@@ -46,7 +46,7 @@ export interface ScriptRow {
 
 export interface ScriptOutput {
   readonly rows: readonly ScriptRow[];
-  /** Whole columns, of any length, that override the rows' own labels. */
+  /** Whole columns that override the rows' own `version` and `tags`. A column may be longer or shorter than `rows`. */
   readonly versionColumn?: readonly string[];
   readonly tagsColumn?: readonly string[];
 }
@@ -57,7 +57,10 @@ export type KnownAt =
   | { readonly kind: 'instant'; readonly micros: number }
   | { readonly kind: 'relative'; readonly text: string; readonly nowMicros: number; readonly timeZoneId: string };
 
-/** How long before its date a version must have been known: a duration (ISO 8601), subtracted on the calendar of a zone. */
+/**
+ * For each date, the read selects only versions that were known at least `duration` (ISO 8601) before the date. The
+ * duration is subtracted on the calendar of the zone.
+ */
 export interface Horizon {
   readonly duration: string;
   readonly timeZoneId: string;

@@ -1,7 +1,8 @@
 /**
  * Validates answers against the OpenAPI document (R-A9): status, content type, the headers
- * Api-Version and X-Request-Id, and JSON bodies. The check is strict: a body may have described members only, although
- * clients must accept further members. Answers of operations without a description pass.
+ * Api-Version and X-Request-Id, and JSON bodies. The check is strict: it refuses a body with a member that the document
+ * does not describe, although clients must accept such members. It does not check an operation that the document does
+ * not describe.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -62,7 +63,7 @@ export function answerChecker(document: OpenApiDocument): CheckAnswer {
   };
 }
 
-/** @returns a checker with the document of the service at `origin`. */
+/** @returns a checker that uses the OpenAPI document of the service at `origin`. */
 export async function fetchAnswerChecker(origin: string): Promise<CheckAnswer> {
   const response = await fetch(`${origin}/openapi.json`);
   return answerChecker((await response.json()) as OpenApiDocument);
@@ -101,7 +102,10 @@ function resolveAnswer(document: OpenApiDocument, { operation, pointer }: Found,
   return { answer: component, pointer: `/components/responses/${name}` };
 }
 
-/** @returns the schema, in which each object that lists properties forbids other properties unless it allows them. */
+/**
+ * @returns the schema, changed so that an object with `properties` forbids all other properties, unless the object
+ * declares `additionalProperties` itself.
+ */
 function tightened(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(tightened);
   if (typeof value !== 'object' || value === null) return value;

@@ -1,4 +1,4 @@
-/** Fills ids into paths of routes, for tests that call all routes. */
+/** Replaces the parameters in the paths of routes with ids, for tests that call all routes. */
 import type { Ids, Kind } from '../fixtures/secret-structure.ts';
 
 /** Path segment → kind of the id that the parameter after the segment takes. */
@@ -25,7 +25,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
 };
 
-/** @returns the path with ids; undefined when the segment before a parameter is unknown. */
+/** @returns the path with ids in place of its parameters; undefined when the segment before a parameter is unknown. */
 export function fillPath(path: string, ids: Ids): string | undefined {
   const parts = path.split('/');
   const filled = parts.map((part, index) => {

@@ -20,7 +20,7 @@ export interface Tab {
   untilText(text: string): Promise<void>;
   /** Waits until the URL begins with `start`. @returns the whole URL. */
   untilAddress(start: string): Promise<string>;
-  /** Replaces the content of the field with this id. */
+  /** Writes `text` into the field whose id is `id`, in place of its content. */
   type(id: string, text: string): Promise<void>;
   /** Replaces the content of the focused field. */
   typeHere(text: string): Promise<void>;
@@ -205,7 +205,7 @@ async function setLayout(send: SendCommand, { width, height, scheme, isWholePage
   await send('Emulation.setDeviceMetricsOverride', { ...size, height: Math.max(height, cssContentSize.height) });
 }
 
-/** @returns texts of low contrast. Skips hidden texts, which have no background. */
+/** @returns the texts with too low a contrast. Skips hidden texts: Chromium gives no background colour for them. */
 async function findLowContrast(send: SendCommand, texts: string): Promise<readonly string[]> {
   const found = await Promise.all(
     (await findNodes(send, texts)).map(async (nodeId) => {

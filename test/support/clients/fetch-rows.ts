@@ -26,8 +26,8 @@ export async function fetchRaw(
 }
 
 /**
- * @returns the records of a CSV text that has no quoted line ends: the header, then the rows. Cells are without
- * their quotes.
+ * Parses a CSV text that has no line breaks inside quoted cells.
+ * @returns the records: the header, then the rows. The cells have no enclosing quotes.
  */
 export function parseCsv(text: string): readonly (readonly string[])[] {
   const lines = text.split('\r\n');

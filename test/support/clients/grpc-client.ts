@@ -40,7 +40,10 @@ export interface PointChunk {
   readonly unitId?: number;
 }
 
-/** Points of several variables as columns. Code 1 means the first text; code 0 means no text. */
+/**
+ * Points of several variables, stored column by column. A code in `versionCodes` is the 1-based position of a text in
+ * `versions`, a code in `tagCodes` that of a text in `tags`; 0 means no text.
+ */
 export interface PointRows {
   readonly variableIds: readonly number[];
   readonly dateMicros: readonly number[];

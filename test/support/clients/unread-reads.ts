@@ -4,7 +4,10 @@ import { type ClientHttp2Session, connect } from 'node:http2';
 import { createConnection, type Socket } from 'node:net';
 import { encodeGrpcRequest } from './grpc-client.ts';
 
-/** Sends a GET request on a paused socket, which receives no more than one chunk and what the system's buffers hold. */
+/**
+ * Sends a GET request on a paused socket. The socket reads at most one chunk of the answer. Once the buffers of the
+ * operating system are full too, the server can send no more.
+ */
 export async function openUnread(origin: string, path: string, token: string | undefined): Promise<Socket> {
   const { hostname, port, host } = new URL(origin);
   const socket = createConnection(Number(port), hostname);

@@ -1,7 +1,7 @@
 /**
  * The product's roles and a browser, shared by the console's test files of one worker: starting them takes five CPU
- * seconds. One file at a time leases the processes and finds an empty database. They end IDLE_MS after the last release, or
- * with the worker.
+ * seconds. One file at a time leases the processes and finds an empty database. They end IDLE_MS after the last
+ * release, or with the worker.
  */
 import { type Browser, chromium } from 'playwright-core';
 import { inject } from 'vitest';
@@ -36,7 +36,7 @@ interface Running {
 let running: Running | undefined;
 let isLeased = false;
 let idleTimer: NodeJS.Timeout | undefined;
-/** Pending end of the processes; a new start waits for it. */
+/** Settles when the processes of the previous start have ended. The next start waits for it. */
 let ending: Promise<void> = Promise.resolve();
 
 /** Leases the processes; starts them when they do not run. @throws {Error} when they are leased already. */
@@ -64,7 +64,8 @@ async function start(): Promise<Running> {
   const environment = { ...world.environment, CONSOLE_DIRECTORY: inject('consoleDirectory'), R_ROOT: testRRoot() };
   const [roles, browser] = await Promise.all([
     startRoles(['api', 'ingester', 'calculator', 'deliverer'], environment),
-    // The worker handles its signals itself; when it ends, the closed pipe ends the browser.
+    // The worker, not Playwright, handles the signals sent to the worker. When the worker ends, its pipe to the browser
+    // closes, and the browser ends.
     chromium.launch({ executablePath: program, args: FLAGS, handleSIGTERM: false, handleSIGHUP: false }),
   ]);
   const onExit = () => void roles.kill();

@@ -22,7 +22,7 @@ const HEADER = `/** Generated from the API description by test/unit/house/consol
 export async function consoleTypes(usedPaths: ReadonlySet<string>): Promise<string> {
   const environment = { DATABASE_URL: 'postgres://console:types@127.0.0.1/none', REDIS_URL: 'redis://127.0.0.1' };
   const document = (await buildDocument(describeApi(readConfig(environment)))) as unknown as Document;
-  // openapi-typescript prints with the API of TypeScript 5, which TypeScript 7 does not have.
+  // openapi-typescript generates its output with the compiler API of TypeScript 5. TypeScript 7 lacks this API.
   const hooks = registerHooks({
     resolve: (name, context, next) => next(name === 'typescript' ? 'typescript-5' : name, context),
   });

@@ -3,7 +3,7 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 
 export interface Certificate {
   readonly key: string;
-  /** The certificate, which is also the authority to trust. */
+  /** The certificate. It is self-signed, so a client that trusts it as an authority accepts it. */
   readonly cert: string;
 }
 

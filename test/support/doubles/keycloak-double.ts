@@ -1,7 +1,8 @@
 /**
- * Test double of Keycloak with one realm: the token endpoint (client credentials), the keys and the admin REST API of
- * users, with the documented answers. As strict as Keycloak: it accepts only its own bearer tokens, replaces whole
- * users on PUT, lowercases user names, and keeps names and email addresses unique.
+ * Test double of Keycloak with one realm. It serves the token endpoint (client credentials), the keys and the part of
+ * the admin REST API that manages users, and gives the answers that Keycloak documents. The double is as strict as
+ * Keycloak: it accepts only its own bearer tokens, replaces the whole user on PUT, lowercases user names, and keeps
+ * user names and email addresses unique.
  */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -31,9 +32,12 @@ export interface KeycloakDouble {
   readonly passwords: Map<string, string>;
   /** Ids of users whose sessions were ended. */
   readonly loggedOut: string[];
-  /** User id, query and body of each call of execute-actions-email. */
+  /** User id, query and body of each call to execute-actions-email. */
   readonly actionMails: { readonly userId: string; readonly query: URLSearchParams; readonly actions: unknown }[];
-  /** Every call of the admin API of users with a valid token, as `METHOD /path`; the path is relative to `…/users`. */
+  /**
+   * Every call with a valid token to `…/users` of the admin API or to a path below it, as `METHOD /path`. The path is
+   * relative to `…/users`.
+   */
   readonly calls: string[];
   /** Makes the admin API refuse all tokens that the token endpoint has issued so far. */
   expireTokens(): void;

@@ -1,4 +1,4 @@
-/** SMTP server on loopback that parses and keeps the mails it receives, unless a test makes it refuse them. */
+/** SMTP server on loopback that parses and keeps the emails it receives, unless a test makes it refuse them. */
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import PostalMime, { type Email } from 'postal-mime';
@@ -15,9 +15,9 @@ export interface Mailbox {
   readonly url: string;
   /** The received emails, in the order of arrival. */
   readonly mails: readonly ReceivedMail[];
-  /** Waits for the `count`th mail to an address. */
+  /** Waits for the `count`th email to an address. */
   next(address: string, count?: number): Promise<ReceivedMail>;
-  /** Refuses the next `times` mails with this SMTP code. */
+  /** Refuses the next `times` emails with this SMTP code. */
   refuse(code: number, times: number): void;
   /** Keeps the next email and does not answer it. @returns a function that refuses this email with a code. */
   hang(): (code: number) => void;
@@ -48,7 +48,8 @@ export async function openMailbox(): Promise<Mailbox> {
         .then(() => callback(), callback);
     },
   });
-  // A role that is killed resets its connection. Without a listener, the server's `error` event would end the run.
+  // A killed process of the service resets its connection. Without a listener, the server's `error` event would end the
+  // test run.
   server.on('error', () => {});
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
   const { port } = server.server.address() as AddressInfo;

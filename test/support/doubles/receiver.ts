@@ -1,4 +1,4 @@
-/** A plain HTTP receiver on loopback: records requests and answers as configured. */
+/** A plain HTTP receiver on loopback: it records each request and sends the configured answer. */
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';

@@ -2,19 +2,19 @@
 import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net';
 
 export interface TcpGate {
-  /** The `url` given to `openTcpGate`, but with host and port of this proxy. */
+  /** The `url` given to `openTcpGate`, but with the host and port of this proxy. */
   readonly url: string;
   /** Refuses new connections and closes the open connections. */
   shut(): Promise<void>;
   open(): Promise<void>;
   /**
    * Keeps open connections open, but forwards nothing on them from now on; new connections work.
-   * @param only 'answers': requests still reach the service, its answers are lost.
+   * @param only 'answers' to stop only the answers of the service: requests still reach it. Omitted: stops both.
    */
   freeze(only?: 'answers'): void;
   /**
-   * Lets each connection forward about `bytes` bytes of answers from now on, then no answers until `shut`: a network that
-   * fails in the middle of an answer.
+   * Lets each connection forward about `bytes` bytes of answers from now on, then no answers until `shut`: a network
+   * that fails in the middle of an answer.
    */
   holdAnswers(bytes: number): void;
 }

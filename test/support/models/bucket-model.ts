@@ -39,7 +39,7 @@ function variance(values: readonly number[]): number | null {
   return sum(values.map((value) => (value - mean) ** 2)) / (values.length - 1);
 }
 
-/** @param points the points of one variable that have the selected versions. */
+/** @param points the points of one variable, each in the version that the read selects. */
 export function aggregate(points: readonly BucketPoint[], asked: Aggregation, period: Period): readonly ModelBucket[] {
   const found = findBuckets(points, asked, period);
   const { bucket, fill } = asked;

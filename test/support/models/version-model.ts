@@ -37,7 +37,7 @@ export function withoutRepeats<Entry extends ModelEntry & { readonly variable: s
   return body.filter((entry, index) => !body.slice(index + 1).some((later) => isSame(entry, later)));
 }
 
-/** Adds a version to a date by the table of §9.2, "Processing result per measurement". */
+/** Adds a version to a date, as specified in §9.2 by the table "Processing result per measurement". */
 export function addVersion(versions: Versions, version: ModelVersion, { isVersioned, limit }: ModelSettings): Versions {
   const isOther = ({ dateMicros }: ModelVersion) => dateMicros !== version.dateMicros;
   if (!isVersioned) return [...versions.filter(isOther), { ...version, version: null }];
@@ -93,7 +93,10 @@ function byDate(a: ModelVersion, b: ModelVersion): number {
   return a.dateMicros - b.dateMicros || a.versionMicros - b.versionMicros;
 }
 
-/** @returns count, first and last VersionTimestamp per VersionTag, in descending order of the last (R-F8). */
+/**
+ * @returns for each VersionTag, its number of versions and its first and last VersionTimestamp. The VersionTag with the
+ * latest last VersionTimestamp comes first (R-F8).
+ */
 export function listVersions(versions: Versions): readonly VersionLine[] {
   const names = new Set(versions.map(({ version }) => version));
   const lines = [...names].map((name) => {

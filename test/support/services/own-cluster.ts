@@ -1,4 +1,7 @@
-/** PostgreSQL clusters for tests of backups, in their own directory. They are as durable as the one of `npm start`. */
+/**
+ * PostgreSQL clusters for tests of backups, in their own directory. They are as durable as the cluster that `npm start`
+ * runs.
+ */
 import { mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -49,7 +49,7 @@ export function createTestQueuePrefix(): string {
   return `test-${randomBytes(6).toString('hex')}`;
 }
 
-/** @returns the URL of the run's Redis. */
+/** @returns the URL of the Redis server that this test run started. */
 export function testRedisUrl(): string {
   return inject('redisUrl');
 }

@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** Marks the database as a template, and refuses connections, because an open connection would block cloning. */
+/** Makes the database a template that accepts no connections, because an open connection would block its cloning. */
 export async function freezeTemplate(serverUrl: string, template: string): Promise<void> {
   await withServer(serverUrl, async (client) => {
     await client.query(

@@ -88,7 +88,7 @@ describe('accounts: the rate limit (R-B15)', () => {
     });
   };
 
-  test('allows a burst of one minute’s requests, then requests at the rate (R-B15)', () => {
+  test('allows a burst of one minute’s requests, then spreads requests evenly over time (R-B15)', () => {
     const burst = Array.from({ length: 12 }, () => 1000);
     expect(pass(burst, 10)).toHaveLength(10);
     expect(pass([...burst, 6999], 10)).toHaveLength(10);
@@ -149,7 +149,7 @@ describe('accounts: a chosen password (R-B11)', () => {
   const problemOf = (password: string, repeated = password) =>
     findPasswordProblem({ password, repeated, names: ['uma', 'uma@north.example', null], minLength: 10 });
 
-  test('must be neither too short nor too long, must differ from the user’s names, and must equal its repetition (R-B11)', () => {
+  test('must be neither too short nor too long, must differ from the user’s names, and must be repeated exactly (R-B11)', () => {
     expect(problemOf('123456789')).toBe('too_short');
     expect(problemOf('👍'.repeat(9))).toBe('too_short');
     expect(problemOf('x'.repeat(201))).toBe('too_long');

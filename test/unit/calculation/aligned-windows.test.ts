@@ -78,8 +78,8 @@ test.each([
 test('validate: the warning about a partial year also names the quarter, because R reports grouping by quarter as grouping by year (R-H9)', () => {
   const [warning] = findPartialPeriods(formulaOf({ alignTo: 'Month' }), [], [{ period: 'Year', line: 1 }], '$');
   expect(warning?.message).toBe(
-    'the expression in line 1 groups by quarter or year, but the window of a may begin or end within a quarter or year, so that ' +
-      'a run reads only some points of that quarter or year; declare "alignTo": "Year"',
+    'the expression on line 1 groups by quarter or year, but the window of a may begin or end within a quarter or year; ' +
+      'a run would then read only some points of that quarter or year; declare "alignTo": "Year"',
   );
 });
 
@@ -87,7 +87,7 @@ test('validate: the warning about a partial day names line, input and remedy; an
   const buckets = [{ period: 'Day', line: 3 }] as const;
   const [warning] = findPartialPeriods(formulaOf({}), [], buckets, '$');
   expect(warning?.message).toBe(
-    'the expression in line 3 groups by day, but the window of a may begin or end within a day, so that a run reads only some points of that day; ' +
+    'the expression on line 3 groups by day, but the window of a may begin or end within a day; a run would then read only some points of that day; ' +
       'declare "alignTo": "Day"',
   );
   expect(findPartialPeriods(formulaOf({}), ['inputVariables$b'], buckets, '$')).toEqual([]);

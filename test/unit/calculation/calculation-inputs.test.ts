@@ -10,7 +10,10 @@ const LABELS = {
   tags: (id: number) => (id === 0 ? null : `{"t":"${id}"}`),
 };
 
-/** @returns points at dates in microseconds. Values count up from `first`; label ids are derived from the value. */
+/**
+ * @param dates dates of the points in microseconds.
+ * @returns points whose values count up from `first`, and whose label ids are derived from the value.
+ */
 function chunk(dates: readonly number[], first = 0): PointChunk {
   const values = dates.map((_, index) => first + index);
   return {

@@ -31,7 +31,7 @@ function labels(series: OutputSeries, settings: OutputSettings) {
   return take(series, settings).points.map((point) => [point.labels.version, point.labels.tags]);
 }
 
-describe('output: labels by the table of §9.4', () => {
+describe('output: labels follow the table of §9.4', () => {
   const copied = (version: string) => JSON.stringify({ version });
   test.each([
     [

@@ -70,7 +70,7 @@ describe('console script: problems by line (R-H9)', () => {
     expect(linesOf(validation, 1, script)).toEqual([]);
   });
 
-  test('the list of other problems has the paths of warnings, of problems without a line, and of all problems of formulas that are not shown', () => {
+  test('the list of other problems names, by path, all warnings, the problems without a line, and all problems of hidden formulas', () => {
     const pathsOf = (formula: number) => othersOf(validation, formula).map(({ path }) => path);
     expect(pathsOf(0)).toEqual(['formulas[0].variables[0].alias', 'formulas[0]']);
     expect(pathsOf(1)).toEqual(['formulas[0].formula', 'formulas[0].variables[0].alias', 'formulas[0]']);

@@ -78,7 +78,7 @@ describe('console correction: the dates that lack a point are computed in local 
     [...edits.keys()].sort((a, b) => a - b).map((date) => new Date(date * 1000).toISOString().slice(0, 16));
   const range = { from: sec('2026-01-01T00:00:00Z'), to: sec('2026-12-31T00:00:00Z') };
 
-  test('daily dates stay at local midnight over the end of summer time', () => {
+  test('daily dates are at local midnight both before and after the end of summer time', () => {
     const points = pointsOf('2026-10-23T22:00:00Z', '2026-10-26T23:00:00Z');
     const edits = applyChange('fill', 0, points, new Map(), range, toStep(1, 'Day', zone));
     expect(datesOf(edits)).toEqual(['2026-10-24T22:00', '2026-10-25T23:00']);
@@ -89,7 +89,7 @@ describe('console correction: the dates that lack a point are computed in local 
     const edits = applyChange('fill', 0, points, new Map(), range, toStep(1, 'Month', zone));
     expect(datesOf(edits)).toEqual(['2026-01-31T23:00', '2026-02-28T23:00', '2026-03-31T22:00']);
   });
-  test('a range without points gets every date of the granularity', () => {
+  test('in a range without points, a point is added at every multiple of the granularity', () => {
     const hour = { from: sec('2026-05-01T00:10:00Z'), to: sec('2026-05-01T01:00:00Z') };
     const edits = applyChange('create', 7, pointsOf(), new Map(), hour, toStep(15, 'Minute', zone));
     expect(datesOf(edits)).toEqual(['2026-05-01T00:15', '2026-05-01T00:30', '2026-05-01T00:45']);

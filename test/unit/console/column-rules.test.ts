@@ -8,7 +8,7 @@ import { TEMPLATE_COLUMNS } from '../../../src/files/template.ts';
 /** Second name of the column `source_serialnumber`. */
 const ALIAS = 'source_serial_number';
 
-test('console data: the columns marked as read are the columns that the service reads (R-E2)', () => {
+test('console data: READ_COLUMNS names exactly the columns that the service reads (R-E2)', () => {
   const names = [...READ_COLUMNS].filter((name) => name !== ALIAS);
   expect(planOfService(names, 1).ignored).toEqual([]);
   expect(planOfService(['date', 'value', ALIAS], 1).ignored).toEqual([]);

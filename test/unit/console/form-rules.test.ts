@@ -85,7 +85,7 @@ describe('console structure: a save', () => {
     expect(toChanges('Site', texts, saved)).toEqual({ city: null, typeId: 4 });
   });
 
-  test('reads numbers with a decimal comma, and lists of tags', () => {
+  test('accepts a number with a decimal comma and splits a text of tags at its commas', () => {
     const divider = toChanges('Variable', { ...toTexts('Variable', {}), divider: '0,5' }, toTexts('Variable', {}));
     expect(divider).toEqual({ divider: 0.5 });
     const tags = toChanges('Source', { ...toTexts('Source', {}), tags: 'a, b c,, ' }, toTexts('Source', {}));

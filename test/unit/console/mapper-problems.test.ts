@@ -14,7 +14,7 @@ describe('console data: the error of a mapper', () => {
     expect(linesOfError('[{ "a":\n\n', 'Expected "}" (at character 9 of the expression)')[0]?.line).toBe(1);
   });
 
-  test('is shown on the first line when the message names no character (R-D9)', () => {
+  test('is shown on the first line when the message does not say at which character it occurred (R-D9)', () => {
     expect(linesOfError(EXPRESSION, 'the mapper failed: timed out')[0]?.line).toBe(1);
   });
 });

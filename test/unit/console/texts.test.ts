@@ -15,7 +15,7 @@ const FOLDERS = globSync('**/texts/en.ts', { cwd: CONSOLE }).map(dirname);
 const OTHERS = ['fr', 'de', 'nl'] as const;
 const PLURAL = /_(?:zero|one|other)$/;
 
-/** Texts of each language by `folder: dotted.name`. */
+/** By language: a map from `folder: dotted.name` to the text. */
 const texts: Record<string, Texts> = {};
 
 function flatten(node: object, path: string): (readonly [string, string])[] {
@@ -69,7 +69,7 @@ describe('console texts: names, placeholders and counts', () => {
     },
   );
 
-  test('no English plural form for 2 or more shows an unformatted count', () => {
+  test('every English plural form for 2 or more that shows the count formats the number', () => {
     const unformatted = Object.entries(texts.en ?? {}).filter(
       ([name, text]) => name.endsWith('_other') && text.includes('{{count}}'),
     );
@@ -80,7 +80,8 @@ describe('console texts: names, placeholders and counts', () => {
 describe('console texts: typography', () => {
   test('French texts have curly apostrophes, guillemets, a space before ; : ! and ?, and no space before an ellipsis', () => {
     expect(broken('fr', /\p{L}'\p{L}|[“”„"]| …/u)).toEqual([]);
-    // `Authorization:` is code. The spaces are plain: finishFrench makes them narrow.
+    // `Authorization:` is the name of a header, so no space precedes its colon. The source texts have plain spaces;
+    // finishFrench replaces them by narrow no-break spaces.
     expect(broken('fr', /[^\s][;?!»](?!\d)|(?<!\s|Authorization):(?!\S)|«\S|[\u00A0\u202F]/u)).toEqual([]);
   });
 

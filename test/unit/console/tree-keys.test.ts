@@ -1,4 +1,4 @@
-/** The keys of a tree, as the WAI-ARIA pattern for trees describes them. */
+/** Keyboard navigation in a tree, as the WAI-ARIA pattern for trees describes it. */
 import { expect, test } from 'vitest';
 import { nextStep, type TreeNode } from '../../../src/console/find/tree-keys.ts';
 

@@ -22,7 +22,10 @@ describe('files: the CSV reader', () => {
     ['quotes', `"variable_id","date","value"\n"7","${DATE}","1.5"\n`],
     ['quotes and Windows line ends', `"variable_id","date","value"\r\n"7","${DATE}","1.5"\r\n`],
     ['blank lines', `\n${HEADER}\n\n7,${DATE},1.5\n\n\n`],
-    ['column names in any case and order, and unknown columns', `note,VALUE,Date,Variable_Id\nx,1.5,${DATE},7\n`],
+    [
+      'column names in any letter case and order, and unknown columns',
+      `note,VALUE,Date,Variable_Id\nx,1.5,${DATE},7\n`,
+    ],
     ['spaces around cells', `variable_id , date , value\n 7 , ${DATE} , 1.5 \n`],
     ['separators at the ends of lines', `${HEADER},\n7,${DATE},1.5,\n`],
   ])('reads a file with %s (R-E2)', async (_, text) => {
@@ -51,7 +54,7 @@ describe('files: the CSV reader', () => {
     expect(again.points[0]?.target).toEqual({ sourceSerialNumber: 'S3' });
   });
 
-  it('reads a version that contains the delimiter, and labels separated by | as tags (§2)', async () => {
+  it('reads labels separated by | as tags, and reads a version that contains the delimiter (§2)', async () => {
     const text = `${HEADER},version,tags\n1,${DATE},1,"V,1",quality:estimated|period:a:b\n1,${DATE},2,,\n`;
     expect((await read(text)).points.map(({ labels }) => labels)).toEqual([
       { version: 'V,1', tags: '{"period":"a:b","quality":"estimated","version":"V,1"}' },
@@ -121,7 +124,7 @@ describe('files: the CSV reader', () => {
     expect(errors).toEqual([{ row: 3, code: 'invalid_value', message }]);
   });
 
-  it('ingests ambiguous and skipped local dates with a warning (R-D4, R-E3)', async () => {
+  it('ingests local dates that occur twice or never (DST changes), with a warning (R-D4, R-E3)', async () => {
     const text = `${HEADER}\n1,2026-10-25T02:30:00,1\n1,2026-03-29T02:30:00,2\n`;
     const { warnings, points } = await read(text, { timeZoneId: 'Europe/Brussels' });
     expect(warnings).toMatchObject([
@@ -234,7 +237,7 @@ describe('files: the reading of invalid CSV rows (R-E3)', () => {
     expect(points.map(({ value }) => value)).toEqual([1, 2, 3]);
   });
 
-  it('reports a row as too long, not as an unclosed quote, when a quoted cell has several lines and 2 MiB', async () => {
+  it('reports a row as too long, not as an unclosed quote, when a quoted cell of 2 MiB contains a line break', async () => {
     const text = `note,${HEADER}\n"a\n${'x'.repeat(2 << 20)}",1,${DATE},1\n`;
     const { errors } = await read(text);
     const message = expect.stringContaining('the row must be at most 1048576 bytes');
@@ -316,7 +319,7 @@ describe('files: a CSV read part by part', () => {
   const toCsv = (table: readonly (readonly [string, number])[]) =>
     `note,${HEADER}\n${table.map(([note, value]) => `${quoted(note)},1,${DATE}Z,${value}`).join('\n')}\n`;
 
-  it('has the same rows in parts of 40 to 400 bytes as in one part (R-E2)', async () => {
+  it('gives the same rows for parts of 40 to 400 bytes as for the whole file in one part (R-E2)', async () => {
     await fc.assert(
       fc.asyncProperty(rows, fc.integer({ min: 40, max: 400 }), async (table, partBytes) => {
         const whole = await scan(toCsv(table), Number.MAX_SAFE_INTEGER);

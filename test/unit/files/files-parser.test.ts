@@ -47,7 +47,7 @@ describe('files: a parser process that reads one file after another', () => {
     const ingested = countRows(right, async (part, index) => {
       if (index === 1) {
         release.resolve();
-        // Lets the late part of the previous file be sent before this part.
+        // Waits until the late part of the previous file has been sent, before it returns the second part of this file.
         await new Promise((resolve) => setImmediate(resolve));
       }
       return part;
@@ -95,7 +95,7 @@ describe('files: a parser process that dies', () => {
     expect(error).toMatchObject({ isByFile: verdict === 'counts', message: expect.stringContaining(signal) });
   });
 
-  it('a death before the parser has asked for the file does not count as caused by the file (R-A15)', async () => {
+  it('when the parser dies before it has asked for the file, its death does not count as caused by the file (R-A15)', async () => {
     end('SIGKILL');
     const asked: number[] = [];
     const parse = () =>

@@ -83,14 +83,14 @@ describe('files: the workbook reader', () => {
     expect(errors).toMatchObject([{ row: 2, code: 'invalid_value' }]);
   });
 
-  it('reads a row without a row number whose cells are out of order (R-E2)', async () => {
+  it('reads a row that has no row number and whose cells are out of order (R-E2)', async () => {
     const sheet = sheetOf(
       `<row><c r="C2"><v>3</v></c><c r="B2" t="str"><v>${DATE}</v></c><c r="A2"><v>7</v></c><c r="XFD2"><v>1</v></c></row>`,
     );
     expect((await readParts({ sheet })).points).toMatchObject([{ target: { variableId: 7 }, value: 3 }]);
   });
 
-  it('reads the same rows when the workbook arrives in small parts, and resumes after a chunk (R-E2, R-E5)', async () => {
+  it('reads the same rows when the workbook arrives in small parts, and can resume reading after a chunk (R-E2, R-E5)', async () => {
     const rows = Array.from({ length: 60_000 }, (_, index) => good(index + 2).replace(DATE, minute(index))).join('');
     const bytes = makeWorkbook({ sheet: sheetOf(rows) });
     const whole = await read(bytes);
@@ -235,13 +235,13 @@ describe('files: the reading of an invalid workbook (R-E4)', () => {
       'more styles than the limit',
       { styles: `<styleSheet><cellXfs>${'<xf/>'.repeat(100_001)}</cellXfs></styleSheet>` },
       'wrong_format',
-      /at most 100000 styles; send it as CSV/,
+      /at most 100000 styles; send the data as CSV/,
     ],
     [
       'styles that are larger than the limit',
       { styles: '<styleSheet>'.padEnd((32 << 20) + 1, ' ') },
       'wrong_format',
-      /xl\/styles\.xml of the workbook must have at most 32 MiB; send it as CSV/,
+      /xl\/styles\.xml of the workbook must be at most 32 MiB; send the data as CSV/,
     ],
   ])('fails for %s; the error names the part or the limit', async (_, parts, code, message) => {
     const refusal = { code, message: expect.stringMatching(message) };
@@ -249,7 +249,7 @@ describe('files: the reading of an invalid workbook (R-E4)', () => {
     await expect(readParts(bytes, { limits: { maxRatio: 1e6 } })).rejects.toMatchObject(refusal);
   });
 
-  it('fails for a header with a long text in every cell; a row with this text as its value is rejected alone', async () => {
+  it('fails for a header with a long text in every cell; when a row has this text as its value, only the row is rejected', async () => {
     const sharedStrings = `<sst><si><t>date</t></si><si><t>${'é'.repeat(1 << 20)}</t></si></sst>`;
     const reference = (column: number) => `<c t="s"><v>${column}</v></c>`;
     const limits = { maxRatio: 1e6 };
@@ -266,7 +266,7 @@ describe('files: the reading of an invalid workbook (R-E4)', () => {
     await expect(readParts({ sheet }, { limits: { maxRows: 1 } })).rejects.toMatchObject({ code: 'too_many_rows' });
   });
 
-  it('fails when the header has neither the column value nor a column for an identifier; the error names both (R-E2)', async () => {
+  it('fails when the header has neither a column named value nor a column for an identifier; the error names both (R-E2)', async () => {
     const sheet = `<worksheet><sheetData><row r="3">${cell('A3', 'date')}</row></sheetData></worksheet>`;
     await expect(readParts({ sheet })).rejects.toMatchObject({
       code: 'missing_column',

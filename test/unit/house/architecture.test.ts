@@ -18,7 +18,7 @@ const BROWSER = 'src/console/';
 const ALL_SOURCES = globSync('src/**/*.{ts,tsx,mjs,css}', { cwd: CHECKOUT });
 const CONSOLE = ALL_SOURCES.filter((file) => file.startsWith(BROWSER));
 const SOURCES = ALL_SOURCES.filter((file) => !file.startsWith(BROWSER));
-/** Generated types of the API's calls. console-types.test.ts renews them. */
+/** Generated types of the API's calls. console-types.test.ts can regenerate them. */
 const GENERATED: ReadonlySet<string> = new Set(['src/console/api/openapi.d.ts']);
 const TESTS = globSync('test/**/*.ts', { cwd: CHECKOUT });
 const IMPORT = /(?:^|\n)(?:import|export)\s+(type\s)?[^;]*?from\s*'([^']+)'|import\('([^']+)'\)/g;
@@ -117,7 +117,7 @@ test('architecture: the product does not import src/local, which the images do n
   expect(read('Dockerfile')).not.toContain('src/local');
 });
 
-test('architecture: the console and the server import no file of each other', () => {
+test('architecture: the console imports no file of the server, and the server imports no file of the console', () => {
   const isBrowser = (file: string) => file.startsWith(BROWSER);
   const own = imports.filter(({ from, to }) => isBrowser(from) && to.startsWith('src/'));
   expect(own.length).toBeGreaterThan(10);
@@ -282,7 +282,7 @@ test.each([
   expect(valueIn(browser)).toBe(valueIn(server));
 });
 
-test('architecture: four numbers are the same in SQL and TypeScript: bytes of a tuple, first id of own catalogue entries, maximum version limit, maximum years of retention', () => {
+test('architecture: four numbers are the same in SQL and TypeScript: size of a tuple in bytes, first id of the catalogue entries that accounts create, maximum version limit, maximum years of retention', () => {
   const numbersIn = (file: string, pattern: RegExp) =>
     [...read(file).matchAll(pattern)].map(([, text]) => Number(text));
   const operations = read('sql/functions/push_operations.sql');

@@ -106,7 +106,7 @@ describe('console: files of the build', () => {
   });
 
   test.each(['missing.js', '..%2fsecret.txt', '%2e%2e%2findex.html'])(
-    '/console/assets/%s is answered 404, because the build has no such asset',
+    '/console/assets/%s is answered with 404, because the build has no such asset',
     async (name) => {
       expect((await get(`/console/assets/${name}`)).status).toBe(404);
     },

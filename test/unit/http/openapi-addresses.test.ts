@@ -1,4 +1,4 @@
-/** URLs of the installation and authentication methods in the OpenAPI description (R-A1, R-A9). */
+/** The OpenAPI description names the authentication methods and the URLs of the installation (R-A1, R-A9). */
 import { expect, test } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
 import { buildDocument } from '../../../src/http/openapi/build-document.ts';

@@ -83,7 +83,7 @@ describe('openapi: portability', () => {
     expect([...types].filter(([, found]) => found.size > 1).map(([name]) => name)).toEqual([]);
   });
 
-  test('two paths that can match the same URL are allowed only if one is more specific or the contract requires both; in the second case, a parameter of one path does not accept the fixed segment of the other (§4.2, §4.4)', () => {
+  test('two paths can match the same URL only if one path is more specific or the contract requires both paths; if the contract requires both, a parameter of one path does not accept the fixed segment of the other (§4.2, §4.4)', () => {
     const paths = Object.keys(document.paths);
     const matches = (one: readonly string[], other: readonly string[]) =>
       one.length === other.length &&

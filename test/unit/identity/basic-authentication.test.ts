@@ -1,4 +1,4 @@
-/** HTTP Basic: requests of pages and of programs, and refusals. Functions stand in for the token issuer. */
+/** HTTP Basic: requests from web pages and other clients, and refused requests. Test functions act as token issuer. */
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
 import { openBasicAuthentication } from '../../../src/identity/authentication/authenticate-push.ts';
@@ -72,7 +72,7 @@ describe('HTTP Basic: the origin of a request', () => {
 });
 
 describe('HTTP Basic: refusals', () => {
-  test('the answer to wrong credentials names Bearer to a script in a page, and Basic to other clients (R-A5, R-A13)', async () => {
+  test('for wrong credentials, a script in a page gets the challenge Bearer, and other clients get the challenge Basic (R-A5, R-A13)', async () => {
     const send = openApp(acceptRight);
     const challengeTo = async (headers: Readonly<Record<string, string>>) => {
       const answer = await send('POST', headers, 'wrong');

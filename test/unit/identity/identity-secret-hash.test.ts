@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { hashSecret, verifySecret } from '../../../src/platform/secret-hash.ts';
 
 describe('identity: stored secrets', () => {
-  it('a stored secret is a salted argon2id hash that matches the right secret only (R-B11)', async () => {
+  it('a stored secret is a salted argon2id hash that matches only the right secret (R-B11)', async () => {
     const [first, second] = await Promise.all([hashSecret('correct horse'), hashSecret('correct horse')]);
     expect(first).toMatch(/^\$argon2id\$v=19\$/);
     expect(first).not.toBe(second);
@@ -11,7 +11,7 @@ describe('identity: stored secrets', () => {
     await expect(verifySecret('Correct horse', first)).resolves.toBe(false);
   });
 
-  it('a stored hash whose parameters differ from those of new hashes matches the right secret only (R-B11)', async () => {
+  it('a stored hash whose parameters differ from those of new hashes matches only the right secret (R-B11)', async () => {
     const nonce = Buffer.from('0123456789abcdef');
     const hash = argon2Sync('argon2id', {
       message: 'correct horse',

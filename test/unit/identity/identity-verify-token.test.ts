@@ -164,7 +164,7 @@ describe('identity: token verification with key sets over HTTP', () => {
     });
   });
 
-  it('reads roles in Keycloak’s form, and the claim account as a number or as a text of digits (R-B5)', async () => {
+  it('reads roles in Keycloak’s form, and accepts the claim “account” as a number or as a string of digits (R-B5)', async () => {
     const { verify } = createVerifier([old]);
     const token = await old.sign('k1', { realm_access: { roles: ['MANAGER'] }, account: '12' });
     const verified = await verify(token);

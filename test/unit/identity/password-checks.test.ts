@@ -21,7 +21,7 @@ function startChecks() {
 }
 
 describe('identity: password checks', () => {
-  it('checks run one at a time per network; a check of a second network waits for at most two checks of the first (R-B11, R-A14)', async () => {
+  it('checks run one at a time per client network; a check for a second network waits for at most two checks for the first (R-B11, R-A14)', async () => {
     const { check, end, settle, running } = startChecks();
     const order: string[] = [];
     const work = Array.from({ length: 8 }, async () => order.push(await check('192.0.2.1')));
@@ -35,7 +35,7 @@ describe('identity: password checks', () => {
     expect(order).toHaveLength(9);
   });
 
-  it('a further check is refused when 250 checks of its network wait (R-B11)', async () => {
+  it('a check is refused when 250 checks for the same client network already wait (R-B11)', async () => {
     const { check, end, settle } = startChecks();
     const work = Array.from({ length: 251 }, () => check('192.0.2.3'));
     await settle();

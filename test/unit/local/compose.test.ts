@@ -36,12 +36,15 @@ describe('local: compose.yaml', () => {
     },
   );
 
-  test.each(services)('the service %s has limits of processors, memory and processes', (_, { deploy }) => {
-    const { cpus, memory, pids } = deploy.resources.limits;
-    expect(Number(cpus)).toBeGreaterThan(0);
-    expect(memory).toMatch(/^\d+[mg]$/);
-    expect(pids).toBeGreaterThan(0);
-  });
+  test.each(services)(
+    'the service %s has limits on its processors, its memory and the number of its processes',
+    (_, { deploy }) => {
+      const { cpus, memory, pids } = deploy.resources.limits;
+      expect(Number(cpus)).toBeGreaterThan(0);
+      expect(memory).toMatch(/^\d+[mg]$/);
+      expect(pids).toBeGreaterThan(0);
+    },
+  );
 
   test('every long-running service has a health check', () => {
     const unchecked = services.filter(([, { healthcheck }]) => 'disable' in healthcheck).map(([name]) => name);
@@ -127,7 +130,7 @@ describe('calculator-seccomp.json: system calls of the calculator (R-H7)', () =>
 });
 
 describe('image:check: compose.yaml', () => {
-  test('variables are replaced as by docker compose', () => {
+  test('variables are replaced as docker compose replaces them', () => {
     const text = [`$\{A} $\{B:-b} $\{C:-} $$\{A}`, { x: `$\{B:-b}` }, 5];
     expect(interpolate(text, { A: 'a', B: '' })).toEqual([`a b  $\{A}`, { x: 'b' }, 5]);
   });

@@ -33,7 +33,7 @@ const STACK: Stack = {
 };
 
 describe('npm start: DATABASE_URL and REDIS_URL', () => {
-  it('external services are used when both are set, own services when neither is (R-K1)', () => {
+  it('when both are set, npm start uses these external services; when neither is set, it starts its own (R-K1)', () => {
     const services = { databaseUrl: 'postgres://a/b', redisUrl: 'redis://c' };
     expect(readExternalServices({ DATABASE_URL: 'postgres://a/b', REDIS_URL: 'redis://c' })).toEqual(services);
     expect(readExternalServices({ DATABASE_URL: '', REDIS_URL: '' })).toBeUndefined();
@@ -118,7 +118,7 @@ describe('npm start: a service that cannot start', () => {
   };
 
   it('is reported with the reason when its process ends', async () => {
-    const sentence = `Redis ended during its start (no namespaces):\n(full log: ${directory}/redis.log)`;
+    const sentence = `Redis ended before it was ready (no namespaces):\n(full log: ${directory}/redis.log)`;
     await expect(start(['true'], 'no namespaces')).rejects.toThrow(sentence);
   });
 
@@ -168,7 +168,7 @@ describe('npm start: recipes of the root file systems', () => {
     }
   });
 
-  it('the package names read from the package lists include TimescaleDB, Redis and R, but no comments', () => {
+  it('the packages of the recipes include TimescaleDB, Redis and R; comments in the package lists are not read as package names', () => {
     expect(databaseRecipe().packages).toEqual(expect.arrayContaining(['postgresql-17-timescaledb', 'redis-server']));
     expect(rRecipe().packages).toContain('r-base-core');
     const scripts = ['dplyr', 'lubridate', 'zoo', 'xts', 'data.table', 'purrr', 'jsonlite'];

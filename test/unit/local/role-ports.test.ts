@@ -37,7 +37,7 @@ describe('npm start: ports of the roles', () => {
     },
   );
 
-  test('a port of the last start that is busy now is replaced; the notice names the busy port, the new port and the setting', async () => {
+  test('when a port of the last start is busy, another port is chosen; the notice names the busy port, the new port and the setting', async () => {
     const free = await findFreePort();
     writeFileSync(lastPorts, JSON.stringify({ HTTP_PORT: String(busyPort), GRPC_PORT: String(free) }));
     const notices: string[] = [];
@@ -72,7 +72,7 @@ describe('npm start: ports of the roles', () => {
   });
 
   test.each([
-    [1023, 'Set GRPC_PORT to a port of 1024 or more, or to 0'],
+    [1023, 'Set GRPC_PORT to a port number of 1024 or higher, or to 0'],
     [1024, 'Set GRPC_PORT to another port, or to 0'],
   ])('the message for a forbidden port %i says "%s"', (port, advice) => {
     const error = toListenError(new Error('listen EACCES'), { host: '127.0.0.1', port, prefix: 'GRPC' });

@@ -42,7 +42,7 @@ describe('webhook addresses: special-purpose addresses and malformed texts are n
   });
 });
 
-test('webhook addresses: addresses outside the special-purpose ranges are public, including as IPv4-mapped and NAT64 addresses (R-I4)', () => {
+test('webhook addresses: addresses outside the special-purpose ranges are public, also when written as IPv4-mapped or NAT64 addresses (R-I4)', () => {
   const addresses = ['1.1.1.1', '8.8.8.8', '9.255.255.255', '100.63.255.255', '172.32.0.1', '223.255.255.255'];
   const others = ['2606:4700:4700::1111', '2a00:1450:4001::200e', '::ffff:8.8.8.8', '64:ff9b::808:808'];
   expect([...addresses, ...others].filter((address) => !isPublicAddress(address))).toEqual([]);

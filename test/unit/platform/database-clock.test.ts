@@ -1,4 +1,4 @@
-/** The clock of the database: when it warns that the clock of this machine differs. */
+/** When the service warns that the clock of the database differs from the clock of this machine. */
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Queryable } from '../../../src/platform/database/database.ts';
 import { openDatabaseClock } from '../../../src/platform/database/database-clock.ts';
@@ -32,7 +32,7 @@ test('database clock: when the clock of this machine is a minute ahead, a warnin
   expect(Math.abs((warnings[0]?.aheadMs ?? 0) - 60_000)).toBeLessThan(1000);
 });
 
-test('database clock: a reading of the clock that takes 16 s gives no warning when the clocks agree', async () => {
+test('database clock: when the clocks agree, no warning is given, even if reading the clock of the database takes 16 s', async () => {
   expect(await warningsOf(16_000, 16_000)).toEqual([]);
   expect(await warningsOf(16_000, 0)).toEqual([]);
 });

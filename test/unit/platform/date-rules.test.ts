@@ -103,7 +103,7 @@ describe('parseDate: dates of points (R-D4, R-A11)', () => {
   );
 
   test.each(['2/2/-1/-1/T1/:1/:1/Z', '1:2:-0:-1:T1::1::1:Z'])(
-    '%s, which has the ASCII neighbours of digits in place of digits, is refused',
+    '%s, which has / or : where a date has digits, is refused',
     (text) => {
       expect(parseDate(text)).toBeUndefined();
     },

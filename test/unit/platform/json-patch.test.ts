@@ -73,9 +73,9 @@ describe('json patch: operations', () => {
     [
       'adds below a missing value',
       { op: 'add', path: '/none/x', value: 1 },
-      '/none/x must name a member of an existing object, or an index up to the length of an existing list, or - for its end',
+      '/none/x must name a member of an existing object, or a position in an existing list: an index from 0 to its length, or "-" for its end',
     ],
-  ])('the error for an operation that %s states the broken rule (R-I6, R-A5)', (_what, operation, rule) => {
+  ])('an operation that %s gets an error that states the broken rule (R-I6, R-A5)', (_what, operation, rule) => {
     expect(refusalOf(DOCUMENT, operation).rules).toEqual([rule]);
   });
 
@@ -119,7 +119,7 @@ describe('json patch: the operation test', () => {
     });
   });
 
-  it('succeeds for equal values in another member order, for null and for the whole document (R-I6)', () => {
+  it('succeeds for an equal object whose members are in another order, for null and for the whole document (R-I6)', () => {
     const document = { a: { b: 1, c: [null] }, d: null };
     const tests = [
       { op: 'test', path: '/a', value: { c: [null], b: 1 } },
@@ -146,7 +146,7 @@ it('json patch: repeated copies of a value into itself are refused at the size l
   });
 });
 
-it('json patch: declared member names match in any case, nested member names exactly (R-A3)', () => {
+it('json patch: declared member names match in any letter case, nested member names exactly (R-A3)', () => {
   const operations = parseOperations([{ op: 'move', path: '/NAME/A', from: '/List/0' }]);
   const [renamed] = withMemberNames(operations, ['name', 'list']);
   expect(renamed).toEqual({ op: 'move', path: '/name/A', from: '/list/0' });

@@ -71,7 +71,7 @@ describe('lenient reading: filters of a listing', () => {
     },
   );
 
-  it('values under all names of a filter are combined (R-A12)', () => {
+  it('a filter with several names gets the values given under all of its names (R-A12)', () => {
     expect(LIST.parse('http://h?siteId=2&siteIds=3,4&id=1').siteIds).toEqual([3, 4, 1, 2]);
   });
 
@@ -85,7 +85,7 @@ describe('lenient reading: filters of a listing', () => {
     ['meterIds=1', 'query meterids is not a parameter of this listing; the nearest is siteIds'],
     ['form=x', 'query form is not a parameter of this listing; the nearest is from'],
     ['itemPerPage=1', 'query itemperpage is not a parameter of this listing; the nearest is itemsPerPage'],
-  ])('%s looks like a filter and is refused with the nearest name (R-A12)', (query, message) => {
+  ])('%s looks like a filter and is refused; the error states the nearest name (R-A12)', (query, message) => {
     expect(refusalOf(query)).toBe(message);
   });
 
@@ -134,7 +134,8 @@ describe('platform: civil time', () => {
     const kinds = new Set<string>();
     fc.assert(
       fc.property(instants, ([timeZoneId, second]) => {
-        // Uses the offset that was valid two hours earlier, so that local dates in a gap are generated too.
+        // Uses the offset that was valid two hours earlier. So some of the generated local dates lie in the gap of a
+        // clock change, that is, they do not exist in the zone.
         const plain = zonedAt(
           'UTC',
           second + zonedAt(timeZoneId, second - 7200).offsetNanoseconds / 1e9,

@@ -32,8 +32,8 @@ const double = (value: number) => {
 const instant = (micros: number) => bigint(BigInt(micros) - POSTGRES_EPOCH_MICROS);
 
 /**
- * @returns the number of columns, then date, value, version_timestamp, variable_id, version_tag_id and tag_set_id, each
- * after its length.
+ * @returns the number of columns, then date, value, version_timestamp, variable_id, version_tag_id and tag_set_id. Each
+ * column is preceded by its length.
  */
 function expectedTuple({ variableId, dateMicros, value, versionTagId, tagSetId }: PointEntry, stamp: Buffer): Buffer {
   const columns = [
@@ -75,7 +75,7 @@ describe('points: the COPY codec', () => {
     expect(COPY_TRAILER).toHaveLength(2);
   });
 
-  test('writes every column with its length, and zero bytes for the VersionTimestamp until it is patched', () => {
+  test('writes the length before every column, and fills the VersionTimestamp with 0 until it is patched', () => {
     fc.assert(
       fc.property(fc.array(anyEntry, { minLength: 1, maxLength: 4 }), anyMicros, (entries, stamp) => {
         const tuples = encodeTuples(entries);

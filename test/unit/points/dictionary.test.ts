@@ -1,4 +1,4 @@
-/** Dictionary of VersionTags and tag sets: entries that the database does not return. */
+/** Dictionary of VersionTags and tag sets: the error when the database does not return an inserted entry. */
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { openDictionary } from '../../../src/points/dictionary.ts';

@@ -54,7 +54,7 @@ describe('points: gap filling', () => {
     },
   );
 
-  test('when no bucket is found, adds all buckets of a bounded period, and no bucket when the period is open or empty (R-G1)', () => {
+  test('without any bucket found, a bounded period gets all its buckets; an open or empty period gets none (R-G1)', () => {
     expect(pairs(fill([], { fill: 'previous', order: 'ASC', first: 1, last: 2 }))).toEqual([
       [1, none],
       [2, none],

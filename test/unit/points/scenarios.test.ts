@@ -1,6 +1,6 @@
 /**
- * Plays the scenarios of test/scenarios in the model, to check that the results that a scenario expects follow from the
- * rules: the model computes results from the rules alone.
+ * Plays the scenarios of test/scenarios in the model. The model computes results from the rules alone. These tests
+ * therefore check that the expected results of each scenario follow from the rules.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

@@ -31,7 +31,7 @@ describe('points: SQL literals', () => {
     expect(textLiteral("a\\'b")).toBe(" E'a\\\\''b'");
   });
 
-  test('an instant is exact to the microsecond; dates out of range are infinite', () => {
+  test('an instant is exact to the microsecond; an instant out of range becomes infinity or -infinity', () => {
     expect(instantLiteral(Date.UTC(2026, 2, 1) * 1000 + 1)).toBe("timestamptz '2026-03-01T00:00:00.000001Z'");
     expect(instantLiteral(-Number.MAX_VALUE)).toBe("timestamptz '-infinity'");
     expect(instantLiteral(Number.MAX_VALUE)).toBe("timestamptz 'infinity'");

@@ -1,6 +1,6 @@
 /**
- * How a plan uses the high-water mark: the new write state of a variable, and the runs of stored dates that the write
- * touches (§9.2, R-F1 to R-F4).
+ * A write plan uses the high-water mark to compute the new write state of a variable and the runs of stored dates that
+ * the write touches (§9.2, R-F1 to R-F4).
  */
 import { describe, expect, it } from 'vitest';
 import { encodeTuples } from '../../../src/points/copy-codec.ts';

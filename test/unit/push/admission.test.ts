@@ -12,7 +12,7 @@ function open(queued: readonly object[] = []) {
   return openAdmission(database, { maxMemoryBytes: 8 * MIB, maxQueueBytes: 100 * MIB }, METRICS);
 }
 
-test('push: a body that needs more than the memory for all bodies is refused with the advice to send smaller requests', () => {
+test('push: a body that needs more memory than all bodies together may use is refused with the advice to send smaller requests', () => {
   const body = open().openBody({ accountId: 1, userId: 'max' });
   body.take(5 * MIB);
   expect(() => body.take(5 * MIB)).toThrow(
@@ -25,10 +25,10 @@ test('push: when too little memory is free for a body, the error names the memor
   admission.openBody({ accountId: 1, userId: 'max' }).take(7.5 * MIB);
   const body = admission.openBody({ accountId: 2, userId: 'una' });
   expect(() => body.take(MIB)).toThrow(
-    'request bodies must take at most 8 MiB of memory, and 7.5 MiB are in use; try again later',
+    'all request bodies together may take at most 8 MiB of memory, and 7.5 MiB are in use; try again later',
   );
   expect(() => body.take(0.5 * MIB)).toThrow(
-    'request bodies of one account must leave memory for others, and this account uses 0 of 8 MiB; try again later',
+    'the request bodies of one account must leave memory for other accounts, and this account uses 0 of 8 MiB; try again later',
   );
 });
 

@@ -76,7 +76,7 @@ function decode(tuples: Buffer): Row[] {
   return rows;
 }
 
-/** @returns the readings with a target, in body order; when readings have an equal key, only the last is returned. */
+/** @returns the readings with a target, in body order; of readings with the same key, only the last is returned. */
 function expectedRows(elements: readonly Element[]): Row[] {
   const rows = elements.flatMap(({ variableId, readings, divider }) =>
     readings.map(({ date, value, label }) => {
@@ -123,7 +123,7 @@ describe('push: encoded readings', () => {
     );
   });
 
-  it('include only the last reading of each variable, date and VersionTag, in body order within a date (R-D5)', () => {
+  it('include only the last reading for each combination of variable, date and VersionTag; readings with the same date keep the order of the body (R-D5)', () => {
     fc.assert(
       fc.property(fc.array(element, { maxLength: 6 }), (elements) => {
         const { tuples, readingCount } = encode(elements);

@@ -124,7 +124,7 @@ const body = fc.oneof(
   { weight: 1, arbitrary: fc.jsonValue() },
 );
 
-/** Parses with the schema. @returns problems with their paths, or targets and readings. */
+/** Parses with the schema. @returns the targets and readings; for a refused body, each problem and its path. */
 function bySchema(json: unknown): unknown {
   const result = pushSchema.safeParse(json);
   if (!result.success) {
@@ -185,7 +185,7 @@ describe('push: a parsed body', () => {
     expect(byHand(json)).toMatchObject({ details: { length: 100 } });
   });
 
-  it('may spell the names of members in any case; when a name is repeated, the member with the exact spelling counts, else the last member (R-A3)', () => {
+  it('may spell the names of members in any letter case; when a name is repeated, the member with the exact spelling counts, else the last member (R-A3)', () => {
     const json = [
       { DATA: [{ Date: '2026-01-01T00:00Z', value: 2, VALUE: 1 }], VariableID: 4, variableid: 5 },
       { data: [{ date: null, DATE: '2026-01-01T00:00Z', Value: 1 }] },
@@ -280,7 +280,7 @@ function tryParse(text: string): { readonly json: unknown } | undefined {
 const isRefused = (result: unknown) => !Array.isArray(result);
 
 describe('push: the bytes of a body', () => {
-  it('give the same elements or the same refusal as JSON.parse followed by the schema, in any spelling of JSON (R-D1, R-A3)', () => {
+  it('give the same elements or the same refusal as JSON.parse followed by the schema, however the JSON is written (R-D1, R-A3)', () => {
     let accepted = 0;
     const runs = 10_000;
     const written = fc.tuple(body, fc.constantFrom(0, 2)).map(([given, indent]) => JSON.stringify(given, null, indent));
@@ -379,7 +379,7 @@ describe('push: the bytes of a body', () => {
     expect(threadMs).toBeLessThan(1000);
   });
 
-  it('may give dates as epoch milliseconds, or as data frames write them (R-A11)', () => {
+  it('may contain dates as epoch milliseconds, or in the formats that data frames write (R-A11)', () => {
     const dates = [1_774_742_400_000, '1774742400000', '2026-03-29 00:00:00', '2026-03-29'];
     const json = [{ data: dates.map((date) => ({ date, value: -0 })) }];
     const micros = Date.UTC(2026, 2, 29) * 1000;

@@ -19,7 +19,7 @@ test.each([
   [1, 5],
   [100, 25],
   [100_000, 100],
-])('push: when the push count of a wake-up is %i, the next wake-up comes %i ms later', async (pushes, pauseMs) => {
+])('push: after %i pushes that share a wake-up, the next wake-up comes %i ms later', async (pushes, pauseMs) => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   let calls = 0;

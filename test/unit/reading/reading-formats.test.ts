@@ -317,7 +317,7 @@ describe('reading: content negotiation (R-G4)', () => {
     ['application/json;q=0, */*', CSV],
     ['text/html, application/xml;q=0.9', JSON_TYPE],
     ['nonsense', JSON_TYPE],
-    // JSON is the default, even when Accept refuses JSON and accepts nothing else (R-A3).
+    // When Accept allows none of the types on offer, the answer is JSON, even if Accept refuses JSON (R-A3).
     ['application/json;q=0', JSON_TYPE],
     ['text/json, text/csv;q=0.5', CSV],
     ['*/xml, text/csv;q=0.5', CSV],

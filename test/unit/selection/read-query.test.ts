@@ -26,7 +26,7 @@ describe('read query: a body as a source of parameters (R-G1)', () => {
     expect(sourceOfBody(null).all('a')).toEqual([]);
   });
 
-  test('an error about one value names the path of this value; an error about a whole parameter names the path of the last value or of the list with the last value; the path of a missing value is $ and the name of the parameter', () => {
+  test('an error about one value names the path of this value; an error about a whole parameter names the path of its last value, or of the list when this value is in a list; the path of a missing value is $ and the name of the parameter', () => {
     const body = { filter: { Ids: [[1, 2], 3], one: 4 } };
     expect([0, 1, 2].map((index) => pathOf(body, 'ids', index))).toEqual([
       '$.filter.Ids[0][0]',

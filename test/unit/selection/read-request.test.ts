@@ -61,7 +61,7 @@ describe('read request: from a query or a body (R-G1, R-G2)', () => {
     expect(refusalOf(() => fromBody({}, 'format=pdf')).message).toMatch(/^query format must be one of/);
   });
 
-  test('the offset and limit of the greatest page number and size are safe integers (R-G1)', () => {
+  test('for the greatest page number with the greatest page size, the offset and the limit are safe integers (R-G1)', () => {
     const { limit = 0, offset } = fromQuery('itemsPerPage=2147483647&pageNumber=2147483647');
     expect(Number.isSafeInteger(offset + limit + 1)).toBe(true);
   });

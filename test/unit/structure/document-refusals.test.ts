@@ -93,7 +93,7 @@ describe('structure documents: a refusal of a workbook', () => {
   test('names the sheets of a workbook that has no known sheet', async () => {
     await expect(readSheet('Sites &amp; more', rowOf(1, 'name'))).rejects.toMatchObject({
       code: 'empty_document',
-      message: expect.stringMatching(/must have a sheet catalogues, .* or variables, got "Sites & more"$/),
+      message: expect.stringMatching(/must have a sheet named catalogues, .* or variables, got "Sites & more"$/),
     });
   });
 

@@ -50,7 +50,7 @@ describe('forms: values', () => {
     expect(problemsOf(fields, { Power: 10.5 })).toMatchObject([{ message: 'must be at most 10, got 10.5' }]);
   });
 
-  test('a required field must have a value if and only if the resource has values of the form', () => {
+  test('a required field must have a value once the form is filled in for the resource, not before', () => {
     const form = define([{ name: 'Serial', type: 'String', isRequired: true }]);
     const problems = (clientData: unknown) => findNewProblems([form], clientData, undefined, '$');
     expect(problems({})).toEqual([]);

@@ -1,4 +1,4 @@
-/** Batches of the rows of an imported document: the names of members that the import ignores. */
+/** Tests the report of RowBatches: which ignored members of an imported row it names. */
 import { expect, test } from 'vitest';
 import { RowBatches } from '../../../src/structure/exchange/reading/row-batches.ts';
 

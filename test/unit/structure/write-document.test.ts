@@ -1,8 +1,8 @@
-/** Writes a structure as a workbook; the consumer of the workbook stops before the end. */
+/** Writing a structure as a workbook, when the consumer stops reading the workbook before its end. */
 import { expect, test } from 'vitest';
 import { encodeCells, writeSheets } from '../../../src/structure/exchange/export/write-document.ts';
 
-test('structure documents: when reading a workbook stops in the middle of a sheet, the generator of the rows is closed', async () => {
+test('structure documents: when the consumer of a workbook stops in the middle of a sheet, the generator of the rows is closed', async () => {
   let isEnded = false;
   async function* batches() {
     try {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { openFairSemaphore } from '../../../src/platform/shares/fair-semaphore.ts';
 import { coalesceRuns } from '../../../src/watching/semaphore.ts';
 
-/** Makes work that ends when the test calls `end` with its name. */
+/** Creates named jobs for the semaphore. A job runs until the test calls `end` with the name of the job. */
 function openWork() {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();

@@ -8,7 +8,7 @@ const [OLD, NEW] = [newKey('2026-10'), newKey('2026-11')];
 const SECRET = 'whsec_c2VjcmV0 ü';
 
 describe('webhook secrets at rest', () => {
-  test('a sealed text opens with its key and for its account only; sealing the same text again gives another sealed text (R-I1)', () => {
+  test('a sealed text opens only with the key that sealed it, and only for its account; sealing the same text again gives another sealed text (R-I1)', () => {
     const vault = openSecretVault([OLD]);
     const sealed = vault.seal(SECRET, 1);
     expect(sealed).not.toContain('whsec_');
@@ -17,7 +17,7 @@ describe('webhook secrets at rest', () => {
     expect(() => vault.open(sealed, 2)).toThrow('a stored secret of a webhook of account 2 was changed, or belongs to');
     expect(() => openSecretVault([NEW]).open(sealed, 1)).toThrow('WEBHOOK_KEYS must have the key "2026-10"');
     const refusal =
-      'the key "2026-10" of WEBHOOK_KEYS does not open a secret of a webhook of account 1: this id now has another key';
+      'the key "2026-10" of WEBHOOK_KEYS does not open a secret of a webhook of account 1: WEBHOOK_KEYS now has another key with this id';
     for (const use of ['open', 'renew'] as const)
       expect(() => openSecretVault([NEW, { ...NEW, id: OLD.id }])[use](sealed, 1)).toThrow(refusal);
   });

@@ -47,7 +47,7 @@ describe('webhook delivery: next step after an attempt', () => {
     expect([next(gone), next(gone, 8), next(gone, 2, true)]).toEqual(Array(3).fill({ kind: 'disable' }));
   });
 
-  test('a retry waits for its back-off or for Retry-After limited to a day, whichever is longer (R-I3)', () => {
+  test('a retry waits for its back-off or for the time in Retry-After, whichever is longer; a Retry-After of more than a day counts as a day (R-I3)', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 7 }),
@@ -99,7 +99,7 @@ describe('webhook delivery: circuit of a receiver', () => {
     expect(circuit.isOpen()).toBe(true);
   });
 
-  test('an attempt that an internal error ended is repeated; the delay is the age of the message, but at least 60 s and at most an hour; when the message is older than a day, the attempt counts as failed (R-A15)', () => {
+  test('after an internal error, an attempt is repeated with the age of the message as delay, but at least 60 s and at most an hour; when the message is older than a day, the attempt is not repeated and counts as failed (R-A15)', () => {
     const HOUR = 3_600_000;
     expect([-5000, 0, 90_000, HOUR, 24 * HOUR, 24 * HOUR + 1].map(planRepeat)).toEqual([
       ...[60_000, 60_000, 90_000, HOUR, HOUR],
@@ -136,9 +136,12 @@ describe('webhook fan-out: filter', () => {
     ['CalculationFailed', { variableId: 3 }, { sourceIds: [2] }, false],
     ['UserCreated', { id: 'a' }, { siteIds: [1] }, false],
     ['UserCreated', { id: 'a' }, {}, true],
-  ] as const)('matching an event %s with %j to the filter %j gives %s (R-I1)', (type, data, filter, wanted) => {
-    expect(matches(filter, type, data)).toBe(wanted);
-  });
+  ] as const)(
+    'an event %s with the data %j, matched against the filter %j, gives %s (R-I1)',
+    (type, data, filter, wanted) => {
+      expect(matches(filter, type, data)).toBe(wanted);
+    },
+  );
 
   test('messages contain every matching variable once and in order, and each message has at most the maximum number of variables (R-I1)', () => {
     const ids = fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { minLength: 1 });
@@ -158,7 +161,7 @@ describe('webhook fan-out: filter', () => {
 
 describe('webhooks: the email about a webhook that the service disabled', () => {
   test.each(['en', 'fr', 'nl', 'de'] as const)(
-    'the reason in the email names the status 410 or the number of days of failures, in the language %s',
+    'the reason in the email names the status 410 or the number of days without a success, in the language %s',
     (language) => {
       expect(disableReason({ kind: 'gone' }, language)).toContain('410');
       expect(disableReason({ kind: 'failing', days: 5 }, language)).toMatch(/\b5\b.*\.$/);

@@ -168,7 +168,8 @@ function Ran({ run, declaration, context }: RunProps & { readonly context: Varia
   }
   const ran = toDeclaration(declaration);
   const current = toDeclaration(variable.calculated);
-  // Equal hashes are enough: the run's declaration includes default values, which `isSame` could take for changes.
+  // Equal hashes mean the same declaration. `isSame` alone could count default values, which the run's declaration
+  // includes, as changes.
   const isCurrent = history?.[0]?.declarationHash === run.declarationHash || isSame(ran, current);
   const kept = save ? toDeclaration(save.calculated) : ran;
   return (

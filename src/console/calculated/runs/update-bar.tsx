@@ -1,4 +1,4 @@
-/** Forces an update of a calculated variable, shows its current and waiting runs, and stops them. */
+/** Shows the current and waiting runs of a calculated variable, with buttons that force an update or stop the runs. */
 import { Button, Progress, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
@@ -15,7 +15,7 @@ const TICK_MS = 1000;
 /** Maximum progress shown when the usual duration is known: a run that takes longer must not look finished. */
 const MAX_PERCENT = 95;
 
-/** The bar above the list of runs: what is still to calculate, and buttons that request or stop an update. */
+/** The bar above the list of runs: the current run, waiting requests, and buttons that request or stop an update. */
 export function UpdateBar({ variableId, timeZone }: { readonly variableId: number; readonly timeZone: string }) {
   const { t } = useTranslation('calculated');
   const { mayManage } = useSession();

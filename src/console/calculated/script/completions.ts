@@ -48,8 +48,8 @@ export function completeScript(symbols: () => Symbols) {
 const toProperty = (label: string) => ({ label, type: 'property' });
 
 /**
- * @returns the members to suggest after the last `$` of `before`. When the name before this `$` is not known, these are
- * the columns of a series. @returns undefined when `before` ends neither in `$` nor in `$` and the start of a name.
+ * @returns the members to suggest after the last `$` of `before`. After an unknown name and `$`, these are the columns
+ * of a series. @returns undefined unless `before` ends in `$`, or in `$` followed by the start of a name.
  */
 function membersAt(before: string, { inputs, forms, constants }: Symbols): readonly string[] | undefined {
   if (/\binputVariables\$[\w.]*$/.test(before)) return inputs;

@@ -1,6 +1,6 @@
 /**
- * Appearance of the editor. The colours are CSS variables of the console, which apply in the shadow root too, in the
- * light and the dark scheme.
+ * Appearance of the editor. The colours are CSS variables of the console. The shadow root inherits these variables, so
+ * the editor has the right colours in the light and in the dark scheme.
  */
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { EditorView } from '@codemirror/view';

@@ -143,7 +143,7 @@ function showProblems(editor: EditorView, problems: readonly LineProblem[]): voi
 }
 
 function toDiagnostic({ state }: EditorView, { line, message, severity }: LineProblem): Diagnostic[] {
-  // R reports an unexpected end on the line after the last line.
+  // When a script ends too early, R reports the line after the last line; the problem is then shown on the last line.
   const { from, to } = state.doc.line(Math.min(Math.max(line, 1), state.doc.lines));
   return [{ from, to, message, severity }];
 }

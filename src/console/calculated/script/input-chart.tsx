@@ -16,8 +16,8 @@ type Read = Evaluation['inputs'][number];
 /** Maximum inputs drawn and listed. */
 const MAX_DRAWN = 6;
 /**
- * Margin on either side of a window, as a fraction of the window's length. A margin is at least ten times as long as the
- * step of the input's variable (`stepOf`).
+ * Margin on either side of a window, as a fraction of the window's length. A margin is at least ten times as long as
+ * the step of the input's variable (`stepOf`).
  */
 const MARGIN = 0.5;
 
@@ -85,7 +85,7 @@ export function InputChart({ evaluation, timeZone, result }: InputChartProps) {
 
 /**
  * Declared outside the component, so that each render passes the same function to `useQueries`, which then returns the
- * same array until data change.
+ * same array until the data changes.
  */
 function pointsOf(results: readonly { readonly data: Points | undefined }[]): readonly (Points | undefined)[] {
   return results.map(({ data }) => data);

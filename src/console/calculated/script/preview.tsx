@@ -1,4 +1,4 @@
-/** A preview: the points that a run would store, and the plots, messages and durations of the run. Nothing is stored. */
+/** A preview: the points that a run would store, and the run's plots, messages and durations. Nothing is stored. */
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Evaluation } from '../calculated-queries.ts';
@@ -79,7 +79,7 @@ interface DrawingProps {
   readonly data: string;
 }
 
-/** Shows a picture that the script wrote, as an image only: an image runs no scripts and loads nothing. */
+/** Shows a picture that the script wrote, in an `img` element: there it can run no scripts and load nothing. */
 function Drawing({ name, format, data }: DrawingProps) {
   const [address, setAddress] = useState<string>();
   useEffect(() => {

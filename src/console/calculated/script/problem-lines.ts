@@ -1,7 +1,7 @@
 /**
- * Assigns problems to lines in an editor: those of a formula to lines of its script, and the error of a mapper to a line
- * of its expression. Also lists the problems of a validation that have no line in the script, and all its warnings.
- * Pure.
+ * Assigns problems to lines in an editor: those of a formula to lines of its script, and the error of a mapper to a
+ * line of its expression. Also lists the problems of a validation that have no line in the script, and all its
+ * warnings. Pure.
  */
 import type { components } from '../../api/openapi.d.ts';
 
@@ -39,7 +39,7 @@ export function linesOf(validation: Validation | undefined, formula: number, scr
   return [...errors, ...warnings];
 }
 
-/** @returns problems without a line, problems of other formulas, and all warnings, with paths such as `formulas[0]…`. */
+/** @returns problems without a line, problems of other formulas, and all warnings; paths look like `formulas[0]…`. */
 export function othersOf(validation: Validation | undefined, formula: number) {
   if (!validation) return [];
   const { problems, warnings } = validation;
@@ -61,7 +61,10 @@ function findLines(message: string, script: string): readonly number[] {
   return script.split('\n').flatMap((text, index) => (text.includes(name) ? [index + 1] : []));
 }
 
-/** @returns the error on the line of the character that the message names, or on the first line when it names none. */
+/**
+ * Assigns the error to the line that contains the character position named in `message`, or to the first line when
+ * `message` names no position.
+ */
 export function linesOfError(expression: string, message: string): readonly LineProblem[] {
   const [, end] = POSITION.exec(message) ?? [];
   const line = end === undefined ? 1 : expression.slice(0, Number(end)).trimEnd().split('\n').length;

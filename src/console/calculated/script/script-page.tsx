@@ -217,8 +217,8 @@ interface FormulasProps {
 }
 
 /**
- * Selects, adds and removes formulas, because a variable may have a formula for each period. Edits the period of the
- * selected formula, and the friendly name of the variable's declaration.
+ * Selects, adds and removes the formulas of a variable, which may have a different formula for each period. Edits the
+ * period of the selected formula, and the friendly name of the variable's declaration.
  */
 function Formulas({ declaration, index, isReadOnly, onShow, onChange }: FormulasProps) {
   const { t } = useTranslation('calculated');

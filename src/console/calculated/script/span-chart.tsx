@@ -1,6 +1,6 @@
 /**
- * Lines with shaded spans behind them: the inputs of a script with the windows it reads, and its result. Lines of one
- * unit share a scale. Only the first two units have an axis.
+ * Chart of a script. A line shows each input and the result; a shaded span behind the lines shows each window that the
+ * script reads. Lines with the same unit share a scale. Only the first two units have an axis.
  */
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useMemo, useRef } from 'react';

@@ -24,7 +24,7 @@ export interface ColumnPlan {
   readonly missing: readonly ('date' | 'value' | 'identifier')[];
 }
 
-/** @param header names of the columns, in any case; spaces around a name are ignored. */
+/** @param header names of the columns, in any letter case; spaces around a name are ignored. */
 export function planColumns(header: readonly string[]): ColumnPlan {
   const columns = header
     .map((name) => name.trim())

@@ -1,4 +1,7 @@
-/** Chooses a file, shows which columns the service will read, sends it, and lists the files sent before. */
+/**
+ * Lets the user choose a file, shows which columns the service will read, sends the file, and lists the files sent
+ * before.
+ */
 import { Button, Progress, Skeleton } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
@@ -55,7 +58,9 @@ export function Files() {
   );
 }
 
-/** @returns `sending`: a mutation that sends a file and opens its page; `part`: the fraction sent so far, from 0 to 1. */
+/**
+ * @returns `sending`: a mutation that sends a file and opens its page; `part`: the fraction sent so far, from 0 to 1.
+ */
 export function useSend() {
   const { userId, accountId } = useSession();
   const navigate = useNavigate();

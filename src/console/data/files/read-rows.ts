@@ -28,7 +28,7 @@ interface Wanted {
 export async function readRows(file: Blob, name: string, wanted: Wanted): Promise<ReadRows | undefined> {
   if (!/\.xlsx$/i.test(name)) return readCsv(file, wanted);
   if (file.size > MAX_WORKBOOK_BYTES) return undefined;
-  // This entry point starts no workers, which would come from a blob URL that the CSP of the console refuses.
+  // This entry point starts no workers: a worker would load from a blob URL, which the CSP of the console refuses.
   const { default: readWorkbook } = await import('read-excel-file/universal');
   const sheets = await readWorkbook(file);
   const take = collect(wanted);

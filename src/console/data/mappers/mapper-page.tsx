@@ -1,6 +1,6 @@
 /**
- * The page of one mapper: its name and expression above, a sample below on the left, and the result on the right. A
- * change of the expression or the sample updates the result.
+ * The page of one mapper. The name and the expression are at the top; below them, a sample is on the left and the
+ * result on the right. When the user changes the expression or the sample, the result is updated.
  */
 import { javascript } from '@codemirror/legacy-modes/mode/javascript';
 import { tags } from '@lezer/highlight';
@@ -202,7 +202,7 @@ type Trial = Sample & Pick<Fields, 'expression' | 'hasHeader'>;
 
 /**
  * Tries the expression with the sample when typing pauses; nothing is stored.
- * @returns the result of the trial, and its error with the line in the expression.
+ * @returns the result of the trial, and `problems`: the error of the expression, if any, with the number of its line.
  */
 function useTrial(given: Trial) {
   const [trial] = useDebouncedValue(given, DELAY_MS);

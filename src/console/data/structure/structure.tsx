@@ -193,7 +193,10 @@ function Problems({ problems, count }: { readonly problems: ImportStatus['proble
   );
 }
 
-/** The rows of the document, in its order, with what the import does with each row: create, change or leave it. */
+/**
+ * The rows of the document, in the order of the document. Each row shows what the import does: it creates the resource
+ * of the row, changes it or leaves it unchanged.
+ */
 function ImportedRows({ id }: { readonly id: string }) {
   const { t } = useTranslation('data');
   const [action, setAction] = useState<'Created' | 'Changed' | 'Left'>();

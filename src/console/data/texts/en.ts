@@ -33,7 +33,7 @@ export const en = {
     send: 'Send',
     sending: 'Sending the file',
     progress: 'Progress',
-    troubled: 'Files with errors of the last 7 days',
+    troubled: 'Files with errors, last 7 days',
     sent: 'Sent from this browser',
     rejectedRows_one: '{{count}} row rejected',
     rejectedRows_other: '{{count, number}} rows rejected',
@@ -100,7 +100,7 @@ export const en = {
   },
   pushes: {
     label: 'Operation ID',
-    labelHint: 'The answer to a push contains it as operationId.',
+    labelHint: 'The answer to a push contains this ID as operationId.',
     open: 'Open',
     none: 'No push was rejected in the last 7 days.',
     rejected: 'Rejected pushes of the last 7 days',

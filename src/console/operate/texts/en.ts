@@ -1,7 +1,7 @@
 /** Texts of "Operate" in English. */
 export const en = {
   title: 'Operate',
-  lead: 'The whole installation, over all accounts. This page updates every 10 seconds.',
+  lead: 'The whole installation, across all accounts. This page updates every 10 seconds.',
   recent: 'Covers the last 24 hours, at most the newest {{max, number}} records.',
   seconds: '{{value}} s',
   account: 'Account',
@@ -24,7 +24,7 @@ export const en = {
     roles: 'Roles of a process',
     connections: 'Connections to the database',
     since: 'Connected since',
-    none: 'No database connection names its role.',
+    none: 'None of the database connections names the role of its process.',
   },
   runs: {
     title: 'R pool',

@@ -1,4 +1,4 @@
-/** The query of the OAuth clients of the installation. The list of clients and the page of a client share it. */
+/** The query for the OAuth clients of the installation. The list of clients and the page of a client share it. */
 import { useQuery } from '@tanstack/react-query';
 import { api, bodyOf } from '../../api/client.ts';
 

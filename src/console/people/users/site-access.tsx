@@ -16,7 +16,7 @@ import { toUserFields, type User } from './user-fields.ts';
 const LEVELS = ['Read', 'Write', 'Admin'] as const;
 type Level = (typeof LEVELS)[number];
 
-/** Maximum sources of a site that the form offers. */
+/** Maximum number of sources of one site that the form offers. */
 const MAX_SOURCES = 1000;
 
 /** Form for the sites and sources that a user may use. @param user the user as stored. */
@@ -74,7 +74,7 @@ interface GrantedProps {
   readonly siteName: string;
 }
 
-/** One site that the user may access. Saves a new level immediately, and new sources when their form is submitted. */
+/** One site that the user may access. Saves a change of the level at once, and a change of the sources on submit. */
 function Granted({ userId, access, siteName }: GrantedProps) {
   const { t } = useTranslation('people');
   const { siteId, level, sourceIds } = access;

@@ -19,7 +19,7 @@ import { useRenew } from './renew.ts';
 import { SiteAccess } from './site-access.tsx';
 import { nameOf, rolesToGive, toUserFields, type User, type UserFields } from './user-fields.ts';
 
-/** The tab "Users" when a user is open. */
+/** The content of the tab "Users" while it shows one user. */
 export function UserPage({ id }: { readonly id: string }) {
   const { t } = useTranslation('people');
   const user = useQuery({

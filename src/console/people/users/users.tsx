@@ -1,4 +1,4 @@
-/** The users of the account, searched by the words of a name or email address. */
+/** Lists the users of the account and searches them by name or email address. */
 import { Button, Skeleton, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';

@@ -1,4 +1,4 @@
-/** Calls of the API for the catalogues that an account may extend. */
+/** API calls for the catalogues that an account may extend. */
 import { useQuery } from '@tanstack/react-query';
 import { api, bodyOf } from '../../api/client.ts';
 

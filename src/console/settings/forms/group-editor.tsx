@@ -144,8 +144,8 @@ function Numeric({ field, onChange }: NumericProps) {
         searchable
         clearable
         limit={100}
-        // Disabled until the options arrive: after a click on a field without options, the list stays closed even when
-        // the options arrive.
+        // Disabled until the options arrive. If a user could click the field before that, its list would stay closed
+        // even after the options arrive.
         disabled={units.length === 0}
         data={[...units]}
         value={field.unitId === '' ? null : field.unitId}

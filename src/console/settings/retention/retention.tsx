@@ -204,7 +204,7 @@ function countTexts<Name extends Counted>(
   ) as Record<Name, string>;
 }
 
-/** Shows how many points and versions the policy would replace now, and by how many rollups. */
+/** Shows how many points and versions the policy would replace now, and how many rollups would replace them. */
 function Counts({ counts }: { readonly counts: Awaited<ReturnType<typeof callPreview>>['counts'] }) {
   const { t } = useTranslation('settings');
   const { firstDate, boundary, pointCount, versionCount, variableCount, rollupCount, isComplete } = counts;

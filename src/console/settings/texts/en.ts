@@ -26,7 +26,7 @@ export const en = {
     versionLimit: 'Versions kept per point',
     versionLimitHint: 'For variables without a limit of their own.',
     emailSender: 'Sender name of emails',
-    replyTo: 'Reply address of emails',
+    replyTo: 'Reply-to address of emails',
     smsSender: 'Sender name of text messages',
   },
   kind: {

@@ -74,9 +74,9 @@ export const en = {
     Instantaneous: 'Instantaneous',
     Integrated: 'Integrated over the interval',
     Cumulative: 'Cumulative (meter index)',
-    Minimum: 'Minimum of the interval',
-    Maximum: 'Maximum of the interval',
-    Averaged: 'Mean of the interval',
+    Minimum: 'Minimum over the interval',
+    Maximum: 'Maximum over the interval',
+    Averaged: 'Mean over the interval',
   },
   children: {
     Site: 'Sources',

@@ -143,7 +143,7 @@ interface ChangeBarProps {
   readonly draft: Draft;
   readonly range: Range;
   readonly step: Step;
-  /** Called with the new edits; with undefined when they are too many. */
+  /** Called with the new edits, or with undefined when a change would make too many edits. */
   readonly setEdits: (edits: Edits | undefined) => void;
 }
 

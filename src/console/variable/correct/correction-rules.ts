@@ -7,7 +7,7 @@ export type ChangeKind = 'set' | 'add' | 'scale' | 'fill' | 'create';
 /** New values by date in Unix seconds; only values that differ from the stored ones. */
 export type Edits = ReadonlyMap<number, number>;
 
-/** Maximum stored points in a range to correct, and maximum edits of a correction. */
+/** Maximum number of stored points in a range to correct, and of edits in a correction. */
 export const MAX_CORRECTED = 5000;
 
 /** A date of the range with its stored and its corrected value. */
@@ -118,7 +118,10 @@ interface Valued {
   readonly value: number;
 }
 
-/** Fills gaps between points: gives each missing date of the range the value on the straight line between its neighbours. */
+/**
+ * Fills gaps between points: gives each missing date of the range the value on the straight line between its
+ * neighbours.
+ */
 function fill(rows: readonly Valued[], edits: Edits, range: Range, step: Step): Edits {
   const next = new Map(edits);
   for (let index = 1; index < rows.length; index += 1) {
@@ -134,8 +137,9 @@ function fill(rows: readonly Valued[], edits: Edits, range: Range, step: Step): 
 }
 
 /**
- * Adds `value` at each missing date of the range: before the first point, between points and after the last point. The
- * dates lie whole steps from the points; when the range has no points, from the date that `firstFrom` returns.
+ * Adds `value` at each missing date of the range: before the first point, between points and after the last point. Each
+ * date is a whole number of steps away from a point. When the range has no points, `firstFrom` returns the first date,
+ * and the other dates follow in steps.
  */
 function create(rows: readonly Valued[], edits: Edits, range: Range, step: Step, value: number): Edits {
   const next = new Map(edits);

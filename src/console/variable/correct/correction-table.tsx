@@ -80,7 +80,8 @@ function ValueBox({ seconds, after, label, onEdit }: ValueBoxProps) {
   };
   return (
     <input
-      // The key makes React replace the box when something else changes `after`, such as a change of the whole range.
+      // The key makes React replace the box when `after` changes from outside the box, for example when the user
+      // changes the whole range.
       key={after}
       className={classes.box}
       inputMode="decimal"

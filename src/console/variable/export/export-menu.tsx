@@ -1,4 +1,4 @@
-/** Saves the shown points as files, or copies a program that reads them. */
+/** Saves the shown points as files, or copies the text of a program that reads these points to the clipboard. */
 import { Button, Menu } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { savePoints } from '../../api/download.ts';

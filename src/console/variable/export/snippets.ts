@@ -1,4 +1,4 @@
-/** Writes programs that read the shown points, in curl, R and Python, and a curl command that pushes a point. */
+/** Writes curl, R and Python programs that read the points on the screen, and a curl command that pushes a point. */
 import type { Export } from './export-rules.ts';
 
 export type Language = 'curl' | 'R' | 'Python';

@@ -15,7 +15,7 @@ type Run = components['schemas']['Run'];
 
 /** Maximum depth of a lineage, in states; the traced version has depth 1, the inputs of its run have depth 2. */
 const MAX_DEPTH = 6;
-/** Maximum states of a lineage; further states are left out. */
+/** Maximum number of states in a lineage; further states are left out. */
 const MAX_STATES = 40;
 const SAVES = 200;
 

@@ -9,7 +9,7 @@ export type Origin = components['schemas']['Origin'];
 
 /** Maximum number of VersionTimestamps in one call. */
 const MAX_VERSIONS = 100;
-/** Maximum characters shown of a label. The service uses UUIDs as labels; their first characters identify them. */
+/** A longer label is cut to this length. A label that the service made is a UUID; its first characters identify it. */
 const SHORT_LABEL = 24;
 
 /** @returns the query of the origins by VersionTimestamp, for the first 100 VersionTimestamps. */
@@ -28,7 +28,7 @@ export function originsQuery(variableId: number, versionTimestamps: readonly str
   });
 }
 
-/** An origin as title, details and path in the console; the path is undefined when the user may not open its page. */
+/** How the console shows an origin. `href`, the path of its page, is undefined when the user may not open the page. */
 export interface DescribedOrigin {
   readonly title: string;
   readonly details: readonly string[];

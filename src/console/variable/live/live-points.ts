@@ -6,9 +6,9 @@
 import type { Points } from '../chart-rules.ts';
 import type { LiveColumns } from './follow.ts';
 
-/** When the newer generation has more points than this, the chart reads its points again. */
+/** When the newer generation has more points than this, the chart reads all its points from the server again. */
 export const MAX_POINTS = 5000;
-/** Maximum VersionTimestamps kept for each variable. The slider over versions uses them. */
+/** Maximum number of VersionTimestamps kept for each variable. The slider over versions uses them. */
 const MAX_INSTANTS = 300;
 
 /** Values by variable, then by date in Unix seconds. */
@@ -47,7 +47,7 @@ export class LivePoints {
 
   /**
    * Makes the newer generation the older one, and begins an empty newer generation.
-   * @returns a function that drops the older generation; call it after the points were read again.
+   * @returns a function that drops the older generation; call it once the chart has read its points again.
    */
   turn(): () => void {
     this.#older = this.#newer;
@@ -74,8 +74,8 @@ export class LivePoints {
   }
 
   /**
-   * @returns `points` merged with the arrived points that are dated from `from` to `to` (exclusive); `points` itself when
-   * there are none.
+   * @returns `points` merged with the arrived points that are dated from `from` to `to` (exclusive); `points` itself
+   * when there are none.
    */
   over(variableId: number, points: Points, from: number, to: number): Points {
     const came = new Map([...(this.#older.get(variableId) ?? []), ...(this.#newer.get(variableId) ?? [])]);

@@ -1,6 +1,6 @@
 /**
- * Keeps an open chart up to date. Adds new points in place. A few seconds after a new point, reads the data that are
- * derived from points (buckets, labels, runs) again.
+ * Keeps an open chart up to date. Adds new points in place. A few seconds after a new point, reads again the data that
+ * are derived from points (buckets, labels, runs).
  */
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
@@ -31,8 +31,8 @@ export function useLive(variableIds: readonly number[]): Live {
   useEffect(() => {
     const ids = key.split(',').map(Number);
     const begin = () => {
-      // Reads the points of newly followed variables again: the first read and the events both lack the points that were
-      // committed between them.
+      // Reads the points of newly followed variables again: the first read and the events both lack the points that
+      // were committed between them.
       for (const id of ids.filter((each) => !followed.has(each)))
         void queries.invalidateQueries({ queryKey: ['points', id] });
       for (const id of ids) followed.add(id);

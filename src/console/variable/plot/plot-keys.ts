@@ -76,7 +76,7 @@ function showCursor(plot: uPlot, { index, anchor }: KeyState): void {
   plot.setSelect({ left: Math.min(left, other), width, top: 0, height: plot.over.clientHeight }, false);
 }
 
-/** @returns the marked range, to one millisecond after its last point; undefined when it has fewer than two points. */
+/** @returns the marked range, which ends one millisecond after its last point; undefined for fewer than two points. */
 export function markedRange(plot: uPlot, { index, anchor }: KeyState): Range | undefined {
   if (index === undefined || anchor === undefined || index === anchor) return undefined;
   const dates = plot.data[0];

@@ -1,4 +1,4 @@
-/** Options of uPlot: an axis for each unit, dates in a zone, colours of the scheme. */
+/** Options of uPlot: an axis for each unit, dates in the given time zone, and the colours of the CSS variables. */
 import uPlot from 'uplot';
 import { formatMoment } from '../../parts/moment.tsx';
 import { currentLocale } from '../../texts/language.ts';

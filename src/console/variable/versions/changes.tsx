@@ -15,7 +15,7 @@ import classes from './changes.module.css';
 type Comparison = components['schemas']['Comparison'];
 
 const ROW_PIXELS = 32;
-/** Maximum dates read for the list; the summary covers all dates of the range. */
+/** Maximum number of dates read for the list; the summary covers all dates of the range. */
 const MAX_ROWS = 100_000;
 
 interface ChangesProps {

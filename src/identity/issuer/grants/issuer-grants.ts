@@ -54,7 +54,7 @@ const NOT_SET_UP = 'Account is not fully set up';
 
 /**
  * Handles `grant_type=password`: signs the user in, decides the account and the scopes, and issues the tokens
- * (R-B3). The app that mounts the issuer answers a `DomainError` of `signIn`.
+ * (R-B3). When `signIn` throws a `DomainError`, the app that mounts the issuer turns it into the answer.
  * @throws invalid_request without a user name or password; invalid_grant for wrong credentials or a temporary password;
  * invalid_scope from `decideScopes`; invalid_request and invalid_grant from `getHolder`.
  */
@@ -90,7 +90,7 @@ export async function answerPasswordGrant(
  * decides the account of the token: the account that the request names, else the account of the grant. Without a
  * `grantId`, only finds the user.
  * @returns undefined when the grant does not exist, or when the user does not exist or is locked.
- * @throws with a `grantId`, invalid_grant and invalid_request as `getHolder`.
+ * @throws with a `grantId`, the same errors as `getHolder`: invalid_grant and invalid_request.
  */
 export async function findTokenAccount(
   context: GrantContext,
@@ -129,8 +129,8 @@ export function tokenClaims(ctx: KoaContextWithOIDC): Readonly<Record<string, un
 }
 
 /**
- * Decides the scopes of a token by `planScopes`.
- * @throws invalid_scope when the client may have none of the requested scopes.
+ * Decides the scopes of a token with `planScopes`.
+ * @throws invalid_scope when none of the requested scopes is allowed for the client.
  */
 export function decideScopes(client: Client, requested: string | undefined): PlannedScopes {
   const allowed = allowedScopes(client);
@@ -152,8 +152,9 @@ interface TokenAnswer {
 }
 
 /**
- * Middleware that answers a token request with the scope names of that request: clients such as requests-oauthlib stop when
- * a granted scope has another name than the one they asked for. Mount it before the provider's routes.
+ * Middleware that names the granted scopes in a token response as the request named them. Clients such as
+ * requests-oauthlib stop when the name of a granted scope differs from the name they requested. Mount it before the
+ * provider's routes.
  */
 export async function answerScopeNames(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   await next();

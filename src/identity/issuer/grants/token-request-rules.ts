@@ -57,9 +57,9 @@ function parseAccountId(field: string, text: unknown): RequestedAccount {
 }
 
 /**
- * Decides the scopes of a token: the requested scopes that the client may have, or all scopes of the client when the
- * request names none (R-B6). A request that also names scopes that the client may not have (`profile`, `email`, …)
- * succeeds, because clients written for other issuers name such scopes.
+ * Decides the scopes of a token: the requested scopes that the client is allowed, or all scopes of the client when the
+ * request names none (R-B6). A request that names other scopes (`profile`, `email`, …) besides allowed ones
+ * succeeds without the others, because clients written for other issuers name such scopes.
  */
 export function planScopes(requested: string | undefined, allowed: readonly string[]): PlannedScopes {
   const names = parseScopes(requested);

@@ -1,6 +1,7 @@
 /**
- * Members whose values are ids of catalogue entries, such as `typeId` of a site. A document has the ids of built-in entries,
- * which are the same in every account, and the names of the account's own entries, whose ids differ between accounts.
+ * Members whose values are ids of catalogue entries, such as `typeId` of a site. A document has the ids of built-in
+ * entries, which are the same in every account, and the names of the account's own entries, whose ids differ between
+ * accounts.
  */
 import type { Queryable } from '../../../platform/database/database.ts';
 import { type EntryCatalogue, listTypes, listVariableTypes } from '../../catalogue/list-types.ts';
@@ -16,7 +17,7 @@ export const CATALOGUE_MEMBERS: Readonly<Record<KindName, Readonly<Record<string
   variables: { variableTypeId: 'VariableType', unitId: 'Unit' },
 };
 
-/** Route that lists each catalogue, as messages name it. */
+/** Path of the route that lists the entries of each catalogue; error messages name this path. */
 export const CATALOGUE_PATHS: Readonly<Record<NamedCatalogue, string>> = {
   Unit: '/units',
   SiteType: '/sitetypes',
@@ -27,8 +28,8 @@ export const CATALOGUE_PATHS: Readonly<Record<NamedCatalogue, string>> = {
 };
 
 /**
- * Names of the account's own entries by id. Own entries of all catalogues take their ids from one sequence, above the ids of
- * built-in entries, so an own entry shares its id with no other entry.
+ * Names of the entries that the account added, by id. All catalogues take the ids of added entries from one sequence,
+ * above the ids of built-in entries. So the id of an added entry is unique across all catalogues.
  */
 export type OwnNames = ReadonlyMap<number, string>;
 
@@ -72,10 +73,10 @@ function listEntries(queryable: Queryable, accountId: number, catalogue: NamedCa
 
 /** @returns the message for a name that no entry has. */
 export function unknownName(catalogue: NamedCatalogue, name: string): string {
-  return `must be the id or name of an entry of GET ${CATALOGUE_PATHS[catalogue]}, got ${JSON.stringify(name)}; add the entry first`;
+  return `must be the id or name of an entry that GET ${CATALOGUE_PATHS[catalogue]} lists, got ${JSON.stringify(name)}; add the entry first`;
 }
 
-/** @returns true for the name of an entry, false for an id, which may be written as a text of digits (R-A3). */
+/** @returns true for the name of an entry, false for an id, which may be a string of digits (R-A3). */
 export function isEntryName(value: unknown): value is string {
   return typeof value === 'string' && !/^\d{1,10}$/.test(value);
 }

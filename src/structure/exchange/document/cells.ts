@@ -1,8 +1,8 @@
 /**
- * Converts values of a document to cells of a sheet, and back. An empty cell means null, or, for a member that cannot
- * be cleared, that the row leaves the member out. A cell contains an object or a list as JSON; a list may also be
- * written as texts separated by `|`. A text that is empty, in quotes, or begins or ends with white space is written as
- * a JSON string. A text that is too long for a cell continues in further rows, which have `true` in the column
+ * Converts values of a document to cells of a sheet, and back. An empty cell means null if the member can be cleared;
+ * otherwise it means that the row leaves the member out. A cell contains an object or a list as JSON; a list may also
+ * be written as texts separated by `|`. A text that is empty, in quotes, or begins or ends with white space is written
+ * as a JSON string. A text that is too long for a cell continues in further rows, which have `true` in the column
  * `continued`.
  */
 import type { WorkbookCell, WorkbookRow } from '../../../platform/http/workbook-writer.ts';
@@ -26,8 +26,8 @@ export function cellPath(
 const MAX_CELL_CHARACTERS = 32_000;
 
 /**
- * Converts a row of a document to one row of cells, or to several when a text is too long for a cell. The last column is
- * `continued`.
+ * Converts a row of a document to one row of cells, or to several when a text is too long for a cell. The last column
+ * is `continued`.
  */
 export function toCells(values: readonly unknown[]): readonly WorkbookRow[] {
   const columns = values.map((value) => split(toCell(value)));
@@ -95,7 +95,8 @@ function cellKinds(kind: KindName): ReadonlyMap<string, CellKind> {
 
 /**
  * Converts a cell to the value of a member.
- * @returns the value; undefined for an empty cell that leaves the member out. Text that is not valid JSON stays as it is.
+ * @returns the value; undefined for an empty cell that leaves the member out. Text that is not valid JSON stays as it
+ * is.
  */
 export function readCell(kind: ListName, member: string, cell: unknown): unknown {
   if (kind === 'catalogues' || kind === 'forms') return readDefinitionCell(member, cell);
@@ -107,7 +108,9 @@ export function readCell(kind: ListName, member: string, cell: unknown): unknown
   return cellKind === 'list' ? cell.split('|').map((item) => item.trim()) : cell;
 }
 
-/** Reads a cell of the sheets `catalogues` and `forms`. An empty cell keeps the stored value: no member can be cleared. */
+/**
+ * Reads a cell of the sheets `catalogues` and `forms`. An empty cell keeps the stored value: no member can be cleared.
+ */
 function readDefinitionCell(member: string, cell: unknown): unknown {
   if (cell === null || cell === '') return undefined;
   if (typeof cell === 'string') return member === 'groups' || /^"[\s\S]*"$/.test(cell) ? parseJson(cell) : cell;

@@ -25,7 +25,8 @@ const FORMULAS = 'calculatedVariableFormulas';
 
 /**
  * @returns the ids that declarations refer to. The declarations must be in the form that
- * calculation/declaration/present-declarations.ts returns, in which every entity has the members `siteId` and `sourceId`.
+ * calculation/declaration/present-declarations.ts returns, in which every entity has the members `siteId` and
+ * `sourceId`.
  */
 export function collectReferences(declarations: readonly unknown[]): Readonly<Record<KindName, readonly number[]>> {
   const formulas = declarations.flatMap(formulasOf);
@@ -65,7 +66,10 @@ export function toDocumentDeclaration(declaration: Members, home: Home, keys: Re
   ) as Members;
 }
 
-/** Whether a form (an entry of `entities`) is for a source; `entityType`: name in any letter case, or number (R-A3). */
+/**
+ * Whether a form (an entry of `entities`) is for a source. `entityType` may be the type's name, in any letter case, or
+ * its number (R-A3).
+ */
 export function isSourceForm(entityType: unknown): boolean {
   return ['2', 'source'].includes(String(entityType).toLowerCase());
 }

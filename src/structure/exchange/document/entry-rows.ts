@@ -1,6 +1,6 @@
 /**
- * The rows of the list `catalogues`: the entries that an account added to its catalogues, by name. An import plans the
- * missing entries before it looks up the entries that other rows name.
+ * The rows of the list `catalogues`. Each row is an entry that an account added to one of its catalogues; a name
+ * identifies the entry. An import plans the missing entries before it looks up the entries that other rows name.
  */
 import { z } from 'zod';
 import type { ErrorDetail } from '../../../platform/errors.ts';

@@ -16,7 +16,7 @@ export interface FormRow extends Readonly<Record<string, unknown>> {
   readonly groups?: readonly DocumentGroup[] | null | undefined;
 }
 
-/** A group whose fields have an id or a name as unit. */
+/** A group in which each field refers to its unit by id or by name. */
 export type DocumentGroup = Omit<FormGroup, 'fields'> & {
   readonly fields: readonly (Omit<FormGroup['fields'][number], 'unitId'> & { readonly unitId?: unknown })[];
 };

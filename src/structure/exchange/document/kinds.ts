@@ -2,8 +2,8 @@
  * The lists of an exchange document and the members of their rows. A row of a site, source or variable has business
  * keys instead of ids. The key of such a resource is its identifier (`externalId`, `serialNumber` or `mappingConfig`),
  * or its name when it has no identifier. The row names its resource and the parents of the resource by their keys.
- * Resources that share a key within their parent also have an `occurrence`: 1 for the resource with the lowest id, 2 for
- * the next.
+ * Resources that share a key within their parent also have an `occurrence`: 1 for the resource with the lowest id, 2
+ * for the next.
  */
 import type { Resource } from '../../resource.ts';
 import { SITE } from '../../site.ts';
@@ -19,7 +19,9 @@ export const CONTINUED = 'continued';
 /** Names of the lists of resources, parents first. */
 export const KIND_NAMES = ['sites', 'sources', 'variables'] as const;
 export type KindName = (typeof KIND_NAMES)[number];
-/** Lists of a document, or sheets of a workbook, in order. `catalogues`: see entry-rows.ts; `forms`: see form-rows.ts. */
+/**
+ * Lists of a document, or sheets of a workbook, in order. `catalogues`: see entry-rows.ts; `forms`: see form-rows.ts.
+ */
 export const LIST_NAMES = ['catalogues', 'forms', ...KIND_NAMES] as const;
 export type ListName = (typeof LIST_NAMES)[number];
 
@@ -31,7 +33,7 @@ export const FORM_MEMBERS = ['entityType', 'name', 'groups'] as const;
 
 /** Names of the members by which a row refers to a resource. */
 export interface KeyMembers {
-  /** Name of the member with the resource's identifier, which a resource may lack. */
+  /** Name of the member with the resource's identifier. A resource may have no identifier. */
   readonly own: string;
   readonly name: string;
   readonly occurrence: string;
@@ -50,7 +52,10 @@ export interface Kind {
   readonly fields: readonly string[];
 }
 
-/** Members by which a row refers to the sites, sources and variables that it belongs to or reads. */
+/**
+ * Members by which a row names the site and source that it belongs to. The formulas of a calculated variable use the
+ * same members to name the variables and forms that they read.
+ */
 export const REFERENCE: Readonly<Record<KindName, KeyMembers>> = {
   sites: { own: 'siteExternalId', name: 'siteName', occurrence: 'siteOccurrence' },
   sources: { own: 'sourceSerialNumber', name: 'sourceName', occurrence: 'sourceOccurrence' },
@@ -118,16 +123,19 @@ export function keyMembers(members: KeyMembers, { own, name, occurrence }: Key):
   };
 }
 
-/** SQL expression of the key of a stored resource, as text that begins with `=` for an identifier and `~` for a name. */
+/**
+ * SQL expression of the key of a stored resource, as text that begins with `=` for an identifier and `~` for a name.
+ */
 export function keyExpression({ resource, keyField }: Kind, alias: string = resource.table): string {
   const own = `${alias}.${resource.fields[keyField]?.column}`;
   return `case when ${own} ~ '[^[:space:]]' then '=' || ${own} else '~' || ${alias}.name end`;
 }
 
 /**
- * SQL that compares the account of a resource, for statements that find the resource by its id or parent. `+ 0` keeps
- * the planner from using an index on the account. While the statistics miss the rows of a new account, the planner
- * expects one variable in the account, and would read all variables of the account for each row of an import.
+ * SQL that is true when a resource belongs to the account, for statements that find the resource by its id or parent.
+ * `+ 0` keeps the planner from using an index on the account. As long as the statistics do not include the rows of a
+ * new account, the planner expects one variable in that account, and would read all variables of the account for each
+ * row of an import.
  */
 export function isOfAccount(alias: string, account: string): string {
   return `${alias}.account_id + 0 = ${account}`;

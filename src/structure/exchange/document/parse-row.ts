@@ -42,7 +42,7 @@ const RESET: Readonly<Record<KindName, Members>> = {
   variables: { name: '', divider: 1, is_default: false, is_versioned: false, client_data: {} },
 };
 
-/** Values of the columns of a new resource, for the members that its row omits. */
+/** Values of a new resource's columns when its row omits the corresponding members. */
 export const NEW_COLUMNS = RESET;
 
 /** Parses a row. @returns the row, or its problems with their paths. */
@@ -130,7 +130,7 @@ function readSelf(
   return found;
 }
 
-/** @returns the members of the row by column, as stored. An empty key is left out, so that the key is not cleared. */
+/** @returns the values to store, by column. An empty key is left out, so that the stored key is not cleared. */
 function toColumns({ name, resource, fields, keyField }: Kind, row: Members): Members {
   const entries = fields.flatMap((field) => {
     const value = row[field];

@@ -46,10 +46,10 @@ const declarationSchema = jsonObjectSchema.meta({
   id: 'DocumentDeclaration',
   type: 'object',
   description:
-    "A Declaration whose inputs name a variable by `mappingConfig` or `variableName`, and its source and site by the same members as a row of the list `variables`. An input without a source reads the variable's own source; an input without a site reads the variable's own site. Forms name their source or site in the same way.",
+    "A Declaration in which each input names a variable by `mappingConfig` or `variableName`. The input names the source and the site of that variable by the same members as a row of the list `variables`. An input without a source reads the variable's own source; an input without a site reads the variable's own site. Forms name their source or site in the same way.",
 });
 
-/** Schemas of rows as clients write them: member names in any case. */
+/** Schemas of rows as clients write them: member names in any letter case. */
 export const ROW_SCHEMAS: Readonly<Record<KindName, z.ZodType<Record<string, unknown>>>> = {
   sites: lenientObject(rowShape('sites')) as z.ZodType<Record<string, unknown>>,
   sources: lenientObject(rowShape('sources')) as z.ZodType<Record<string, unknown>>,

@@ -36,8 +36,8 @@ async function answerExport(c: Context<CallerEnv & RequestIdEnv>, services: Expo
   const { caller } = c.var;
   const source = services.reads.of(caller.accountId);
   const read = (transaction: Transaction) => readRows(services, transaction, caller, siteIds);
-  // Batches are encoded as they are read from the snapshot, because their size must be known to bound the memory of the
-  // batches that are read ahead.
+  // Batches are encoded as they are read from the snapshot. The encoded size of each batch must be known, because the
+  // memory of the batches that are read ahead is limited.
   const write = (signal: AbortSignal) =>
     format === 'json'
       ? writeJson(streamInSnapshot(source, (transaction) => mapBatches(read(transaction), encodeJson), signal))

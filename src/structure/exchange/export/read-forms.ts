@@ -4,7 +4,7 @@ import type { EntityType, FormGroup } from '../../forms/form-definition.ts';
 import { type OwnNames, toDocumentId } from '../document/catalogue-members.ts';
 import type { FormRow } from '../document/form-rows.ts';
 
-/** SQL condition on a row of `form`: a resource of the sites $2 has values of the form. */
+/** SQL condition on a row of `form`: a site in $2, or a source or variable of these sites, has values for this form. */
 export const IS_FILLED_IN_SITES = `case entity_type
   when 'Site' then exists (select from site where id = any($2::int[]) and client_data ? form.name)
   when 'Source' then exists (select from source where site_id = any($2::int[]) and client_data ? form.name)

@@ -115,7 +115,10 @@ export async function toRows(
   });
 }
 
-/** @returns true for an absent or blank identifier. Rows omit it: an import could not distinguish it from an empty cell. */
+/**
+ * @returns true for an absent or blank identifier. An exported row omits a blank identifier, because an import could
+ * not distinguish it from an empty cell.
+ */
 function isBlank(identifier: unknown): boolean {
   return typeof identifier !== 'string' || identifier.trim() === '';
 }

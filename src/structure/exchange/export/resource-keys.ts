@@ -11,7 +11,7 @@ import { type Key, KIND_NAMES, KINDS, type Kind, type KindName, keyExpression } 
  */
 export type Occurrences = Readonly<Record<KindName, ReadonlyMap<number, number>>>;
 
-/** Column with the id of the parent; occurrences are counted separately within each parent. */
+/** Column with the id of the parent. Resources that share a key are numbered separately within each parent. */
 const PARENT: Readonly<Record<KindName, string>> = {
   sites: 'site.account_id',
   sources: 'source.site_id',
@@ -19,8 +19,8 @@ const PARENT: Readonly<Record<KindName, string>> = {
 };
 
 /**
- * @returns the occurrences of the resources that share a key within their parent, numbered in the order of their ids.
- * Only resources that the caller may read are numbered.
+ * Numbers the resources that share a key within their parent, in the order of their ids. Resources that the caller may
+ * not read are skipped and get no number.
  */
 export async function readOccurrences(queryable: Queryable, caller: Caller): Promise<Occurrences> {
   const found: [KindName, ReadonlyMap<number, number>][] = [];

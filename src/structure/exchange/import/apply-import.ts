@@ -1,6 +1,6 @@
 /**
- * Writes a planned import in the caller's transaction: first catalogue entries, forms and resources (a few statements per
- * kind write all rows), then the declarations of calculated variables, then events of the same types as for single
+ * Writes a planned import in the caller's transaction: first catalogue entries, forms and resources (a few statements
+ * per kind write all rows), then the declarations of calculated variables, then events of the same types as for single
  * changes. A what-if import also writes, because the plan cannot find all problems; its caller rolls the writes back.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -15,7 +15,7 @@ import { writeForms } from './definitions/import-forms.ts';
 import { writeEntries } from './definitions/write-entries.ts';
 import { HAS_DECLARATION, saveRowDeclarations } from './save-row-declarations.ts';
 
-/** The account changed between plan and writing; the import is planned again. */
+/** The account changed after the import was planned and before it was written. The import is then planned again. */
 export class StalePlan extends Error {
   override readonly name = 'StalePlan';
 }
@@ -37,7 +37,7 @@ export async function applyImport(
 ): Promise<readonly ErrorDetail[]> {
   const { accountId } = applied.caller;
   await writeEntries(transaction, applied.id, accountId);
-  // Forms are written before form values are checked, because a document may have values of its own forms.
+  // Writes forms before it checks form values, because a value may belong to a form that the same document defines.
   const deleted = await writeForms(transaction, applied.id, accountId);
   if (deleted > 0) throw new StalePlan(`forms deleted during the import: ${deleted}`);
   const broken = await checkRowValues(transaction, applied);
@@ -91,7 +91,7 @@ async function writeRows(transaction: Transaction, kind: Kind, { id, caller }: A
 
 const PARENT_COLUMN = { sites: [], sources: ['site_id'], variables: ['source_id'] } as const;
 
-/** SQL of a JSON object with default values by column, for the members that the row of a new resource omits. */
+/** SQL of a JSON object that maps columns to default values. A new resource gets these where its row omits a member. */
 const DEFAULTS = {
   sites: `$3::jsonb || jsonb_build_object('time_zone_id', (select time_zone_id from account where id = $2))`,
   sources: '$3::jsonb',
@@ -180,7 +180,7 @@ async function announceRows(
   }
 }
 
-/** @returns which of the variables `ids` the import created. It announces them as created, and not again as changed. */
+/** @returns those variables of `ids` that the import created; announceRows announces them only as created. */
 async function createdAmong(
   transaction: Transaction,
   id: string,

@@ -16,7 +16,7 @@ interface ValueRow {
   readonly former: unknown;
 }
 
-/** @returns the problems that the planned rows would add, at most 1,000. */
+/** @returns the form problems that the import would cause in its planned rows, at most 1,000. */
 export async function checkRowValues(transaction: Transaction, applied: ApplyRef): Promise<readonly ErrorDetail[]> {
   const problems: ErrorDetail[] = [];
   for (const name of KIND_NAMES) {

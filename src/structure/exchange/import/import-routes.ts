@@ -51,7 +51,10 @@ export const IMPORT_QUERY = declareQuery({
 });
 export const ROWS_QUERY = declareQuery(
   {
-    kind: choiceParameter('Rows of this list of the document. Default: all.', LIST_NAMES),
+    kind: choiceParameter(
+      'Only rows from this list of the imported document. Default: rows from all lists.',
+      LIST_NAMES,
+    ),
     action: choiceParameter('Rows with this result. Default: all.', ACTIONS),
     ...PAGING,
   },

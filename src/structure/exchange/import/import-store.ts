@@ -39,7 +39,9 @@ export interface ImportStatus {
     readonly totalBytes: number;
     readonly rows: number;
   };
-  /** Number of rows by action, counted when the import ends. When nothing was written, the actions were only planned. */
+  /**
+   * Number of rows by action, counted when the import ends. When nothing was written, the actions were only planned.
+   */
   readonly counts: Readonly<Record<ListName, ActionCounts>>;
   readonly problemCount: number;
   readonly failure?: { readonly code: string; readonly message: string };
@@ -73,7 +75,7 @@ const NONE: ActionCounts = { created: 0, changed: 0, left: 0 };
 
 /**
  * Reads an import of the caller's account.
- * @throws {DomainError} not_found, including for an import of another account.
+ * @throws {DomainError} not_found, also when the import belongs to another account.
  */
 export async function getImport(queryable: Queryable, caller: Caller, id: string): Promise<ImportStatus> {
   const { rows } = isGuid(id)
@@ -275,7 +277,7 @@ export async function endImport(
             completed_date = clock_timestamp(),
             problem_count = (select count(*) from structure_import_problem where import_id = $1)
      where id = $1 and state = 'Processing'`,
-    // The message may contain the name of a part of the workbook, and so any character.
+    // The message may contain the name of a part of the workbook, and such a name may contain any character.
     [id, state, failure?.code ?? null, failure ? toStorableText(failure.message) : null],
   );
   return rowCount === 1;

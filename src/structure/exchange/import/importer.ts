@@ -1,7 +1,7 @@
 /**
- * Background worker of the ingester role: processes imports and purges expired imports. A queue wakes it by account; a
- * sweeper finds accounts whose wake-up was lost. Each wake-up processes one import and re-queues the account, so that
- * accounts take turns (R-A14).
+ * Background worker of the ingester role: processes imports and purges expired imports. A queue delivers wake-ups, each
+ * for one account; a sweeper finds accounts whose wake-up was lost. Each wake-up processes one import and re-queues the
+ * account, so that accounts take turns (R-A14).
  */
 import { ACCOUNT_DELAYS, createBackOff } from '../../../platform/back-off.ts';
 import type { Database } from '../../../platform/database/database.ts';
@@ -69,7 +69,7 @@ export function startImporter(services: ImporterServices): Importer {
       const delayMs = Math.round(backOff.failed(key));
       log.warn(
         { err: error, accountId, importId, delayMs },
-        'processing the structure imports of an account failed and is tried again',
+        'the structure imports of an account could not be processed; they are retried after delayMs',
       );
     }
   };

@@ -1,7 +1,7 @@
 /**
  * Compares the staged rows of sites, sources and variables with the account: finds the parents of each row and the
  * stored resource that the row matches, gives new resources their ids, and records which fields change. Each statement
- * covers all rows of a kind. Changes only the staged rows and the problems of the import, and a temporary table.
+ * covers all rows of a kind. Writes only to the staged rows, the problems of the import and a temporary table.
  */
 import type { Transaction } from '../../../platform/database/database.ts';
 import { isOfAccount, KINDS, type Kind, type KindName, keyExpression, REFERENCE } from '../document/kinds.ts';
@@ -110,7 +110,10 @@ async function resolveParents(
   );
 }
 
-/** SQL of the names that exactly one resource with an identifier has within its parent. */
+/**
+ * SQL that returns each name with the id of the only resource that has it. Covers resources that have an identifier;
+ * compares names only within one parent.
+ */
 const uniqueNames = (kinds: string) => `
   select parent_id, name, min(id) as id from import_entry
   where kind = '${kinds}' and key like '=%' and name <> '' group by parent_id, name having count(*) = 1`;
@@ -151,7 +154,7 @@ async function matchRows(run: Run, kind: Kind, id: string, accountId: number): P
   await createRows(run, kind, mine, parent, same);
 }
 
-/** SQL of the problems of rows that name the same resource as an earlier row. */
+/** SQL that finds the rows that name the same resource as an earlier row, with a message for each. */
 const repeatedKeys = (parent: string, mine: string) => `
   select $1, place, 'repeats the key of ' || first_place from (
     select r.place, r.ordinal, first_value(r.place) over w as first_place, row_number() over w as n
@@ -218,7 +221,7 @@ async function compareRows(run: Run, { name, resource: { table } }: Kind): Promi
   );
 }
 
-/** SQL of the problems of rows that would give a source several default variables. */
+/** SQL that reports the rows that would give a source several default variables. */
 const SEVERAL_DEFAULTS = problem(`
   select $1, given.place, 'isDefault must be true for at most one variable of a source; '
     || case when others.id is null then format('%s also sets isDefault for this source', given.other)

@@ -146,8 +146,8 @@ async function finish(
   ]);
   await noteProgress(database, id, { phase: 'Comparing' });
   const rowCount = Object.values(note.counts).reduce((sum, count) => sum + count, 0);
-  // ANALYZE runs before the transaction of the plan. Within this transaction, it would make imports of other accounts wait
-  // for the lock of ANALYZE until the plan is complete.
+  // ANALYZE runs before the transaction of the plan. Within this transaction, it would make imports of other accounts
+  // wait for the lock of ANALYZE until the plan is complete.
   if (rowCount >= ANALYZED_ROWS) await connection.query('analyze structure_import_row');
   const pathOf = pathsOf(note);
   const plan = async (transaction: Transaction): Promise<number> =>
@@ -184,7 +184,7 @@ async function write(
   const work = async (transaction: Transaction): Promise<void> => {
     problems = await applyImport({ declarations, onChanged }, transaction, { id, caller, pathOf });
     if (whatIf || problems.length > 0) throw new RolledBack();
-    if (!(await endImport(transaction, id, 'Completed'))) throw new StalePlan('the import has ended meanwhile');
+    if (!(await endImport(transaction, id, 'Completed'))) throw new StalePlan('the import has ended in the meantime');
   };
   await inTransaction(connection, work, TRANSACTION).catch((error: unknown) => {
     if (!(error instanceof RolledBack)) throw error;

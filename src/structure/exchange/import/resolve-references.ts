@@ -1,5 +1,5 @@
 /**
- * Finds the sites, sources, variables and units that formulas of a document name, and writes their ids into the
+ * Finds the sites, sources, variables and units that are named in the formulas of a document. Writes their ids into the
  * declarations.
  */
 import type { Queryable } from '../../../platform/database/database.ts';
@@ -13,7 +13,10 @@ import type { ApplyRef, DeclarationRow } from './apply-context.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Keys by which an input or form of a formula names resources; undefined when no resource of the kind is named. */
+/**
+ * Keys of the resources that are named in one input, or in one form, of a formula. The key of a kind is undefined when
+ * no resource of this kind is named.
+ */
 interface Named {
   readonly site: KeyReference | undefined;
   readonly source: KeyReference | undefined;
@@ -82,7 +85,10 @@ function resolveUnit(input: Members, units: ReadonlyMap<string, number>, report:
   return { ...input, [member]: id };
 }
 
-/** @returns ids of units by name; empty, without a query, when no input gives its unit by name. */
+/**
+ * @returns the ids of the account's units by name. When no input gives its unit by name, sends no query and returns an
+ * empty map.
+ */
 async function findNamedUnits(
   queryable: Queryable,
   accountId: number,
@@ -144,7 +150,7 @@ function split(members: Members): { readonly rest: Members; readonly named: Name
   return { rest, named };
 }
 
-/** Looks up the resources that the formulas of the rows name: first the sites, then the sources, then the variables. */
+/** Looks up the resources named in the formulas of the rows: first the sites, then the sources, then the variables. */
 async function findNamed(queryable: Queryable, accountId: number, rows: readonly DeclarationRow[]): Promise<Found> {
   const uses = rows.flatMap(({ siteId, sourceId, calculated }) =>
     namesOf(calculated).map((named) => ({ named, siteId, sourceId })),
@@ -217,7 +223,7 @@ function choose(kind: KindName, { key, occurrence }: KeyReference, { ids, named 
     return `names a ${word} by ${shown}, which ${ids.length} ${word}s have; ${advice}`;
   }
   if (ids.length === 0 && named > 0) {
-    const fact = `each ${word} with this name (${named}) has an identifier`;
+    const fact = `each ${word} with this name (${named} found) has an identifier`;
     return `names a ${word} by ${shown}, but ${fact}; name the ${word} by ${members.own}`;
   }
   const nth = occurrence === undefined ? '' : `, ${members.occurrence} ${occurrence}`;
@@ -232,8 +238,8 @@ const PARENT_COLUMN: Readonly<Record<KindName, string | undefined>> = {
 
 /**
  * @returns for each lookup the resources with its key. The key of a resource is its identifier, or its name when it has
- * no identifier. When no resource has the key, a lookup by name without an occurrence gets the id of the resource that
- * has this name and an identifier, if there is exactly one.
+ * no identifier. A lookup by name may find no resource with the key, but exactly one resource that has both this name
+ * and an identifier. It then returns the id of this resource, unless the lookup sets an occurrence.
  */
 async function findCandidates(
   queryable: Queryable,

@@ -16,8 +16,8 @@ import { resolveReferences } from './resolve-references.ts';
 import { MAX_PROBLEMS } from './stage-rows.ts';
 
 /**
- * SQL condition on rows that set a declaration, or clear a stored declaration. Excludes rows with null for a variable
- * that has no declaration; in an export, `calculated` of most variables is null.
+ * SQL condition for rows that set a declaration or clear a stored declaration. A row whose `calculated` is JSON null
+ * is left out when its variable has no stored declaration; in an export, this applies to most rows.
  */
 export const HAS_DECLARATION = `r.kind = 'variables' and r.calculated is not null and (r.calculated <> 'null'
   or exists (select from variable where variable.id = r.target_id and variable.calculated is not null))`;
@@ -89,8 +89,8 @@ async function saveBatch(
 }
 
 /**
- * @returns variable id → stored declaration, for the variables that the import did not create. The declarations contain
- * business keys in place of ids.
+ * @returns variable id → stored declaration, for the variables that the import did not create. The declarations
+ * contain business keys in place of ids.
  */
 async function readStored(
   declarations: ApplyServices['declarations'],

@@ -16,8 +16,8 @@ import { RowBatches } from './row-batches.ts';
 export class ReaderDeath extends Error {
   override readonly name = 'ReaderDeath';
   /**
-   * Whether the document may be the cause: false when the process was killed from outside, or ended before it asked for a
-   * part of the document (R-A15).
+   * Whether the document may be the cause: false when the process was killed from outside, or ended before it asked for
+   * a part of the document (R-A15).
    */
   readonly isByDocument: boolean;
 
@@ -100,7 +100,7 @@ async function* messagesOf(
     wake();
   };
   const send = (message: ToReader): void => {
-    // Errors of sending are ignored: the event `exit` reports the end of the process.
+    // Ignores a failure to send, because the event `exit` reports the end of the process.
     child.send(message, () => {});
   };
   let hasAsked = false;

@@ -30,8 +30,8 @@ export interface DocumentLimits {
 }
 
 /**
- * @param subject the part of the document whose reading failed, as the message names it.
- * @returns why a document cannot be read; undefined for an error that the document did not cause.
+ * @param subject how the message names the part of the document that could not be read.
+ * @returns the reason why the document cannot be read; undefined when the document did not cause the error.
  */
 export function toRefusal(error: unknown, subject = 'the document'): DocumentRefusal | undefined {
   if (error instanceof DocumentRefusal) return error;

@@ -85,7 +85,10 @@ class ValueReader {
     return this.#before + this.#at;
   }
 
-  /** Reads a value. @param name returns the name that error messages give the value, besides its position. */
+  /**
+   * Reads a value.
+   * @param name returns the name of the value for error messages; each message also gives the position of the value.
+   */
   async read(name: () => string): Promise<unknown> {
     await this.peek();
     const start = this.#position;

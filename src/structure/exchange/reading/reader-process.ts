@@ -1,6 +1,6 @@
 /**
  * Child process that reads one document; `document-reader.ts` starts and ends it. A document that exhausts the memory
- * ends this process only.
+ * ends this process and no other.
  */
 import { inflatePart } from '../../../platform/database/stored-parts.ts';
 import { toRefusal } from './document-refusal.ts';

@@ -1,6 +1,6 @@
 /**
- * Messages between the importer and the reader process, which reads a document. The reader process has no database, so it
- * asks the importer for the parts of the document.
+ * Messages between the importer and the reader process, which reads a document. The reader process has no database, so
+ * it asks the importer for the parts of the document.
  */
 import type { StoredPart } from '../../../platform/database/stored-parts.ts';
 import type { ErrorDetail } from '../../../platform/errors.ts';
@@ -30,7 +30,7 @@ export interface StagedBatch {
 
 /** The reader's report about a document, besides its rows. */
 export interface DocumentNote {
-  /** Letter of each member's column, by sheet and member. */
+  /** Letter of each column of a workbook, by sheet name and column name; empty for a JSON document. */
   readonly columns: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Unknown members and columns of the document, such as `sites.colour`; at most the first 100. */
   readonly ignored: readonly string[];

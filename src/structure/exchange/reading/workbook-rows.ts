@@ -20,7 +20,7 @@ import { kindCalled, type RowBatches } from './row-batches.ts';
 /** Maximum number of columns that are read from a sheet; further columns are ignored. */
 const MAX_COLUMNS = 200;
 const MAX_HEADER_CHARACTERS = 100;
-/** Maximum length of the names of sheets in a message. */
+/** Maximum length of the list of sheet names that a message contains. */
 const MAX_NAMES_CHARACTERS = 200;
 
 type Columns = Record<string, Record<string, string>>;
@@ -62,7 +62,7 @@ export async function readWorkbookRows(
     if (reader.sheets.length === 0)
       throw new DocumentRefusal(
         'empty_document',
-        `the workbook must have a sheet catalogues, forms, sites, sources or variables, got ${reader.names}`,
+        `the workbook must have a sheet named catalogues, forms, sites, sources or variables, got ${reader.names}`,
       );
   } catch (error) {
     if (error instanceof ArchiveRefusal) throw new DocumentRefusal(error.code, error.message);
@@ -130,7 +130,7 @@ async function openReader(archive: ZipArchive) {
   };
 }
 
-/** Decodes an entry as UTF-8; exceljs would cut characters at the ends of pieces. */
+/** Decodes an entry as UTF-8. exceljs would garble a character whose bytes are split between two pieces. */
 async function* decoded(
   archive: ZipArchive,
   name: string,
@@ -239,8 +239,8 @@ class SheetRows {
 }
 
 /**
- * An escaped character such as `_x000D_` (ECMA-376 part 1, 22.9.2.19). `workbook-writer.ts` writes such characters; exceljs
- * does not decode them.
+ * An escaped character such as `_x000D_` (ECMA-376 part 1, 22.9.2.19). `workbook-writer.ts` writes such characters;
+ * exceljs does not decode them.
  */
 const ESCAPED = /_x([\dA-Fa-f]{4})_/g;
 

@@ -1,5 +1,5 @@
 /**
- * Imports of a structure: account A imports documents of 50,000 variables under new names, three at a time.
+ * Imports of a structure. Account A keeps three imports open; each imports a document of 50,000 new variables.
  * Account B imports a small document, waits until the import ends and pushes a reading to a variable of the document.
  */
 import { setTimeout as wait } from 'node:timers/promises';
@@ -25,7 +25,7 @@ export const imports = fairnessCase({
         count += 1;
         const serialNumber = `B-${count}`;
         const id = await sendImport(accountB.api, makeDocument(serialNumber, 20));
-        // Polls by SQL, because polling the API would exceed the limit of requests.
+        // Polls the database, because polling the API would exceed the rate limit.
         const isCompleted = async () =>
           (await database.query(`select from structure_import where id = $1 and state = 'Completed'`, [id]))
             .rowCount === 1;

@@ -9,10 +9,10 @@ import { type FairnessAccount, type FairnessService, fairnessCase } from '../fai
 
 /** Number of reads over REST, and number of reads over gRPC. Each is twice the default of READ_POOL_SIZE. */
 const READS = 20;
-/** Number of points whose data exceed the socket buffers of client and server. */
+/** So many points that the answer to one read does not fit in the socket buffers of client and server. */
 const POINTS_OF_A = 1_000_000;
 const POINTS_OF_B = 96;
-/** Time after which each read of A has a connection or waits for one. */
+/** Pause after which each read that account A opened either holds a database connection or waits for one. */
 const SETTLE_MS = 1000;
 
 export const readConnections = fairnessCase({

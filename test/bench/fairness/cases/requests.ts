@@ -1,6 +1,6 @@
 /**
- * Requests of one user: account A sends requests over REST, push and gRPC without a pause, and continues when requests
- * are refused. Account B sends `GET /account`.
+ * The load is requests from one user. The user of account A sends requests over REST, push and gRPC without a pause,
+ * even after some of them are refused. Meanwhile, account B sends `GET /account`.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { createGrpcReader } from '../../../support/clients/grpc-client.ts';

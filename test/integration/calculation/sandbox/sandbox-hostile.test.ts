@@ -41,7 +41,7 @@ beforeAll(async () => {
 const hostile = (name: string, parts?: Partial<SandboxJob>) =>
   runBesideHonest(pool, () => runHostile(pool, name, parts));
 
-/** After each test, new runs of the same and of another variable work and find no trace of the script (R-H7). */
+/** After each test, runs of the same variable and of another one succeed and find no trace of the script (R-H7). */
 afterEach(async () => {
   for (const id of [TARGET.id, TARGET.id + 1]) {
     const next = await runHostile(pool, 'find-traces', { target: { ...TARGET, id, sourceId: id } });
@@ -85,24 +85,24 @@ describe('sandbox: limits', () => {
     }
   });
 
-  test('after the limit cpu_time stops a script, the outcome has the messages of the script and the line that ran, even inside a function; a script that ignores the interrupt is stopped too (R-H7, R-H8)', async () => {
+  test('the limit cpu_time stops a script, even one that ignores the interrupt; the outcome has the messages of the script and the number of the line that ran, even when this line is inside a function (R-H7, R-H8)', async () => {
     const script = 'message("before")\nf <- function(x) {\n  repeat x <- x + 1\n}\nf(1)';
     const [ended, ignoring] = await Promise.all([pool.run(jobOf(script)), hostile('ignore-interrupt')]);
     expect(ended).toMatchObject({ kind: 'limit', limit: 'cpu_time', line: 3, notes: { messages: ['before'] } });
     expect(ignoring).toMatchObject({ kind: 'limit', limit: 'cpu_time', line: 3 });
   });
 
-  test('too many points end the run with the limit output_size (R-H7)', async () => {
+  test('the limit output_size ends a run whose result has too many points (R-H7)', async () => {
     const outcome = await pool.run(jobOf('list(TimeSeries = list(Dates = 1:1001, Values = 1:1001))'));
     expect(outcome).toMatchObject({ kind: 'limit', limit: 'output_size' });
   });
 
-  test('too many bytes of a result end the run with the limit output_size, even if the result has no point (R-H7)', async () => {
+  test('the limit output_size ends a run whose result has too many bytes, even if the result has no point (R-H7)', async () => {
     const script = 'repeat .C("tm_write", 3L, raw(1e6), 1e6, 0L)';
     expect(await pool.run(jobOf(script))).toMatchObject({ kind: 'limit', limit: 'output_size' });
   });
 
-  test('a full /tmp causes a warning; the script fails or continues (R-H7)', async () => {
+  test('a script that fills /tmp gets a warning, and then either fails or continues (R-H7)', async () => {
     const outcome = await hostile('fill-disk');
     expect(['script_error', 'ok']).toContain(outcome.kind);
     expect(outcome.kind !== 'fault' && outcome.notes.warnings.join()).toContain('problem writing to connection');
@@ -177,8 +177,8 @@ describe('sandbox: the host', () => {
 describe('sandbox: answers', () => {
   test('processes that a script leaves behind can spoil its answer but not forge it (R-H7)', async () => {
     const outcome = await hostile('left-behind');
-    // A fork of R inherits the descriptor to which the script's R writes the answer. Bytes that the fork writes there
-    // corrupt only the result of this script.
+    // The script forks its R process. The fork inherits the descriptor to which that R process writes the answer. Bytes
+    // that the fork writes there corrupt only the result of this script.
     expect(['ok', 'script_error', 'limit']).toContain(outcome.kind);
     if (outcome.kind === 'ok') expect(outcome.series.values).toEqual(Float64Array.of(1));
   });

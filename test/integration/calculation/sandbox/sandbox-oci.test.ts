@@ -108,7 +108,7 @@ describe.skipIf(obstacle !== undefined)('sandbox: podman', () => {
     expect(errors).toContain('uid 65534');
   });
 
-  test('every hostile script that no other test runs ends as expected; honest runs alongside these scripts work, and the next run finds no trace of them (R-H7)', async () => {
+  test('every hostile script that no other test runs ends as expected; honest runs alongside these scripts work, and the next run finds no trace of the hostile scripts (R-H7)', async () => {
     const names = (await readdir(new URL('../../../fixtures/hostile/', import.meta.url)))
       .map((file) => basename(file, '.R'))
       .filter((name) => !TESTED_ALONE.has(name) && !NOT_HOSTILE.has(name));

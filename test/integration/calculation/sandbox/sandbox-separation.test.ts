@@ -15,7 +15,7 @@ const LIMITS = {
   CALC_MAX_PROCESSES: 16,
 };
 
-/** The time-outs are generous for a busy machine; the limits above end the scripts. */
+/** The limits above end the scripts; the time-outs are much longer, so that the tests pass on a busy machine too. */
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
 let pool: SandboxPool;
@@ -45,7 +45,7 @@ describe('sandbox: processes, keys and priorities outside the run', () => {
     expect(await hostile('lower-priorities')).toMatchObject({ kind: 'ok', errors: [] });
   });
 
-  test('a run cannot reach keys, terminals or other processes by their ids, nor the limits of other processes; it has its own session (R-H7)', async () => {
+  test('a run has its own session, and cannot use ids to reach keys, terminals, other processes or the limits of other processes (R-H7)', async () => {
     expect(await hostile('reach-shared-ids')).toMatchObject({ kind: 'ok', errors: [] });
   });
 });
@@ -62,7 +62,7 @@ describe('sandbox: network namespaces', () => {
   });
 });
 
-/** Checks that the loopback, which is down, is the only interface. @returns the name of the network namespace. */
+/** Checks that the only interface is the loopback, and that it is down. @returns the name of the network namespace. */
 function networkOf(outcome: SandboxOutcome): string {
   if (outcome.kind !== 'ok') throw new Error(JSON.stringify(outcome));
   const [name = '', ...interfaces] = outcome.errors;

@@ -27,7 +27,7 @@ test.each(FILES)('R package: the test file %s passes in the sandbox (R-H4)', asy
   expect(await run(read(file))).toMatchObject({ kind: 'ok' });
 });
 
-test('R package: a failing expectation of testthat ends the run as script_error (R-H4)', async () => {
+test('R package: a run with a failed testthat expectation ends with script_error (R-H4)', async () => {
   const failing = 'test_that("one is two", expect_identical(1, 2))';
   expect(await run(failing)).toMatchObject({ kind: 'script_error' });
 });

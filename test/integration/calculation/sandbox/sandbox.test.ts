@@ -136,7 +136,7 @@ describe('sandbox: results of scripts', () => {
     expect(outcome.kind === 'ok' && textsOf(outcome.series.versions)).toEqual(['v1', 'v1']);
   });
 
-  test('whole numeric dates, Date objects, NA and columns of unequal length are accepted (R-H3)', async () => {
+  test('dates as whole numbers or Date objects, NA, and columns of unequal length are accepted (R-H3)', async () => {
     const { series } = await ok(
       jobOf('list(TimeSeries = list(Dates = c(1e9, NA), Values = c(1, NA, Inf), Version = c("a", NA)))'),
     );

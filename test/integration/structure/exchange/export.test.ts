@@ -1,4 +1,4 @@
-/** `GET /structure/export`: rows of what the caller may read, identified by business keys, as JSON and as xlsx. */
+/** `GET /structure/export`: the resources that the caller may read, by business key, as JSON and as xlsx. */
 import excel from 'exceljs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TestClient } from '../../../support/clients/test-client.ts';

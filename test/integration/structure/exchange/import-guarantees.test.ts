@@ -1,7 +1,8 @@
 /**
- * Structure imports: random structures move unchanged between accounts, a killed process leaves the structure unchanged,
- * other accounts read, push and import during a long import, the queue of an account is limited, and memory does not grow
- * with the document. Greater values of `EXCHANGE_RUNS` and `IMPORT_MEBIBYTES` make the tests longer and more thorough.
+ * Structure imports: random structures move unchanged between accounts, a killed process leaves the structure
+ * unchanged, other accounts read, push and import during a long import, the queue of an account is limited, and memory
+ * does not grow with the document. Greater values of `EXCHANGE_RUNS` and `IMPORT_MEBIBYTES` make the tests longer and
+ * more thorough.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -131,7 +132,7 @@ describe('structure import: a process that is killed', () => {
     const ids = [await stack.send(reading, DOCUMENT), await stack.send(writing, DOCUMENT)] as const;
     const rows = await hold('structure_import_row', `new.import_id = '${ids[0]}' and new.kind = 'variables'`);
     const before = [await stack.text(reading), await stack.text(writing)];
-    // Blocks the import of `writing` after this import has written every site, source, variable and declaration.
+    // Blocks the import of the account `writing` after it has written every site, source, variable and declaration.
     const { database } = stack.api;
     await database.query(
       `create trigger held before insert on outbox_event for each row
@@ -208,8 +209,8 @@ describe('structure exchange: ten accounts that import and export at the same ti
       'select id from structure_import where id = any($1::uuid[]) order by completed_date',
       [[own, ...seconds]],
     );
-    // The import of `small` starts before the imports of the second documents. While one worker imports the document of
-    // `small`, the other worker may already complete imports of some second documents.
+    // The document of `small` is taken before every document in `seconds`. While one worker imports the document of
+    // `small`, the other worker may already complete the imports of some documents in `seconds`.
     expect(rows.findIndex(({ id }) => id === own)).toBeLessThanOrEqual(3);
     await importer.stop();
   }, 120_000);
@@ -247,7 +248,7 @@ describe('structure import: the importer', () => {
     await importer.stop();
   });
 
-  test('needs, without database statistics about the variables of the account, at most 1 s plus three times the time with statistics', async () => {
+  test('without database statistics about the variables of the account, takes at most 1 s more than three times its duration with them', async () => {
     const { database } = stack.api;
     const [importer, client, other] = [stack.startImporter(), await stack.newAccount(), await stack.newAccount()];
     const otherSource = await addStoredSource(database, other.accountId);

@@ -1,13 +1,13 @@
 /**
- * `POST /structure/import`: a workbook has the same result as a JSON document, problems name cells, and hostile
- * archives fail; form definitions are imported as JSON and as xlsx.
+ * `POST /structure/import`: the import of a workbook has the same result as that of a JSON document. An error names the
+ * cell that caused it, and the import of a hostile archive fails. Forms are imported as JSON and as xlsx.
  */
 import excel from 'exceljs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeZip } from '../../../fixtures/files/make-workbook.ts';
 import { type ExchangeStack, startExchangeStack } from './exchange-fixture.ts';
 
-/** A member of worksheets that the types of exceljs leave out. */
+/** Worksheets have the member `dataValidations`, but the types of exceljs do not declare it. */
 interface Listed {
   readonly dataValidations: { model: object };
 }
@@ -201,7 +201,7 @@ describe('structure import: forms', () => {
     expect(await problemsOf({ forms })).toEqual([
       '$.forms[0].name must be "Building" as in the account, because clientData is case-sensitive; got "building"',
       '$.forms[1].groups is required, because the account does not have the form yet',
-      '$.forms[2].groups[0].fields[0].unitId must be the id or name of an entry of GET /units, got "nothing"; add the entry first',
+      '$.forms[2].groups[0].fields[0].unitId must be the id or name of an entry that GET /units lists, got "nothing"; add the entry first',
       '$.forms[3].name repeats the form of $.forms[2]',
     ]);
   });

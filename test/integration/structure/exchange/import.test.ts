@@ -78,7 +78,7 @@ describe('structure import: a document', () => {
     expect(await stack.text(to)).toBe(text);
   });
 
-  test('writes nothing when it is imported with whatIf; a listing shows for each row of the document whether it would be created, changed (and in which fields) or left unchanged', async () => {
+  test('imported with whatIf writes nothing; the rows of the import show for each row of the document whether it would be created, changed (and in which fields) or left unchanged', async () => {
     const manager = await stack.newAccount();
     await stack.run(manager, BAKERY);
     const before = await stack.text(manager);
@@ -111,7 +111,7 @@ describe('structure import: a document', () => {
     expect(await stack.text(manager)).not.toBe(before);
   });
 
-  test('is imported with one event for each resource that is created or changed (R-I2, R-I8)', async () => {
+  test('causes one event for each resource that its import creates or changes (R-I2, R-I8)', async () => {
     const manager = await stack.newAccount();
     const events = async () => {
       const { rows } = await stack.api.database.query<{ type: string; payload: Row }>(
@@ -184,7 +184,9 @@ describe('structure import: a document with problems', () => {
       expect.stringMatching(/^\$\.sites\[3\]\.typeId must be the id or name of a catalogue entry$/),
       '$.sources[0] must have siteExternalId or siteName',
       expect.stringMatching(/^\$\.variables\[0\]\.granularity /),
-      expect.stringMatching(/^\$\.sites\[4\]\.typeId must be the id or name of an entry of GET \/sitetypes, got "x"/),
+      expect.stringMatching(
+        /^\$\.sites\[4\]\.typeId must be the id or name of an entry that GET \/sitetypes lists, got "x"/,
+      ),
       '$.sources[1] names a site that neither the account nor a valid row of the document has: the name "B"',
     ]);
   });
@@ -212,7 +214,7 @@ describe('structure import: a document with problems', () => {
     [
       'a parent name that only two sites with identifiers have',
       inA,
-      /names a site by the name "A", but each site with this name \(2\) has an identifier; .* by siteExternalId$/,
+      /names a site by the name "A", but each site with this name \(2 found\) has an identifier; .* by siteExternalId$/,
       { sites: ['E', 'F'].map((externalId) => ({ externalId, name: 'A' })) },
     ],
     [
@@ -312,9 +314,9 @@ describe('structure import: a document with catalogue entries or form values', (
     const { catalogues: _catalogues, ...bare } = JSON.parse(text);
     const refused = await stack.run(to, bare);
     expect(refused.problems.map(({ path, message }) => `${path} ${message}`)).toEqual([
-      '$.sites[0].typeId must be the id or name of an entry of GET /sitetypes, got "Brewery"; add the entry first',
-      '$.sources[0].sourceTypeId must be the id or name of an entry of GET /sourceTypes, got "Flow meter"; add the entry first',
-      '$.variables[0].unitId must be the id or name of an entry of GET /units, got "crate, 24"; add the entry first',
+      '$.sites[0].typeId must be the id or name of an entry that GET /sitetypes lists, got "Brewery"; add the entry first',
+      '$.sources[0].sourceTypeId must be the id or name of an entry that GET /sourceTypes lists, got "Flow meter"; add the entry first',
+      '$.variables[0].unitId must be the id or name of an entry that GET /units lists, got "crate, 24"; add the entry first',
     ]);
     const theirs = await add(to);
     expect(theirs.brewery).not.toBe(own.brewery);

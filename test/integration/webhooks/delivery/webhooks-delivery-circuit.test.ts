@@ -1,4 +1,4 @@
-/** A receiver that is down gets one probe at a time, while the other messages wait (R-I3, R-I5). */
+/** A receiver that is down gets one message at a time, as a probe; its other messages wait (R-I3, R-I5). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openReceiver, type WebhookReceiver } from '../../../support/doubles/webhook-receiver.ts';
 import { eventually } from '../../../support/eventually.ts';

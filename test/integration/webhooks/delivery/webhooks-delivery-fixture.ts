@@ -22,7 +22,7 @@ export interface Delivery {
    * @param client default: the manager of the account.
    */
   addWebhook(url: string, members?: Readonly<Record<string, unknown>>, client?: TestClient): Promise<string>;
-  /** Creates `count` sites, one event each. */
+  /** Creates `count` sites. Each of them causes one event. */
   createSites(count: number, client?: TestClient): Promise<void>;
   /**
    * Waits until at least `ended` attempts have ended.
@@ -51,7 +51,7 @@ export async function startDelivery(environment: Readonly<Record<string, string>
   return {
     api,
     addWebhook: async (url, members = {}, client = api.manager) => {
-      // Relays earlier events, so that the webhook does not receive them.
+      // Relays the earlier events before the webhook exists, so that the webhook does not receive them.
       await api.parts.outbox.relay();
       const webhook = { name: 'hook', url, eventType: 'SiteCreated', secret: SECRET, ...members };
       const { status, body } = await client.post<{ id: string }>('/account/webhooks', webhook);

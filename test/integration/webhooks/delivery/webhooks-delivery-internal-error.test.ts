@@ -1,4 +1,4 @@
-/** An internal error of the service shows nothing about a receiver, so it must not count against a webhook (R-A15). */
+/** An internal error of the service says nothing about a receiver, so it must not count against a webhook (R-A15). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openRowLeases } from '../../../../src/platform/database/row-leases.ts';
 import { LEASED_ATTEMPTS } from '../../../../src/webhooks/delivery/claim-attempts.ts';

@@ -12,7 +12,7 @@ let delivery: Delivery;
 const receivers: WebhookReceiver[] = [];
 
 beforeAll(async () => {
-  // The second retry is late, so a message that failed twice stays Pending.
+  // The second retry is not due before the tests end (1000 s), so a message that failed twice stays Pending.
   delivery = await startDelivery({
     WEBHOOK_MAX_PENDING: String(MAX_PENDING),
     WEBHOOK_RETRY_SEC: '0.2,1000',
@@ -70,7 +70,7 @@ test('webhook delivery: while the receiver of one webhook hangs, other webhooks 
   await delivery.createSites(1);
   await delivery.createSites(1, api.stranger);
   await Promise.all([alive.waitFor(6), foreign.waitFor(1)]);
-  // The attempts at the hanging receiver still wait for their time-out of 15 s.
+  // The delivery attempts to the hanging receiver have not ended: each waits for its time-out of 15 s.
   const ended = (await delivery.historyOf(deadId, 0)).filter(({ state }) => state !== 'Pending');
   expect(ended).toEqual([]);
 });
@@ -175,7 +175,7 @@ test('webhook delivery: a full backlog drops messages, and one history entry cou
   expect((await gaps()).length).toBe(1);
 }, 30_000);
 
-test('webhook history: the purge deletes messages after 30 days, unless they still wait, and trial sends after 24 hours (R-I5, R-I7)', async () => {
+test('webhook history: the purge deletes trial sends after 24 hours, and messages after 30 days unless they still wait (R-I5, R-I7)', async () => {
   const { url, answer } = await receiver();
   const webhookId = await delivery.addWebhook(url);
   await delivery.createSites(2);

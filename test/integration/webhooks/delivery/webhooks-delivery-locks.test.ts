@@ -62,8 +62,8 @@ test.each(['Succeeded', 'Failed'] as const)(
     const claimed = await claimOne(id);
     const outcome = { state, request: REQUEST, durationMs: 1 };
     const ended = { claimed, outcome, next: { kind: 'end' }, pauseMs: 0, endedMs: performance.now() } as const;
-    // Takes the locks that three transactions take: a fan-out that stores a message, a change about to commit, and a
-    // slow write of the outcome.
+    // Each `hold` takes the lock of one concurrent transaction: a fan-out that stores a message, a change of the
+    // webhook that is about to commit, and a slow transaction that writes the outcome of the attempt.
     const fanOut = await hold('select from webhook where id = $1 for key share', id);
     const change = await hold(`update webhook set modified_date = now() where id = $1`, id);
     const slow = await hold('select from webhook_attempt where webhook_id = $1 for update', id);
@@ -82,7 +82,7 @@ test.each(['Succeeded', 'Failed'] as const)(
   },
 );
 
-test('webhook delivery: when a response 410 disables a webhook, the write of this outcome returns the id of the webhook and the reason (R-I3)', async () => {
+test('webhook delivery: when a response with status 410 disables a webhook, `writeOutcomes` returns the id of the webhook and the reason (R-I3)', async () => {
   const { id } = await createWebhook(api.manager);
   const outcome = { state: 'Failed', request: REQUEST, durationMs: 1 } as const;
   const end = { outcome, next: { kind: 'disable' }, pauseMs: 0, endedMs: performance.now() } as const;

@@ -1,4 +1,7 @@
-/** A paused webhook: replays are sent, and a search for due attempts does not read all that wait (R-I3, R-I5). */
+/**
+ * A paused webhook: its replays are sent. A search for its due attempts reads only a few rows, however many attempts
+ * wait for the end of the pause (R-I3, R-I5).
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { withTransaction } from '../../../../src/platform/database/database.ts';
 import { claimAttempts } from '../../../../src/webhooks/delivery/claim-attempts.ts';

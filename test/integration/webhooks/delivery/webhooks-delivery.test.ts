@@ -124,8 +124,8 @@ test.each([
   await delivery.historyOf(webhookId, 1);
   await delivery.createSites(1);
   const all = await waitFor(3);
-  // A delay in seconds begins when the receiver answers. A date does not depend on when the answer arrives; the 50 ms
-  // allow for a difference between the clock of Date.now() and that of performance.now().
+  // A Retry-After in seconds counts from the receiver's answer. A Retry-After that is a date is itself the earliest
+  // instant; the 50 ms allow for a difference between the clock of Date.now() and that of performance.now().
   const allowedMs = header === '2' ? (refused?.atMs ?? 0) + 2000 : Date.parse(header) - performance.timeOrigin - 50;
   const lateMs = (all[1]?.atMs ?? 0) - allowedMs;
   expect(lateMs).toBeGreaterThan(0);

@@ -22,7 +22,7 @@ beforeEach(async () => {
   receiver.answerWith((_request, response) => {
     response.writeHead(200, { connection: 'close' }).end();
   });
-  // 127.0.0.1 represents the public internet, the rest of loopback the internal network.
+  // 127.0.0.1 stands for the public internet. All other loopback addresses stand for the internal network.
   const allowedRanges = ranges('127.0.0.1/32');
   sender = openTestSender({ allowedRanges, timeoutMs: 4000, resolve: nameResolver([names.server]) });
 });

@@ -1,4 +1,4 @@
-/** Addresses that a sender connects to (R-I4). An allowed loopback address represents a public address. */
+/** Addresses that a sender connects to (R-I4). In these tests, an allowed loopback address stands for a public one. */
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -98,7 +98,7 @@ describe('webhook sending: connects to public addresses only (R-I4)', () => {
   });
 });
 
-test('webhook sending: the Host header has the name of the URL, not the address (R-I3)', async () => {
+test('webhook sending: the Host header has the host name from the URL, not the address of the receiver (R-I3)', async () => {
   expect(await sendTo(named(), { resolve: async () => ['127.0.0.1'] })).toMatchObject({ state: 'Succeeded' });
   expect(receiver.messages[0]?.headers.host).toBe(`receiver.test:${receiver.port}`);
 });

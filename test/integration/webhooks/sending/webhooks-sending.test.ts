@@ -1,6 +1,6 @@
 /**
- * Sending one message: the request that receivers get and the outcome of their answers (R-I3). Receivers are real, on
- * loopback.
+ * Sending one message: the request that a receiver gets, and the outcome that follows from its answer (R-I3). The
+ * receivers are real HTTP servers on loopback.
  */
 import { gzipSync } from 'node:zlib';
 import { Webhook as Verifier } from 'standardwebhooks';
@@ -105,7 +105,7 @@ describe('webhook sending: the request to a receiver', () => {
 });
 
 describe('webhook sending: the outcome of an attempt', () => {
-  test('is Succeeded for a 202, and has the request, with credentials masked, and the response (R-I3, R-I5)', async () => {
+  test('is Succeeded for status 202, and contains the response and the request, whose credentials are masked (R-I3, R-I5)', async () => {
     receiver.answerWith((_request, response) => {
       response.writeHead(202, { 'x-answer': 'yes', 'set-cookie': ['a=1', 'b=2'] }).end('taken');
     });
@@ -168,7 +168,7 @@ describe('webhook sending: the outcome of an attempt', () => {
     expect((await send()).response?.body).toBe(`x${'é'.repeat(2047)}`);
   });
 
-  test('has the start of a binary response body, not decompressed, as text that the database can store (R-I5)', async () => {
+  test('includes the start of a compressed response body, still compressed, as text that the database can store (R-I5)', async () => {
     const bomb = gzipSync(Buffer.alloc(50 << 20));
     receiver.answerWith((_request, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip', 'x-latin': 'caf\u00e9' }).end(bomb);

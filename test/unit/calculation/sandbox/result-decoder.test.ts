@@ -79,7 +79,7 @@ describe('result decoder', () => {
     expect(maxTurnMs).toBeLessThan(500);
   });
 
-  test('three megabytes that are not a frame decode to null, and the next large result is decoded (R-H7)', async () => {
+  test('a result of 3 MiB that is not a frame is decoded as null, and the next large result is decoded normally (R-H7)', async () => {
     expect((await decodeTimed(Buffer.alloc(3 << 20, 7))).decoded).toBeNull();
     expect((await decodeTimed(frameOfTags(60_000))).decoded).toMatchObject({ status: 'ok' });
   });

@@ -63,7 +63,7 @@ describe('account pace', () => {
     void bench.start(B, 'b1');
     void bench.start(A, 'a2');
     await bench.settle();
-    // 300 ms of work exceed CREDIT_MS by 200 ms. At a share of a half, the account must pause for 400 ms.
+    // The account works for 300 ms, which is 200 ms more than CREDIT_MS. With a share of 0.5, it must pause for 400 ms.
     expect(bench.begun).toEqual(['a1', 'b1']);
     bench.move(399);
     await bench.settle();
@@ -77,7 +77,7 @@ describe('account pace', () => {
     [999, 'one begins', ['b1', 'a1']],
     [1000, 'both begin', ['b1', 'a1', 'a2']],
   ])(
-    'an account runs one unit of work at a time until 1 s after the last work of another account: of two units requested %i ms after that work, %s (R-A14)',
+    'an account runs one unit of work at a time until another account has been idle for 1 s: of two units requested %i ms after its last unit, %s (R-A14)',
     async (idleMs, _what, begun) => {
       const bench = openBench(0.5);
       const other = bench.start(B, 'b1');

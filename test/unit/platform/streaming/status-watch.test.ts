@@ -20,7 +20,7 @@ describe('status watch', () => {
   };
   const userOf = (number: number, accountId = number) => ({ userId: `user-${number}`, accountId });
 
-  test('reads the states of all followed files by one statement per interval, however many users follow them (R-A14)', async () => {
+  test('reads the states of all followed files with one statement per interval, however many users follow them (R-A14)', async () => {
     const { asked, watch } = open();
     const seen: unknown[] = [];
     const leaves = Array.from({ length: 50 }, (_, number) =>

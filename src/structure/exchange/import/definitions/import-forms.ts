@@ -153,7 +153,7 @@ const rowsOf = (action: 'Created' | 'Changed') =>
 
 /**
  * Writes the planned forms.
- * @returns how many of the forms to be changed were deleted since the plan.
+ * @returns how many of the forms to be changed have been deleted since the import was planned.
  * @throws a unique violation when another request has added a form with the same name meanwhile.
  */
 export async function writeForms(transaction: Transaction, importId: string, accountId: number): Promise<number> {

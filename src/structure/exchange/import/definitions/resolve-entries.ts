@@ -1,4 +1,4 @@
-/** Replaces the names of catalogue entries in the staged rows of an import by the ids that they have in the account. */
+/** In the staged rows of an import, replaces names of catalogue entries with the ids of the entries in the account. */
 import type { Transaction } from '../../../../platform/database/database.ts';
 import {
   CATALOGUE_MEMBERS,
@@ -17,7 +17,7 @@ const replace = (name: string) => `
   where r.import_id = $1 and r.kind = $2 and jsonb_typeof(r.members -> $3) = 'string' and entry.name = ${name}`;
 // The exact name is tried first, because JavaScript and the database disagree about the lower case of a few letters.
 const REPLACE = [replace('r.members ->> $3'), replace('lower(r.members ->> $3)')];
-/** SQL of the catalogue entries that the import creates. */
+/** Selects the name and id of each catalogue entry that the import creates. */
 const PLANNED = `
   select members ->> 'name' as name, target_id as id from structure_import_row
   where import_id = $1 and kind = 'catalogues' and action = 'Created' and members ->> 'catalogue' = $2`;
@@ -25,7 +25,7 @@ const FIND_NAMES = `
   select place, members ->> $3 as name from structure_import_row
   where import_id = $1 and kind = $2 and jsonb_typeof(members -> $3) = 'string' order by ordinal limit ${MAX_PROBLEMS}`;
 
-/** @returns ids by name, and by name in lower case, of the entries that the account has after the import. */
+/** @returns the id of each entry that the account has after the import, by its name and by its lower-case name. */
 export async function readPlannedIds(
   transaction: Transaction,
   { id, accountId }: ImportRef,

@@ -10,7 +10,7 @@ const rowsOf = (action: 'Created' | 'Changed', catalogues: string) =>
    and r.members ->> 'catalogue' ${catalogues}`;
 const NAME = `r.members ->> 'name'`;
 const SYMBOL = `r.members ->> 'symbol'`;
-/** SQL for the number of the aggregate that a row names; $3 is a JSON object of the numbers by name. */
+/** SQL for the number of the aggregate that a row names. $3 is a JSON object that maps each name to its number. */
 const AGGREGATE_NUMBER = `($3::jsonb ->> (r.members ->> 'aggregate'))::int`;
 
 const STATEMENTS = [

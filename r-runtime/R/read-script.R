@@ -1,6 +1,7 @@
-# Analyses a script without running it. Finds the names that the script reads, those of them that are NULL, the columns
-# that it misspells, and the civil periods by which it groups dates. Also lists the installed packages. Tidemark shows
-# these results as hints after a run, and in its answers to authors who check a script (R-H9).
+# Analyses a script without running it. Finds the names that the script reads, which of these names have the value NULL
+# in the inputs of a run, misspelt names of columns, and the civil periods by which the script groups dates. Also lists
+# the installed packages. Tidemark shows these results as hints after a run, and in its answers to authors who check a
+# script (R-H9).
 
 global_lists <- c("inputVariables", "inputForms", "inputConstants")
 

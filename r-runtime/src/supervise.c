@@ -208,8 +208,8 @@ static int is_result_wanted(const struct run *r) {
 }
 
 /*
- * Called when the runner has ended or has reported that it is done. Forwards the rest of a wanted result, captures the
- * rest of the text, and discards the rest of the request.
+ * Called when the runner has ended or has reported that it is done. Forwards the rest of the result if it is wanted,
+ * captures the rest of the runner's text output, and discards the rest of the request.
  */
 static void drain(struct run *r) {
   while (r->result >= 0 && is_result_wanted(r)) {

@@ -9,9 +9,9 @@ const PARTIAL = '.partial';
 const BYTES_PER_UPPER = 2 ** 32;
 
 /**
- * Consecutive segments from a first segment on. `firstMissing` is the name of the segment at the gap: the first segment
- * when `names` is empty, else the segment after the last of `names`. It is undefined when `names` is not empty and no
- * later segment exists.
+ * Consecutive segments, which begin at a given segment. `firstMissing` is the name of the segment that ends the run
+ * because it is missing: the given segment when `names` is empty, else the segment after the last of `names`. It is
+ * undefined when `names` ends with the newest segment.
  */
 export interface SegmentRun {
   readonly names: readonly string[];

@@ -100,7 +100,7 @@ describe('calculation: validate', () => {
     });
   });
 
-  test('a cycle is reported; a call without a declaration validates the saved declaration (R-H1)', async () => {
+  test('a declaration that would form a cycle gets a problem, and a call without a declaration validates the saved one (R-H1)', async () => {
     const first = await createVariable(api, sourceId, { calculated: declared() });
     const second = await createVariable(api, sourceId, {
       calculated: calculated('1', [{ ...window(), variableId: first }]),
@@ -123,7 +123,7 @@ describe('calculation: validate', () => {
   });
 });
 
-test('calculation: GET /calculated/packages lists the packages with versions, and a script can load nine of them (R-H4)', async () => {
+test('calculation: GET /calculated/packages lists the R packages with their versions, and a script can load nine of these packages (R-H4)', async () => {
   const packages = await api.call<{ name: string; version: string }[]>('GET', '/calculated/packages');
   const names = packages.map(({ name }) => name);
   const wanted = ['forecast', 'ggplot2', 'tidyr', 'stringr', 'slider', 'MASS', 'mgcv', 'survival', 'data.table'];
@@ -160,7 +160,7 @@ describe('calculation: evaluate', () => {
     expect(await api.call('GET', `/variables/${variableId}/runs`)).toEqual([]);
   });
 
-  test('an unsaved declaration runs over given dates, with plots as PNG (R-H9)', async () => {
+  test('runs an unsaved declaration over the requested period and returns plots as PNG when the request asks for PNG (R-H9)', async () => {
     const variableId = await createVariable(api, sourceId);
     const unaligned = calculated(HOURLY_SUM, [{ ...window(), alignTo: null }], [{ alias: 'factor', value: 2 }]);
     const body = { calculated: unaligned, from: '2026-02-28T22:00:00Z', to: '2026-02-28T22:30:00Z', pictures: 'png' };
@@ -194,7 +194,7 @@ describe('calculation: evaluate', () => {
 });
 
 describe('calculation: sampleData', () => {
-  test('plain R loads the data, and the script then returns the same series as evaluate (R-H9)', async () => {
+  test('plain R loads the data, and the script then returns the same series as `evaluate` (R-H9)', async () => {
     const variableId = await createVariable(api, sourceId, { calculated: declared() });
     const { series } = await api.call<Evaluation>('POST', pathOf(variableId, 'evaluate'), {});
     const response = await fetch(roles.http + pathOf(variableId, 'sampleData'), {
@@ -206,7 +206,7 @@ describe('calculation: sampleData', () => {
     expect(output.trim().split('\n')).toEqual(expected);
   });
 
-  test('contains the toolbox and the random seed, so in plain R a script that needs both returns the same series as evaluate (R-H4, R-H9)', async () => {
+  test('contains the toolbox and the random seed, so in plain R a script that needs both returns the same series as `evaluate` (R-H4, R-H9)', async () => {
     const script = `axis <- do.call("GetRegularAxis", list())
       both <- SetDataOnCommonAxis(inputVariables, axis)
       drawn <- do.call("runif", list(length(axis))) + kmeans(c(1, 2, 8, 9, 15), 2)$cluster[1] + mtcars[sample(1:32, 1), 1]
@@ -232,7 +232,9 @@ describe('calculation: sampleData', () => {
   });
 });
 
-/** Runs the script as an author does in plain R: loads the file, sources the script, prints the series of its result. */
+/**
+ * Runs the script as an author does in plain R: loads the file, sources the script, prints the series of its result.
+ */
 async function runPlainR(rdata: Buffer, script: string): Promise<string> {
   const text = [
     `writeBin(jsonlite::base64_dec("${rdata.toString('base64')}"), "/tmp/sample.rdata"); load("/tmp/sample.rdata")`,

@@ -88,8 +88,8 @@ const hourly = (variableId: number, members: object = {}) => ({
 
 const IDENTITY = 'list(TimeSeries = inputVariables$a$TimeSeries[, c("Dates", "Values")])';
 
-describe('calculation: a write to a trigger input', () => {
-  test('the script runs on the window around the changed dates, its result is stored, and a replay of the run reproduces the result (R-H5, R-H6, R-H12)', async () => {
+describe('calculation: a write to an input', () => {
+  test('when the input is a trigger, the script runs on the window around the changed dates, its result is stored, and a replay of the run reproduces the result (R-H5, R-H6, R-H12)', async () => {
     const input = await createVariable(api, sourceId);
     await push(input, readings([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]));
     await settled();
@@ -127,7 +127,7 @@ describe('calculation: a write to a trigger input', () => {
     expect(run.wave).toBe((await lastRun(first)).wave);
   });
 
-  test('a variable that a write reaches through two other variables runs once, after both variables (R-H5)', async () => {
+  test('a variable that depends on the input through two other variables runs once, after both of them (R-H5)', async () => {
     const input = await createVariable(api, sourceId);
     const pass = (seconds: number) => `Sys.sleep(${seconds}); ${IDENTITY}`;
     const quick = await createVariable(api, sourceId, { calculated: calculated(pass(0), [hourly(input)]) });
@@ -157,7 +157,7 @@ describe('calculation: a write to a trigger input', () => {
     expect(await runs(both)).toHaveLength(1);
   });
 
-  test('a write to an input that is not a trigger does not run the script; a later run reads the input (R-H1)', async () => {
+  test('when the input is not a trigger, the script does not run, but a later run reads the written points (R-H1)', async () => {
     const trigger = await createVariable(api, sourceId);
     const quiet = await createVariable(api, sourceId);
     const script =
@@ -174,7 +174,7 @@ describe('calculation: a write to a trigger input', () => {
 });
 
 describe('calculation: versions of a calculated variable (§9.4)', () => {
-  test('rows without a Version get the default version of the run: its time, rounded up to the hour; a second run in the same hour overwrites these rows', async () => {
+  test('rows without a `Version` get the time of the run, rounded up to the hour, as their Version; a second run in the same hour overwrites these rows', async () => {
     const input = await createVariable(api, sourceId);
     const variable = await createVariable(api, sourceId, {
       isVersioned: true,
@@ -194,7 +194,7 @@ describe('calculation: versions of a calculated variable (§9.4)', () => {
     expect(versions).toHaveLength(first.defaultVersion === second.defaultVersion ? 1 : 2);
   });
 
-  test('the script can give its output the Versions of its input', async () => {
+  test('the script can copy the VersionTags of its input to its output', async () => {
     const input = await createVariable(api, sourceId, { isVersioned: true });
     const script =
       'ts <- inputVariables$a$TimeSeries; list(TimeSeries = data.frame(Dates = ts$Dates, Values = ts$Values, Version = ts$Version, Tags = \'{"q":"e"}\'))';
@@ -246,7 +246,7 @@ describe('calculation: the record of a run (R-H8)', () => {
     expect(await read(variable)).toEqual([]);
   });
 
-  test('a Version column whose length differs from that of Dates fails the run with the text of §7', async () => {
+  test('when the columns `Version` and `Dates` differ in length, the run fails with the message from §7', async () => {
     const input = await createVariable(api, sourceId);
     const script = 'list(TimeSeries = list(Dates = c(1L, 2L), Values = c(1, 2), Version = "one"))';
     const variable = await createVariable(api, sourceId, { calculated: calculated(script, [hourly(input)]) });
@@ -306,14 +306,14 @@ describe('calculation: force-update (§6, R-H5)', () => {
     expect(await api.call('GET', `/runs/${run?.id}/wave`)).toMatchObject({ nodes: [{ state: 'Failed' }], edges: [] });
   });
 
-  test('force-update of a variable that is not calculated answers 409', async () => {
+  test('force-update of a variable that is not calculated gets 409', async () => {
     const input = await createVariable(api, sourceId);
     expect((await api.post(`/variables/${input}/forceUpdate`, {})).status).toBe(409);
   });
 });
 
 describe('calculation: members of a declaration (R-H1)', () => {
-  test('the script gets form values, constants and buckets in the declared unit; each date is computed by the formula that is valid at the date', async () => {
+  test('the script gets form values, constants, and input buckets in the declared unit; the formula that is valid on a date computes the value of that date', async () => {
     const { siteId, sourceId: own } = await createSiteAndSource(api);
     const site = { clientData: { Form: { Building: { 'Floor area': 50 } } } };
     await api.call('PUT', `/sites/${siteId}`, site);

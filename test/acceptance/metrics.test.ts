@@ -65,7 +65,7 @@ const isCounted = (name: string, value: number, labels: Readonly<Record<string, 
   });
 
 describe('metrics: counters (R-A9)', () => {
-  test('count HTTP requests; ingested readings; accepted pushes, separately for each value of the label `way`; and the elements, readings and bytes of pushes', async () => {
+  test('count HTTP requests, ingested readings, accepted pushes by the label `way`, and the elements, readings and bytes of pushes', async () => {
     const readings = (hour: number, count: number) =>
       Array.from({ length: count }, (_, minute) => ({ date: new Date(Date.UTC(2026, 2, 1, hour, minute)), value: 1 }));
     const bodies = [
@@ -109,7 +109,7 @@ describe('metrics: counters (R-A9)', () => {
     expect(lag / transactions).toBeLessThan(10);
   });
 
-  test('count zygotes (the R processes that start the runs), runs by outcome, stored points, and timings of each phase of a run', async () => {
+  test('count runs by outcome and by phase, stored points, and zygotes (the R processes that start the runs)', async () => {
     const script = (text: string) => calculated(text, [{ alias: 'a', variableId: input, periodType: 'RelativeDate' }]);
     const good = 'list(TimeSeries = data.frame(Dates = c(0L, 60L), Values = c(1, 2)))';
     for (const text of [good, 'stop("no")']) {
@@ -128,7 +128,7 @@ describe('metrics: counters (R-A9)', () => {
     expect(sampleOf(found, 'tidemark_zygote_deaths_total')).toBe(0);
   });
 
-  test('count the points and bytes read over REST, and the gRPC calls, including refused calls', async () => {
+  test('count the points and bytes read over REST, and count accepted and refused gRPC calls separately', async () => {
     const rows = await api.call<unknown[]>('GET', `/data?variableId=${input}`);
     const text = JSON.stringify(rows);
     await isCounted('tidemark_read_points_total', rows.length);
@@ -180,7 +180,7 @@ describe('metrics: names and labels (R-A9)', () => {
     expect(sampleOf(found, 'tidemark_http_request_seconds_count', { route: 'none', method: 'GET' })).toBe(2);
   });
 
-  test('two counters are 0 before their first event: pushes turned away because the queue is full, and batches set aside', async () => {
+  test('the counters of batches set aside and of pushes turned away by a full queue are present, with 0, before their first event', async () => {
     expect(sampleOf(await scrape(), 'tidemark_pushes_turned_away_total', { full: 'queue' })).toBe(0);
     expect(sampleOf(await scrape(), 'tidemark_ingest_set_aside_total')).toBe(0);
   });
@@ -213,7 +213,7 @@ describe.concurrent('metrics: while a dependency is unavailable (R-A9)', () => {
     eventually(`the end of ${name}`, async () => sampleOf(await scrape(), name) === undefined);
   const isBack = (name: string) => eventually(name, async () => sampleOf(await scrape(), name) !== undefined);
 
-  test('without Redis, the gauge of its queue is omitted, and the database is still reported as up', async () => {
+  test('without Redis, the gauge of the queued jobs is omitted, and the database is still reported as up', async () => {
     const jobs = async () =>
       sampleOf(await scrape(cutOff.health), 'tidemark_queue_jobs', { queue: 'ingest', state: 'waiting' });
     expect(await dependency('queue', cutOff.health)).toBe(1);
@@ -226,7 +226,7 @@ describe.concurrent('metrics: while a dependency is unavailable (R-A9)', () => {
     await eventually('the gauge', async () => (await jobs()) === 0 && (await dependency('queue', cutOff.health)) === 1);
   }, 60_000);
 
-  test('without the database, the gauges that are read from it are omitted, a counter stays, and a scrape takes less than 5 s', async () => {
+  test('without the database, a scrape takes less than 5 s, omits the gauges that are read from the database, and keeps the counter of pushed readings', async () => {
     await isBack('tidemark_outbox_events');
     await databaseGate.shut();
     await eventually('the outage to be reported', async () => (await dependency('database')) === 0);

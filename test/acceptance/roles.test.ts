@@ -33,7 +33,7 @@ afterAll(async () => {
   await world?.close();
 });
 
-test('roles: tokens and discovery name the issuer by the URL in AUTH_URL (R-A1, R-B2)', async () => {
+test('roles: the issuer in tokens and the token endpoint in the discovery document begin with the value of AUTH_URL (R-A1, R-B2)', async () => {
   const claims = JSON.parse(Buffer.from(client.token?.split('.')[1] ?? '', 'base64url').toString()) as { iss: string };
   expect(claims.iss).toBe('https://id.example.test/realms/tidemark');
   const { body } = await client.get<{ token_endpoint: string }>('/realms/tidemark/.well-known/openid-configuration');
@@ -50,7 +50,7 @@ test('roles: a push that one process accepts is ingested by another process and 
   expect(rows).toMatchObject([{ rawValue: SECRET_VALUE }]);
 });
 
-test('roles: a process with api, grpc, ingester and deliverer waits at its start until the database answers, then becomes ready (R-K1, R-K3)', async () => {
+test('roles: a process with the roles `api`, `grpc`, `ingester` and `deliverer` waits at its start until the database answers, then becomes ready (R-K1, R-K3)', async () => {
   const gate = await openTcpGate(world.environment.DATABASE_URL ?? '');
   await gate.shut();
   let refused = 0;

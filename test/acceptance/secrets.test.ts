@@ -24,7 +24,7 @@ function run(args: readonly string[], environment: Readonly<Record<string, strin
 }
 
 describe.concurrent('secrets: output of roles and commands (R-K1)', () => {
-  test('api prints no secret when settings are invalid, and names each invalid setting', async () => {
+  test('`api` prints no secret when settings are invalid, and names each invalid setting', async () => {
     const output = await run(['api'], {
       DATABASE_URL: `mysql://user:${MARKER}@host/name`,
       REDIS_URL: `redis://:${MARKER}@host:99999`,
@@ -49,7 +49,7 @@ describe.concurrent('secrets: output of roles and commands (R-K1)', () => {
     },
   );
 
-  test.each(['ingester', 'grpc'])('%s prints no secret when Redis refuses the password', async (role) => {
+  test.each(['ingester', 'grpc'])('`%s` prints no secret when Redis refuses the password', async (role) => {
     const redis = new URL(testRedisUrl());
     redis.username = 'stranger';
     redis.password = MARKER;
@@ -63,7 +63,7 @@ describe.concurrent('secrets: output of roles and commands (R-K1)', () => {
     expect(output).not.toContain(MARKER);
   });
 
-  test('migrate and api print no secret when the database refuses the password', async () => {
+  test('`migrate` and `api` print no secret when the database refuses the password', async () => {
     // The answer of PostgreSQL to a wrong password: ErrorResponse with code 28P01.
     const text = 'SFATAL\0C28P01\0Mpassword authentication failed for user "user"\0\0';
     const refusal = Buffer.alloc(5 + text.length);

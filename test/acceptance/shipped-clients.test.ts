@@ -98,7 +98,7 @@ describe('shipped clients: the existing Python clients', () => {
     expect((await token('tidemark')).access).not.toBe('');
   });
 
-  test('refresh a token with client credentials in the body, with and without the form field account (R-B3, R-B4)', async () => {
+  test('refresh a token with client credentials in the body, with and without the form field `account` (R-B3, R-B4)', async () => {
     const { refresh } = await token();
     for (const account of [{}, { account: String(world.accountId) }]) {
       const form = { grant_type: 'refresh_token', refresh_token: refresh, ...account };

@@ -69,7 +69,7 @@ describe.concurrent('stop: SIGTERM (R-K2)', () => {
     expect(await rest().catch(() => 'cut off')).toMatch(/ended|cut off/);
   }, 60_000);
 
-  test('ends each watch of a gRPC or HTTP client with the error of the client’s protocol (R-J2)', async () => {
+  test('ends each watch over gRPC or HTTP with the error `dependency_unavailable` (R-J2)', async () => {
     const grpc = await start(['api', 'grpc']);
     const client = await signIn(grpc.http);
     const { sourceId } = await createSiteAndSource(client);

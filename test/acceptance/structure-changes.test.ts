@@ -102,7 +102,7 @@ describe('structure: a change in one process, seen by another', () => {
     expect((await push('old')).outcome).toBe('accepted');
   });
 
-  test.concurrent('the next file uses a changed mappingConfig and a new divider, and no longer finds a deleted variable (R-E3)', async () => {
+  test.concurrent('the next uploaded file is read with the changed `mappingConfig` and divider, and is rejected after the variable is deleted (R-E3)', async () => {
     const { sourceSerialNumber, variableId, change, remove } = await createMapped();
     const upload = async (mappingConfig: string, value = 1) => {
       const date = nextDate();

@@ -265,7 +265,8 @@ async function writeAccountParts(
 ): Promise<void> {
   const levels = [...(features ?? []), ...(secondaryAccesses ?? [])].filter(({ level }) => level !== 'None');
   const isGiven = [claims, levels, sites].some((part) => part && part.length > 0);
-  // An ADMIN also saves users of other accounts, who have no claims, features or sites in the ADMIN's account.
+  // The user may belong to another account than the ADMIN who saves it. Such a user has no claims, features or sites in
+  // the ADMIN's account, so there is nothing to store.
   if (!target.accountIds.includes(accountId) && !isGiven) return;
   const { userId } = target;
   if (isGiven) assertMember(target, accountId);

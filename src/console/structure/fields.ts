@@ -60,7 +60,7 @@ export const FIELDS: Readonly<Record<Kind, readonly Field[]>> = {
 export type Members = Readonly<Record<string, unknown>>;
 export type Texts = Readonly<Record<string, string>>;
 
-/** @returns every field of a site, source or variable as the text of its input; '' for null. */
+/** @returns for every field of a site, source or variable, the text to show in its input element; '' for null. */
 export function toTexts(kind: Kind, stored: Members): Texts {
   return Object.fromEntries(FIELDS[kind].map(({ name: member }) => [member, toText(stored[member])]));
 }

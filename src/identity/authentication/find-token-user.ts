@@ -30,8 +30,8 @@ interface TokenUserRow {
 
 /**
  * Finds the user and the account of a token. The account is the requested account; when none is requested, the active
- * account, else the first account (R-B4). Only accounts of which the user is a member count. For an ADMIN, the
- * requested and the active account also count without membership.
+ * account, else the first account (R-B4). An account is chosen only if the user is a member of it; an ADMIN need not be
+ * a member of the requested or of the active account.
  * @param now decides whether a lock has ended.
  * @returns undefined when the user does not exist.
  */

@@ -1,6 +1,6 @@
 /**
- * Verifies access tokens with `jose` (R-B1): trusted issuer, asymmetric signature, audience, time. It returns the claims;
- * find-caller.ts decides what the user may do (R-B5).
+ * Verifies access tokens with `jose` (R-B1): trusted issuer, asymmetric signature, audience, time. It returns the
+ * claims; find-caller.ts decides what the user may do (R-B5).
  */
 import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose';
 import { type Clock, systemClock } from '../../platform/clock.ts';
@@ -75,7 +75,10 @@ export function createTokenVerifier(options: TokenVerifierOptions): VerifyToken 
     const name = readIssuer(token);
     const issuer = typeof name === 'string' ? trusted.get(name) : undefined;
     if (!issuer)
-      throw new DomainError('invalid_token', `the issuer of the token is not trusted, got ${show(name, 'iss')}`);
+      throw new DomainError(
+        'invalid_token',
+        `the issuer of the token must be a trusted issuer, got ${show(name, 'iss')}`,
+      );
     try {
       const { payload } = await jwtVerify(token, issuer.keys.getKey, {
         issuer: issuer.issuer,

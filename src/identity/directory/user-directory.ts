@@ -1,6 +1,6 @@
 /**
- * The user directory: the issuer that administers credentials, embedded or Keycloak (R-B2). Users, roles and accounts are
- * stored in the service's database in both cases. A method with the parameter `transaction` runs in the caller's
+ * The user directory: the issuer that administers credentials, embedded or Keycloak (R-B2). Users, roles and accounts
+ * are stored in the service's database in both cases. A method with the parameter `transaction` runs in the caller's
  * transaction: when the method throws, that transaction is rolled back.
  */
 import type { Transaction } from '../../platform/database/database.ts';
@@ -19,7 +19,7 @@ export interface UserDirectory {
   create(transaction: Transaction, user: DirectoryUser): Promise<void>;
   /** Updates names, email address and language. */
   update(transaction: Transaction, user: DirectoryUser): Promise<void>;
-  /** Removes a user who is about to be deleted, and ends their sessions. */
+  /** Removes a user from the directory and ends the user's sessions. Call it before the row of the user is deleted. */
   remove(transaction: Transaction, userId: string): Promise<void>;
   /** Locks or unlocks a user; `locked_for_a_while` lasts until `app_user.locked_until`. A lock ends all sessions. */
   setLock(transaction: Transaction, userId: string, lock: 'locked' | 'locked_for_a_while' | 'unlocked'): Promise<void>;

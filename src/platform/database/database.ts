@@ -11,7 +11,7 @@ import { type ReadLimits, watchRead } from './read-watch.ts';
 /** Lends connections to `streamInSnapshot`: a pool, or the share of a pool that one account may use. */
 export interface SnapshotSource extends Queryable {
   readonly readLimits: ReadLimits;
-  /** @param signal ends the wait for a free connection; a pool ignores the signal. */
+  /** @param signal aborts the wait for a free connection. A plain pool does not support this and ignores the signal. */
   borrow(signal?: AbortSignal): Promise<Connection>;
   /** Memory for reading ahead of the consumer. Default: none. */
   readonly ahead?: ReadAhead;

@@ -48,7 +48,7 @@ export interface ChunkRuns {
 
 export type ChunkRunsByNumber = Map<number, ChunkRuns>;
 
-/** Collects the ascending dates of one variable into runs. */
+/** Groups the dates of one variable, which ascend, into runs of equal steps with one VersionTag. */
 export interface RunWriter {
   add(dateMicros: Micros, versionTagId: number): void;
   /** Closes the open run. Call it after the last date. */

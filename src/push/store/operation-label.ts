@@ -37,8 +37,9 @@ export function memberLabel(shared: string, position: number): string {
 const OURS = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
 
 /**
- * @returns the label of the shared row to which the push with this label may belong, and the position of that push in
- * the row; undefined for a label that does not have the form of a generated label.
+ * Splits a generated label of a push.
+ * @returns the label of the shared row that may contain the push, and the position of the push in that row; undefined
+ * for a label that does not have the form of a generated label.
  */
 export function readMemberLabel(label: string): { readonly shared: string; readonly position: number } | undefined {
   if (!OURS.test(label)) return undefined;

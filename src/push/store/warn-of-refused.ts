@@ -32,7 +32,7 @@ export async function warnOfRefused(
 
 /** The operations of a batch, and the number of readings of each operation in the batch. */
 export interface BatchOperations {
-  /** Ids of the operations, as texts: the driver converts a 64-bit integer to a number, except inside an array. */
+  /** Ids of the operations, as texts: the driver does not convert 64-bit integers inside an array to numbers. */
   readonly operationIds: readonly string[];
   readonly readingCounts: readonly number[];
 }

@@ -28,7 +28,7 @@ export const LEASED_ATTEMPTS: LeasedTable = {
   ...{ table: 'webhook_attempt', idType: 'int8', column: 'claimed_until', state: 'Pending' },
 };
 
-/** Fields of a webhook that delivery uses. */
+/** The fields of a webhook that are needed to deliver its messages. */
 export interface Receiver {
   readonly accountId: number;
   readonly isEnabled: boolean;

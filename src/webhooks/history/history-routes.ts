@@ -24,8 +24,8 @@ export interface HistoryServices extends ReplayServices {
 
 const DEFAULT_ITEMS = 100;
 /**
- * Each entry may show a body of 65,536 characters. A request for a larger page is refused: if the page were shortened
- * instead, clients would conclude that it is the last page.
+ * Maximum number of entries per page, because each entry may show a body of 65,536 characters. A request for more
+ * entries is refused. If the page were shortened instead, clients would conclude that it is the last page.
  */
 const MAX_ITEMS = 500;
 

@@ -105,7 +105,7 @@ test('console: after a person switches accounts, the menu names the new account,
   await close();
 });
 
-test('console: the language is chosen by keyboard and stays after a reload', async () => {
+test('console: the language can be chosen with the keyboard alone, and the choice survives a reload', async () => {
   const { page, complaints, close } = await stack.open(USER, '/', { colorScheme: 'light' });
   const menu = page.getByRole('button', { name: 'Menu of' });
   await menu.focus();
@@ -130,7 +130,7 @@ test('console: the language is chosen by keyboard and stays after a reload', asy
   await close();
 });
 
-test('console: signing out everywhere ends, at the issuer, the sessions of this browser and of another browser (R-B5)', async () => {
+test('console: “Sign out everywhere” ends the user’s sessions at the issuer in every browser (R-B5)', async () => {
   await stack.world.addUser('leaver@example.test', {});
   const first = await stack.open('leaver@example.test', '/', { isFresh: true });
   const second = await stack.open('leaver@example.test', '/', { isFresh: true });
@@ -145,7 +145,7 @@ test('console: signing out everywhere ends, at the issuer, the sessions of this 
   await Promise.all([first.close(), second.close()]);
 });
 
-test('console home: Home counts rejected pushes and variables without new points, and the count of these variables leads to their pages', async () => {
+test('console home: Home counts rejected pushes and variables without new points, and the second count links to these variables', async () => {
   await stack.manager.call('POST', '/api/data?operationId=old-points', [
     { sourceSerialNumber: 'NONE', mappingConfig: 'x', data: [{ date: '2026-01-01T00:00:00Z', value: 1 }] },
   ]);
@@ -160,7 +160,7 @@ test('console home: Home counts rejected pushes and variables without new points
   await close();
 });
 
-test('console home: a USER without sites is advised to ask a manager, and sees no count of variables without new points (R-B9)', async () => {
+test('console home: a USER without sites sees advice to ask a manager instead of the count of variables without new points (R-B9)', async () => {
   const { page, complaints, close } = await stack.open(USER);
   await page.getByRole('heading', { name: 'No variables yet' }).waitFor();
   await page.getByText('A manager can create variables, or give you access to a site.').waitFor();
@@ -170,7 +170,7 @@ test('console home: a USER without sites is advised to ask a manager, and sees n
   await close();
 });
 
-test('console find: the tree opens by keyboard alone, Enter shows the variable, and going back shows the tree open as before', async () => {
+test('console find: the tree can be opened with the keyboard alone, Enter shows the selected variable, and going back shows the tree still open', async () => {
   const { page, complaints, close } = await stack.open(MANAGER, '/console/find');
   await page.locator('[role=treeitem][id^=site-]').waitFor();
   await page.getByRole('tree').focus();
@@ -331,7 +331,7 @@ async function changeScheme({ page }: ConsoleWindow, scheme: 'light' | 'dark'): 
 // The tests run at the same time, because each test spends half of its time waiting for requests to end.
 describe.concurrent('console: every route', () => {
   test.each([MANAGER, USER])(
-    'opens for %s without errors, except status 404 for a USER, and without requests to other origins',
+    'opens for %s without requests to other origins and without errors, except that a USER may get status 404',
     async (user) => {
       const window = await stack.open(user);
       for (const address of routes()) await show(window, address);

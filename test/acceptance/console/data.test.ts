@@ -83,7 +83,7 @@ test('console data: an import of structure shows its changes before it applies t
   await close();
 });
 
-test('console data: the console shows the content of a rejected element of a push, and a user can replay it (R-D8)', async () => {
+test('console data: the console shows the content of a rejected element of a push, and lets a user replay the element (R-D8)', async () => {
   const element = {
     sourceSerialNumber: 'LATE-1',
     mappingConfig: 'kWh',

@@ -1,4 +1,7 @@
-/** Sites, sources and variables in the console, from creation to deletion, and the settings: forms, catalogues, retention. */
+/**
+ * Sites, sources and variables in the console, from creation to deletion, and the settings: forms, catalogues,
+ * retention.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ConsoleStack, openConsoleStack, USER } from '../../support/console/console-stack.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -68,7 +71,7 @@ test(
   LONG_MS,
 );
 
-test('console structure: a save sends only changed members, and a form leaves the rest of clientData unchanged (R-C11)', async () => {
+test('console structure: saving a site sends only the changed members, and keeps the part of `clientData` that no form describes (R-C11)', async () => {
   const clientData = { free: [1, 2], Contract: { Terms: { Power: 10 } } };
   const siteId = await stack.manager.call<number>('POST', '/sites', { name: 'Mill', city: 'Ghent', clientData });
   const fields = [
@@ -108,7 +111,7 @@ test('console structure: a save sends only changed members, and a form leaves th
   await reader.close();
 });
 
-test('console settings: the draft of a form survives a reload, and a unit is added to the account (R-C8)', async () => {
+test('console settings: a MANAGER creates a form, whose draft survives a reload, and adds a unit to the account (R-C8)', async () => {
   const { page, complaints, close } = await stack.open(MANAGER, '/console/settings?tab=forms&form=new');
   await page.getByLabel('Name', { exact: false }).first().fill('Calibration');
   await page.getByLabel('For', { exact: true }).selectOption('Variable');
@@ -139,7 +142,7 @@ test('console settings: the draft of a form survives a reload, and a unit is add
   await close();
 });
 
-test('console settings: retention is activated only after a preview; a preview with incomplete counts does not say that nothing would be deleted', async () => {
+test('console settings: retention can be activated only after a preview; a preview with incomplete counts says so, not "nothing would be deleted"', async () => {
   const { variableId } = await createStructure(stack.manager);
   await stack.manager.call('POST', '/api/data', [{ variableId, data: [{ date: '2001-05-01T00:00:00Z', value: 1 }] }]);
   await eventually('the old point', async () => {

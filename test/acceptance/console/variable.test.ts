@@ -1,4 +1,6 @@
-/** A variable in the console: live points, several variables, the chart by keyboard, corrections, deletion, and lineage. */
+/**
+ * A variable in the console: live points, several variables, the chart by keyboard, corrections, deletion, and lineage.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ConsoleStack, type ConsoleWindow, openConsoleStack } from '../../support/console/console-stack.ts';
 import { findObstacles } from '../../support/console/find-obstacles.ts';
@@ -93,7 +95,7 @@ test('console variable: while the page is open, newly committed points appear in
   await close();
 });
 
-test('console variable: the chart keeps at most 60,000 of 180,000 live points, and the last two thirds add less than 4 MB to the heap (R-J1)', async () => {
+test('console variable: of 180,000 live points the chart keeps at most 60,000, and the last 120,000 add less than 4 MB to the heap (R-J1)', async () => {
   const window = await openVariable(ids.power);
   const { page, close } = window;
   await untilDrawn(window, QUARTERS);
@@ -141,7 +143,7 @@ test('console variable: after the first read of the points fails, "Try again" re
   await close();
 });
 
-test('console variable: a second variable is found by its name, drawn on an axis of its unit, kept in the page URL, and removed', async () => {
+test('console variable: a second variable, added to the chart by name, gets an axis for its unit, is kept in the page URL and can be removed again', async () => {
   const window = await openVariable(ids.power);
   const { page, complaints, close } = window;
   await page.getByRole('combobox', { name: 'Add a variable to the chart' }).fill('heat');
@@ -186,7 +188,7 @@ test('console variable: the keyboard alone suffices to select a point, to zoom, 
   await close();
 });
 
-test('console variable: a range is corrected by hand; the draft survives a reload; a written point has the VersionTag and the note, and its versions link to the push (R-D1)', async () => {
+test('console variable: when a range is corrected by hand, the draft survives a reload, and each written point has the VersionTag, the note and a link to the push (R-D1)', async () => {
   const window = await openVariable(ids.power);
   const { page, complaints, close } = window;
   await untilDrawn(window, QUARTERS);

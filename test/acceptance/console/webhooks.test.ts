@@ -17,7 +17,7 @@ afterAll(async () => {
   await stack?.close();
 });
 
-test('console webhooks: a webhook is created and tested; a delivery appears without a reload, and can be sent again (R-I1, R-I3)', async () => {
+test('console webhooks: a user can create and test a webhook; its deliveries appear without a reload and can be sent again (R-I1, R-I3)', async () => {
   const { page, complaints, close } = await stack.open(MANAGER, '/console/webhooks');
   await page.getByRole('button', { name: 'New webhook' }).click();
   await page.getByLabel('Name', { exact: true }).fill('Ledger');

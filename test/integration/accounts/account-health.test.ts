@@ -43,7 +43,7 @@ async function addVariable(name: string, lastPoint: string | null, more: Record<
 }
 
 describe('account health: silent variables', () => {
-  it('a variable is silent when it has had no point for three steps of its granularity and for silentAfterHours; the variable with the newest point comes first (R-C6)', async () => {
+  it('a variable is silent when its newest point is older than both three steps of its granularity and `silentAfterHours`; the silent variable with the newest point is listed first (R-C6)', async () => {
     const before = (await read()).variables;
     const silent = await addVariable('silent', '-25 hours');
     await addVariable('late today', '-5 hours');
@@ -65,7 +65,7 @@ describe('account health: silent variables', () => {
     expect(sooner.map(({ variableId }) => variableId)).not.toContain(yearly);
   });
 
-  it('a USER sees only silent variables of sites that the USER may read, and other accounts see none (R-B9)', async () => {
+  it('a USER sees silent variables only at sites that the USER may read; other accounts see none (R-B9)', async () => {
     const reader = await api.signIn('reader', 'USER', { sites: [siteId] });
     const outsider = await api.signIn('outsider', 'USER', { sites: [] });
     expect((await read(reader)).variables.silent.count).toBe(2);

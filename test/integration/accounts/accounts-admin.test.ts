@@ -287,10 +287,13 @@ describe('admin: invalid arguments', () => {
     ['--language', 'xx', 'must be an ISO 639-1 language code such as en, got "xx"'],
     ['--time-zone', 'Mars', 'must be an IANA or Windows time zone, got "Mars"'],
     ['--currency', 'euro', 'must be an ISO 4217 currency code such as EUR, got "EURO"'],
-  ])('when create-account refuses the option %s, the error begins with its name (§5)', async (option, value, rule) => {
-    const words = ['create-account', '--name', 'X', '--manager', 'a@x.example', option, value];
-    await expect(admin(...words)).rejects.toMatchObject({ message: `${option} ${rule}` });
-  });
+  ])(
+    'when create-account refuses the value of the option %s, the error begins with the name of the option (§5)',
+    async (option, value, rule) => {
+      const words = ['create-account', '--name', 'X', '--manager', 'a@x.example', option, value];
+      await expect(admin(...words)).rejects.toMatchObject({ message: `${option} ${rule}` });
+    },
+  );
 });
 
 describe('admin: as a process', { timeout: 90_000 }, () => {
@@ -313,7 +316,7 @@ describe('admin: as a process', { timeout: 90_000 }, () => {
     return { code, stdout, stderr };
   };
 
-  it('--password-stdin sets a password with which the user gets tokens immediately; the command does not print it (§5)', async () => {
+  it('--password-stdin sets a password that is not printed and with which the user gets tokens immediately (§5)', async () => {
     const words = ['create-account', '--name', 'Read', '--manager', 'meg@read.example', '--client', 'read-client'];
     const { code, stdout, stderr } = await runWithInput(`${CHOSEN}\nnot read\n`, ...words, '--password-stdin');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -349,7 +352,7 @@ describe('admin: as a process', { timeout: 90_000 }, () => {
     expect(rows).toEqual([]);
   });
 
-  it('a command prints only its result and exits with 0; an error goes to stderr with exit code 1 (§5)', async () => {
+  it('a successful command prints only its result and exits with 0; a failed command writes only to stderr and exits with 1 (§5)', async () => {
     const { stdout, stderr } = await run('rotate-keys');
     expect(stderr).toBe('');
     expect(stdout).toMatch(/^key [\w-]{43} is published; it starts to sign tokens in 15 minutes\n$/);
@@ -364,7 +367,7 @@ describe('admin: as a process', { timeout: 90_000 }, () => {
 });
 
 describe('admin: feature', () => {
-  it('adds a feature to an account and limits its level; users cannot get a higher level (§4.1, R-C3)', async () => {
+  it('adds a feature with a maximum level to an account, and no user of the account can get a higher level (§4.1, R-C3)', async () => {
     const account = ['--account', String(api.accountId)];
     expect(await admin('feature', ...account)).toContain('1 Structure: Admin');
     const printed = await admin('feature', ...account, '--name', 'Maps', '--level', 'read');

@@ -94,7 +94,7 @@ describe('accounts: accepting an invitation (§3)', () => {
     expect((await createBrowser().open(linkIn(await mailbox.next('once@north.example')))).status).toBe(400);
   });
 
-  it('following the link, as mail scanners do, creates no user; a cross-site POST gets 400; the link stays valid (R-B10)', async () => {
+  it('neither a mail scanner that opens the link nor a cross-site POST, which gets 400, accepts the invitation (R-B10)', async () => {
     await invite('scanned@north.example');
     const link = linkIn(await mailbox.next('scanned@north.example'));
     await createBrowser().open(link);
@@ -125,7 +125,7 @@ describe('accounts: accepting an invitation (§3)', () => {
     expect((await api.manager.get<Body>(`${PATH}/${id}`)).body.state).toBe('Expired');
   });
 
-  it('an unknown token gets 404, and an empty or missing token gets 400; no bearer token is required (§4.2, R-B10)', async () => {
+  it('no bearer token is required: an unknown invitation token gets 404, and an empty or missing one gets 400 (§4.2, R-B10)', async () => {
     expect((await register('x')).status).toBe(404);
     expect((await register('')).status).toBe(400);
     expect((await createTestClient(api.origin).post('/account/user/register', undefined)).status).toBe(400);
@@ -267,7 +267,7 @@ describe('accounts: managing invitations', () => {
     expect((await api.stranger.get(PATH)).body).toEqual([]);
   });
 
-  it('in an invitation, `role` takes precedence over `roles`; without both, the role is USER; a manager cannot invite an ADMIN by `roles` (R-B10, R-C2)', async () => {
+  it('the role of an invitation comes from `role`, else from `roles`, else is USER; a manager may not name ADMIN in `roles` (R-B10, R-C2)', async () => {
     const roleOf = async (more: Body) =>
       (await api.manager.post<Body>(PATH, { email: 'role@north.example', ...more })).body?.role;
     expect(await roleOf({ roles: [{ id: 'MANAGER', name: 'MANAGER' }] })).toBe('MANAGER');
@@ -276,7 +276,7 @@ describe('accounts: managing invitations', () => {
     expect((await api.manager.post(PATH, { email: 'a@north.example', roles: ['ADMIN'] })).status).toBe(403);
   });
 
-  it('only an ADMIN invites an ADMIN (R-B8)', async () => {
+  it('only an ADMIN may invite an ADMIN (R-B8)', async () => {
     expect((await api.manager.post(PATH, { email: 'a@north.example', role: 'ADMIN' })).status).toBe(403);
     await addPerson(api, 'ada', { role: 'ADMIN' });
     const admin = await signInPerson(api, 'ada');

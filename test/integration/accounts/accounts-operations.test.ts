@@ -1,6 +1,6 @@
 /**
- * Tests the required role and scope, the header Api-Version and the validation of the body, for every operation of §4.1,
- * §4.2, §4.3 and §4.6 that requires a token. Other files test the effect of each operation.
+ * Tests the required role and scope, the header Api-Version and the validation of the body, for every operation of
+ * §4.1, §4.2, §4.3 and §4.6 that requires a token. Other files test the effect of each operation.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestClient, type TestClient } from '../../support/clients/test-client.ts';
@@ -156,7 +156,7 @@ describe.each(ALL.filter(({ body }) => body !== undefined))('accounts: the body 
   });
 });
 
-it('accounts: every operation of §4.1, §4.2, §4.3 and §4.6 that requires a token answers 200 to a permitted caller; a body may be application/json-patch+json (§2, §4, R-A6)', async () => {
+it('accounts: every operation of §4.1, §4.2, §4.3 and §4.6 that requires a token answers 200 to a permitted caller, even if the body has the media type application/json-patch+json (§2, §4, R-A6)', async () => {
   for (const operation of ALL) {
     if (operation === LAST) await clients.admin.post('/account/users/account', fill(MEMBERS));
     const client = operation.role === 'ADMIN' ? clients.admin : clients.manager;

@@ -105,7 +105,7 @@ describe('accounts: round trip of a user', () => {
     expect(await api.manager.post(path, shown)).toMatchObject({ status: 200, body: shown });
   });
 
-  it('a site access is returned with the sourceIds that were granted, and POST of the returned user changes nothing (R-C3)', async () => {
+  it('access to a site is returned with the `sourceIds` that were granted, and POST of the returned user changes nothing (R-C3)', async () => {
     const path = `/account/user/${uma}`;
     const sites = [{ siteId: String(siteId), level: 2, sourceIds: [String(sourceId)] }];
     const saved = await api.manager.post<Body>(path, { sites });

@@ -59,7 +59,7 @@ describe('accounts: GET /account', () => {
     expect(body).toMatchObject({ siteCount: 1, sourceCount: 1, variableCount: 1 });
   });
 
-  it('fieldMask selects members by names in any letter case, separated by commas or in several parameters; an unknown name gets 400 (R-C1)', async () => {
+  it('`fieldMask` takes comma-separated names in any letter case and may be repeated; an unknown name gets 400 (R-C1)', async () => {
     const selected = await user.get('/account?fieldMask=NAME,SmsSettings&fieldMask=userCount');
     expect(selected.body).toEqual({ name: 'North', smsSettings: { senderName: null }, userCount: 2 });
     expect(await user.get('/account?fieldMask=name,nope')).toMatchObject({
@@ -101,7 +101,7 @@ describe('accounts: PUT /account', () => {
     expect(await read()).toEqual(body);
   });
 
-  it('an absent member keeps its value, also inside emailSettings; null clears currency, emailSettings and its senderName (R-C1)', async () => {
+  it('an absent member keeps its value, also inside `emailSettings`; null clears `currency`, `emailSettings` and `emailSettings.senderName` (R-C1)', async () => {
     await api.manager.put('/account', { emailSettings: { senderName: null } });
     expect(await read()).toMatchObject({
       name: 'North & Co',
@@ -198,7 +198,7 @@ describe('accounts: the signed-in user', () => {
     expect((await both.get('/account?displayLevel=Light')).body).toMatchObject({ id: api.accountId });
   });
 
-  it('signing out everywhere ends all refresh tokens of the user, and the access tokens that were issued in an earlier second than the sign-out (R-B5)', async () => {
+  it('signing out everywhere revokes all refresh tokens of the user, and all access tokens issued before the second of the sign-out (R-B5)', async () => {
     await addPerson(api, 'leaver');
     const leaver = await signInPerson(api, 'leaver');
     const request = async (form: Readonly<Record<string, string>>) => {

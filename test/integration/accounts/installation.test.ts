@@ -37,7 +37,7 @@ describe('accounts: GET /admin/operate', () => {
     expect(await admin.get('/admin/operate')).toMatchObject({ status: 200 });
   });
 
-  it('counts runs by outcome; lists scripts and accounts, each with the account name, the number of runs and their duration', async () => {
+  it('counts runs by outcome, and lists the slowest scripts and the busiest accounts, each with account name, number of runs and duration', async () => {
     await api.database.query(
       `insert into calculation_run (variable_id, account_id, state, trigger, from_date, to_date, trigger_date, wave, attempt,
          default_version, requested_date, started_date, finished_date)
@@ -61,7 +61,7 @@ describe('accounts: GET /admin/operate', () => {
     expect(busiestAccounts).toMatchObject([{ accountName: 'North', pushes: 1, readings: 1, runs: 8, runSeconds: 16 }]);
   });
 
-  it('lists the metrics of waiting work, the signing keys, the measured storage, and the clients, but no hashes of their secrets', async () => {
+  it('lists the metrics of waiting work, the signing keys, the measured storage, and the clients without the hashes of the client secrets', async () => {
     const { waiting, clients, signingKeys } = await read();
     expect(waiting).toMatchObject({ tidemark_push_waiting_batches: 0, tidemark_calculation_due: 0 });
     expect(clients).toContainEqual(expect.objectContaining({ clientId: 'tidemark-console', isPublic: true }));
@@ -122,7 +122,7 @@ const rotate = async (clientId: string, body: object) =>
 const issues = async (clientId: string, secret?: string) => (await askToken(clientId, secret)).error === undefined;
 
 describe('accounts: OAuth clients', () => {
-  it('creating a client returns its secret, with which the client gets tokens; the list of clients, the stored client and its audit entry do not contain the secret (R-B3, R-B11)', async () => {
+  it('creating a client returns a working secret, which the list of clients, the stored client and the audit entry do not contain (R-B3, R-B11)', async () => {
     const answer = await admin.post<Client>('/admin/clients', { clientId: 'north-import', scopes: ['push-data'] });
     expect(answer.headers.get('cache-control')).toBe('no-store');
     const { secret = '' } = answer.body;
@@ -135,7 +135,7 @@ describe('accounts: OAuth clients', () => {
     expect(JSON.stringify([rows, (await admin.get('/admin/clients')).body])).not.toContain(secret);
   });
 
-  it('a MANAGER may not list, create, change or delete clients, replace secrets, or list or create signing keys (R-B8)', async () => {
+  it('a MANAGER gets 403 for all requests about clients, their secrets, and signing keys (R-B8)', async () => {
     const statuses = await Promise.all([
       api.manager.get('/admin/clients'),
       api.manager.post('/admin/clients', { clientId: 'mine' }),
@@ -148,7 +148,7 @@ describe('accounts: OAuth clients', () => {
     expect(statuses.map(({ status }) => status)).toEqual(Array(7).fill(403));
   });
 
-  it('a replaced secret is valid until its overlap ends; without overlapHours, it is invalid immediately; overlapHours of 169 is refused (R-B3)', async () => {
+  it('a replaced secret stays valid for the given `overlapHours`, at most 168; when none are given, it is invalid immediately (R-B3)', async () => {
     const { secret: first } = await create('rotated');
     const { secret: second, previousSecretUntil } = await rotate('rotated', { overlapHours: 24 });
     expect(Date.parse(previousSecretUntil ?? '')).toBeGreaterThan(Date.now());

@@ -50,7 +50,7 @@ describe('accounts: GET /account/users', () => {
     expect((await user.get<readonly Listed[]>('/user/users')).body).toHaveLength(EVERYBODY.length);
   });
 
-  it('displayLevel Light returns a UserInfoLight, Normal a UserLight; Verbose returns more fields of each user, but to managers only (R-C2)', async () => {
+  it('each user is a UserInfoLight at `displayLevel` Light and a UserLight at Normal; Verbose adds fields for a manager, but not for a USER (R-C2)', async () => {
     const first = async (client: TestClient, level: string) => {
       const path = `/account/users?SearchText=zouzou&DisplayLevel=${level}`;
       return (await client.get<readonly Listed[]>(path)).body[0];
@@ -145,11 +145,11 @@ describe('accounts: GET /account/users', () => {
     ['BusinessKeys.Name=Username&BusinessKeys.Values[0]=foreign', []],
     ['BusinessKeys.Name=1&BusinessKeys.Values[0]=zoe&BusinessKeys.Values[1]=max', ['max', 'zoe']],
     ['Roles[0]=MANAGER&SearchText=sure', ['percent']],
-  ])('the query %s selects matching users only (§4.3)', async (query, found) => {
+  ])('the query %s returns exactly the matching users (§4.3)', async (query, found) => {
     expect(await find(`?${query}`)).toEqual(found);
   });
 
-  it('BusinessKeys filters by Id (§4.3)', async () => {
+  it('the parameter `BusinessKeys` can select users by id, but no user of another account (§4.3)', async () => {
     const ids = [await userIdOf(api, 'zoe'), await userIdOf(api, 'foreign')];
     expect(await find(`?BusinessKeys.Name=Id&${ids.map((id) => `BusinessKeys.Values=${id}`).join('&')}`)).toEqual([
       'zoe',
@@ -189,7 +189,7 @@ describe('accounts: GET /account/users', () => {
     expect(await find('?Paging.PageNumber=9&Paging.ItemsPerPage=2')).toEqual([]);
   });
 
-  it('displayLevel may be a name or its number, 0 to 2 (R-A3, R-C2)', async () => {
+  it('`displayLevel` accepts a level by name or by number, 0 to 2 (R-A3, R-C2)', async () => {
     for (const [number, level] of ['Light', 'Normal', 'Verbose'].entries()) {
       const byName = (await api.manager.get(`/account/users?DisplayLevel=${level}`)).body;
       expect((await api.manager.get(`/account/users?DisplayLevel=${number}`)).body).toEqual(byName);
@@ -198,7 +198,7 @@ describe('accounts: GET /account/users', () => {
     }
   });
 
-  it('AccountId requires the role ADMIN (§4.3, §5)', async () => {
+  it('the parameter `AccountId` requires the role ADMIN (§4.3, §5)', async () => {
     expect(await find(`?AccountId=${api.otherAccountId}`, admin)).toEqual(['both', 'foreign', 'sam']);
     expect((await admin.get('/account/users?AccountId=999999')).status).toBe(404);
     for (const id of [api.accountId, api.otherAccountId]) {
@@ -255,7 +255,7 @@ describe('accounts: saved views', () => {
 });
 
 describe('accounts: POST /account/users', () => {
-  it('answers like GET, with the total (§4.3, R-C3)', async () => {
+  it('returns the same users as GET, and in addition their total count (§4.3, R-C3)', async () => {
     const { status, body, headers } = await user.post('/account/users', {
       DisplayLevel: 'light',
       searchText: 'NORTH',
@@ -291,7 +291,7 @@ describe('accounts: POST /account/users', () => {
 
 describe('accounts: GET /account/usermapping', () => {
   it.each(['/account/usermapping', '/account/usermapping/users'])(
-    '%s returns a UserInfoLight of each user, has pages, and ignores the parameters displayLevel and name (§4.3, R-A3)',
+    '%s returns a UserInfoLight of each user, in pages, and ignores the parameters `displayLevel` and `name` (§4.3, R-A3)',
     async (path) => {
       const { body } = await user.get<readonly Listed[]>(path);
       expect(body.map(({ userName }) => userName)).toEqual(EVERYBODY);
@@ -409,7 +409,7 @@ describe('accounts: /account/users/account', () => {
     expect(await find('', api.stranger)).toContain('shared');
   });
 
-  it('a manager cannot remove an ADMIN; the error names the user (R-B8, R-A5)', async () => {
+  it('a manager cannot remove an ADMIN; the error contains the id of the ADMIN (R-B8, R-A5)', async () => {
     const root = await addPerson(api, 'root', { role: 'ADMIN' });
     const moe = await addPerson(api, 'moe');
     const body = { accountId: api.accountId, userIds: [moe, root] };

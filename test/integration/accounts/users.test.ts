@@ -120,7 +120,7 @@ it('accounts: only an ADMIN may change an ADMIN (R-B8)', async () => {
 });
 
 describe('accounts: POST /account/user/{userId}', () => {
-  it('accepts what GET returns and changes nothing (R-C2)', async () => {
+  it('accepts the body that GET returned, and leaves the user unchanged (R-C2)', async () => {
     const site = await createSite(api.manager);
     await api.manager.post(`/account/user/${uma}`, {
       pseudo: 'umi',
@@ -143,13 +143,13 @@ describe('accounts: POST /account/user/{userId}', () => {
     expect(await read(uma)).toEqual(whole);
   });
 
-  it('an absent member keeps its value, null clears pseudo, and read-only members are ignored (R-C2)', async () => {
+  it('an absent member keeps its value, null clears `pseudo`, and read-only members are ignored (R-C2)', async () => {
     const saved = await api.manager.post<Body>(`/account/user/${uma}`, { PSEUDO: null, isLocked: true, id: 'x' });
     expect(saved.body).toMatchObject({ id: uma, pseudo: null, isLocked: false, phoneNumber: '+32 2' });
     expect(saved.body.claims).toHaveLength(1);
   });
 
-  it('a manager may grant the role MANAGER, not ADMIN (R-B8, §5)', async () => {
+  it('a manager may grant the role MANAGER but not the role ADMIN (R-B8, §5)', async () => {
     const roleOf = async (roles: unknown) =>
       (await api.manager.post<Body>(`/account/user/${uma}`, { roles })).body.roles;
     expect(await roleOf(['manager'])).toEqual([{ id: 'MANAGER', name: 'MANAGER' }]);
@@ -202,15 +202,18 @@ describe('accounts: features, secondary accesses and sites', () => {
   it.each([
     ['features', 'Structure'],
     ['secondaryAccesses', 'Api'],
-  ])('%s: entries absent from the body keep their level; None withdraws a level (§4.2, R-C3)', async (part, name) => {
-    const path = `/account/user/${uma}/${part}`;
-    const levelsOf = async () => (await api.manager.get<readonly Body[]>(path)).body.map(({ level }) => level);
-    expect(await api.manager.post(path, [{ id: 2, level: 'Admin' }])).toMatchObject({ status: 200, body: undefined });
-    await api.manager.post(path, [{ name, level: 'Write' }]);
-    expect((await levelsOf()).slice(0, 2)).toEqual(['Write', 'Admin']);
-    await api.manager.post(path, [{ id: 2, level: 'None' }]);
-    expect((await levelsOf()).slice(0, 2)).toEqual(['Write', 'None']);
-  });
+  ])(
+    '%s: entries absent from the body keep their level, and an entry sent with level `None` loses its level (§4.2, R-C3)',
+    async (part, name) => {
+      const path = `/account/user/${uma}/${part}`;
+      const levelsOf = async () => (await api.manager.get<readonly Body[]>(path)).body.map(({ level }) => level);
+      expect(await api.manager.post(path, [{ id: 2, level: 'Admin' }])).toMatchObject({ status: 200, body: undefined });
+      await api.manager.post(path, [{ name, level: 'Write' }]);
+      expect((await levelsOf()).slice(0, 2)).toEqual(['Write', 'Admin']);
+      await api.manager.post(path, [{ id: 2, level: 'None' }]);
+      expect((await levelsOf()).slice(0, 2)).toEqual(['Write', 'None']);
+    },
+  );
 
   it('a user’s level for a feature is at most the account’s level (§4.1)', async () => {
     await api.database.query(`insert into account_feature values ($1, 'Feature', 5, 'Read')`, [api.accountId]);
@@ -219,7 +222,7 @@ describe('accounts: features, secondary accesses and sites', () => {
     expect((await api.manager.post(path, [{ id: 5, level: 'Read' }])).status).toBe(200);
   });
 
-  it('the error about an unknown or missing feature lists the existing features and ends with the requested feature (R-A5)', async () => {
+  it('when an entry names an unknown feature or no feature, the error lists the existing features and states what was received (R-A5)', async () => {
     const path = `/account/user/${uma}/features`;
     for (const [feature, got] of [
       [{ id: 99 }, '99'],
@@ -231,7 +234,7 @@ describe('accounts: features, secondary accesses and sites', () => {
     }
   });
 
-  it('a USER sees a site only after access to the site is granted, and until this grant is revoked (§4.2, R-B9)', async () => {
+  it('a USER sees a site only while access to it is granted (§4.2, R-B9)', async () => {
     const siteId = await createSite(api.manager);
     const una = await userIdOf(api, 'una');
     const statusOf = async () => (await user.get(`/sites/${siteId}`)).status;
@@ -247,7 +250,7 @@ describe('accounts: claims', () => {
   const claim = { id: 0, claimType: 'datapusher.standard', claimValue: 'true' };
   const listed = async (id: string) => (await api.manager.get(`/account/user/claim/${id}`)).body;
 
-  it('POST /account/user/{userId}/claims/add or /remove returns the data pusher claim that it adds or removes; a claim of another type gets 400 (§4.2, R-C3)', async () => {
+  it('POST /account/user/{userId}/claims/add and /remove return the added or removed data pusher claims, and answer 400 for claims of other types (§4.2, R-C3)', async () => {
     const path = `/account/user/${uma}/claims`;
     const added = await api.manager.post(`${path}/add`, { claimType: 'datapusher.standard' });
     expect(added).toMatchObject({ status: 200, body: { ...claim, userId: uma } });
@@ -257,7 +260,7 @@ describe('accounts: claims', () => {
     expect((await api.manager.post(`${path}/remove`, [{ claimType: 'team' }])).status).toBe(400);
   });
 
-  it('a claim such as team can be added, edited and removed by its type (§4.2, §5)', async () => {
+  it('a claim of a type such as `team` can be added, and edited or removed by naming its type (§4.2, §5)', async () => {
     const body = { userId: uma, claimType: 'team', claimValue: 'red' };
     expect(await api.manager.post('/account/user/claims/add', body)).toMatchObject({ status: 200, body: undefined });
     expect(await listed(uma)).toEqual([{ id: 0, ...body }]);
@@ -268,7 +271,7 @@ describe('accounts: claims', () => {
     expect((await api.manager.put('/account/user/claims/edit', body)).status).toBe(404);
   });
 
-  it('a USER may change no claims; a MANAGER may change the claims of a user only if the MANAGER is a member of every account of this user; a user has claims only in accounts of which the user is a member (§4.2, R-B8)', async () => {
+  it('changing a user’s claims is refused when the caller is a USER, is a MANAGER who does not belong to every account of the user, or acts in an account to which the user does not belong (§4.2, R-B8)', async () => {
     for (const [client, userId, status] of [
       [user, uma, 403],
       [api.manager, foreign, 404],
@@ -350,7 +353,7 @@ describe('accounts: the lock', () => {
     await api.manager.post(`/account/user/${uma}/lock`, { isLocked: false });
   });
 
-  it('GET shows the block after wrong passwords as a lock, and unlocking ends the block (R-B11)', async () => {
+  it('GET shows a user who is blocked after wrong passwords as locked, and unlocking the user ends the block (R-B11)', async () => {
     await addPerson(api, 'typo');
     const id = await userIdOf(api, 'typo');
     await api.database.query(`update app_user set sign_in_locked_until = now() + interval '1 h' where id = $1`, [id]);
@@ -360,7 +363,7 @@ describe('accounts: the lock', () => {
     await expect(signInPerson(api, 'typo')).resolves.toBeDefined();
   });
 
-  it('a lock without isLocked, or with an end that is invalid or in the past, gets 400; callers who lock themselves get 409; an end without a zone is UTC (R-B11, R-A11)', async () => {
+  it('a lock gets 400 when `isLocked` is missing or `until` is invalid or past, and 409 when the user to lock is the caller; an `until` without a zone is in UTC (R-B11, R-A11)', async () => {
     const lock = (id: string, body: unknown) => api.manager.post(`/account/user/${id}/lock`, body);
     expect((await lock(uma, {})).status).toBe(400);
     expect(await lock(uma, { isLocked: true, until: '2020-01-01T00:00:00Z' })).toMatchObject({

@@ -246,20 +246,20 @@ describe('backup', () => {
     expect(readdirSync(clusters.directory)).not.toContain('none');
   });
 
-  it('SIGTERM ends the archive command with exit code 0; then the backups command fails, because no process archives WAL', async () => {
+  it('SIGTERM ends the command `archive` with exit code 0; the command `backups` then fails, because no process archives WAL', async () => {
     archive.kill('SIGTERM');
     expect(await once(archive, 'exit')).toEqual([0, null]);
     await expect(admin('backups', backups())).rejects.toThrow('nothing archives WAL at the moment');
   });
 
-  it('the backups command fails without the replication slot of the archive; with a new slot, it fails because no process archives WAL', async () => {
+  it('the command `backups` fails when the replication slot of the archive is missing, and when the slot is new and no process archives WAL', async () => {
     await world.database.query(`select pg_drop_replication_slot('tidemark_backup')`);
     await expect(admin('backups', backups())).rejects.toThrow('the database has no replication slot tidemark_backup');
     await world.database.query(`select pg_create_physical_replication_slot('tidemark_backup')`);
     await expect(admin('backups', backups())).rejects.toThrow('nothing archives WAL at the moment');
   });
 
-  it('with synchronous_standby_names, the service answers a push only when the archive has the push (R-D1)', async () => {
+  it('when `synchronous_standby_names` names the archive, the service answers a push only after the archive has received it (R-D1)', async () => {
     const query = async (text: string) => (await world.database.query(text)).rowCount === 1;
     const set = async (assignment: string) => {
       await query(`alter system ${assignment}`);

@@ -1,4 +1,6 @@
-/** Daily sums over windows that begin or end within a day: with `alignTo`, only sums of whole days are stored (R-H6). */
+/**
+ * Daily sums over windows that begin or end within a day: with `alignTo`, only sums of whole days are stored (R-H6).
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { SandboxJob, SandboxOutcome } from '../../../src/calculation/sandbox/sandbox-types.ts';
 import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';
@@ -55,7 +57,7 @@ async function runDays(variableId: number, hour: number): Promise<readonly Sandb
 const storedDays = async (variableId: number) =>
   (await store.read(variableId)).map(({ date, value }) => [(date - START) / (24 * HOUR), value]);
 
-test('calculation: without alignTo, a change of the input stores partial sums for the days at the ends of the window (R-H6)', async () => {
+test('calculation: without `alignTo`, a change to the input stores partial sums for the days at the ends of the window (R-H6)', async () => {
   const variableId = await calculations.addCalculated(byDay({}));
   await runDays(variableId, 36);
   expect(await storedDays(variableId)).toEqual([
@@ -65,7 +67,7 @@ test('calculation: without alignTo, a change of the input stores partial sums fo
   ]);
 });
 
-test('calculation: with alignTo Day, a change of the input stores sums of whole days only, and the same change again alters nothing (R-H6)', async () => {
+test('calculation: with `alignTo` = Day, a change to the input stores only the sums of whole days, and repeating the change alters nothing (R-H6)', async () => {
   const variableId = await calculations.addCalculated(byDay({ alignTo: 'Day' }));
   const days = [0, 1, 2].map((day) => [day, 24]);
   for (const hour of [36, 36]) {

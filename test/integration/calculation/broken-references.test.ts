@@ -82,7 +82,7 @@ describe('declaration: an input was deleted after the declaration was saved (R-H
     expect(history.body).toHaveLength(1);
   });
 
-  test('other parts of the declaration can be changed; adding an input that does not exist is refused; once the deleted input is removed from the declaration, it cannot be added again', async () => {
+  test('the declaration can keep or drop the deleted input, but no missing input can be added to it, not even the dropped one', async () => {
     const { id, gone, kept, declaration } = await withDeletedInput();
     const change = (formula: string, ...ids: readonly number[]) => {
       const variables = ids.map((variableId, index) => ({ alias: `i${index}`, variableId }));
@@ -116,7 +116,7 @@ describe('declaration: an input was deleted after the declaration was saved (R-H
     ['without a note', {}],
     ['with a note', { note: 'why' }],
   ])(
-    'a declaration saved %s that a newer rule forbids is accepted when it is sent unchanged, and refused when it is edited',
+    'when a newer rule forbids a declaration that was saved %s, the unchanged declaration is accepted and an edited one is refused',
     async (_, members) => {
       const { id } = await withDeletedInput(members);
       for (const table of ['variable', 'declaration_save']) {

@@ -186,7 +186,7 @@ describe('calculation: unit of an input (R-C8)', () => {
     ]);
   });
 
-  test('a unit outside the unit family of the variable is refused with the path of unitId (R-C8)', async () => {
+  test('a unit outside the unit family of the variable is refused with the path of the member `unitId` (R-C8)', async () => {
     const variableId = await addHourly(1, { unit_id: KWH });
     const refused = calculations.addCalculated(formula(input(variableId, { unitId: CELSIUS })));
     await expect(refused).rejects.toMatchObject({
@@ -197,7 +197,7 @@ describe('calculation: unit of an input (R-C8)', () => {
 });
 
 describe('calculation: form values (R-H1, R-H2)', () => {
-  test('a path reads a value in the forms of the site or of the source; an unset value is null (R-H2)', async () => {
+  test('`path` selects a value from the forms of the site or of the source, and gives null when the value is not set (R-H2)', async () => {
     const area = { Form: { Building: { 'Floor area': 120.5, heated: true, tags: ['a'] } } };
     await store.database.query('update site set client_data = $1', [area]);
     await store.database.query(`update source set client_data = '{"Meter":{"factor":2}}'`);
@@ -219,7 +219,7 @@ describe('calculation: form values (R-H1, R-H2)', () => {
     ]);
   });
 
-  test('an unknown site is refused with the path of siteId (R-H1)', async () => {
+  test('an unknown site is refused with the path of the member `siteId` (R-H1)', async () => {
     const entities = [{ alias: 'x', entityType: 'Site', siteId: 999_999, path: 'a' }];
     await expect(calculations.addCalculated(formula({ entities }))).rejects.toMatchObject({
       details: [{ path: '$.calculated.calculatedVariableFormulas[0].entities[0].siteId' }],
@@ -241,7 +241,7 @@ describe('calculation: several formulas (R-H1)', () => {
     };
   };
 
-  test('each formula runs for the changed dates in its validity period; its window reads beyond the period (R-H1)', async () => {
+  test('each formula runs for the changed dates in its validity period, and reads the points of its window even outside this period (R-H1)', async () => {
     const source = await addHourly(24);
     const variableId = await calculations.addCalculated(twoFormulas(source));
     const jobs = await calculations.jobsFor(variableId, [NOON - 3 * HOUR, NOON + 3 * HOUR]);
@@ -277,7 +277,7 @@ describe('calculation: several formulas (R-H1)', () => {
     expect((await store.read(variableId)).map(({ date }) => date)).toEqual(seconds.map((second) => second * 1e6));
   });
 
-  test('the error about an input names the formula (R-H1)', async () => {
+  test('when an input brings a run above the maximum of input points, the error names the input and its formula (R-H1)', async () => {
     const source = await addHourly(24);
     const variableId = await calculations.addCalculated(twoFormulas(source));
     await calculations.change(source, [NOON]);
@@ -323,7 +323,7 @@ describe('calculation: schedules (R-H5)', () => {
     return variableId;
   };
 
-  test('a schedule fires by the local time of the source; when the clock change skips its local time, it fires once, at the change (R-H5)', async () => {
+  test('a schedule fires at the local time of the source, or once at the clock change when the change skips this local time (R-H5)', async () => {
     await setZone('Europe/Brussels');
     const variableId = await addScheduled(scheduled('30 2 * * *'), '2026-03-28T12:00:00Z');
     await fireAt('2026-03-29T00:59:59Z');
@@ -350,7 +350,7 @@ describe('calculation: schedules (R-H5)', () => {
     expect(await due(variableId)).toMatchObject([{ from: '2026-05-01T06:00:00Z' }]);
   });
 
-  test('two calculators that fire schedules at the same time request one run (R-H5)', async () => {
+  test('when two calculators fire the same schedule at the same time, only one of them requests a run (R-H5)', async () => {
     const variableId = await addScheduled(scheduled('0 0 * * *'), '2026-06-01T12:00:00Z');
     const firing = await withTransaction(
       store.database,

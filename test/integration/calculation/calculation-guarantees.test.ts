@@ -78,7 +78,7 @@ describe('calculation: merging of triggers', () => {
     );
   });
 
-  test('triggers during a run request one more run, which reads the points written during the first run (R-H5)', async () => {
+  test('triggers that arrive while a run is in progress cause one more run, which reads the points written during the first run (R-H5)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
     await calculations.change(source);
@@ -96,7 +96,7 @@ describe('calculation: merging of triggers', () => {
 });
 
 describe('calculation: a chain of five variables', () => {
-  test('runs each variable once after one forced update of all five, although workers claim the last variable first (R-H5)', async () => {
+  test('one forced update of all five runs each variable once, in the order of the chain, although workers try to claim the last variable first (R-H5)', async () => {
     const dates = Array.from({ length: QUARTERS }, (_, quarter) => START + quarter * (HOUR / 4));
     const source = await addInput(dates.map((date, quarter) => [date, quarter]));
     const chain: number[] = [];
@@ -163,7 +163,7 @@ describe('calculation: repeated runs', () => {
     ['its account gives back a slot borrowed from another account', false],
     ['the calculator stops', true],
   ])(
-    'a run that loses its database session just before %s is repeated, and the lost attempt does not count (R-A15)',
+    'a run is repeated when it loses its database session just before %s; the lost attempt does not count (R-A15)',
     async (why, isStopping) => {
       const source = await addInput();
       const variableId = await calculations.addCalculated(reader(source));
@@ -223,7 +223,7 @@ describe('calculation: faults of a sandbox', () => {
     return calculations.runsOf(variableId);
   };
 
-  test('a run fails with outcome breaks_sandbox at the third sandbox fault that its script causes; the next run fails at its first such fault; an edited script starts with no faults (R-H7, R-H8)', async () => {
+  test('a run fails with the outcome `breaks_sandbox` at the third and every later sandbox fault that its script causes; editing the script resets the count (R-H7, R-H8)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
     const faults = [
@@ -318,7 +318,7 @@ describe('calculation: the end of a run', () => {
     expect((await eventsOf(variableId)).at(-1)).toMatchObject({ type: 'CalculationFailed', payload });
   });
 
-  test('the message of a failed script names its formula when the run has several formulas (R-H8)', async () => {
+  test('the error message of a run with several formulas names the formula that failed (R-H8)', async () => {
     const source = await addInput();
     const variables = [{ alias: 'a', variableId: source, periodType: 'AbsoluteDate', canBeUsedAsATrigger: true }];
     const border = '2026-01-01T01:00:00Z';

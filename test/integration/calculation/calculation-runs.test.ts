@@ -49,7 +49,7 @@ const addCalculated = (inputs: readonly Input[]): Promise<number> =>
   );
 
 describe('calculation: a variable that a change reaches by two paths', () => {
-  test('the variable waits for the current run of the other variable on the longer path, but not for the next run of that variable (R-H5)', async () => {
+  test('the variable waits for the run that this change triggered on the longer path, but not for a run that a later change triggered there (R-H5)', async () => {
     const input = await store.addVariable({ isVersioned: false });
     const between = await addCalculated([{ variableId: input }]);
     const both = await addCalculated([{ variableId: input }, { variableId: between }]);
@@ -74,13 +74,13 @@ describe('calculation: a variable that a change reaches by two paths', () => {
   });
 });
 
-describe('calculation: a run that may read 100 points', () => {
+describe('calculation: a run that may read at most 100 points', () => {
   test.each([
     [MAX_INPUT_POINTS, 'ok', null],
     [MAX_INPUT_POINTS + 1, 'invalid_input', TOO_MANY_POINTS],
     // With so many points, the run must stop reading before the last point.
     [100_000, 'invalid_input', TOO_MANY_POINTS],
-  ])('a run with an input of %i points ends with the outcome %s (R-H7)', async (count, outcome, message) => {
+  ])('with an input of %i points, the outcome of the run is %s (R-H7)', async (count, outcome, message) => {
     const input = await store.addVariable({ isVersioned: false });
     await store.database.query(
       `insert into point select timestamptz '2026-01-01' + n * interval '1 minute', n, now(), $1, 0, 0
@@ -125,7 +125,7 @@ describe('calculation: the versions of a run', () => {
 });
 
 describe('calculation: a forced update without dates', () => {
-  test('the update waits while `point_gate` is locked, as during the compression of a chunk; then it requests dates from the first date of the input (R-H5)', async () => {
+  test('while `point_gate` is locked (as it is while a chunk is compressed), the update waits, and then requests dates from the first date of the input (R-H5)', async () => {
     const input = await store.addVariable({ isVersioned: false });
     await store.write(input, [[START, 1]]);
     const variableId = await addCalculated([{ variableId: input }]);
@@ -174,7 +174,7 @@ describe('calculation: a run that was abandoned', () => {
   });
 
   test.each(['before', 'after'] as const)(
-    'a new request for other dates, made %s a worker tries to repeat the run, is delayed until the repetition is due; the new request keeps attempt number 0 (R-H5)',
+    'when other dates are requested %s a worker tries to repeat the run, the new request waits until the repetition is due and has attempt number 0 (R-H5)',
     async (order) => {
       const variableId = await addCalculated([]);
       await force(variableId, OLD);
@@ -193,7 +193,7 @@ describe('calculation: a run that was abandoned', () => {
     },
   );
 
-  test('the run fails after its last attempt; a request for dates outside the run does not fail, and gets its own run after a pause (R-H5, R-H8)', async () => {
+  test('when the last attempt crashes, the run becomes Failed, but a request for other dates gets its own run after a pause (R-H5, R-H8)', async () => {
     const variableId = await addCalculated([]);
     await force(variableId, OLD);
     const isDead = () => calculations.runWith(variableId, crash).then(...([() => false, () => true] as const));
@@ -262,7 +262,7 @@ describe('calculation: an update that a user stops', () => {
     withTransaction(store.database, (transaction) => stopUpdates(transaction, calculations.caller, variableIds));
   const message = 'stopped by u; force an update of these dates to calculate them';
 
-  test('a running script is aborted, stores nothing and is not repeated; a waiting request leaves a record of its dates (R-H5, R-H8)', async () => {
+  test('the running script is aborted and stores nothing, and a waiting request becomes a Failed run for the requested dates; neither runs again (R-H5, R-H8)', async () => {
     const variableId = await addCalculated([]);
     const [OLD, NEW] = ['2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z'];
     await forceRuns(store.database, [variableId], { from: OLD, to: OLD });
@@ -326,8 +326,8 @@ describe('calculation: an update that a user stops', () => {
   });
 });
 
-describe('calculation: the wave, which is all runs that one change triggers', () => {
-  test('a run names the inputs whose change triggered it; its wave shows which variables triggered which (R-H8)', async () => {
+describe('calculation: a wave (all runs that one change triggers)', () => {
+  test('shows which variables triggered which, and each run names the inputs whose change triggered the run (R-H8)', async () => {
     const [first, second] = [
       await store.addVariable({ isVersioned: false }),
       await store.addVariable({ isVersioned: false }),
@@ -375,14 +375,14 @@ describe('calculation: unusual output of a script', () => {
     ]);
   });
 
-  test('Errors that a script returns with a series become warnings of the run; the series is stored (R-H3)', async () => {
+  test('`Errors` that a script returns with a series become warnings of the run, and the series is stored (R-H3)', async () => {
     const variableId = await addCalculated([]);
     await forceRuns(store.database, [variableId], {});
     const result = await calculations.runWith(variableId, () => ({ ...ok([1]), errors: ['minor'] }) as SandboxOutcome);
     expect(result).toMatchObject({ report: { outcome: 'ok', counts: { stored: 1 }, notes: { warnings: ['minor'] } } });
   });
 
-  test('a run fails when its script returns a Version that cannot be stored (§7)', async () => {
+  test('a run fails when its script returns a `Version` that cannot be stored (§7)', async () => {
     const variableId = await addCalculated([]);
     await store.database.query('update variable set is_versioned = true where id = $1', [variableId]);
     await forceRuns(store.database, [variableId], {});
@@ -391,14 +391,14 @@ describe('calculation: unusual output of a script', () => {
   });
 });
 
-describe('calculation: an input', () => {
+describe('calculation: the inputs of a run', () => {
   test.each([
     ['Year', 1_000_000],
     ['Month', 1_000_000],
     ['Week', 1_000_000],
     ['Day', 1_000_000],
   ])(
-    'an input may have a window that extends beyond the storable dates: periodTimeBase %s, period %i (R-H6)',
+    'a run succeeds when the window of an input extends beyond the storable dates: `periodTimeBase` %s, `period` %i (R-H6)',
     async (periodTimeBase, period) => {
       const input = await store.addVariable({ isVersioned: false });
       await store.write(input, [[START, 1]]);
@@ -409,7 +409,7 @@ describe('calculation: an input', () => {
     },
   );
 
-  test('an input is read with an asOf that is exact to the microsecond (R-F5, R-H6)', async () => {
+  test('an input with an `asOf` is read as of that instant, exact to the microsecond (R-F5, R-H6)', async () => {
     const input = await store.addVariable({ isVersioned: true });
     const { versionTimestamp } = await store.write(input, [[START, 1]]);
     const isoOf = (micros: number) =>
@@ -427,7 +427,7 @@ describe('calculation: an input', () => {
   });
 });
 
-test('calculation: a run may store a point dated 2050, beyond 2038 (R-H2)', async () => {
+test('calculation: a run can store a point dated 2050, after the 32-bit limit in 2038 (R-H2)', async () => {
   const variableId = await addCalculated([]);
   await forceRuns(store.database, [variableId], { from: '2050-01-01T00:00:00Z', to: '2050-01-02T00:00:00Z' });
   await calculations.runWith(variableId, () => ok([Date.UTC(2050, 0, 1) / 1000]));

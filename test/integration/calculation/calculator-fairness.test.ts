@@ -138,7 +138,7 @@ describe('calculator: accounts', () => {
     await Promise.all(previews);
   });
 
-  test('a run that is stopped because another account needs its slot is recorded and repeated, and does not count as an attempt (R-K2, R-A14)', async () => {
+  test('a run that is stopped to return a borrowed slot to another account is recorded and repeated, and does not count as an attempt (R-K2, R-A14)', async () => {
     start();
     let isPatient = false;
     const script: Script = (signal) => (isPatient ? Promise.resolve(ok([1])) : sleep(signal));
@@ -186,7 +186,7 @@ describe('calculator: accounts', () => {
     await eventually('all', async () => order.length === 31);
   });
 
-  test('a variable whose calculation is requested again during each of its runs does not keep another variable from being calculated (R-H5)', async () => {
+  test('when the calculation of one variable is requested again during each of its runs, another variable is still calculated (R-H5)', async () => {
     start({ concurrency: 1 });
     const variable = await addVariable(store.accountId);
     const busy: number = await addVariable(store.accountId, async () => {
@@ -208,7 +208,7 @@ describe('calculator: previews', () => {
       signal,
     );
 
-  test('a preview is refused within 20 s when no calculator is running, but not while a calculator runs the script of the preview (R-H9, R-A5)', async () => {
+  test('when no calculator is running, a preview is refused within 20 s; a preview whose script is running in a calculator is not refused (R-H9, R-A5)', async () => {
     // The first preview takes the only slot of the calculator. So the calculator cannot answer the second preview, even
     // if a sweep of the calculator finds the second preview.
     start({ concurrency: 1 });
@@ -236,7 +236,7 @@ describe('calculator: previews', () => {
     await lonely.close();
   });
 
-  test('when R returns no sample data, as it does above the size limit, the error names that limit; when no formula is valid for the requested dates, the error names these dates (R-H9)', async () => {
+  test('the error for sample data names the size limit when R returns no data, and the requested dates when no formula is valid for them (R-H9)', async () => {
     start();
     const { signal } = new AbortController();
     const variableId = await addVariable(store.accountId);

@@ -88,7 +88,7 @@ describe('declaration history: saves', () => {
 });
 
 describe('declaration history: reading', () => {
-  test('returns pages of 100 by default, of 1,000 at most; x-total-count counts every save (R-A7, R-H12)', async () => {
+  test('a page has 100 entries by default and at most 1,000; `x-total-count` is the number of all saves (R-A7, R-H12)', async () => {
     const id = await addVariable();
     await api.database.query(
       `insert into declaration_save (account_id, variable_id, note, calculated)
@@ -136,7 +136,7 @@ describe('declaration history: reading', () => {
 });
 
 describe('declaration history: restoring', () => {
-  test('an old declaration that is saved again becomes the newest entry with its old hash; the next run records this hash (R-H12)', async () => {
+  test('when an old declaration is saved again, the new entry and the next run have the hash of the old entry (R-H12)', async () => {
     const id = await addVariable({ calculated: script('a') });
     await save(id, { calculated: script('a / 0') });
     const [, old] = await historyOf(id);

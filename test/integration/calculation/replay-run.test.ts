@@ -87,7 +87,7 @@ test('runs: a run records the hash of its declaration; equal declarations have e
   expect(await rerun(10)).toBe(run?.declaration_hash);
 });
 
-test('replay: later changes of the declaration, a form value and the input do not change the replay of a run (R-H8, R-H12)', async () => {
+test('replay: a run is reproduced even when the declaration, a form value and the input have changed since the run (R-H8, R-H12)', async () => {
   const { source, target, runId } = await runOnce(true);
   await store.write(source, [[START, 7, 'V2']]);
   await setFactor(3);
@@ -107,7 +107,7 @@ test('replay: names the points whose stored value differs from the replayed valu
   expect(answer.differences).toEqual([{ date: '2026-01-01T00:00:00Z', replayed: 20, stored: 21 }]);
 });
 
-test('replay: compares an output of 500,000 rows, blocks the event loop for less than 250 ms, and names 100 differences (R-H8)', async () => {
+test('replay: comparing an output of 500,000 rows blocks the event loop for less than 250 ms at a time, and only the first 100 differences are named (R-H8)', async () => {
   const { target, runId } = await runOnce(true);
   const rows = 500_000;
   const last = START + (rows - 1) * 1e6;
@@ -124,7 +124,7 @@ test('replay: compares an output of 500,000 rows, blocks the event loop for less
   expect(maxTurnMs).toBeLessThan(250);
 });
 
-test('replay: a run is not reproduced after a value of an input without versions is overwritten; a warning names the input (R-H8)', async () => {
+test('replay: when a value of an unversioned input was overwritten after a run, the replay does not reproduce the run, and a warning names the input (R-H8)', async () => {
   const { source, runId } = await runOnce(false);
   expect(await replay(runId)).toMatchObject({ isReproduced: true });
   await store.write(source, [[START, 5]]);
@@ -144,7 +144,7 @@ test('replay: a run that ended before its script started cannot be replayed, bec
   expect(await replay(Number(run?.id))).toMatchObject({ error: expect.stringContaining('no declaration to replay') });
 });
 
-test('runs: when the asOf of an input needs removed versions, the run records `historyFrom`, the first instant with a complete state; when the asOf is later, the run records no `historyFrom` (R-F9, R-H8)', async () => {
+test('runs: when versions were removed, a run records `historyFrom`, the first instant with a complete state, for an input whose `asOf` is before this instant, but not for one whose `asOf` is after it (R-F9, R-H8)', async () => {
   await setFactor(2);
   const variableId = await store.addVariable({ isVersioned: true, versionLimit: 1 });
   for (const value of [1, 2]) await store.write(variableId, [[START, value]]);

@@ -158,7 +158,7 @@ describe('files: a file whose processing is interrupted or runs twice', () => {
     await expectOnce(fileId);
   });
 
-  it('resumes after its process is killed (R-E5, R-K3)', async () => {
+  it('resumes after the ingesting process is killed (R-E5, R-K3)', async () => {
     const fileId = await stack.upload('killed.csv', csv);
     const program = fileURLToPath(new URL('./files-process.ts', import.meta.url));
     const child = fork(program, [String(stack.api.accountId)], {
@@ -182,7 +182,7 @@ describe('files: a file whose processing is interrupted or runs twice', () => {
     await expectOnce(fileId);
   });
 
-  it('fails after ten failures without progress; a full disk, kills and a stop do not count (R-A15)', async () => {
+  it('is Failed after ten failed attempts without progress, not counting attempts that a full disk, a kill or a stop ended (R-A15)', async () => {
     const fileId = await stack.upload('d.csv', csv);
     await stack.api.database.query('update stored_file set attempts = 8 where id = $1', [fileId]);
     const failing = (error: Error) => ({
@@ -269,7 +269,7 @@ it('files: the files of an account are processed in the order in which their upl
   expect(rows).toEqual([{ value: 1 }, { value: 2 }, { value: 3 }]);
 });
 
-it('files: if pushes to variables of a file are waiting when its processing begins, its rows are written only after all these pushes (R-D6)', async () => {
+it('files: the rows of a file are written only after every push to the same variables that was waiting when the processing of the file began (R-D6)', async () => {
   const { database, accountId } = stack.api;
   const addBatch = (variables: string) =>
     database.query(`insert into push_batch (account_id, rows, variables) values ($1, '', $2)`, [accountId, variables]);

@@ -7,7 +7,7 @@ import { type RequestIdEnv, requestId } from '../../../src/platform/http/request
 import { createLog } from '../../../src/platform/log.ts';
 import { startTestApi } from '../../support/services/start-api.ts';
 
-test('files: an uploaded file is stored although the message that wakes the file ingester is lost, and the log names the file', async () => {
+test('files: when the message that wakes the file ingester is lost, the uploaded file is still stored and the log names the file', async () => {
   const api = await startTestApi();
   try {
     const lines: unknown[] = [];

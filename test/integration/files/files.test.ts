@@ -170,13 +170,16 @@ describe('files: an attachment whose name suggests a data file', () => {
     ['a.csv.gz', 'Content-Encoding: gzip'],
     ['a.tsv', 'ends in .csv'],
     ['a.parquet', 'as a .csv or .xlsx file'],
-  ])('%s is stored, and the answer and the status say how to upload it as data (R-E1)', async (filename, advice) => {
-    const answer = await stack.post(`/storage?filename=${filename}`, 'x', { 'content-type': 'application/gzip' });
-    expect(answer.headers.get('File-Kind')).toBe('Attachment');
-    expect(answer.headers.get('File-Advice')).toContain(advice);
-    const status = await stack.status((await answer.json()) as string);
-    expect(status).toMatchObject({ state: 'Stored', advice: answer.headers.get('File-Advice') });
-  });
+  ])(
+    '%s is stored, and the answer to the upload and the status of the file say how to upload it as data (R-E1)',
+    async (filename, advice) => {
+      const answer = await stack.post(`/storage?filename=${filename}`, 'x', { 'content-type': 'application/gzip' });
+      expect(answer.headers.get('File-Kind')).toBe('Attachment');
+      expect(answer.headers.get('File-Advice')).toContain(advice);
+      const status = await stack.status((await answer.json()) as string);
+      expect(status).toMatchObject({ state: 'Stored', advice: answer.headers.get('File-Advice') });
+    },
+  );
 });
 
 describe('files: an uploaded file', () => {
@@ -317,7 +320,7 @@ describe('files: an uploaded file', () => {
     expect(new Uint8Array(await response.arrayBuffer())).toEqual(bytes);
   });
 
-  it('sends its progress as event streams; a user may have 3 event streams open for all files together, and a fourth gets 429 until a client disconnects (R-A14)', async () => {
+  it('sends no progress events to a user who has 3 event streams of any files open: a fourth stream gets 429 until one of the 3 is closed (R-A14)', async () => {
     // Without an ingester, the files stay Queued, so their event streams stay open.
     await ingester.stop();
     const fileIds = [await stack.upload('one.csv', `${HEADER}\n`), await stack.upload('two.csv', `${HEADER}\n`)];

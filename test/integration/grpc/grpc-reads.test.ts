@@ -75,7 +75,7 @@ describe('grpc: ReadLast', () => {
     ]);
   });
 
-  it('selects versions by VersionTag, tag or as_of_micros, returns every version on request, and converts units (R-C8, R-G2)', async () => {
+  it('applies the request fields `versions`, `tags`, `as_of_micros`, `every_version` and `unit_id` (R-C8, R-G2)', async () => {
     const first = await reader.readLast({ variableIds: [versioned], versions: ['V1'] });
     expect(toRows(first)).toEqual([[versioned, micros(day(2)), 2, 'V1']]);
     expect(JSON.parse(first.tags[(first.tagCodes[0] ?? 0) - 1] ?? '')).toEqual({ quality: 'V1', version: 'V1' });
@@ -91,7 +91,7 @@ describe('grpc: ReadLast', () => {
     expect((await reader.readLast({ variableIds: [plain, versioned] })).unitIds).toEqual([KWH, 0]);
   });
 
-  it('refuses a count out of range, a request with neither variable_ids nor source_id, and an invalid horizon or relative_version, and names the invalid fields (R-J3)', async () => {
+  it('refuses a request with an invalid `count`, `horizon` or `relative_version`, or with no variable or source, and names the invalid fields (R-J3)', async () => {
     const code = GrpcStatus.INVALID_ARGUMENT;
     const cases = [
       [{ variableIds: [plain], count: 50_001 }, ['count']],
@@ -106,7 +106,7 @@ describe('grpc: ReadLast', () => {
     }
   });
 
-  it('refuses tags too long for one message; the error recommends ReadPoints (R-J1, R-J3)', async () => {
+  it('fails with an error that recommends ReadPoints when the tags of the answer are too long for one message (R-J1, R-J3)', async () => {
     const tagged = await createVariable(api.manager, structure.sourceId);
     const readings = Array.from({ length: 3000 }, (_, index) => {
       return {
@@ -127,7 +127,7 @@ describe('grpc: ReadLast', () => {
 });
 
 describe('grpc: ListVersions', () => {
-  it('returns every VersionTag and its point count, both equal to those of REST (R-F8, R-J1)', async () => {
+  it('returns every VersionTag with the same point count as REST (R-F8, R-J1)', async () => {
     await push(versioned, [{ date: day(1), value: 7 }]);
     const { versions, totalCount } = await reader.listVersions({ variableId: versioned });
     const { body } = await api.manager.get<readonly Readonly<Record<string, string | null>>[]>(

@@ -63,8 +63,8 @@ afterAll(async () => {
   await api?.close();
 });
 
-describe('grpc: reflection, read by buf curl without the proto', () => {
-  it('lists every service, health included, and the calls of DataPoints (R-J1)', async () => {
+describe('grpc: reflection, used by a client without the proto', () => {
+  it('lists every service, including the health service, and the calls of `DataPoints` (R-J1)', async () => {
     const services = (await curl('', '--list-services')).trim().split('\n');
     expect(services.sort()).toEqual([
       'grpc.health.v1.Health',
@@ -89,7 +89,7 @@ describe('grpc: reflection, read by buf curl without the proto', () => {
     ]);
   });
 
-  it('describes map fields so that a request can set one (R-J1)', async () => {
+  it('describes map fields well enough for the client to set one in a request (R-J1)', async () => {
     const request = { variableIds: [versioned], tags: { quality: 'raw' } };
     expect(await call('tidemark.v1.DataPoints/ReadPoints', request)).toEqual([
       expect.objectContaining({ values: [1], versions: ['V1'] }),
@@ -124,7 +124,7 @@ describe('grpc: health service of a server that is stopping', () => {
     ['the whole server', ''],
     ['the service tidemark.v1.DataPoints', 'tidemark.v1.DataPoints'],
   ])(
-    'a health watch of %s receives SERVING, then NOT_SERVING, and ends with UNAVAILABLE; the server stops before its grace period is over (R-J2, R-K2)',
+    'when the server stops, a health watch of %s goes from SERVING to NOT_SERVING and ends with UNAVAILABLE, without using up the grace period (R-J2, R-K2)',
     async (_what, service) => {
       const server = await startGrpcServer(api.parts, '127.0.0.1', 0);
       const client = openHealthClient(server.address);

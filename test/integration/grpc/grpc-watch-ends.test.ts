@@ -179,7 +179,7 @@ describe('watch: a watch ends', () => {
     });
   });
 
-  it('when its variable is deleted, and when the source of its variable moves to a site that the user may not see (R-B9, R-C7)', async () => {
+  it('when the watched variable is deleted or its source moves to a site that the user may not see (R-B9, R-C7)', async () => {
     const siteId = await createSite(api.manager);
     const sourceId = await createSource(api.manager, siteId);
     const [moved, deleted] = [await createVariable(api.manager, sourceId), await createVariable(api.manager, sourceId)];
@@ -222,7 +222,7 @@ describe('watch: a watch is refused', () => {
     });
   });
 
-  it('above the maximum number of open watches of its user, until one of them closes; a watch of a second user is accepted (R-J3)', async () => {
+  it('while its own user, not another user, has the maximum number of open watches (R-J3)', async () => {
     const request = { variableIds: [structure.variableId] };
     for (let count = 0; count < MAX_WATCHES; count += 1) await watch(request).begun();
     const refusal = await watch(request).ended();

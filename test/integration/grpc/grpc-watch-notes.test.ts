@@ -61,7 +61,7 @@ async function changesOf(variableId: number, position: ChangePosition): Promise<
 }
 
 describe('watch: a write', () => {
-  it('leaves a rewrite record with its first and last date when it contains a date before the last stored date or two versions of one date; a write that only appends leaves no record (R-J1)', async () => {
+  it('is recorded as a rewrite, with the first and last date of the write, when it contains a date before the last stored date or two versions of one date, but not when it only appends (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     const writes: readonly (readonly WrittenPoint[])[] = [
       [

@@ -59,7 +59,7 @@ const addVariable = (members: object = {}) => createVariable(api.manager, source
 const valuesOf = (points: readonly WatchedPoint[]) => points.map(({ value }) => value);
 
 describe('watch: a watch', () => {
-  it('without a cursor starts at the next commit, and first sends the cursor of that position (R-J1)', async () => {
+  it('without a cursor first sends the cursor of the current position, then the points of later commits (R-J1)', async () => {
     const variableId = await addVariable();
     await push(variableId, [{ minute: 0, value: 1 }]);
     const watcher = watch({ variableIds: [variableId] });
@@ -160,7 +160,7 @@ describe('watch: a watch', () => {
     expect(valuesOf(await watcher.until(1))).toEqual([2000]);
   });
 
-  it('when it is resumed with a variable that the cursor lacks, sends the points of that variable from the next commit on; with fromBeginning, sends all points of that variable (R-J1)', async () => {
+  it('if a variable is missing from the cursor, sends its points from the next commit on, or all its points with `fromBeginning` (R-J1)', async () => {
     const [first, second] = [await addVariable(), await addVariable()];
     const watcher = watch({ variableIds: [first] });
     await watcher.begun();
@@ -226,7 +226,7 @@ describe('watch: a watch is refused', () => {
     }
   });
 
-  it('without a token with the scope datahub-api (R-B6, R-J2)', async () => {
+  it('when the token is missing or lacks the scope `datahub-api` (R-B6, R-J2)', async () => {
     const scopeless = await api.signIn('scopeless', 'MANAGER', { scopes: ['push-data'] });
     for (const [token, code] of [
       [undefined, GrpcStatus.UNAUTHENTICATED],

@@ -64,7 +64,7 @@ describe('docs: the files of the page', () => {
     }
   });
 
-  it('are served only under their own names: any other name under /docs answers 404; a trailing slash is ignored (R-A5)', async () => {
+  it('are served only under their own names, with or without a trailing slash; a request for any other name under /docs gets 404 (R-A5)', async () => {
     for (const name of ['/package.json', '/index.html/', '/..%2fpackage.json', '/constructor', '/swagger-ui.js']) {
       const response = await fetch(docs(name));
       await response.text();
@@ -74,7 +74,7 @@ describe('docs: the files of the page', () => {
 });
 
 describe.skipIf(program === undefined)(
-  'docs: the page in Chromium (skipped unless installed: apt-get install chromium-headless-shell)',
+  'docs: the page in Chromium (skipped if Chromium is missing: apt-get install chromium-headless-shell)',
   () => {
     it('shows every operation, and is no wider than the window of a desktop or a phone (R-A9)', async () => {
       const { tab } = chromium;

@@ -48,8 +48,8 @@ async function stall(): Promise<void> {
   socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
 }
 
-describe('http listener: stop', () => {
-  test('ends even when a client keeps sending on its connection (R-K2)', async () => {
+describe('http listener: stop()', () => {
+  test('completes even when a client keeps sending requests on its connection (R-K2)', async () => {
     listener = await listenHttp('127.0.0.1', 0);
     listener.serve(ok);
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -71,7 +71,7 @@ describe('http listener: stop', () => {
     await expect(fetch(`http://127.0.0.1:${listener.port}/`)).rejects.toThrow('fetch failed');
   }, 10_000);
 
-  test('ends when the shutdown time is over, and aborts an answer that the client does not read (R-K2)', async () => {
+  test('completes when the shutdown time is over, and aborts an answer that the client does not read (R-K2)', async () => {
     listener = await listenHttp('127.0.0.1', 0);
     const isCancelled = serveEndless();
     await stall();
@@ -99,7 +99,7 @@ describe('http listener: malformed requests', () => {
       /POST \/data/,
     ],
   ])(
-    'the answer to %s has the error body and headers of the service (R-A2, R-A5, R-A10)',
+    'the answer to %s has the same error body and headers as other errors of the service (R-A2, R-A5, R-A10)',
     async (_, sent, status, message) => {
       listener = await listenHttp('127.0.0.1', 0);
       listener.serve(ok);
@@ -155,7 +155,7 @@ describe('http listener: a minimum rate of request bodies', () => {
     return answer;
   };
 
-  test('bodies that stall or trickle get 408, unlike bodies above the minimum rate and bodies that the service reads late (R-A14, R-A5)', async () => {
+  test('a request gets 408 when its body stalls or arrives below the minimum rate, but not when the service reads the body late (R-A14, R-A5)', async () => {
     listener = await listenHttp('127.0.0.1', 0, LIMITS);
     const { port } = listener;
     const failures: unknown[] = [];

@@ -147,7 +147,7 @@ describe('http: request body', () => {
     ['PUT', '/sites/ID', `{"clientData":${deep(5000)}}`],
     ['POST', '/sites', `{"name":"x","clientData":${deep(100_000)}}`],
     ['POST', '/data', deep(100_000)],
-  ])('%s %s with a deeply nested body answers 400 (R-A5)', async (method, path, raw) => {
+  ])('%s %s with a deeply nested body gets 400 (R-A5)', async (method, path, raw) => {
     const answer = await api.manager.send(method, path.replace('ID', String(ids.siteId)), undefined, { raw });
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_input' } });
   });
@@ -193,13 +193,16 @@ describe('http: responses', () => {
     ['given by the client', 'req-1.2:3_4'],
     ['generated because the client sent no id', undefined],
     ['generated because the id that the client sent could break a log line', 'a b"c'],
-  ])('the header and the body of an error have the request id %s (R-A10)', async (_what, given) => {
-    const answer = await api.manager.get('/nowhere', given === undefined ? {} : { 'x-request-id': given });
-    const id = answer.headers.get('x-request-id');
-    expect(answer.body).toMatchObject({ code: 'not_found', requestId: id });
-    if (given === 'req-1.2:3_4') expect(id).toBe(given);
-    else expect(id).toMatch(/^[\w-]{36}$/);
-  });
+  ])(
+    'the header X-Request-Id and the body of an error both contain the request id %s (R-A10)',
+    async (_what, given) => {
+      const answer = await api.manager.get('/nowhere', given === undefined ? {} : { 'x-request-id': given });
+      const id = answer.headers.get('x-request-id');
+      expect(answer.body).toMatchObject({ code: 'not_found', requestId: id });
+      if (given === 'req-1.2:3_4') expect(id).toBe(given);
+      else expect(id).toMatch(/^[\w-]{36}$/);
+    },
+  );
 
   it.each([
     ['GET', '/nowhere', 404, 'not_found'],
@@ -209,11 +212,11 @@ describe('http: responses', () => {
     ['GET', '/sites/%ZZ', 404, 'not_found'],
     ['GET', '/sites/99999999999', 404, 'not_found'],
     ['GET', '/data', 400, 'invalid_input'],
-  ])('%s %s answers %i %s as JSON (R-A5)', async (method, path, status, code) => {
+  ])('%s %s gets %i %s as JSON (R-A5)', async (method, path, status, code) => {
     expect(await api.manager.send(method, path)).toMatchObject({ status, body: { code, message: expect.any(String) } });
   });
 
-  it('responses are 401 with a challenge when the token is missing, and 403 when the scope or the permission is missing (R-A5, R-B6)', async () => {
+  it('a request without a token gets 401 with a challenge, and a request without the required scope or permission gets 403 (R-A5, R-B6)', async () => {
     const nobody = createTestClient(api.origin);
     for (const path of ['/api/data', '/sites']) {
       const answer = await nobody.post(path, []);

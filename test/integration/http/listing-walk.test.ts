@@ -188,7 +188,7 @@ describe('listings: with many rows in a small heap', () => {
   });
 
   test.each(listings.map((listing) => [listing.operationId, listing] as const))(
-    '%s returns the whole listing or a page of limited size (R-A14)',
+    '%s returns the whole listing or, when its page size is limited, no more than the largest page (R-A14)',
     async (operationId, { path, query }) => {
       const walk: Walk = walks[operationId] ?? { path, rows: 'few' };
       const isPaged = Object.keys(query?.parameters ?? {}).find((name) => /itemsPerPage$/i.test(name));

@@ -102,7 +102,7 @@ describe('openapi: GET operations of the API (except pages, metrics, streams and
     expect(silent).toEqual([]);
   });
 
-  it('an operation described as a listing answers with x-total-count on request (R-A7)', async () => {
+  it('every operation described as a listing sends the header `x-total-count` when the request asks for it (R-A7)', async () => {
     for (const operation of reading.filter(({ isListing }) => isListing)) {
       const { headers } = await admin.get(addressOf(operation), { 'x-total-count': 'true' });
       expect([operation.operationId, headers.get('x-total-count')]).toEqual([
@@ -161,7 +161,7 @@ describe('openapi: the issuer', () => {
     ['the right password', 200, { ...demo, password: PASSWORD, scope: 'datahub-api' }],
     ['a wrong password', 400, { ...demo, password: 'wrong' }],
     ['a wrong client secret', 401, { ...demo, client_secret: 'wrong', password: PASSWORD }],
-  ])('gives the described answer to a token request with %s (R-B3, R-A9)', async (_what, expected, form) => {
+  ])('answers a token request with %s as the OpenAPI document says (R-B3, R-A9)', async (_what, expected, form) => {
     const check = await fetchAnswerChecker(api.origin);
     const response = await fetch(api.origin + TOKEN, { method: 'POST', body: new URLSearchParams(form) });
     const { status, headers } = response;
@@ -169,7 +169,7 @@ describe('openapi: the issuer', () => {
     check({ method: 'POST', path: TOKEN, status, headers, body: await response.json() });
   });
 
-  it('serves its discovery document at the described path (R-B2, R-A9)', async () => {
+  it('serves its discovery document at the path that the OpenAPI document describes (R-B2, R-A9)', async () => {
     const check = await fetchAnswerChecker(api.origin);
     const path = '/realms/tidemark/.well-known/openid-configuration';
     const response = await fetch(api.origin + path);

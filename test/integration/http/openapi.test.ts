@@ -63,7 +63,7 @@ describe('openapi: the document', () => {
     expect(validator.version).toBe('3.1');
   });
 
-  it('documents the maximum of each paging parameter of a GET without path parameters: the maximum is accepted, a greater number is refused (R-A9)', async () => {
+  it('documents the maximum that the API enforces for each paging parameter, in GET operations without path parameters (R-A9)', async () => {
     const numbers = operations.flatMap(({ method, path, query }) =>
       method === 'get' && !path.includes(':') && !path.includes('{')
         ? Object.entries(query?.parameters ?? {}).map(([name, { schema }]) => ({ path, name, most: maximumOf(schema) }))
@@ -131,7 +131,7 @@ describe('openapi: the document', () => {
 describe('openapi: GET /openapi.json', () => {
   const get = (headers: Record<string, string> = {}) => fetch(`${api.origin}/openapi.json`, { headers });
 
-  it('needs no token, and answers 304 when If-None-Match has its ETag (R-A9)', async () => {
+  it('needs no token, and answers 304 when the header `If-None-Match` has the ETag of the document (R-A9)', async () => {
     const first = await get();
     expect([first.status, first.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
     const etag = first.headers.get('etag') ?? '';

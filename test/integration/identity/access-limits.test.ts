@@ -106,7 +106,7 @@ describe('identity: access invalidation', () => {
     expect(lines).toContainEqual({ err: expect.any(Error), users: 1, userIds: ['u-1'], message });
   });
 
-  it('the result of a query for a caller is not cached if the caller is invalidated during the query (R-B5)', async () => {
+  it('when a caller is invalidated while being looked up in the database, the result of the lookup is not cached (R-B5)', async () => {
     const id = await addPerson(api, 'slow', { role: 'MANAGER' });
     const client = await signInPerson(api, 'slow');
     const token = await api.parts.authentication.verifier(client.token ?? '');
@@ -244,7 +244,7 @@ describe('identity: rate limits', () => {
     return statuses;
   };
 
-  it('the limit on tokens applies to each client address; behind one proxy, this is the last address in X-Forwarded-For (R-B15)', async () => {
+  it('the limit on tokens applies to each client address; behind one proxy, the client address is the last one in `X-Forwarded-For` (R-B15)', async () => {
     // Addresses that the client prepends to X-Forwarded-For have no effect.
     const statuses = await statusesOf(TOKEN, (n) => `10.0.0.${n}, 192.0.2.1`);
     expect(statuses.slice(0, 8)).toEqual(Array(8).fill(401));

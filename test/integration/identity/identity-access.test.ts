@@ -36,7 +36,7 @@ async function call(path: string, token: string | undefined, method = 'GET') {
 }
 
 describe('identity: a bearer token', () => {
-  it('a token of the issuer is accepted; GET /account/me returns the user, account, role, permissions, scopes and sites of the caller (R-B1, R-B5)', async () => {
+  it('with a valid token, GET /account/me returns the user, account, role, permissions, scopes and sites of the caller (R-B1, R-B5)', async () => {
     expect(await call('/account/me', await tokenOf('max'))).toMatchObject({
       status: 200,
       body: {
@@ -94,13 +94,13 @@ describe('identity: a bearer token', () => {
     },
   );
 
-  it('a token of another issuer, or text that is not a JWT, gets 401 (R-B1)', async () => {
+  it('a token from an untrusted issuer, or a text that is not a JWT, gets 401 (R-B1)', async () => {
     const secret = createSecretKey(randomBytes(32));
     const foreign = await new SignJWT({ sub: 'x', iss: 'https://elsewhere.example' })
       .setProtectedHeader({ alg: 'HS256' })
       .sign(secret);
     expect(await call('/account/me', foreign)).toMatchObject({
-      body: { message: 'the issuer of the token is not trusted, got "https://elsewhere.example"' },
+      body: { message: 'the issuer of the token must be a trusted issuer, got "https://elsewhere.example"' },
     });
     for (const token of [foreign, 'x', 'a.b.c']) {
       expect(await call('/account/me', token)).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
@@ -125,7 +125,7 @@ describe('identity: a bearer token', () => {
     expect((await call('/api/data', pushOnly, 'POST')).status).toBe(200);
   });
 
-  it('authenticateBearer, which gRPC uses, accepts a token; it refuses a missing Authorization header with invalid_token (R-J2)', async () => {
+  it('for gRPC, authenticateBearer accepts a valid token and throws `invalid_token` when the Authorization header is missing (R-J2)', async () => {
     const callers = createCallerCache({ database: identity.database, cacheSec: 0 });
     const authentication = { verifier: identity.verifier, callers };
     const caller = await authenticateBearer(authentication, `bearer ${await tokenOf('max')}`, 'datahub-api');

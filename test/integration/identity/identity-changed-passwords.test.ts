@@ -86,7 +86,7 @@ describe('identity: cached push credentials', () => {
     ['through an emailed link', 'rita', reset],
     ['on the password page', 'paul', async (name: string) => change(await signInBrowser(name), name)],
   ])(
-    'are invalid in every process after the password is changed %s; the new password works (R-B7, R-B5)',
+    'are refused in every process after the password is changed %s, and the new password is accepted (R-B7, R-B5)',
     async (_how, name, by) => {
       const userId = await addPusher(name);
       for (const origin of [api.origin, other.origin]) expect(await push(origin, name, PASSWORD)).toBe(200);
@@ -98,7 +98,7 @@ describe('identity: cached push credentials', () => {
     },
   );
 
-  it('are refused after the cache entry of the user is invalidated, if the password in the database is new or marked as temporary (R-B7, R-B5)', async () => {
+  it('of a user whose password was changed or marked as temporary in the database are refused once the cache entry is invalidated (R-B7, R-B5)', async () => {
     const [changed, void_] = [await addPusher('cora'), await addPusher('vera')];
     for (const name of ['cora', 'vera']) expect(await push(api.origin, name, PASSWORD)).toBe(200);
     await api.database.query(`update app_user set password_hash = password_hash || 'x' where id = $1`, [changed]);

@@ -185,7 +185,7 @@ describe.skipIf(program === undefined)(
         await shot('expired');
       });
 
-      it('signing out asks for confirmation; a locked user sees a message about the lock (R-B2, R-B11)', async () => {
+      it('sign-out asks for confirmation, and a locked user who tries to sign in sees a message about the lock (R-B2, R-B11)', async () => {
         await tab.open(authorization({ prompt: 'login' }).address);
         await tab.untilTitle(texts.signInTitle);
         await tab.type('username', email);

@@ -38,7 +38,7 @@ async function impersonate(form = {}): Promise<TestClient> {
 }
 
 describe('identity: impersonation', () => {
-  it('gives an access token that names the user and, in the claim act, the ADMIN, but gives no refresh token (R-B14)', async () => {
+  it('gives an access token that names the user and, in the claim `act`, the ADMIN, but gives no refresh token (R-B14)', async () => {
     const { body } = await exchange({ requested_subject: 'UMA' });
     expect(body).toEqual({
       access_token: expect.any(String),
@@ -113,7 +113,7 @@ describe('identity: impersonation', () => {
     }
   });
 
-  it('accepts a requested account of the user, and refuses another account (R-B4)', async () => {
+  it('gives a token for the requested `account` if the user belongs to that account, and is refused if not (R-B4)', async () => {
     const { body } = await exchange({ account: String(api.accountId) });
     expect(decodeJwt(String(body.access_token)).account).toBe(api.accountId);
     expect(await exchange({ account: String(api.otherAccountId) })).toMatchObject({ body: { error: 'invalid_grant' } });

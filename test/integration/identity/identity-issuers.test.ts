@@ -78,13 +78,13 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, EX
     expect(await call({ sub: uma })).toBe(200);
   });
 
-  it('a sub that is a user id identifies the user; a token with an unknown sub, or with an account that the user may not use, is refused (§5, R-B5)', async () => {
+  it('a `sub` that is a user id identifies the user; a token with an unknown `sub`, or with an account that the user may not use, is refused (§5, R-B5)', async () => {
     expect(await call({ sub: uma, account: String(api.accountId) })).toBe(200);
     expect(await call({ sub: uma, account: api.otherAccountId })).toBe(403);
     expect(await call({ sub: 'nobody' })).toBe(401);
   });
 
-  it('the refusal of a token names its sub and EXTERNAL_USERS, or the account that the user may not use (R-B5)', async () => {
+  it('the error names `sub` and EXTERNAL_USERS when a token matches no user, and the account when the user may not use it (R-B5)', async () => {
     const { message: unknown } = (await answer({ sub: 'nobody' })).body;
     const subject = `the token of ${foreign.url} with the sub "nobody"`;
     expect(unknown).toContain(`${subject} must match exactly one user by its sub`);
@@ -104,13 +104,13 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, EX
     expect(await call({ ...verified, sub: 'e-2', email: 'twins@north.example' })).toBe(401);
   });
 
-  it('a BusinessId, in the claim businessId or in sub, identifies a user only with EXTERNAL_USERS=businessId (§5, R-B5)', async () => {
+  it('a BusinessId, in the claim `businessId` or in `sub`, identifies a user only with EXTERNAL_USERS=businessId (§5, R-B5)', async () => {
     const status = how === 'businessId' ? 200 : 401;
     expect(await call({ sub: 'b-1', businessId: 'M-1' })).toBe(status);
     expect(await call({ sub: 'M-1' })).toBe(status);
   });
 
-  it('only EXTERNAL_USERS=email links a sub to the user with the token’s email address, and the link stays when another user gets the address (R-B5)', async () => {
+  it('only EXTERNAL_USERS=email links a `sub` to the user with the token’s email address, and the link stays when another user gets the address (R-B5)', async () => {
     const linked = async () => {
       await call({ sub: 'l-1', email: 'uma@north.example', email_verified: true });
       const sql = `select user_id as id from user_identity where issuer = $1 and subject = 'l-1'`;
@@ -133,7 +133,7 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, EX
     await api.database.query('update app_user set is_locked = false where id = $1', [uma]);
   });
 
-  it('a token of the external issuer with an act claim is refused (R-B14)', async () => {
+  it('a token of the external issuer is refused when it has the claim `act` (R-B14)', async () => {
     const ada = await addPerson(api, `ada ${how}`, { role: 'ADMIN' });
     for (const act of [{ sub: ada }, {}, null, 'x']) expect(await call({ sub: uma, act })).toBe(401);
   });

@@ -232,7 +232,7 @@ describe('Keycloak: a user who leaves the active account', () => {
   const accountOf = async (client: TestClient) =>
     (await client.get<{ id?: number }>('/account?displayLevel=Light')).body.id;
 
-  it('gets tokens for another account of theirs; a user without an account gets tokens for the next account they join (R-B4)', async () => {
+  it('gets tokens for another account of which they are a member or, if there is none, for the next account they join (R-B4)', async () => {
     await create('mover');
     const userId = await userIdOf(api, 'mover');
     await api.database.query('insert into account_member values ($1, $2)', [api.otherAccountId, userId]);
@@ -342,7 +342,7 @@ describe('Keycloak: the realm export', () => {
     readonly clients: readonly { readonly clientId: string; readonly optionalClientScopes?: readonly string[] }[];
   };
 
-  it('has the scopes datahub-api and push-data, the claim `account` as a number, claims that identify users, and the clients that the settings name (R-B2, R-B4, R-B6)', () => {
+  it('has the scopes `datahub-api` and `push-data`, the claim `account` as a number, claims that identify users, and the clients that the settings name (R-B2, R-B4, R-B6)', () => {
     const scopes = new Map(realm.clientScopes.map((scope) => [scope.name, scope.protocolMappers]));
     for (const name of ['datahub-api', 'push-data']) {
       expect(scopes.get(name)?.[0]?.config['included.custom.audience']).toBe('tidemark');

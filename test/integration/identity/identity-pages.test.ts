@@ -39,7 +39,7 @@ async function tokensOf(page: BrowserPage, verifier: string) {
 }
 
 describe('identity: the sign-in page', () => {
-  it('is HTML without scripts, with a label for each field, a language and a heading (R-B2)', async () => {
+  it('is HTML without scripts, and has a language, a heading and a label for each field (R-B2)', async () => {
     const page = await appBrowser().open(startAuthorization(api.origin).address);
     expect(page).toMatchObject({ status: 200, title: 'Sign in', fields: ['username', 'password'], problem: undefined });
     expect(page.html).not.toMatch(/<script|\son\w+=|javascript:/i);
@@ -49,7 +49,7 @@ describe('identity: the sign-in page', () => {
     expect(page.html).toContain('The App');
   });
 
-  it('has a content security policy that forbids unused sources and allows its form to redirect to the client (R-B2)', async () => {
+  it('has a content security policy that forbids sources the page does not use, but lets the form redirect to the client (R-B2)', async () => {
     const { headers } = await appBrowser().open(startAuthorization(api.origin).address);
     const policy = headers.get('content-security-policy') ?? '';
     expect(policy).toContain(`default-src 'none'`);
@@ -142,7 +142,7 @@ describe('identity: a posted sign-in form', () => {
     expect(response.headers.get('location')).toBeNull();
   });
 
-  it('is refused without the cookie of its authorization request; every cookie that such a request sets is SameSite=Lax and HttpOnly (R-B2)', async () => {
+  it('is refused without the cookies of its authorization request, all of which are SameSite=Lax and HttpOnly (R-B2)', async () => {
     expect((await post({ 'sec-fetch-site': 'same-origin' }, false)).status).toBe(400);
     expect((await post({ 'sec-fetch-site': 'same-origin' })).status).toBe(303);
     const redirect = await fetch(startAuthorization(api.origin).address, { redirect: 'manual' });
@@ -152,7 +152,7 @@ describe('identity: a posted sign-in form', () => {
     }
   });
 
-  it('is refused with the cookie of another authorization request (R-B2)', async () => {
+  it('is refused when it has the cookies of a different authorization request (R-B2)', async () => {
     const browser = appBrowser();
     const first = await browser.open(startAuthorization(api.origin).address);
     const other = await appBrowser().open(startAuthorization(api.origin).address);
@@ -163,7 +163,7 @@ describe('identity: a posted sign-in form', () => {
 });
 
 describe('identity: the authorization code flow', () => {
-  it('gives an access token for the API and an ID token, and userinfo names the user (R-B2, R-B4)', async () => {
+  it('gives an ID token, and an access token with which the API answers and userinfo names the user (R-B2, R-B4)', async () => {
     const { page, verifier } = await signIn('uma');
     expect(new URL(page.url).searchParams.get('state')).toBe('state-1');
     const tokens = await tokensOf(page, verifier);
@@ -194,12 +194,12 @@ describe('identity: the authorization code flow', () => {
     expect(decodeJwt(String(refreshed.body.access_token)).account).toBe(api.otherAccountId);
   });
 
-  it('ends in access_denied for an account of which the user is not a member (R-B4)', async () => {
+  it('ends with the error `access_denied` when the user is not a member of the requested account (R-B4)', async () => {
     const { page } = await signIn('uma', { account: String(api.otherAccountId) });
     expect(new URL(page.url).searchParams.get('error')).toBe('access_denied');
   });
 
-  it('asks for credentials once per browser; prompt=none in another browser ends in login_required (R-B2)', async () => {
+  it('asks for credentials once per browser; in a browser without a session, `prompt=none` ends with the error `login_required` (R-B2)', async () => {
     const { browser } = await signIn('uma');
     const again = await browser.open(startAuthorization(api.origin).address);
     expect(again.url).toContain(`${APP_CALLBACK}?code=`);
@@ -218,7 +218,7 @@ describe('identity: the authorization code flow', () => {
     },
   );
 
-  it('requires PKCE with S256, its verifier, a registered redirect_uri and an unused code (R-B2)', async () => {
+  it('requires PKCE with S256 and the matching verifier, a registered `redirect_uri` and an unused code (R-B2)', async () => {
     const { page, verifier } = await signIn('uma');
     expect((await exchangeCode(api.origin, page.url, 'x'.repeat(43))).status).toBe(400);
     const second = await signIn('uma');
@@ -281,7 +281,7 @@ describe('identity: sign-out', () => {
 describe('identity: userinfo', () => {
   const PATH = '/realms/tidemark/protocol/openid-connect/userinfo';
 
-  it('accepts a token of this issuer, and refuses other credentials (R-B2)', async () => {
+  it('accepts a token issued by this server, and refuses other credentials (R-B2)', async () => {
     expect((await api.manager.get(PATH)).body).toMatchObject({ preferred_username: 'max', account: api.accountId });
     for (const authorization of ['', 'Bearer x', 'Basic eDp5']) {
       const response = await fetch(api.origin + PATH, { headers: { authorization } });

@@ -208,7 +208,7 @@ describe('identity: resetpassword', () => {
     expect((await createBrowser().open(second)).status).toBe(400);
   });
 
-  it('two concurrent posts change the password once (R-B11)', async () => {
+  it('when the linked page is submitted twice at the same time, the password is changed once (R-B11)', async () => {
     await newPerson('race');
     const browser = createBrowser();
     const page = await browser.open(await reset('race'));
@@ -258,7 +258,7 @@ describe('identity: GET /user/updatePasswordLink', () => {
     );
   const appBrowser = () => createBrowser(['https://app.example']);
 
-  it('opens a page that changes the password and returns to the profile (§4.6, R-B13)', async () => {
+  it('the link opens a page that changes the password and then sends the browser back to the profile (§4.6, R-B13)', async () => {
     await newPerson('paul');
     const browser = appBrowser();
     await signInAs(browser, 'paul');
@@ -330,7 +330,7 @@ describe('identity: GET /user/updatePasswordLink', () => {
     await expect(answer).rejects.toThrow('invalid_grant');
   });
 
-  it('refuses a return URL that is not in RETURN_URLS, and the linked page refuses it too; a call without a token gets 401 (R-B13)', async () => {
+  it('a return URL that is not in RETURN_URLS gets 400 from the call and from the linked page, and a call without a token gets 401 (R-B13)', async () => {
     await newPerson('pippa');
     expect((await linkFor('pippa', '?returnUrl=https%3A%2F%2Fapp.example%2Fother')).body.link).toContain('other');
     for (const address of ['https://evil.example', `${PROFILE}/deeper`, 'https://app.example']) {

@@ -75,7 +75,7 @@ describe('identity: the answer to too many attempts', () => {
     expect(headers.get('retry-after')).toMatch(/^\d+$/);
   });
 
-  it('has, at the token endpoint, the members error and error_description besides the member message (R-B3, R-B15)', async () => {
+  it('has the members `error` and `error_description` besides `message` at the token endpoint (R-B3, R-B15)', async () => {
     const path = `${REALM}/protocol/openid-connect/token`;
     const body = JSON.parse((await askTooOften(path, { accept: '*/*', address: 'oauth' })).text);
     expect(body).toMatchObject({ error: 'temporarily_unavailable', error_description: body.message });
@@ -96,7 +96,7 @@ describe('identity: paths of the issuer', () => {
     ['/reset-password?token=old', 'token'],
     ['/interaction/unknown', 'interaction'],
   ])(
-    '%s has an unknown %s: browsers get a page, programs get JSON, and both answers say that the link or page has expired (R-B11)',
+    'a request to %s with an unknown %s gets the answer that the link or page has expired: browsers get it as a page, programs as JSON (R-B11)',
     async (path) => {
       expect(await ask(REALM + path, { language: 'nl' })).toMatchObject({
         ...{ status: 400, text: expect.stringContaining('Deze pagina is verlopen') },
@@ -111,7 +111,7 @@ describe('identity: paths of the issuer', () => {
   );
 });
 
-it('identity: while the database is down, the paths of pages answer 503: browsers get a page with the request id, programs get JSON (R-A5, R-A10)', async () => {
+it('identity: while the database is down, a request for a page gets 503: browsers get a page with the request id, programs get JSON (R-A5, R-A10)', async () => {
   await api.databaseGate.shut();
   try {
     for (const path of [`${REALM}/reset-password?token=x`, '/account/invitation?token=x']) {

@@ -52,7 +52,7 @@ describe('identity: the password grant', () => {
     expect(status).toBe(200);
   });
 
-  it('a realm alias answers token requests; iss and the URLs in its discovery document name the realm tidemark (R-B2)', async () => {
+  it('a realm alias issues tokens; their `iss` and the URLs in the discovery document of the alias name the realm `tidemark` (R-B2)', async () => {
     const { status, body } = await identity.requestToken({ ...CREDENTIALS, ...MAX }, { realm: 'opinum' });
     expect(status).toBe(200);
     expect(decodeJwt(body.access_token ?? '').iss).toBe(`${identity.origin}/realms/tidemark`);
@@ -73,7 +73,7 @@ describe('identity: the password grant', () => {
     expect((await tokenForMax({ username: 'MAX' })).status).toBe(200);
   });
 
-  it('a request without a scope gets all scopes of the client; refused_scope names a scope that cannot be granted (R-B3)', async () => {
+  it('a request without a scope gets all scopes of the client; a requested scope that cannot be granted is named in `refused_scope` (R-B3)', async () => {
     const all = await tokenForMax();
     expect(all.body.scope).toBe('datahub-api push-data');
     expect(all.body).not.toHaveProperty('refused_scope');
@@ -81,7 +81,7 @@ describe('identity: the password grant', () => {
     expect(some.body).toMatchObject({ scope: 'push-data', refused_scope: 'profile' });
   });
 
-  it('accepts opisense-api as another name of the scope datahub-api; a refresh does the same (R-B6, §5)', async () => {
+  it('accepts `opisense-api` as another name for the scope `datahub-api`, as a refresh does (R-B6, §5)', async () => {
     const first = await tokenForMax({ scope: 'opisense-api push-data' });
     expect(first.body.scope).toBe('opisense-api push-data');
     expect(decodeJwt(first.body.access_token ?? '').scope).toBe('datahub-api push-data');
@@ -91,7 +91,7 @@ describe('identity: the password grant', () => {
     expect(decodeJwt(second.body.access_token ?? '').scope).toBe('datahub-api');
   });
 
-  it('a sign-in and a refresh answer with the scope names that the request used, and with an ID token for openid (R-B3, §5)', async () => {
+  it('when a sign-in or a refresh requests the scope `openid`, the answer has an ID token and repeats the scope names of the request (R-B3, §5)', async () => {
     const scope = 'openid opisense-api push-data';
     const first = await tokenForMax({ scope });
     for (const { status, body } of [first, await refresh(first, { scope })]) {
@@ -185,14 +185,14 @@ describe('identity: a refresh', () => {
     expect(accountOf(second)).toBe(identity.otherAccountId);
   });
 
-  it('may name another account of the user, for this refresh only (R-B3, R-B4)', async () => {
+  it('that names another account of the user gets a token for this account; later refreshes keep the account of the sign-in (R-B3, R-B4)', async () => {
     const first = await tokenForMax();
     expect(accountOf(await refresh(first, { account: String(identity.otherAccountId) }))).toBe(identity.otherAccountId);
     expect(accountOf(await refresh(first))).toBe(identity.accountId);
     expect(await refresh(first, { account: '999999' })).toMatchObject({ body: { error: 'invalid_grant' } });
   });
 
-  it('is refused while the user is locked, and while a USER is not a member of the account (R-B5)', async () => {
+  it('by a USER is refused while this user is locked or is not a member of the account (R-B5)', async () => {
     const uma = await tokenForMax({ username: 'uma' });
     await identity.database.query('update app_user set is_locked = true where id = $1', [identity.users.uma]);
     expect(await refresh(uma)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
@@ -204,7 +204,7 @@ describe('identity: a refresh', () => {
     expect((await refresh(uma)).status).toBe(200);
   });
 
-  it('requires a valid refresh token of the same client (R-B3)', async () => {
+  it('is refused when the refresh token is unknown, has expired or was issued to another client (R-B3)', async () => {
     await registerClient(identity.database, { clientId: 'thief', secret: 't', scopes: ['push-data'] });
     const first = await tokenForMax();
     const asThief = { client_id: 'thief', client_secret: 't' };
@@ -265,7 +265,7 @@ describe('identity: a refused token request', () => {
     await lock(false, null);
   });
 
-  it('five wrong passwords from one network block sign-in of the user from this network for 15 minutes, even with the right password (R-B11)', async () => {
+  it('after five wrong passwords from one network, the user cannot sign in from this network for 15 minutes, even with the right password (R-B11)', async () => {
     for (let attempt = 1; attempt <= 5; attempt++) await tokenForMax({ username: 'uma', password: 'x' });
     expect(await tokenForMax({ username: 'uma' })).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
     identity.clock.advanceSec(899);
@@ -274,7 +274,7 @@ describe('identity: a refused token request', () => {
     expect((await tokenForMax({ username: 'uma' })).status).toBe(200);
   });
 
-  it('after the right password, earlier wrong passwords no longer count towards the block of sign-in (R-B11)', async () => {
+  it('after a sign-in with the right password, earlier wrong passwords no longer count towards the five that block sign-in (R-B11)', async () => {
     for (let attempt = 1; attempt <= 4; attempt++) await tokenForMax({ username: 'uma', password: 'x' });
     expect((await tokenForMax({ username: 'uma' })).status).toBe(200);
     await tokenForMax({ username: 'uma', password: 'x' });
@@ -290,7 +290,7 @@ describe('identity: a refused token request', () => {
   });
 });
 
-it('identity: an unknown path of the issuer gets 404 in JSON (R-A5)', async () => {
+it('identity: a request to an unknown path of the issuer gets 404 with an error in JSON (R-A5)', async () => {
   const answer = await fetch(`${identity.origin}/realms/tidemark/nothing`);
   expect({ status: answer.status, body: await answer.json() }).toMatchObject({
     ...{ status: 404, body: { error: 'not_found' } },

@@ -218,7 +218,7 @@ describe.each(WALKERS)('identity: %s', (_who, client, ids) => {
   });
 
   it.each(QUERIES)(
-    'the query parameter %s with the id of an inaccessible %s does not reveal the object, neither in lists nor in totals (R-A5, R-A7, R-B9)',
+    'the query parameter %s with the id of an inaccessible %s does not reveal the object in lists or totals (R-A5, R-A7, R-B9)',
     async (name, kind) => {
       const paths = listPaths();
       // Sends GROUP requests at a time, to stay within the limit of concurrent reads.
@@ -233,7 +233,7 @@ describe.each(WALKERS)('identity: %s', (_who, client, ids) => {
     },
   );
 
-  it('gets the same answer for ids of inaccessible objects in bodies as for unused ids (R-A5, R-B9)', async () => {
+  it('gets the same answer to a body with the id of an inaccessible object as to a body with an unused id (R-A5, R-B9)', async () => {
     const bodies: readonly (readonly [method: string, path: string, body: (given: Ids) => unknown])[] = [
       ['POST', '/data', ({ variable }) => ({ variableIds: [Number(variable)] })],
       ['DELETE', '/data', ({ variable }) => ({ variableIds: [Number(variable)], whatIf: true })],

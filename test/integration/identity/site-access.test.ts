@@ -88,7 +88,7 @@ describe('identity: access to some sources of a site', () => {
     expect(listed.headers.get('x-total-count')).toBe('1');
   });
 
-  it('allows reading data of these sources only, over REST and gRPC (R-B9, R-J2)', async () => {
+  it('allows reads of the data of these sources, but not of another source of the site, over REST and gRPC (R-B9, R-J2)', async () => {
     for (const [index, status] of [
       [0, 200],
       [1, 404],
@@ -105,7 +105,7 @@ describe('identity: access to some sources of a site', () => {
     }
   });
 
-  it('shows a run, but hides its form values and notes, and its inputs and ancestors in inaccessible sources (R-B9, R-H8, R-J1)', async () => {
+  it('shows a run without its form values and notes, and without inputs and ancestors in sources that the user cannot access (R-B9, R-H8, R-J1)', async () => {
     const id = await addRun();
     const shown = {
       inputs: [{ variableId: variables[0], points: 3 }],
@@ -150,7 +150,7 @@ describe('identity: access to some sources of a site', () => {
     }
   });
 
-  it('ends for a source that moves to another site; an empty sourceIds gives access to no source (R-B9)', async () => {
+  it('ends for a source that moves to another site; an empty `sourceIds` gives access to the site but to no source (R-B9)', async () => {
     const other = await createSite(api.manager);
     const moving = await createSource(api.manager, siteId);
     await grant({ siteId, level: 'Read', sourceIds: [moving] });
@@ -178,7 +178,7 @@ describe('identity: the level of site access', () => {
     });
   });
 
-  it('the level Read allows reads but no pushes, from the moment it replaces a higher level (R-B9, R-C3)', async () => {
+  it('as soon as the level is lowered from Write to Read, the user can still read but can no longer push (R-B9, R-C3)', async () => {
     await push('Write');
     const message = expect.stringContaining('site access Write');
     expect(await push('Read')).toMatchObject({
@@ -208,7 +208,7 @@ describe('identity: the migration to levels of site access', () => {
 });
 
 describe('identity: an invitation to some sources', () => {
-  it('grants the named sources that still belong to the site; when none of them does, the user gets access to no source (R-B10, R-C3)', async () => {
+  it('grants the named sources that still belong to the site, and no source when all of them have moved to another site (R-B10, R-C3)', async () => {
     const [gone, elsewhere] = [await createSource(api.manager, siteId), await createSite(api.manager)];
     const invite = async (email: string, sourceIds: readonly number[]) => {
       await api.manager.post('/account/invitations', { email, sites: [{ siteId, level: 'Read', sourceIds }] });

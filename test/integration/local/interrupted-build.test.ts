@@ -111,7 +111,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 
 test(
-  'root build: the next build after SIGKILL removes the leftovers of the killed build, and succeeds (needs root and mmdebstrap)',
+  'root build: after SIGKILL, the next build removes the leftovers of the killed build and succeeds (needs root and mmdebstrap)',
   options,
   async () => {
     const workplace = makeWorkplace();

@@ -70,13 +70,13 @@ describe('npm start: TimescaleDB and Redis', { timeout: 120_000 }, () => {
   });
 });
 
-describe('npm start: services of DATABASE_URL and REDIS_URL', () => {
-  it('a supported database and Redis are accepted (R-K1)', async () => {
+describe('npm start: external services (DATABASE_URL and REDIS_URL)', () => {
+  it('a database server and a Redis server of supported versions are accepted (R-K1)', async () => {
     const services = { databaseUrl: inject('serverUrl'), redisUrl: testRedisUrl() };
     await expect(checkExternalServices(services)).resolves.toBeUndefined();
   });
 
-  it('an unreachable service is refused with a sentence that names its setting but not its password (R-K1)', async () => {
+  it('when a service is unreachable, the error names the setting of its URL but not the password in the URL (R-K1)', async () => {
     const port = await findFreePort();
     const databaseUrl = `postgres://someone:hidden@127.0.0.1:${port}/x`;
     const noDatabase = await failureOf(checkExternalServices({ databaseUrl, redisUrl: testRedisUrl() }));
@@ -88,7 +88,7 @@ describe('npm start: services of DATABASE_URL and REDIS_URL', () => {
     expect(noRedis).not.toContain('hidden');
   });
 
-  it('a wrong database password is refused with the reason (R-K1)', async () => {
+  it('when the database password is wrong, the error says that authentication failed (R-K1)', async () => {
     const url = Object.assign(new URL(inject('serverUrl')), { password: 'wrong' }).toString();
     const sentence = await failureOf(checkExternalServices({ databaseUrl: url, redisUrl: testRedisUrl() }));
     expect(sentence).toContain('password authentication failed');

@@ -92,7 +92,7 @@ async function runIn(shell: string, commands: string): Promise<string> {
   return stdout;
 }
 
-test('readme: all shell blocks except those of npm commands run in sh and in bash, and remove the site that they create', async () => {
+test('readme: all shell blocks except npm commands run without error in sh and in bash, and leave no site behind', async () => {
   const script = await commandsOf(README);
   const sites = await api.call<unknown[]>('GET', '/sites');
   for (const shell of ['sh', 'bash']) {
@@ -106,7 +106,7 @@ test('readme: all shell blocks except those of npm commands run in sh and in bas
   }
 }, 60_000);
 
-test('tour (src/local/TOUR.md): after the readme, all shell blocks of the tour except those of npm commands run; the only error is the one that the tour announces', async () => {
+test('tour (src/local/TOUR.md): when all shell blocks except npm commands run after those of the readme, the only error is the one that the tour announces', async () => {
   const readme = await commandsOf(README);
   expect(readme).toMatch(CLEAN_UP);
   const tour = (await commandsOf(TOUR))

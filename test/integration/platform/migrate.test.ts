@@ -101,7 +101,7 @@ describe('migrate: schema history', () => {
     });
   });
 
-  it('concurrent calls leave the same history as one call, and the SQL functions are applied again when their hash differs from the recorded hash', async () => {
+  it('concurrent migrations leave the same history as a single one, and a later migration applies the SQL functions again when their recorded hash differs', async () => {
     const name = `${test.database}_empty`;
     const url = new URL(test.url);
     url.pathname = `/${name}`;

@@ -65,7 +65,7 @@ function recorder(
 }
 
 describe('outbox: events (R-I8)', () => {
-  test('an event of a rolled back transaction is not relayed', async () => {
+  test('an event of a rolled-back transaction is not relayed', async () => {
     const failing = withTransaction(database, async (transaction) => {
       await appendEvents(transaction, [{ accountId: 1, type: 'SiteCreated', payload: {} }]);
       throw new Error('rolled back');

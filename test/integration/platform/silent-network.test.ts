@@ -37,7 +37,7 @@ async function subscribe(api: ApiClient, eventType: string): Promise<WebhookRece
 
 describe.concurrent('network faults', () => {
   test(
-    'another process takes over the work of a suspended process within 10 s on an idle machine: ingesting pushes, relaying events, running calculations, delivering and trying webhooks, and sending mail (R-D6, R-I3, R-I7, R-I8, R-H5, R-B10)',
+    'within 10 s on an idle machine, another process takes over all work of a suspended process: pushes, events, calculations, webhook deliveries, trial sends of webhooks, and emails (R-D6, R-I3, R-I7, R-I8, R-H5, R-B10)',
     async () => {
       const suspended = await startSuspendedRoles();
       try {
@@ -50,7 +50,7 @@ describe.concurrent('network faults', () => {
   );
 
   test(
-    'while the database is down, a push gets 503 and the service is live but not ready; when the database connections fall silent, they are closed, and a push and its calculation complete within 25 s (R-A5, R-A9, R-K3)',
+    'while the database is down, pushes get 503 and the service is live but not ready; pushes and their calculations complete within 25 s once the database is back, and when the service has to close silent database connections (R-A5, R-A9, R-K3)',
     () =>
       withService(async ({ api, databaseGate, expectReadiness, readiness, ...service }) => {
         await databaseGate.shut();
@@ -71,7 +71,7 @@ describe.concurrent('network faults', () => {
   );
 
   test(
-    'a push and its calculation complete within 25 s when the answers from the database no longer arrive on the open connections; while the database connections are silent, SIGTERM ends the process within 10 s (R-K2)',
+    'a push and its calculation complete within 25 s when answers stop arriving on the open database connections, and SIGTERM ends the process within 10 s while these connections are silent (R-K2)',
     () =>
       withService(async ({ roles, databaseGate, expectPushToBeComputed }) => {
         databaseGate.freeze('answers');
@@ -86,7 +86,7 @@ describe.concurrent('network faults', () => {
   );
 
   test(
-    'when pushes are accepted while Redis is down, their calculations run once Redis is back; when connections to Redis fall silent, a push and its calculation complete within 15 s (R-K3)',
+    'the calculation of a push that was accepted while Redis was down runs once Redis is back, and a push and its calculation complete within 15 s while the connections to Redis are silent (R-K3)',
     () =>
       withService(async ({ redisGate, expectReadiness, ...service }) => {
         await service.push();

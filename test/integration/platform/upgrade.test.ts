@@ -118,7 +118,7 @@ describe('upgrade: identity and accounts', () => {
     expect(keys.map(({ kid }) => kid)).toEqual([old.signingKid]);
   });
 
-  it('a USER signs in with the old password and sees the granted sites only (R-B9)', async () => {
+  it('a USER signs in with the password set before the upgrade and sees only the granted sites (R-B9)', async () => {
     const user = await signIn(roles.http, undefined, USER);
     expect(await user.call('GET', '/sites')).toMatchObject([{ id: 1, name: 'Mill' }]);
   });
@@ -143,7 +143,7 @@ describe('upgrade: identity and accounts', () => {
   });
 });
 
-it('upgrade: a variable with overwritten points has a complete history only from its last write on (R-F9)', () => {
+it('upgrade: if a variable has overwritten points, its history counts as complete from its last write on (R-F9)', () => {
   // Only variable 1 has a record of a write that did more than append.
   expect(wholeFrom).toEqual([{ variableId: 1, historyFrom: '2025-01-03 08:00:00+00' }]);
 });
@@ -219,7 +219,7 @@ describe('upgrade: points, pushes and files', () => {
     expect(await read(`/api/operations/${label}?all=true`)).toMatchObject([{ operationId: label, ...expected }]);
   });
 
-  it('pushes stored together have labels that end in 0, 1, and so on; the first unused label finds no operation (R-D7)', async () => {
+  it('when two pushes are stored together under labels that end in 0 and 1, the label that ends in 2 gets 404 (R-D7)', async () => {
     expect((await api.get(`/api/operations/${SHARED}2`)).status).toBe(404);
   });
 
@@ -239,7 +239,7 @@ describe('upgrade: points, pushes and files', () => {
       'd2',
       { state: 'Completed', ignoredColumns: ['remark'], errors: [{ row: 3, code: 'invalid_date' }] },
     ],
-  ])('the outcome of an old file %s can be read (R-E1)', async (_what, end, expected) => {
+  ])('the outcome of a file %s, uploaded before the upgrade, can be read (R-E1)', async (_what, end, expected) => {
     expect(await read(`/storage/${id(end)}`)).toMatchObject(expected);
   });
 });

@@ -53,7 +53,7 @@ describe('points: civil buckets', () => {
     expect(autumn.map((row) => [row.date, row.countValue])).toEqual([['2026-10-25T00:00:00+02:00', 25]]);
   });
 
-  test('the hour that occurs twice at the clock change in autumn is two buckets (R-G1, R-A8)', async () => {
+  test('the hour that occurs twice at the clock change in autumn becomes two buckets (R-G1, R-A8)', async () => {
     const variableId = await everyStep('2026-10-25T00:00:00Z', '2026-10-25T02:00:00Z', 15);
     const rows = await read(variableId, 'granularity=Hour&aggregation=SUM&timeZoneId=Europe/Brussels');
     expect(rows.map((row) => [row.date, row.sumValue])).toEqual([
@@ -163,7 +163,7 @@ describe('points: aggregates', () => {
     [{}, 'avgValue'],
     [{ quantityType: 'Integrated', aggregate: 'COUNT' }, 'countValue'],
   ])(
-    'the default aggregation of a variable created with %j is returned as the member %s (R-C8)',
+    'when a read names no aggregation, the rows of a variable created with %j have the member %s (R-C8)',
     async (members, member) => {
       const variableId = await withReadings(readings, members);
       expect(await read(variableId, 'granularity=3')).toMatchObject([{ [member]: expect.any(Number) }]);
@@ -249,7 +249,7 @@ describe('points: gaps in the buckets of a period', () => {
     expect(await sums(`fill=${fill}&pagingOrder=DESC`)).toEqual([[5, 51], ...gap.toReversed(), [2, 21], [1, 10]]);
   });
 
-  test('include the buckets before the first and after the last point, up to the bounds of the period; includeToBoundary adds the bucket that begins at `to` (R-G1)', async () => {
+  test('include the buckets before the first and after the last point, up to the bounds of the period; `includeToBoundary` adds the bucket that begins at `to` (R-G1)', async () => {
     const bounds = 'from=2026-03-01T00:00:00Z&to=2026-03-01T07:00:00Z';
     const inner = [
       [1, 10],
@@ -277,7 +277,7 @@ describe('points: gaps in the buckets of a period', () => {
     },
   );
 
-  test('include buckets with fewer points than minCount (R-G1)', async () => {
+  test('include buckets with fewer points than `minCount` (R-G1)', async () => {
     expect(await sums('minCount=2')).toEqual([[2, 21]]);
     const bounds = 'from=2026-03-01T01:00:00Z&to=2026-03-01T04:00:00Z';
     expect(await sums(`minCount=2&fill=null&${bounds}`)).toEqual([
@@ -287,7 +287,7 @@ describe('points: gaps in the buckets of a period', () => {
     ]);
   });
 
-  test('count as buckets in pages and in the total when fill is set (R-G1, R-A7)', async () => {
+  test('count as buckets in pages and in the total when `fill` is set (R-G1, R-A7)', async () => {
     expect(await sums('fill=previous&pageNumber=1&itemsPerPage=2')).toEqual([
       [3, 21],
       [4, 21],
@@ -320,7 +320,7 @@ describe('points: gaps in the buckets of a period', () => {
     }
   });
 
-  test('are filled for variables without points too, in the requested order of variables (R-G1)', async () => {
+  test('are also filled for a variable without points; the rows keep the requested order of the variables (R-G1)', async () => {
     const { variableId: emptyId } = await createStructure(api.manager);
     const query =
       'granularity=Day&fill=null&from=2026-03-01T00:00:00Z&to=2026-03-02T00:00:00Z&displayLevel=ValueVariableDate';
@@ -328,7 +328,7 @@ describe('points: gaps in the buckets of a period', () => {
     expect(column(body, 'variableId')).toEqual([emptyId, variableId]);
   });
 
-  test('are not filled when the period has more than 5,000,000 buckets and the read has no paging: the read is refused (R-G1, R-A5)', async () => {
+  test('with fill=null and no paging, a read gets 400 when the period has more than 5,000,000 buckets (R-G1, R-A5)', async () => {
     const query = 'granularity=Minute&fill=null&from=1900-01-01T00:00:00Z&to=2026-01-01T00:00:00Z';
     const { status, body } = await api.manager.get(`/data?variableId=${variableId}&${query}`);
     expect({ status, body }).toMatchObject({ status: 400, body: { code: 'invalid_input' } });

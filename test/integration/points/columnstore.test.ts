@@ -79,7 +79,7 @@ it('points: with the Apache edition of TimescaleDB, compressChunks compresses no
 });
 
 describe('points: with the Community edition of TimescaleDB', () => {
-  it('a chunk without writes is compressed, later corrections are compressed too, and the versions stay the same (R-F5)', async (test) => {
+  it('a chunk that receives no more writes is compressed, later corrections to it are compressed too, and compression changes no stored version (R-F5)', async (test) => {
     if (!(await isCommunity())) test.skip('needs the Community edition; TIMESCALEDB_BUILD names no build of it');
     const variableId = await store.addVariable({ isVersioned: true, versionLimit: 3 });
     await writeHours(variableId, 100);
@@ -105,7 +105,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
     );
   });
 
-  it('a small compressed chunk has one page per index and neither free space map nor visibility map, even after a correction; measureStorage returns the exact size of all chunks', async (test) => {
+  it('a small compressed chunk has one page per index and no free space map or visibility map, even after a correction; measureStorage returns the exact total size of all chunks', async (test) => {
     if (!(await isCommunity())) test.skip('needs the Community edition; TIMESCALEDB_BUILD names no build of it');
     const variableId = await store.addVariable({ isVersioned: true });
     for (const base of [1, 2, 3]) await writeHours(variableId, base, 2000);
@@ -161,7 +161,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
     expect(await store.read(variableId)).toHaveLength(480);
   });
 
-  it('a chunk that was just written is not compressed; a chunk in use is compressed by a later call', async (test) => {
+  it('compressChunks skips chunks that were just written, and compresses nothing while a write is open; the next call after the write compresses all chunks', async (test) => {
     if (!(await isCommunity())) test.skip('needs the Community edition; TIMESCALEDB_BUILD names no build of it');
     const variableId = await store.addVariable({ isVersioned: false });
     await store.write(variableId, [[Date.UTC(2010, 0, 1) * 1000, 1]]);
@@ -218,7 +218,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
   });
 });
 
-it('points: after a correction of another variable in the same compressed chunk, the list of versions counts newly written points even in a session with older cached query plans (R-F8)', async (test) => {
+it('points: after a correction in a compressed chunk, a session with query plans cached before the correction counts new points of another variable in that chunk when it lists versions (R-F8)', async (test) => {
   if (!(await isCommunity())) test.skip('needs the Community edition; TIMESCALEDB_BUILD names no build of it');
   const [corrected, written] = [
     await store.addVariable({ isVersioned: true }),

@@ -239,7 +239,7 @@ async function expectWhole(cut: StoreWorld, uncut: World, latest: Map<string, nu
   }
 }
 
-it('points: the states of the store at or after historyFrom are complete after every step of random histories (R-F9)', async () => {
+it('points: after every step of random histories, the store has the complete state at every instant from `historyFrom` on (R-F9)', async () => {
   await fc.assert(
     fc.asyncProperty(history, async ({ variables, steps }) => {
       const [cut, uncut] = [await store.openWorld(), openModelWorld(undefined, true)];

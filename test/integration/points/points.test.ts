@@ -228,7 +228,7 @@ describe('points: a variable whose isVersioned changes', () => {
 });
 
 describe('points: reading', () => {
-  it('returns, as of an instant, the version of each date with the greatest VersionTimestamp at or before the instant (R-F5)', async () => {
+  it('as of an instant returns, for each date, the version with the greatest VersionTimestamp at or before this instant (R-F5)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     const first = await store.write(variableId, [[START, 1]]);
     const second = await store.write(variableId, [
@@ -266,17 +266,21 @@ describe('points: reading', () => {
   });
 
   it.each([
-    ['from is inclusive, and to is exclusive', { fromMicros: at(1), toMicros: at(3) }, [1, 2]],
-    ['includeToBoundary includes the end', { fromMicros: at(1), toMicros: at(3), isToIncluded: true }, [1, 2, 3]],
-    ['a period whose from equals its to has no points', { fromMicros: at(1), toMicros: at(1) }, []],
+    ['`from` is inclusive, and `to` is exclusive', { fromMicros: at(1), toMicros: at(3) }, [1, 2]],
+    [
+      '`includeToBoundary` includes the point at `to`',
+      { fromMicros: at(1), toMicros: at(3), isToIncluded: true },
+      [1, 2, 3],
+    ],
+    ['a period whose `from` equals its `to` has no points', { fromMicros: at(1), toMicros: at(1) }, []],
     [
       'a period of one instant with its end included has the point of this instant',
       { fromMicros: at(1), toMicros: at(1), isToIncluded: true },
       [1],
     ],
     ['the order DESC returns descending dates', { order: 'DESC' }, [4, 3, 2, 1, 0]],
-    ['limit 2 and offset 2 return the third and the fourth point', { limit: 2, offset: 2 }, [2, 3]],
-    ['limit 1 in the order DESC returns the last point', { limit: 1, offset: 0, order: 'DESC' }, [4]],
+    ['`limit` 2 and `offset` 2 return the third and the fourth point', { limit: 2, offset: 2 }, [2, 3]],
+    ['`limit` 1 in the order DESC returns the last point', { limit: 1, offset: 0, order: 'DESC' }, [4]],
   ] as const)('%s (§2, R-G1)', async (_rule, selection, expected) => {
     const variableId = await store.addVariable({ isVersioned: true });
     // Every date has two versions, so that reads by VersionTag or as of an instant use `point` and `point_version`.

@@ -60,7 +60,7 @@ async function writeAndHold(tuples: Buffer): Promise<{ readonly commit: () => Pr
 }
 
 describe('points: an as-of read', () => {
-  it('waits for a write that is open at the instant of the read, and then returns the written value (R-F1, R-F5)', async () => {
+  it('waits until a write that was open at the as-of instant is committed, and then returns the written value (R-F1, R-F5)', async () => {
     const [variableId = 0] = await addVariables(1);
     await store.write(variableId, [[START, 1]]);
     const writer = await writeAndHold(encode([variableId], 2));
@@ -77,7 +77,7 @@ describe('points: an as-of read', () => {
     expect(await valuesAsOf(variableId, asOfMicros)).toEqual([2]);
   });
 
-  it('a read as of an instant before or during a write returns the same values before and after the commit of the write (R-F1, R-F5)', async () => {
+  it('returns the same values whether it starts before or after the commit of a write, even when the as-of instant falls during the write (R-F1, R-F5)', async () => {
     const [variableId = 0] = await addVariables(1);
     const first = await store.write(variableId, [[START, 1]]);
     const beforeMicros = await clockMicros();
@@ -97,7 +97,7 @@ describe('points: an as-of read', () => {
     expect(given.slice(0, 5)).toEqual([[], [1], [1], [2, 3], [2, 3]]);
   });
 
-  it('does not wait for an open write that began at least one second after the instant of the read, or for a write of another account (R-F5)', async () => {
+  it('does not wait for an open write that began at least one second after the as-of instant, or for a write of another account (R-F5)', async () => {
     const [variableId = 0] = await addVariables(1);
     await store.write(variableId, [[START, 1]]);
     const other = await addAccount(store.database, 'South');
@@ -142,7 +142,7 @@ describe('points: an as-of read', () => {
 });
 
 describe('points: VersionTimestamps', () => {
-  it('one variable whose VersionTimestamps are ahead of the clock does not affect another variable of the batch (R-F1)', async () => {
+  it('when the VersionTimestamps of one variable are ahead of the clock, another variable in the same write still gets the time of the clock (R-F1)', async () => {
     const [ahead = 0, other = 0] = await addVariables(2);
     await store.write(ahead, [[START, 1]]);
     const future = (await clockMicros()) + DAY;
@@ -186,7 +186,7 @@ describe('points: writers', () => {
     await writer.commit();
   });
 
-  it('writers of two variables do not wait for each other when they rewrite stored dates', async () => {
+  it('writers of two variables do not wait for each other when they write new values for stored dates', async () => {
     const dates = [START, START + 40_000 * DAY];
     const variableIds = await addVariables(2);
     for (const date of dates) for (const id of variableIds) await store.write(id, [[date, 1]]);
@@ -196,7 +196,7 @@ describe('points: writers', () => {
     await writer.commit();
   });
 
-  it('writers of overlapping sets of new variables do not deadlock, and each of them writes the variable that all sets contain', async () => {
+  it('concurrent writers of overlapping sets of new variables do not deadlock, and a variable in all sets gets a version from each writer', async () => {
     const write = (ids: readonly number[]) =>
       withTransaction(store.database, (transaction: Transaction) => writePoints(transaction, [encode(ids, 1)]));
     for (let round = 0; round < 8; round += 1) {

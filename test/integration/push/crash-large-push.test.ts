@@ -81,7 +81,7 @@ describe('push: an api killed during its direct write of a large push', () => {
     expect(await push.stored()).toEqual({ points: READINGS_DIRECT, versions: 0, operations: 1, batches: 0, events: 1 });
   }, 60_000);
 
-  test('has stored the push if it is killed after it sent the commit; the re-sent push stores nothing more (R-D1, R-D7)', async () => {
+  test('stores the push if it is killed after it sent the commit; the re-sent push then stores nothing more (R-D1, R-D7)', async () => {
     const push = await preparePush('after');
     await killWhileWaiting(push, ['$1::int', 42], 'commit');
     const once = { points: READINGS_DIRECT, versions: 0, operations: 1, batches: 0, events: 1 };

@@ -275,7 +275,7 @@ describe('database faults: every push and file that got 200 is readable afterwar
   );
 
   test.skipIf(disk === undefined)(
-    'when the disk was full for a time; skipped where the test may not mount a disk (R-A15, R-A5)',
+    'when the disk is full for a time, on machines where the test may mount a disk (R-A15, R-A5)',
     async () => {
       expect(await underLoad(() => fillFor(disk as SmallDisk, FAULT_SEC * 1000))).toBeGreaterThan(0);
       expect(roles.log()).toContain(DISK_FULL);

@@ -66,9 +66,9 @@ const waiter = (lock: string, statement: string) =>
 
 describe('push: a batch that one ingester reports as failed while another ingester writes it', () => {
   it.each([
-    ['with one push', 1],
-    ['with several pushes', 3],
-  ])('%s is written once, and each of its pushes is Completed (R-D6, R-K3)', async (_what, pushes) => {
+    ['one push', 1],
+    ['several pushes', 3],
+  ])('when it has %s, the batch is written once and each push is Completed (R-D6, R-K3)', async (_what, pushes) => {
     await api.ingest();
     const before = await versionCount();
     const labels: string[] = [];

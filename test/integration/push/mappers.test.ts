@@ -238,7 +238,7 @@ describe('push: /account/mappers', () => {
     }
   });
 
-  it('tests a mapper: the answer has the mapped elements and any problems in them, or else the error; no operation is stored (R-D9)', async () => {
+  it('tests a mapper with a sample, returns the mapped elements, their problems or the error, and stores no push operation (R-D9)', async () => {
     const id = await addMapper('{"variableId": n, "data": [{"date": d, "value": 1}]}');
     const sample = async (raw: string) =>
       (await api.manager.send('POST', `/account/mappers/${id}/test`, undefined, { raw })).body;
@@ -251,7 +251,7 @@ describe('push: /account/mappers', () => {
     expect((await api.database.query('select count(*) from push_operation')).rows).toEqual(before.rows);
   });
 
-  it('tests an unsaved expression with a CSV sample and stores no mapper; an error is returned for an invalid expression and for a sample that is invalid JSON, an image or 1 MiB long (R-D9)', async () => {
+  it('tests an unsaved expression without storing a mapper, and returns an error when the expression is invalid or the sample is invalid JSON or CSV, an image or 1 MiB long (R-D9)', async () => {
     const given = { expression: '[$.{ "variableId": id, "data": [{ "date": at, "value": kwh }] }]' };
     const test = (members: object) => api.manager.post('/account/mappers/test', { ...given, ...members });
     const elements = [{ variableId: '1', data: [{ date: '2026-01-01T00:00:00Z', value: '2' }] }];

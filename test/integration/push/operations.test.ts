@@ -167,7 +167,7 @@ describe('push: an operation', () => {
     },
   );
 
-  it('does not block a re-sent push once it is Failed: the re-sent push is written (R-D7, R-A15)', async () => {
+  it('that is Failed does not block the same push: the push is written when the client sends it again (R-D7, R-A15)', async () => {
     await api.ingest();
     const label = newLabel();
     const body = [{ variableId, data: [{ date: '2031-01-02T00:00:00.000Z', value: 78 }] }];
@@ -179,7 +179,7 @@ describe('push: an operation', () => {
     await api.database.query('delete from push_batch where set_aside_date is not null');
   });
 
-  it('is queued again by retry-batches after its batch became a dead letter (R-A15)', async () => {
+  it('is queued again by the admin command `retry-batches` after its batch became a dead letter (R-A15)', async () => {
     await api.ingest();
     const label = newLabel();
     await push(one(variableId), `?operationId=${label}`);
@@ -241,7 +241,7 @@ describe('push: an operation', () => {
 });
 
 describe('push: a re-sent push', () => {
-  it('is the same operation when its label is the same: it has the same answer and is queued once (R-D7)', async () => {
+  it('gets the first answer again and queues no second operation when its label and body are the same (R-D7)', async () => {
     const label = newLabel();
     const body = [...one(variableId, 5), ...one(2_000_000_000)];
     const [first, again] = [await push(body, `?operationId=${label}`), await push(body, `?operationId=${label}`)];
@@ -258,7 +258,7 @@ describe('push: a re-sent push', () => {
     expect(await countQueued(label)).toBe(1);
   });
 
-  it('is a new operation under the same label when its body differs; GET finds the newest operation (R-D7)', async () => {
+  it('is a second operation with the same label when its body differs; GET by this label returns the newer operation (R-D7)', async () => {
     const label = newLabel();
     await push(one(variableId, 1), `?operationId=${label}`);
     await push([...one(variableId, 2), ...one(variableId, 3)], `?operationId=${label}`);
@@ -469,7 +469,7 @@ describe('push: rejected elements', () => {
     expect(await replay(label, '', viewer)).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
   });
 
-  it('are deleted with their operations after the retention period; operations that have not ended stay (R-D8)', async () => {
+  it('are deleted together with their operation when it has ended and the retention period is over (R-D8)', async () => {
     await api.ingest();
     const [old, young, waiting] = [newLabel(), newLabel(), newLabel()];
     for (const label of [old, young]) await push([meant('never')], `?operationId=${label}`);

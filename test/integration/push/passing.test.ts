@@ -137,7 +137,7 @@ async function pushIntoOneBatch(variableIds: readonly [number, number]): Promise
 }
 
 describe('push: while one push of an account rewrites stored points', () => {
-  test('a small push to another variable overtakes the rewrite, even from a batch that also has a push to the rewritten variable; each webhook gets messages about pushes to its own variable only (R-D6, R-I2)', async () => {
+  test('a small push to another variable overtakes the rewrite, even if it shares a batch with a push to the rewritten variable; a webhook for one variable gets no messages about pushes to other variables (R-D6, R-I2)', async () => {
     const [rewritten = 0, other = 0] = await addVariables(2);
     const webhooks = [await subscribe(rewritten), await subscribe(other)];
     pushed.clear();
@@ -177,7 +177,7 @@ describe('push: while one push of an account rewrites stored points', () => {
     }
   }, 60_000);
 
-  test('pushes to unrelated variables overtake the rewrite, and pushes to the rewritten variables wait, even if the ingester is killed (R-D6, R-D1)', async () => {
+  test('pushes to unrelated variables overtake the rewrite and pushes to the rewritten variables wait, both before and after the ingester is killed and restarted (R-D6, R-D1)', async () => {
     const [rewritten = 0, alsoRewritten = 0, other = 0, partner = 0] = await addVariables(4);
     await blocker.query(BEGIN_HOLDING);
     await hold(rewritten);

@@ -73,7 +73,7 @@ describe.concurrent('push: wrong Basic passwords', () => {
     await expect(signIn('two')).rejects.toThrow('invalid_grant');
   });
 
-  it('block the address of the guesser even for a device that has pushed from this address, when the wrong passwords reach 20 × SIGN_IN_MAX_FAILURES; the device is still accepted at another address (R-B11)', async () => {
+  it('that reach 20 × SIGN_IN_MAX_FAILURES block the address of the guesser even for a device that has pushed from it; at another address, the device is still accepted (R-B11)', async () => {
     await addDevice('three');
     expect(await push('three', PASSWORD, '192.0.2.3')).toBe(200);
     await guess('three', MANY - 1, () => '192.0.2.3');

@@ -106,7 +106,7 @@ describe('push: HTTP Basic', () => {
     expect((await push(encoded(`fred:${PASSWORD}`))).status).toBe(401);
   });
 
-  it('is refused after too many wrong passwords, even with the right password, unless the right password is cached (R-B11)', async () => {
+  it('after too many wrong passwords, the right password is refused too, unless it is cached (R-B11)', async () => {
     const cached = await addPusher('ivan');
     expect((await push(encoded(`ivan:${PASSWORD}`))).status).toBe(200);
     // Deletes the record that this network once sent the right password: the limit is then 3 wrong passwords, not 60.
@@ -124,7 +124,7 @@ describe('push: HTTP Basic', () => {
     expect((await push(encoded(`olga:${PASSWORD}`))).status).toBe(200);
   });
 
-  it('shares its count of wrong passwords with the token endpoint and another process (R-B11)', async () => {
+  it('wrong passwords count toward one limit, whether sent by HTTP Basic, to the token endpoint or to another process (R-B11)', async () => {
     const { DATABASE_URL, REDIS_URL, QUEUE_PREFIX } = api.parts.config;
     const elsewhere = openParts(readConfig({ DATABASE_URL, REDIS_URL, QUEUE_PREFIX }), createLog('silent', 'test'));
     try {
@@ -228,7 +228,7 @@ describe('push: HTTP Basic with PUSH_BASIC_TOKEN_URL, the token endpoint of an i
     expect(verified.scopes).toEqual(new Set(['push-data']));
   });
 
-  it('the error dependency_unavailable has a cause for the log; the cause names the endpoint and its answer (R-A5)', async () => {
+  it('for the log, the error `dependency_unavailable` has a cause that names the endpoint and what it answered (R-A5)', async () => {
     const credentials = { userName: 'ann', password: 'x' };
     await expect(exchangeAt(endpoint(), 'x')(credentials)).rejects.toMatchObject({
       cause: { message: `PUSH_BASIC_TOKEN_URL (${endpoint()}) answered invalid_client` },
@@ -265,7 +265,7 @@ describe('push: HTTP Basic with PUSH_BASIC_TOKEN_URL, the token endpoint of an i
 });
 
 describe('push: a verified token', () => {
-  it('is verified again after a minute and when it expires (R-B1)', async () => {
+  it('is verified again after a minute, or earlier if it expires (R-B1)', async () => {
     let now = Date.UTC(2026, 0, 1);
     let asked = 0;
     const verifier = cacheVerifiedTokens(

@@ -138,7 +138,7 @@ it.each([
 });
 
 describe('push: a cached target', () => {
-  it('a cached target is not used after a change of the structure (R-D2)', async () => {
+  it('is not used after a change of the structure (R-D2)', async () => {
     const siteId = await createSite(api.manager);
     const source = await createSource(api.manager, siteId, { serialNumber: 'SN-cache' });
     const target = { sourceSerialNumber: 'SN-cache', mappingConfig: 'cached' };
@@ -166,7 +166,7 @@ describe('push: a cached target', () => {
     expect(await outcome()).toBe('target_not_found');
   });
 
-  it('a push uses the new time zone of the source after it changes (R-D4)', async () => {
+  it('when the time zone of the source changes, the next push uses the new time zone (R-D4)', async () => {
     const siteId = await createSite(api.manager);
     const source = await createSource(api.manager, siteId, { timeZoneId: 'Europe/Brussels' });
     const variableId = await createVariable(api.manager, source);

@@ -91,7 +91,7 @@ describe('push: an accepted push', () => {
     expect(events.rows).toEqual([{ count: 6 }]);
   });
 
-  it('takes effect in the order of the answers, whether one transaction or several write the pushes (R-D6)', async () => {
+  it('takes effect after the pushes that were answered before it, whether one transaction or several write them (R-D6)', async () => {
     const variableId = await newVariable();
     for (const value of [5, 3, 4]) await push(one(variableId, { value }));
     expect(await read(variableId)).toMatchObject([{ rawValue: 4 }]);
@@ -118,7 +118,7 @@ describe('push: an accepted push', () => {
     expect(await read(variableId)).toMatchObject([{ rawValue: 1 }]);
   });
 
-  it('may have several elements of one variable; the last of the readings with the same date and version is stored (R-D5)', async () => {
+  it('stores the last of the readings with the same variable, date and version, even when they are in different elements (R-D5)', async () => {
     const variableId = await newVariable({ isVersioned: true });
     const reading = (value: number, version?: string) => ({ date: DATE, value, version });
     await push([
@@ -240,7 +240,7 @@ describe('push: a target', () => {
     },
   );
 
-  it('a target of another account is not found, by variableId or by mappingConfig (R-D2)', async () => {
+  it('a target that belongs to another account is found neither by variableId nor by mappingConfig (R-D2)', async () => {
     const { variableId } = await identified();
     const answer = await push([...one(variableId), { mappingConfig: 'map-2', data: [] }], '', api.stranger);
     expect(answer.body).toMatchObject({
@@ -309,7 +309,7 @@ describe('push: a local date', () => {
 });
 
 describe('push: an invalid body', () => {
-  it('is refused with every problem and its path; no batch is stored (R-D1, R-A5)', async () => {
+  it('is refused with a list of all problems and their paths; no batch is stored (R-D1, R-A5)', async () => {
     await api.ingest();
     const variableId = await newVariable();
     const answer = await push([

@@ -111,7 +111,7 @@ describe('push: plain pushes that share a row of push_operation', () => {
     expect((await api.manager.get(`/api/operations/${labels[1]}/rejected`)).body).toEqual([]);
   });
 
-  it('are hidden from a USER who did not send them and from another account; the label after their last label, and a label in upper case, are not found (R-D7)', async () => {
+  it('are found only under their exact labels, and are hidden from another account and from a USER who did not send them (R-D7)', async () => {
     const labels = await storeTogether([1, 1]);
     const user = await api.signIn('uma', 'USER');
     for (const label of labels) {
@@ -153,7 +153,7 @@ describe('push: plain pushes that share a row of push_operation', () => {
     expect(events[0]).not.toHaveProperty('members');
   });
 
-  it('are split if they cannot be written: only the faulty push is set aside (R-D1, R-K3)', async () => {
+  it('get separate rows when they cannot be written together, so only the faulty push is set aside (R-D1, R-K3)', async () => {
     await api.ingest();
     const labels = await storeTogether([1, 2, 3, 1], 1);
     await ingestNotingFailures(api.database, api.accountId, 14);

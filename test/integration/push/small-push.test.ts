@@ -130,7 +130,7 @@ describe('push: small pushes', () => {
     ['authorization', 401, 'Bearer wrong'],
     ['content-type', 415, 'text/plain'],
   ])(
-    'a push with two %s headers gets status %i, and gets it from the Hono app too (R-D1, R-B1)',
+    'a push with two %s headers gets status %i, the same as from the Hono app (R-D1, R-B1)',
     async (name, status, second) => {
       await push(one());
       const raw = JSON.stringify(one());
@@ -161,7 +161,7 @@ describe('push: small pushes', () => {
     expect(body).toMatchObject([{ date: date.replace('.000', ''), rawValue: 19 }]);
   });
 
-  it('a push may arrive in two parts, after the answer 100 Continue (R-D1)', async () => {
+  it('a push that waits for 100 Continue and then sends the body in two parts gets 200 (R-D1)', async () => {
     await push(one());
     const raw = JSON.stringify(one());
     const status = await new Promise((resolve, reject) => {
@@ -184,7 +184,7 @@ describe('push: small pushes', () => {
 });
 
 describe('push: the small-push handler', () => {
-  it('answers only pushes whose caller and target are cached; it passes every other push, with its body, to the Hono app (R-D1)', async () => {
+  it('answers a simple push whose caller and target are cached, and passes other pushes unchanged to the Hono app (R-D1)', async () => {
     await push(one());
     const handler = await openHandler();
     const body = one();
@@ -232,7 +232,7 @@ describe('push: the cache of the small-push handler', () => {
     expect(await push(one(), '', user)).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
   });
 
-  it('does not admit a token without the scope push-data (R-B6)', async () => {
+  it('does not admit a token without the scope `push-data` (R-B6)', async () => {
     const reader = await api.signIn('ria', 'MANAGER', { scopes: ['datahub-api'] });
     await reader.get('/sites');
     expect(await push(one(), '', reader)).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });

@@ -75,7 +75,7 @@ describe('history: the header History-From of GET /data and POST /data (a histor
     'tags=a:b',
     'versions=all',
   ])(
-    'with %s, the header names the history cut of a variable; a read of a variable without a history cut gets no header (R-F9, R-G2)',
+    'for a read with `%s`, the header names the history cut of the variable; if the variable has no history cut, there is no header (R-F9, R-G2)',
     async (choice) => {
       expect(await read(`variableId=${cut}&${choice}`)).toMatchObject({ historyFrom: item(cut, kept[0]) });
       expect(await read(`variableId=${whole}&${choice}`)).toMatchObject({ historyFrom: null });
@@ -194,7 +194,7 @@ test.each<readonly [Method, object]>([
   },
 );
 
-test('history: a watch that resumes from a position before a history cut sends the versions that remain, and names no cut; an as-of read names the cut (R-F9, R-J1)', async () => {
+test('history: a watch that resumes from a position before a history cut sends the versions that are still stored and names no cut; an as-of read before the cut names the cut (R-F9, R-J1)', async () => {
   const variableId = await createVariable(manager, sourceId, { isVersioned: true, versionLimit: 2 });
   const request = `/data/watch?variableId=${variableId}`;
   const before = await openEventStream(api.origin, request, manager);

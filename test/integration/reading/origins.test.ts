@@ -81,7 +81,7 @@ describe('reading: the origins of versions', () => {
     expect(await originsOf(later)).toMatchObject([[{ kind: 'Push', operationId: 'early', isReplay: true }]]);
   });
 
-  it('an origin names the file that a version comes from, or the run of the variable that was in progress when the version was written', async () => {
+  it('an origin names the file that the version comes from, or the variable’s run during which the version was written', async () => {
     const variableId = await newVariable();
     const fileId = await stack.upload('Mäy.csv', `variable_id,date,value\n${variableId},${DATE},1\n`);
     expect(await stack.ended(fileId)).toMatchObject({ state: 'Completed' });
@@ -106,7 +106,7 @@ describe('reading: the origins of versions', () => {
     ]);
   });
 
-  it('a USER sees only the kind and the instant of pushes and files of other users; a user who may not read the variable gets 404 (R-B9)', async () => {
+  it('a USER sees only the kind and the date of the pushes and files of other users; a user who may not read the variable gets 404 (R-B9)', async () => {
     const variableId = await newVariable();
     await stack.ended(await stack.upload('a.csv', `variable_id,date,value\n${variableId},${DATE},1\n`));
     const user = await stack.api.signIn('uma', 'USER', { sites: [siteId] });

@@ -91,7 +91,8 @@ describe('read streams: an HTTP reader', () => {
   test('releases the database connection when it disconnects before the answer begins (R-G4)', async () => {
     for (let reader = 0; reader <= 4 * POOL_SIZE; reader += 1) {
       const read = startRead();
-      // The readers disconnect at different times, from the start of the request to about the first chunk of the answer.
+      // The readers disconnect at different times, from the start of the request to about the first chunk of the
+      // answer.
       await once(read, 'socket');
       const until = performance.now() + reader * 3;
       await eventually(
@@ -200,7 +201,8 @@ describe('read streams: a gRPC reader', () => {
     for (let reader = 0; reader <= 2 * POOL_SIZE; reader += 1) {
       const call = client.ReadPoints({ variableIds: [variableId] }, metadata);
       call.on('error', () => {});
-      // Without the pause, grpc-js would not tell the server about the cancellation, and the reads would run to their end.
+      // Without the pause, grpc-js would not tell the server about the cancellation, and the reads would run to their
+      // end.
       await (reader % 2 === 0 ? once(call, 'data') : nextTurn());
       call.cancel();
     }
@@ -222,7 +224,7 @@ describe('read streams: a gRPC reader', () => {
     ['-9223372036854775808', '9223372036854775807'],
     ['-62135596800000000', '253402300799999999'],
   ])(
-    'reads all points between the bounds %s and %s; a read that begins at the upper bound and a read as of the lower bound return no points (R-J1)',
+    'accepts the bounds %s and %s: between them it reads all points, but none from the upper bound on and none as of the lower bound (R-J1)',
     async (first, last) => {
       const read = async (bounds: object): Promise<number> => {
         let points = 0;

@@ -52,7 +52,7 @@ describe('points: deletion', () => {
     expect(await valuesOf(variableId, '&version=V1')).toEqual([1, 4]);
   });
 
-  test('is audited with user, variables, period and count; a call with whatIf or without effect is not audited (R-B14, R-G5)', async () => {
+  test('is audited with user, variables, period and count, unless `whatIf` is true or no point is removed (R-B14, R-G5)', async () => {
     const variableId = await withDays(1, 2, 3);
     const period = { fromDateUtc: day(2), toDateUtc: day(4) };
     await remove({ variableIds: [variableId], ...period, whatIf: true });
@@ -63,7 +63,7 @@ describe('points: deletion', () => {
     expect(body).toEqual([expect.objectContaining({ userName: 'max', details, requestId: expect.any(String) })]);
   });
 
-  test('without a period removes all points of the variables, and lists each variable once (R-G5)', async () => {
+  test('without a period, removes all points of the variables and lists each variable once in the answer (R-G5)', async () => {
     const [first, second, empty] = [await withDays(1, 2), await withDays(3), await withDays()];
     const { body } = await remove({ variableIds: [second, first, empty, second] });
     expect(body.results).toEqual([
@@ -76,7 +76,7 @@ describe('points: deletion', () => {
     expect(versions).toEqual([]);
   });
 
-  test('with whatIf counts points and removes none (R-G5)', async () => {
+  test('with `whatIf`, counts the points but removes none (R-G5)', async () => {
     const variableId = await withDays(1, 2);
     const eventsBefore = await countEvents();
     const { body } = await remove({ variableIds: [variableId], fromDateUtc: day(2), whatIf: true });
@@ -158,7 +158,7 @@ describe('deleting points: a refused request', () => {
     expect(await valuesOf(variableId)).toEqual([1]);
   });
 
-  test('from a USER with access to the site is answered with 403, with and without whatIf (R-B8)', async () => {
+  test('from a USER gets 403 with either value of `whatIf`, even if the USER has access to the site (R-B8)', async () => {
     const variableId = await withDays(1);
     const user = await api.signIn('deleting-user', 'USER', { sites: [siteId] });
     for (const whatIf of [true, false]) {

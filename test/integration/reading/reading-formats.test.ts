@@ -156,7 +156,7 @@ describe('read formats', () => {
     expect(objects.flatMap(rowsOfColumns)).toEqual(rows);
   });
 
-  test('a POST with displayLevel Columns returns JSON by columns; with format=csv, it returns the same columns as displayLevel Normal (R-G1)', async () => {
+  test('for a POST with `displayLevel=Columns`, JSON is by columns, and CSV has the same columns as with `displayLevel=Normal` (R-G1)', async () => {
     const body = { variableIds: [versioned], displayLevel: 'Columns' };
     const answer = await api.manager.post('/data', body);
     expect(answer.body).toMatchObject([
@@ -166,7 +166,7 @@ describe('read formats', () => {
     expect(csv.body).toContain('variableId,date,rawValue,unitId,version,versionTimestamp,tags');
   });
 
-  test('JSON, CSV, Arrow and Parquet answers to one read have equally many rows, and sampled rows have the same values (R-G4)', async () => {
+  test('the JSON, CSV, Arrow and Parquet answers to one read have the same number of rows, and sampled rows have the same values (R-G4)', async () => {
     const path = `/data?variableIds=${long},${versioned}&from=2020-01-01T00:00:00Z`;
     const formats = ['application/json', 'text/csv', ARROW, PARQUET];
     const answers: RawAnswer[] = [];
@@ -212,7 +212,7 @@ describe('read formats', () => {
     }
   });
 
-  test('rows of aggregates have a column for each aggregate; the column is empty for a variable that uses another aggregate (R-G3)', async () => {
+  test('rows of aggregates have a column for each aggregate, which is empty in rows of variables that use another aggregate (R-G3)', async () => {
     const other = await createVariable(api.manager, sourceId, { quantityType: 'Integrated' });
     await api.manager.post('/api/data', [{ variableId: other, data: [{ date: '2026-01-01T06:00:00Z', value: 4 }] }]);
     await api.ingest();
@@ -233,7 +233,7 @@ describe('read formats', () => {
     ]);
   });
 
-  test('CSV and Arrow rows have three columns with displayLevel ValueVariableDate (R-G1)', async () => {
+  test('with `displayLevel=ValueVariableDate`, CSV and Arrow rows have only `variableId`, `date` and `rawValue` (R-G1)', async () => {
     const path = `/data?variableId=${versioned}&displayLevel=ValueVariableDate&itemsPerPage=1`;
     expect(await rowsAs(path, 'text/csv')).toEqual([
       { variableId: String(versioned), date: '2026-01-01T00:00:00Z', rawValue: '1.25' },
@@ -255,7 +255,7 @@ describe('read formats', () => {
 });
 
 describe('read formats: HEAD /data', () => {
-  test('answers with the status and content type of GET, and takes no connection from the database pool for reads (R-G4)', async () => {
+  test('answers with the status and content type of GET, and takes no connection from the read pool (R-G4)', async () => {
     const reader = await startRead('text/csv', 'identity');
     reader.pause();
     const { status, headers, bytes } = await fetchRaw(api, `/data?variableId=${long}`, 'text/csv', { method: 'HEAD' });

@@ -124,7 +124,7 @@ describe('watch (server-sent events): delivery', () => {
 });
 
 describe('watch (server-sent events): refusals', () => {
-  it('answers 404 for a variable of another account or of an ungranted site (R-B9, R-J2)', async () => {
+  it('a watch of a variable gets 404 when the variable is in another account or an ungranted site (R-B9, R-J2)', async () => {
     const elsewhere = await api.signIn('elsewhere', 'USER', { sites: [await createSite(api.manager)] });
     for (const client of [api.stranger, elsewhere]) {
       const refused = await watch(`variableId=${structure.variableId}`, client);
@@ -135,7 +135,7 @@ describe('watch (server-sent events): refusals', () => {
     }
   });
 
-  it('answers 400 when the client altered the cursor or selects too many variables, and 401 without a token or with HTTP Basic (R-A5, R-B7)', async () => {
+  it('a watch gets 400 when the client altered the cursor or selects too many variables, and 401 without a token or with HTTP Basic (R-A5, R-B7)', async () => {
     const request = `variableId=${structure.variableId}`;
     const changed = await watch(request, api.manager, 'AQEA');
     expect([changed.status, changed.refusal?.message]).toEqual([
@@ -153,7 +153,7 @@ describe('watch (server-sent events): refusals', () => {
     expect((await fetch(`${api.origin}/data/watch?${request}`, { headers: basic })).status).toBe(401);
   });
 
-  it('gRPC and HTTP watches count toward the same limits: answers 429 when the user has WATCH_MAX_PER_USER open watches, or the account has half of WATCH_MAX; another account can open a watch (R-A14, R-J3)', async () => {
+  it('a watch gets 429 when the user has WATCH_MAX_PER_USER open watches, or the account has half of WATCH_MAX; gRPC and HTTP watches count together, watches of another account do not (R-A14, R-J3)', async () => {
     const request = `variableId=${structure.variableId}`;
     const reader = createGrpcReader(api.grpcAddress, api.manager.token);
     open.push(reader);

@@ -161,7 +161,7 @@ describe('reading: a selection of points', () => {
 });
 
 describe('reading: rows', () => {
-  it('have variable, date, value, unit and VersionTimestamp, and version and tags only if the point has them (R-G3, R-A8, §9.2 rule 1)', async () => {
+  it('always have `variableId`, `date`, `rawValue`, `unitId` and `versionTimestamp`, and also `version` and `tags` when the point has these (R-G3, R-A8, §9.2 rule 1)', async () => {
     expect((await rows(`variableId=${versioned}&version=V1`))[0]).toEqual({
       variableId: versioned,
       date: day(1),
@@ -175,12 +175,12 @@ describe('reading: rows', () => {
     expect(Object.keys(row ?? {}).sort()).toEqual(['date', 'rawValue', 'unitId', 'variableId', 'versionTimestamp']);
   });
 
-  it('have only the members value, variable and date with displayLevel ValueVariableDate (R-G1)', async () => {
+  it('have no members other than `rawValue`, `variableId` and `date` when `displayLevel` is ValueVariableDate (R-G1)', async () => {
     const [row] = await rows(`variableId=${plain}&displayLevel=valuevariabledate`);
     expect(row).toEqual({ variableId: plain, date: day(1), rawValue: 10 });
   });
 
-  it('have dates with an offset when timeZoneId is present; the offset distinguishes the two occurrences of a repeated hour (R-A8, R-G1)', async () => {
+  it('have dates with an offset when the query has `timeZoneId`; the offset distinguishes the two occurrences of a repeated hour (R-A8, R-G1)', async () => {
     const variableId = await createVariable(api.manager, structure.sourceId);
     const hours = ['2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z', '2026-07-01T00:00:00.000001Z'];
     const data = hours.map((date, value) => ({ date, value }));
@@ -231,7 +231,7 @@ describe('reading: rows', () => {
     expect((await api.manager.post('/data', body)).headers.get('time-zone')).toBe('Europe/Lisbon');
   });
 
-  it('have a total in x-total-count that counts the rows of all pages (R-A7)', async () => {
+  it('are counted over all pages in the header x-total-count (R-A7)', async () => {
     const path = `/data?variableIds=${versioned},${plain}&itemsPerPage=1`;
     const answer = await api.manager.get<Row[]>(path, { 'x-total-count': 'true' });
     expect(answer.headers.get('x-total-count')).toBe('5');

@@ -121,7 +121,7 @@ describe('retention: policy, preview and job', () => {
     expect(await state(path)).toMatchObject({ retention: null, rollupCount: 3 });
   });
 
-  test('the policy of a variable takes precedence over the policy of its account; after the policy of the account is deleted, the job rolls up no points of a new variable', async () => {
+  test('the job applies the policy of an account only to variables without a policy of their own; after the account policy is deleted, the job rolls up no points of a new variable', async () => {
     const [exempt, ofAccount, kept] = [await addDays(2, 1), await addDays(2, 1), await addDays(2, 1)];
     await manager.put(`/variables/${exempt}/retention`, { ...DAILY, isActive: false });
     await manager.put(`/variables/${kept}/retention`, { ...DAILY, keepRawYears: YEARS + 1, isActive: true });
@@ -137,7 +137,7 @@ describe('retention: policy, preview and job', () => {
     expect(await rollups(later)).toBe(0);
   });
 
-  test('a variable whose last point is long before the retention boundary is counted as rolled up', async () => {
+  test('the job rolls up and counts a variable whose last point is long before the retention boundary', async () => {
     const variableId = await createVariable(manager, sourceId);
     const data = [{ date: iso(BOUNDARY - 400 * DAY), value: 1 }];
     await manager.post('/api/data', [{ variableId, data }]);
@@ -244,7 +244,7 @@ describe('retention: policy, preview and job', () => {
     }
   });
 
-  test('a USER gets 403 for every request about a policy; PUT of a policy answers 404 for a variable of another account, and 400 for 0 years or weekly rollups', async () => {
+  test('a USER gets 403 for every request about a policy; a PUT of a policy gets 404 when the variable belongs to another account, and 400 when the policy has 0 years or weekly rollups', async () => {
     const user = await api.signIn('uma', 'USER');
     const variableId = await addDays(0, 1);
     for (const owner of ['/account', `/variables/${variableId}`]) {
@@ -275,7 +275,7 @@ describe('retention: reads and pushes after the job deleted the points before th
     await apply();
   });
 
-  test('points before the retention boundary are deleted; a read of their dates names the boundary, in JSON, in Arrow and in a comparison; a read that starts at the boundary does not name it', async () => {
+  test('a read that covers dates with deleted points names the retention boundary, in JSON, in Arrow and in a comparison; a read that starts at the boundary does not', async () => {
     const read = await manager.get<readonly Row[]>(`/data?variableId=${variableId}`);
     expect(read.headers.get('raw-from')).toBe(item);
     expect(read.headers.get('history-from')).toBeNull();

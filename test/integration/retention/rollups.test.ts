@@ -126,7 +126,7 @@ describe('rollups: a roll-up and later aggregates', () => {
     60_000 + (LONG_RUNS ?? 0) * 1000,
   );
 
-  test('a roll-up deletes all points before its end date and their history, and counts the deleted points and versions', async () => {
+  test('a roll-up deletes the points before its end date with all their versions, and counts the deleted points and versions', async () => {
     const variableId = await addHours();
     await store.write(variableId, hours(0, 24, 100));
     expect(await rollUp(variableId, at(48))).toEqual({ points: 48, versions: 24, rollups: 2, isDone: true });
@@ -207,7 +207,7 @@ describe('rollups: writes and deletions', () => {
     expect((await aggregate(variableId)).map(([, sum]) => sum)).toEqual([276, 852, 1428, 2004]);
   });
 
-  test('after a roll-up that found no points, points of its period are still written, and the next roll-up includes them', async () => {
+  test('after a roll-up that found no points in a period, points written to that period are stored and included in the next roll-up', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await store.write(variableId, [[at(90), 1]]);
     expect(await rollUp(variableId, at(48))).toMatchObject({ points: 0 });
@@ -215,7 +215,7 @@ describe('rollups: writes and deletions', () => {
     expect(await rollUp(variableId, at(48))).toMatchObject({ points: 24, rollups: 1 });
   });
 
-  test('a deletion removes the rollups in its period and counts their points (R-G5)', async () => {
+  test('a deletion removes the rollups in the given period and counts their points as deleted (R-G5)', async () => {
     const variableId = await addHours();
     await rollUp(variableId, at(48));
     const removal = { variableIds: [variableId], fromMicros: at(24), toMicros: at(50) };

@@ -319,7 +319,7 @@ describe('customFilter: bounds (R-A14)', () => {
     await expect(slow).rejects.toMatchObject({ code: 'invalid_input' });
   });
 
-  test('a listing of variables is refused when its query takes too long, and the database stops the query; this holds for paged and whole listings, with and without a total (R-C10)', async () => {
+  test('a listing of variables, paged or whole, with or without a total, is refused when its query takes too long, and the database stops the query (R-C10)', async () => {
     const caller = await api.parts.authentication.callers(
       await api.parts.authentication.verifier(api.manager.token ?? ''),
     );

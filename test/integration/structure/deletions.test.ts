@@ -67,8 +67,8 @@ const completed = (location: string | null) =>
     return job.state === 'Completed' ? job : undefined;
   });
 
-describe('deletion with hardDelete (R-C7)', () => {
-  it('a deletion of more than 500 sources and variables answers 202 with a job; the job continues after its process is killed (R-K3)', async () => {
+describe('deletion with `hardDelete` (R-C7)', () => {
+  it('a deletion of more than 500 sources and variables gets 202 with a job; when its process is killed, another process continues the job (R-K3)', async () => {
     const siteId = await createLargeSite();
     const answer = await api.send<Job>('DELETE', `/sites/${siteId}?hardDelete=true`);
     const location = answer.headers.get('location');
@@ -169,7 +169,7 @@ describe('deletion with hardDelete (R-C7)', () => {
     expect(await completed(headers.get('location'))).toMatchObject({ variables: { total: 600, deleted: 600 } });
   });
 
-  it('a site with one variable is deleted immediately with 204; Location names the job that removes the points', async () => {
+  it('a site with one variable is deleted immediately with 204; the header `Location` names the job that removes the points', async () => {
     const { siteId, variableId } = await createStructure(api);
     await api.call('POST', '/api/data', [{ variableId, data: [{ date: '2026-03-01T00:00:00Z', value: 1 }] }]);
     await startIngester();
@@ -182,7 +182,7 @@ describe('deletion with hardDelete (R-C7)', () => {
     expect(rows).toEqual([]);
   });
 
-  it('a variable, or a source without variables, is deleted immediately with 204; Location names the job of the deletion', async () => {
+  it('a variable, or a source without variables, is deleted immediately with 204; the header `Location` names the job of the deletion', async () => {
     const { sourceId, variableId } = await createStructure(api);
     for (const [path, kind] of [
       [`/sources/${sourceId}/variables/${variableId}`, 'Variable'],

@@ -79,7 +79,7 @@ describe('variable: its divider divides the values that arrive (R-C6)', () => {
     expect(await valuesOf(variableId)).toEqual([2.5]);
   });
 
-  it('a changed divider applies from the next push on, and stored points stay unchanged; a divider of null means 1, and 0 is refused', async () => {
+  it('a new divider applies to later pushes, not to stored points; null sets the divider to 1, and 0 gets 400', async () => {
     const { sourceId, variableId } = await createStructure(api.manager, { divider: 10 });
     const path = `/sources/${sourceId}/variables/${variableId}`;
     const [first, second, third] = readings(1, 1, 1);
@@ -109,7 +109,7 @@ describe('variable: its divider divides the values that arrive (R-C6)', () => {
 });
 
 describe('variable: isDefault selects the target of a push that names only the source (R-C6, R-D2)', () => {
-  it('the default variable gets the readings, divided by its divider; a mappingConfig still selects another variable', async () => {
+  it('the default variable gets the readings, divided by its divider; when the push also names a mappingConfig, the variable with this mappingConfig gets them instead', async () => {
     const siteId = await createSite(api.manager);
     const sourceId = await createSource(api.manager, siteId, { serialNumber: 'DEF-1' });
     const other = await createVariable(api.manager, sourceId, { mappingConfig: 'other', divider: 2 });
@@ -121,7 +121,7 @@ describe('variable: isDefault selects the target of a push that names only the s
     expect([await valuesOf(chosen), await valuesOf(other)]).toEqual([[2], [5]]);
   });
 
-  it('an element of the push is rejected as ambiguous without a default, with two defaults from older releases, or when two sources match', async () => {
+  it('an element of the push is rejected as ambiguous when the source has no default, when it has two from an older release, or when two sources match', async () => {
     const siteId = await createSite(api.manager);
     const [first, second] = [
       await createSource(api.manager, siteId, { name: 'Twin' }),
@@ -154,7 +154,7 @@ describe('variable: isDefault selects the target of a push that names only the s
     }
   });
 
-  it('a POST, a PUT or a move that would make a second default gets 409, and the error names the first default; one of 6 concurrent POSTs of a default succeeds', async () => {
+  it('a POST, a PUT or a move that would make a second default gets 409, and the error names the first default; of 6 concurrent POSTs of a default, exactly one succeeds', async () => {
     const { siteId, sourceId, variableId } = await createStructure(api.manager, { isDefault: true });
     const message = `isDefault must be true for at most one variable of a source; it is true for variable ${variableId} ("Power") of source ${sourceId}`;
     const taken = { status: 409, body: { code: 'conflict', message, details: [{ path: '$.isDefault' }] } };

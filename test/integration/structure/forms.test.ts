@@ -170,7 +170,7 @@ describe('forms: a definition', () => {
 });
 
 describe('forms: clientData', () => {
-  it('is checked on POST of sites, sources and variables, with one error detail per invalid value, and on PUT and PATCH of variables (R-C11)', async () => {
+  it('is checked on POST of sites, sources and variables and on PUT and PATCH of variables; a refused POST gets one error detail per invalid value (R-C11)', async () => {
     const [site, source, variable] = [
       await createForm('Site'),
       await createForm('Source'),
@@ -199,7 +199,7 @@ describe('forms: clientData', () => {
     expect((await api.manager.get(`/variables?customFilter=${filter}`)).body).toMatchObject([{ id: variableId }]);
   });
 
-  it('stored before its form was created is kept and is checked only when it changes; reads show its problems, and the parameter hasProblems selects the values with or without problems', async () => {
+  it('is kept when a form that it violates is created later; reads show the problems, `hasProblems` filters by them, and a later change of the value is checked', async () => {
     const name = `Late ${++made}`;
     const stored = { clientData: { [name]: { Technical: { Power: 'high', Fuel: 1 } } } };
     const late = await createSource(api.manager, siteId, stored);

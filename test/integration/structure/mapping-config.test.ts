@@ -29,7 +29,7 @@ describe('variable: mappingConfig is unique within its source (R-D2)', () => {
     },
   });
 
-  it('POST of a taken mappingConfig answers 409 and names the variable that has this mappingConfig, whatever white space surrounds the sent text', async () => {
+  it('a POST of a taken mappingConfig, with or without white space around it, gets 409, and the error names the variable that has this mappingConfig', async () => {
     const { sourceId, variableId } = await make();
     for (const mappingConfig of ['kWh', ' kWh\t', '\u00a0kWh\ufeff']) {
       const answer = await api.manager.post(`/variables/source/${sourceId}`, { mappingConfig });
@@ -37,7 +37,7 @@ describe('variable: mappingConfig is unique within its source (R-D2)', () => {
     }
   });
 
-  it('PUT and PATCH of a taken mappingConfig, and the move of a variable to a source where its mappingConfig is taken, answer 409', async () => {
+  it('a PUT or PATCH that sets a taken mappingConfig gets 409, and so does a PUT that moves a variable to a source where the variable’s mappingConfig is taken', async () => {
     const { siteId, sourceId, variableId } = await make();
     const other = await createVariable(api.manager, sourceId, { mappingConfig: 'kwh' });
     const path = `/sources/${sourceId}/variables/${other}`;
@@ -64,7 +64,7 @@ describe('variable: mappingConfig is unique within its source (R-D2)', () => {
     for (const { body } of losers) expect(body.message).toContain(`variable ${winner?.body.id} `);
   });
 
-  it('a source may have variables whose mappingConfigs differ only in letter case, and any number of variables with an absent or blank mappingConfig; different sources may have the same mappingConfig; a PUT of the body of GET succeeds', async () => {
+  it('a mappingConfig is accepted when it is absent or blank, differs from a taken one in letter case, is taken only in another source, or is already the variable’s own (a PUT of the body of GET)', async () => {
     const { siteId, sourceId, variableId } = await make();
     await createVariable(api.manager, sourceId, { mappingConfig: 'KWH' });
     await createVariable(api.manager, await createSource(api.manager, siteId), { mappingConfig: 'kWh' });

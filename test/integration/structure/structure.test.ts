@@ -70,11 +70,11 @@ const LEVELS: Readonly<Record<string, readonly string[]>> = {
 const read = async ({ path, level }: Kind) => (await api.manager.get<Members>(`${path}?displayLevel=${level}`)).body;
 
 describe('structure: a site, source or variable', () => {
-  it('is read as it was written (R-C4, R-C5, R-C6)', async () => {
+  it('is returned by GET with every value that its POST set (R-C4, R-C5, R-C6)', async () => {
     for (const kind of await createEach()) expect(await read(kind), kind.name).toMatchObject(kind.members);
   });
 
-  it('is created, and the POST answers what shipped clients expect (R-A6)', async () => {
+  it('is created by a POST, which returns the bare id of a site but an object for a source or a variable (R-A6)', async () => {
     const site = await api.manager.post('/sites', { name: 'x' });
     expect(site).toMatchObject({ status: 200, body: expect.any(Number) });
     const source = await api.manager.post<{ id: number }>('/sources', { siteId: site.body, name: 'x' });
@@ -155,14 +155,14 @@ describe('structure: a site, source or variable', () => {
     ['/variables/source/1', { divider: 0 }, '$.divider'],
     ['/variables/source/1', { versionLimit: 1001 }, '$.versionLimit'],
     ['/variables/source/1', { versionLimit: 0 }, '$.versionLimit'],
-  ])('is refused when invalid: POST %s %j is 400 at %s (R-A5, R-C9, R-C11)', async (path, body, problemPath) => {
+  ])('is refused when invalid: POST %s %j gets 400 at %s (R-A5, R-C9, R-C11)', async (path, body, problemPath) => {
     expect(await api.manager.post(path, body)).toMatchObject({
       status: 400,
       body: { code: 'invalid_input', details: [{ path: problemPath }] },
     });
   });
 
-  it('is not created with clientData of more than 65,536 bytes as JSON: 400 at $.clientData (R-A5, R-C11)', async () => {
+  it('is refused with 400 at `$.clientData` when its `clientData` is longer than 65,536 bytes as JSON (R-A5, R-C11)', async () => {
     const { siteId, sourceId } = await createStructure(api.manager);
     for (const [path, parent] of Object.entries({
       ...{ '/sites': {}, '/sources': { siteId }, [`/variables/source/${sourceId}`]: {} },
@@ -321,7 +321,7 @@ describe('structure: a listing', () => {
     expect(Object.keys(body[0] ?? {}).sort()).toEqual([...members].sort());
   });
 
-  it('accepts id and ids, and each id filter in the singular and the plural (R-A12, R-C4–C6)', async () => {
+  it('can be filtered by `id`, `siteId`, `sourceId` and `variableId`, each also in the plural (R-A12, R-C4–C6)', async () => {
     const { siteId, sourceId, variableId } = await createStructure(api.manager);
     await createStructure(api.manager);
     const filters = [
@@ -358,7 +358,7 @@ describe('structure: a listing', () => {
     });
   });
 
-  it('returns pages in id order, and x-total-count when asked (R-A7, §8)', async () => {
+  it('returns pages in id order, and sends `x-total-count` if the request header `x-total-count` is true (R-A7, §8)', async () => {
     const sourceId = await createSource(api.manager, await createSite(api.manager));
     const ids: number[] = [];
     for (let index = 0; index < 5; index++)
@@ -393,7 +393,7 @@ describe('structure: a listing', () => {
 });
 
 describe('structure: DELETE', () => {
-  it('answers 409 while a resource has children; with hardDelete, deletes the resource and its children and answers 204 (R-C7, R-A6)', async () => {
+  it('without `hardDelete`, answers 409 if the resource has children; with `hardDelete`, deletes the resource and its children and answers 204 (R-C7, R-A6)', async () => {
     for (const [path, pick] of [
       ['/sites/', 'siteId'],
       ['/sources/', 'sourceId'],

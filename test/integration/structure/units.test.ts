@@ -61,7 +61,7 @@ describe('structure: catalogues (R-C8)', () => {
     expect(byId.get(FAHRENHEIT)).toMatchObject({ symbol: '°F', divisor: 1.8, offset: 32 });
   });
 
-  test('units are listed by family, in pages, with their total', async () => {
+  test('the units of one family can be listed in pages, and with their total number', async () => {
     const energy = await api.manager.get<Unit[]>(`/units?unitFamilyId=${ENERGY}`, { 'x-total-count': 'true' });
     expect(new Set(energy.body.map(({ unitFamilyId }) => unitFamilyId))).toEqual(new Set([ENERGY]));
     expect(energy.headers.get('x-total-count')).toBe(String(energy.body.length));
@@ -98,7 +98,7 @@ describe('structure: catalogues (R-C8)', () => {
     },
   );
 
-  test('a variable can have the type 0, which shipped clients send, and a push can address the variable by this type; a variable can have a type outside the catalogue (R-C6, R-C8)', async () => {
+  test('a variable can have the type 0 that shipped clients send, or a type outside the catalogue; a push can address a variable by the type 0 (R-C6, R-C8)', async () => {
     const { sourceId } = await createStructure(api.manager);
     const variable = { VariableTypeId: 0, UnitId: 8, Divider: 1, Granularity: 10, GranularityTimeBase: 2 };
     const made = await api.manager.post<{ id: number }>(`/variables/source/${sourceId}`, { Id: 0, ...variable });
@@ -156,7 +156,7 @@ describe('reading: points in a requested unit (R-C8, R-G3)', () => {
     expect(await values(`/data?${query}`, member)).toEqual([expect.closeTo(expected as number, 9)]);
   });
 
-  test('a read is refused when the requested unit is unknown; a read is also refused when the unit of a variable is unknown, missing or of another family, and the error says which of these reasons applies', async () => {
+  test('a read is refused when the requested unit is unknown, or when the unit of a variable is unknown, missing or of another family; for a variable, the error gives the reason', async () => {
     const cases = [
       [
         await withValues(KW, [1]),

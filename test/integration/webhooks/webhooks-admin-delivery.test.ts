@@ -46,7 +46,7 @@ it('webhook secret: after a change, deliveries are signed with the former and th
   await delivery.api.manager.delete(`/account/webhooks/${id}`);
 });
 
-it('webhook delivery: a message is sent with the latest headers and template of its webhook; a disabled or deleted webhook gets nothing (R-I1)', async () => {
+it('webhook delivery: after a webhook is changed, its messages have the new headers and template; after it is disabled or deleted, it gets no messages (R-I1)', async () => {
   const receiver = await receiverOf(secretOf(24));
   const { id } = await createWebhook(delivery.api.manager, {
     ...{ url: receiver.url, eventType: 'SiteCreated', secret: secretOf(24), headers: { 'X-Place': 'before' } },

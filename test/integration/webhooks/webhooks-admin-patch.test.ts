@@ -23,7 +23,7 @@ const create = () =>
 const path = ({ id }: SeenWebhook) => `/account/webhooks/${id}`;
 const read = async (webhook: SeenWebhook) => (await api.manager.get<SeenWebhook>(path(webhook))).body;
 
-it('webhooks: PATCH applies RFC 6902 to the body of GET and answers 200 with an empty body (R-I6, R-A6)', async () => {
+it('webhooks: PATCH applies a JSON Patch (RFC 6902) to the webhook as GET returns it, and answers 200 with an empty body (R-I6, R-A6)', async () => {
   const [webhook, other] = [await create(), await createSite(api.manager)];
   const operations = [
     { op: 'test', path: '/modifiedDate', value: webhook.modifiedDate },
@@ -53,7 +53,7 @@ it.each(['application/json', 'application/json-patch+json', 'application/merge-p
   },
 );
 
-it('webhooks: the PATCH operation `remove` resets headers, filter, bodyTemplate and httpMethod (R-I6)', async () => {
+it('webhooks: the PATCH operation `remove` resets `headers`, `filter`, `bodyTemplate` and `httpMethod` (R-I6)', async () => {
   const webhook = await create();
   const operations = ['headers', 'filter', 'bodyTemplate', 'httpMethod'].map((name) => ({
     op: 'remove',
@@ -108,7 +108,7 @@ describe('webhooks: PATCH', () => {
     ['a copy of the name to the secret', 400, { op: 'copy', from: '/name', path: '/secret' }],
     ['a removal of the secret', 400, { op: 'remove', path: '/secret' }],
     ['a path into the secret', 400, { op: 'add', path: '/secret/0', value: 'x' }],
-  ])('refuses %s and applies none of the operations (R-I6)', async (_what, status, operation) => {
+  ])('refuses a patch with %s, and applies none of its operations (R-I6)', async (_what, status, operation) => {
     const webhook = await create();
     const operations = [FINE, operation];
     const answer = await api.manager.patch(path(webhook), operations);
@@ -135,7 +135,7 @@ describe('webhooks: PATCH', () => {
   });
 });
 
-it('webhooks: PATCH changes the secret by add or replace, and the former secret stays valid (R-I6, R-I3)', async () => {
+it('webhooks: the PATCH operations `add` and `replace` change the secret, and the former secret stays valid (R-I6, R-I3)', async () => {
   const webhook = await createWebhook(api.manager, { secret: secretOf(24, 1) });
   const secrets = async () => (await findReceiver(api.database, openSecretVault([]), webhook.id))?.target.secrets;
   expect((await api.manager.patch(path(webhook), [{ op: 'add', path: '/name', value: 'x' }])).status).toBe(200);

@@ -109,7 +109,7 @@ describe('webhooks: a USER', () => {
     expect({ status, body }).toEqual({ status: 404, body: words });
   });
 
-  it('gets 404 for a webhook whose filter names no site except a deleted one; a MANAGER still reads the webhook (R-B9)', async () => {
+  it('gets 404 for a webhook whose filter names only a deleted site, although a MANAGER can read the webhook (R-B9)', async () => {
     const { siteId } = await createSiteStructure();
     const { id } = await createWebhook(api.manager, { filter: { siteIds: [siteId] } });
     await api.manager.delete(`/sites/${siteId}?hardDelete=true`);
@@ -133,7 +133,7 @@ it('webhooks: the total and the pages of a listing cover only the webhooks that 
   }
 });
 
-it('webhooks: parts of url, headers and bodyTemplate that may hold credentials are masked for a USER and shown to MANAGER and ADMIN (R-B9, R-I1)', async () => {
+it('webhooks: parts of `url`, `headers` and `bodyTemplate` that may hold credentials are masked for a USER and shown to a MANAGER and an ADMIN (R-B9, R-I1)', async () => {
   const members = {
     url: 'https://Receiver.example:8443/hooks/s3cret?key=s3cret',
     headers: { Authorization: 's3cret', 'X-Key': 's3cret' },

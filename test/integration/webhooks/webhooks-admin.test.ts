@@ -49,7 +49,7 @@ describe('webhooks: POST /account/webhooks', () => {
     expect(await read(body as SeenWebhook)).toEqual(body);
   });
 
-  it('requires name, url and eventType; the other members have defaults when absent or null (R-I1)', async () => {
+  it('requires `name`, `url` and `eventType`; the other members get defaults when absent or null (R-I1)', async () => {
     const { status, body } = await api.manager.post('/account/webhooks', {});
     expect([status, pathsOf(body)]).toEqual([400, ['$.name', '$.url', '$.eventType']]);
     const defaults = { isEnabled: true, httpMethod: 'POST', headers: {}, filter: {}, bodyTemplate: null };
@@ -59,7 +59,7 @@ describe('webhooks: POST /account/webhooks', () => {
     }
   });
 
-  it('matches member and enum names in upper or lower case and ignores unknown and read-only members (R-A3)', async () => {
+  it('ignores the letter case of member names and enum values, and ignores unknown and read-only members (R-A3)', async () => {
     const members = { Name: 'n', URL: WEBHOOK.url, EVENTTYPE: 'sitecreated', IsEnabled: 'False', httpMETHOD: 'put' };
     const others = { id: 'x', createdDate: 'never', disabledReason: 'none', lastExecution: 5, colour: 'red' };
     const filter = { SiteIds: [String(own.siteId)] };
@@ -112,7 +112,7 @@ describe('webhooks: POST /account/webhooks', () => {
     expect([status, pathsOf(body)]).toEqual([400, ['$.url']]);
   });
 
-  it('reports template errors with their positions, together with filter errors; a template that is not JSON needs a content type other than JSON (R-I1, R-A5)', async () => {
+  it('reports template errors with their positions, together with filter errors, and accepts a plain-text template only when the content type is not JSON (R-I1, R-A5)', async () => {
     const wrong = { bodyTemplate: '{"a": {{data.}}, "b": {{ }}}', filter: { siteIds: [foreign.siteId] } };
     const { status, body } = await api.manager.post<Refusal>('/account/webhooks', { ...WEBHOOK, ...wrong });
     expect([status, pathsOf(body)]).toEqual([400, ['$.bodyTemplate', '$.bodyTemplate', '$.filter.siteIds[0]']]);
@@ -172,7 +172,7 @@ describe('webhooks: secret', () => {
     expect(JSON.stringify(body)).not.toContain(secret);
   });
 
-  it('a PUT without a secret, or with the secret null, does not change the secret (R-I1)', async () => {
+  it('a PUT that omits `secret` or sets it to null does not change the secret (R-I1)', async () => {
     const webhook = await createWebhook(api.manager, { secret: secretOf(24) });
     for (const members of [{ name: 'a' }, { name: 'b', secret: null }]) {
       const { status, body } = await put(webhook, { ...webhook, ...members });
@@ -202,7 +202,7 @@ describe('webhooks: GET /account/webhooks', () => {
   const named = (client: TestClient, query: string) =>
     client.get<SeenWebhook[]>(`/account/webhooks?${query}`, { 'x-total-count': 'true' });
 
-  it('returns the members of the display level, as GET /account/webhooks/{id} does; the level is a name in upper or lower case or a number, and Normal by default (§4.4, R-I1, R-A3)', async () => {
+  it('returns, like GET /account/webhooks/{id}, the members of the `displayLevel`, which is a number or a name in any letter case, by default Normal (§4.4, R-I1, R-A3)', async () => {
     const webhook = await createWebhook(api.manager, { name: 'levels', eventType: 'UserLocked' });
     await setByService(
       webhook.id,
@@ -256,7 +256,7 @@ describe('webhooks: GET /account/webhooks', () => {
 });
 
 describe('webhooks: PUT /account/webhooks/{id}', () => {
-  it('returns the webhook; absent members keep their value, null clears headers, template and filter (§4.4, R-I1)', async () => {
+  it('keeps members that the body omits, clears `headers`, `bodyTemplate` and `filter` where they are null, and returns the webhook (§4.4, R-I1)', async () => {
     const webhook = await createWebhook(api.manager, WHOLE());
     const changed = await put(webhook, { Name: 'other', headers: null, bodyTemplate: null });
     const { secret: _, modifiedDate, ...rest } = webhook;
@@ -288,7 +288,7 @@ describe('webhooks: PUT /account/webhooks/{id}', () => {
     expect(rows).toEqual([{ disabled_reason: null, disabled_date: null, failing_since: null }]);
   });
 
-  it('a new name keeps the failure period, a new URL resets it (R-I3)', async () => {
+  it('a new URL resets the failure period, but a new name does not (R-I3)', async () => {
     const webhook = await createWebhook(api.manager);
     const failingSince = async () =>
       (await api.database.query('select failing_since from webhook where id = $1', [webhook.id])).rows[0].failing_since;
@@ -443,7 +443,7 @@ describe('webhooks: filter', () => {
   );
 
   it.each(['DataPushCompleted', 'FileIngested'])(
-    'a filter for %s events may name sites, sources and variables of the account, but not of another account (R-I1, R-A5)',
+    'a filter for %s events may name sites, sources and variables of its own account, but none of another account (R-I1, R-A5)',
     async (eventType) => {
       const filterOf = ({ siteId, sourceId, variableId }: typeof own) => ({
         ...{ siteIds: [siteId], sourceIds: [sourceId], variableIds: [variableId] },

@@ -223,7 +223,7 @@ test('webhook delivery: a deliverer that loses its database connection while it 
   await gate.shut();
 }, 60_000);
 
-test("webhook delivery: a deliverer whose clock is an hour ahead signs with the database's time and logs that its clock differs (R-I3)", async () => {
+test("webhook delivery: a deliverer whose clock is an hour ahead of the database's clock signs with the database's time and logs that the clocks differ (R-I3)", async () => {
   await subscribe();
   const ahead = 'data:text/javascript,const now = Date.now; Date.now = () => now() + 3600000;';
   const deliverer = await start('deliverer', { NODE_OPTIONS: `--import "${ahead}"` });

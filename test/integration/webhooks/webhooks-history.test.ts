@@ -123,7 +123,7 @@ describe('webhook history: GET /account/webhooks/{id}/history', () => {
 
 describe('webhook replay: POST /account/webhooks/{id}/history/{historyId}/replay', () => {
   test.each(['Succeeded', 'Failed'])(
-    'schedules one more attempt of a message whose last attempt is %s; the attempt has the eventId of the message (R-I5)',
+    'schedules one more attempt of a message, with the same `eventId`, when the last attempt is %s (R-I5)',
     async (state) => {
       const eventId = await addEvent();
       await addAttempt(eventId, { state: 'Failed' });
@@ -189,7 +189,7 @@ describe('webhook replay: POST /account/webhooks/{id}/history/{historyId}/replay
   });
 });
 
-describe('webhook history: a page of a long history (R-I5)', () => {
+describe('webhook history: a long history (R-I5)', () => {
   beforeAll(async () => {
     webhookId = (await createWebhook(api.manager)).id;
     const eventId = await addEvent();
@@ -218,7 +218,7 @@ describe('webhook history: a page of a long history (R-I5)', () => {
     ['failed attempts', ['Failed'], 'webhook_attempt_failed_idx'],
     ['succeeded or failed attempts', ['Succeeded', 'Failed'], 'webhook_attempt_webhook_id_idx'],
     ['waiting attempts', ['Pending'], 'webhook_attempt_due_idx'],
-  ] as const)('%s are read through an index', async (_what, states, index) => {
+  ] as const)('a page of %s is read through an index', async (_what, states, index) => {
     const plan = await planOf(states);
     expect(plan).toContain(index);
     expect(plan).not.toContain('Seq Scan on webhook_attempt');

@@ -70,7 +70,7 @@ const toKeys = (text: string) =>
     return { id, key: Buffer.from(base64, 'base64') };
   });
 
-test('webhook secrets and headers are stored encrypted and used in deliveries, and admin rotate-webhook-keys encrypts them again with a new key (R-I1, R-I3, R-I7)', async () => {
+test('webhook secrets and headers are stored encrypted; deliveries use them before and after `admin rotate-webhook-keys` encrypts them with a new key (R-I1, R-I3, R-I7)', async () => {
   const made = await createWebhook(api.manager, fields());
   expect(made).toMatchObject({ headers: HEADERS });
   expect(made).not.toHaveProperty('secret');

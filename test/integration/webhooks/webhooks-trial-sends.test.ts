@@ -142,7 +142,7 @@ describe('webhook trial send: POST /account/webhooks/test', () => {
     expect(JSON.stringify(rows)).not.toContain('whsec_');
   });
 
-  test('accepts a webhook in the form that a read returns, and uses its stored secret only for the URL of that webhook (R-I7, rulings part C)', async () => {
+  test('accepts a webhook as a read returns it, without its secret, and signs with the stored secret only if the request keeps the URL of the webhook (R-I7, rulings part C)', async () => {
     await deliver();
     const { secret: _secret, ...webhook } = await createWebhook(api.manager, fields({ name: 'mine' }));
     const isSigned = async (body: object, client = api.manager): Promise<boolean> => {
@@ -208,8 +208,8 @@ describe('webhook trial send: GET /account/webhooks/test/{id}', () => {
   });
 });
 
-describe('webhook trial send: survives the end of its process (R-I7, R-K3)', () => {
-  test('after a crash another process claims the trial send when the lease ends', async () => {
+describe('webhook trial send: survives the end of the process that sends it (R-I7, R-K3)', () => {
+  test('another process claims the trial send of a crashed process when the lease ends, and not before', async () => {
     const id = await start(fields());
     await api.database.query(`update webhook_test set claimed_until = now() + interval '1 hour' where id = $1`, [id]);
     await deliver();
@@ -222,7 +222,7 @@ describe('webhook trial send: survives the end of its process (R-I7, R-K3)', () 
     expect(sent()).toEqual([later, id]);
   });
 
-  test('when a process stops before the response arrives, it releases the trial send, and the next process sends it again', async () => {
+  test('a process that stops before the response arrives releases the trial send, and the next process sends it again', async () => {
     const id = await start(fields());
     receiver.answerWith(() => {});
     const config = { ...api.parts.config, SHUTDOWN_TIMEOUT_MS: 400, WEBHOOK_TIMEOUT_MS: 60_000 };
@@ -236,7 +236,7 @@ describe('webhook trial send: survives the end of its process (R-I7, R-K3)', () 
     expect((await ended(id)).state).toBe('Succeeded');
   });
 
-  test('when the shutdown time of a process ends while the process claims a trial send, it releases the trial send and sends nothing', async () => {
+  test('a process whose shutdown time ends while it claims a trial send releases the trial send and sends nothing', async () => {
     const id = await start(fields());
     const config = { ...api.parts.config, SHUTDOWN_TIMEOUT_MS: 0, WEBHOOK_TIMEOUT_MS: 60_000 };
     const { stopped } = await withTransaction(

@@ -66,7 +66,7 @@ describe('accounts: permission to change a user and to grant a role (R-B8)', () 
     );
   });
 
-  test('no user grants a role above their own; the highest of several roles counts, and a user without roles is a USER (R-B8)', () => {
+  test('no user grants a role above their own, which is the highest of their roles, or USER if they have none (R-B8)', () => {
     const kind = (mine: RoleName, given: RoleName) => planRoleGrant({ role: mine }, given).kind;
     for (const role of ['ADMIN', 'MANAGER'] as const) expect(kind('USER', role)).toBe('refused');
     expect(kind('MANAGER', 'ADMIN')).toBe('refused');
@@ -166,7 +166,7 @@ describe('accounts: signing keys (R-B1, R-B2)', () => {
     return planSigningKeys(keys, 10_000, policy);
   };
 
-  test('the first key signs immediately; when no key exists, a new key must be created (R-B2)', () => {
+  test('when no key exists, a new key is due, and this first key signs immediately (R-B2)', () => {
     expect(plan([])).toEqual({ signingKid: undefined, isNewDue: true, expiredKids: [] });
     expect(plan([0])).toEqual({ signingKid: 'k0', isNewDue: false, expiredKids: [] });
   });

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test('backup: a directory that a killed process prepared only in part becomes a backup directory', async () => {
+test('backup: a backup directory that a killed process left incomplete is completed by the next process', async () => {
   const [withoutWal, withoutOwner] = [join(folder, 'first'), join(folder, 'second')];
   await claimDirectory(withoutWal, OWNER);
   await rm(join(withoutWal, 'wal'), { recursive: true });
@@ -26,7 +26,7 @@ test('backup: a directory that a killed process prepared only in part becomes a 
   }
 });
 
-test('backup: a directory that contains only a folder named wal is refused', async () => {
+test('backup: a directory that contains nothing but a folder `wal` is refused as a backup directory', async () => {
   const directory = join(folder, 'foreign');
   await mkdir(join(directory, 'wal'), { recursive: true });
   await expect(claimDirectory(directory, OWNER)).rejects.toThrow(

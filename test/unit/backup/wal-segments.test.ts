@@ -43,7 +43,7 @@ describe('backup: segments that follow each other', () => {
     expect(followSegments(names[0] ?? '', new Set(names), SEGMENT)).toEqual({ names, firstMissing: undefined });
   });
 
-  test('a missing segment ends the sequence and is named', () => {
+  test('the sequence ends before the first missing segment, whose name is reported', () => {
     const present = new Set([2, 3, 5].map(name));
     expect(followSegments(name(2), present, SEGMENT)).toEqual({ names: [2, 3].map(name), firstMissing: name(4) });
     expect(followSegments(name(1), present, SEGMENT)).toEqual({ names: [], firstMissing: name(1) });

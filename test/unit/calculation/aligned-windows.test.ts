@@ -47,12 +47,12 @@ test('windows: a LastNPoints window aligned to Day holds whole days, from the da
   expect(await windowOf(input, '2026-03-21T12:00:00Z', '2026-03-20T08:00:00Z')).toEqual([from, to, [from, to]]);
 });
 
-test('windows: alignTo widens an absolute window, leaves an undeclared end unlimited, and does not limit the output to the window (R-H6)', async () => {
+test('windows: `alignTo` widens the declared bound of an absolute window; a missing bound stays open, and the output is not limited to the window (R-H6)', async () => {
   const input = { periodType: 'AbsoluteDate', fromAbsolutePeriod: '2026-03-21T12:00:00Z', alignTo: 'Month' };
   expect(await windowOf(input, '2026-06-01T00:00:00Z')).toEqual(['2026-02-28T23:00:00Z', null, undefined]);
 });
 
-test('windows: without alignTo a relative window is not widened (R-H6)', async () => {
+test('windows: without `alignTo`, a relative window is not widened (R-H6)', async () => {
   const input = { periodType: 'RelativeDate', period: 1, periodTimeBase: 'Day' };
   const window = ['2026-03-20T12:00:00.000001Z', '2026-03-22T12:00:00Z', undefined];
   expect(await windowOf(input, '2026-03-21T12:00:00Z')).toEqual(window);

@@ -14,7 +14,7 @@ test.each([
   expect(defaultVersion(Date.parse(now))).toBe(version);
 });
 
-test('calculation: the default Version is the first whole hour at or after the run (§9.4)', () => {
+test('calculation: the default Version is the time of the run, rounded up to a whole hour (§9.4)', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: Date.UTC(2199, 11, 31) }), (now) => {
       const version = Date.parse(`${defaultVersion(now)}Z`);

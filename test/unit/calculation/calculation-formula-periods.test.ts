@@ -34,7 +34,7 @@ test('formula periods: a gap between the validities of two formulas belongs to n
   ]);
 });
 
-test('formula periods: the plan of periods gives every date the formula that a search through all formulas finds (R-H1)', () => {
+test('formula periods: each date gets the same formula from the plan of periods as from a search through all formulas (R-H1)', () => {
   const bound = fc.option(fc.nat(20), { nil: undefined });
   const begins = fc.uniqueArray(bound, { maxLength: 6 });
   fc.assert(
@@ -62,7 +62,7 @@ test.each([
   ["Form.'Floor area (m²)'.'it''s'", ['Form', 'Floor area (m²)', "it's"]],
   ['clientData.Form', ['Form']],
   ['clientData', ['clientData']],
-])('form paths: %s has the keys %j (R-H1)', (path, keys) => {
+])('form paths: the path %s is parsed to the keys %j (R-H1)', (path, keys) => {
   expect(parseFormPath(path)).toEqual(keys);
 });
 

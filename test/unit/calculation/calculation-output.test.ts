@@ -31,11 +31,11 @@ function labels(series: OutputSeries, settings: OutputSettings) {
   return take(series, settings).points.map((point) => [point.labels.version, point.labels.tags]);
 }
 
-describe('output: labels follow the table of §9.4', () => {
+describe('output: labels of stored rows (table of §9.4)', () => {
   const copied = (version: string) => JSON.stringify({ version });
   test.each([
     [
-      'without versioning, rows without Version and Tags are stored without both',
+      'without versioning, rows with neither Version nor Tags are stored without labels',
       OVERWRITTEN,
       {},
       [undefined, null],
@@ -129,7 +129,7 @@ test('output: slices without a row to store are left out (R-H3)', () => {
   expect(plan.kind === 'ok' && [...plan.output.slices()]).toEqual([]);
 });
 
-test('output: rows without a finite date or a finite value are dropped and counted (R-H3)', () => {
+test('output: rows whose date or value is not finite are dropped and counted (R-H3)', () => {
   const infinity = Number.POSITIVE_INFINITY;
   const series = output({ dates: [3, Number.NaN, infinity, 1, 2], values: [30, 1, 1, Number.NaN, infinity] });
   const { points, counts } = take(series, OVERWRITTEN);
@@ -150,7 +150,7 @@ test('output: a warning is given when rows were returned but none is stored, not
   expect(take(output({}), { ...OVERWRITTEN, period: open }).warnings.join()).toContain('(before 1970-01-01T00:00:00Z)');
 });
 
-test('output: the error for dates in milliseconds mentions milliseconds; the error for a date of 2200 does not (R-H2)', () => {
+test('output: the error asks "are these milliseconds?" for a date in milliseconds, but not for a date in seconds in the year 2200 (R-H2)', () => {
   const messageOf = (date: number) => {
     const plan = planOutput(output({ dates: [date] }), OVERWRITTEN);
     return plan.kind === 'invalid' ? plan.message : undefined;
@@ -166,11 +166,11 @@ test('output: rows outside the validity of the formula are left out and counted;
   expect(counts).toEqual({ returned: 4, dropped: 0, outside: 2, merged: 0, stored: 2 });
 });
 
-describe('output: rows of one date', () => {
+describe('output: rows with the same date', () => {
   const warning = (count: number, same: string) =>
     `of the rows with the same ${same}, only the last is stored; rows left out: ${count}, the first at 1970-01-01T00:00:01Z`;
 
-  test('the last row is stored, with a warning (R-H3)', () => {
+  test('only the last row is stored, and a warning counts the rows left out (R-H3)', () => {
     const taken = take(output({ dates: [1, 1, 1, 2], values: [10, 20, 30, 40] }), OVERWRITTEN);
     expect(taken.points.map(({ value }) => value)).toEqual([30, 40]);
     expect(taken.counts).toMatchObject({ returned: 4, merged: 2, stored: 2 });

@@ -21,14 +21,14 @@ test.each([
   ['horizon', '24', 'must be an ISO 8601 duration', '"24"'],
   ['version', 5, 'must be a string or a list of strings', '5'],
   ['tags', [5], 'must be a string or a list of strings', '[5]'],
-])('calculation: the error for an input whose %s is %j states the rule and the value', (name, value, rule, shown) => {
+])('calculation: the error for an input whose `%s` is %j states the rule and the value', (name, value, rule, shown) => {
   const message = refusalOf({ variables: [{ ...input, [name]: value }] });
   expect(message).toContain(`$.calculatedVariableFormulas[0].variables[0].${name} must be`);
   expect(message).toContain(rule);
   expect(message).toContain(`, got ${shown}`);
 });
 
-test('calculation: an object as the value of a constant is refused, and so is an empty path; each error states the rule and the value', () => {
+test('calculation: the errors for a constant whose `value` is an object and for an entity whose `path` is empty state the rule and the value', () => {
   expect(refusalOf({ constants: [{ alias: 'c', value: {} }] })).toContain(
     '$.calculatedVariableFormulas[0].constants[0].value must be a number, a string, true, false or null, got {}',
   );
@@ -37,7 +37,7 @@ test('calculation: an object as the value of a constant is refused, and so is an
   );
 });
 
-test('calculation: two formulas that are valid from the same instant are refused; the error has the index of the first', () => {
+test('calculation: when two formulas are valid from the same instant, the second is refused with an error that has the index of the first', () => {
   expect(refusalOf({}, {})).toContain(
     '[1].validFrom must differ from the validFrom of calculatedVariableFormulas[0], got none',
   );

@@ -19,7 +19,7 @@ const computed = (outputs: readonly Output[]): Computed => ({
   declaration: undefined,
 });
 
-test('evaluate: the response has the first 10,000 rows of all formulas together, and counts every row (R-H9)', async () => {
+test('evaluate: the response has at most the first 10,000 rows of all formulas together, but its counts include every row (R-H9)', async () => {
   const answer = await describeComputed(computed([outputOf(6000), outputOf(50_000)]), DATES, '');
   expect(answer.series).toHaveLength(10_000);
   expect((answer.series as readonly unknown[]).at(-1)).toEqual({ date: '1970-01-01T01:06:39Z', value: 3999 });

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { openDispatcher } from '../../../src/calculation/turns/dispatcher.ts';
 import { createLog } from '../../../src/platform/log.ts';
 
-test('calculation: an interrupted run is logged with its variable, an interrupted preview with its id', async () => {
+test('calculation: when an error interrupts a run, the log names the variable; when an error interrupts a preview, the log names the preview', async () => {
   const log = createLog('silent', 'test');
   const logged = vi.spyOn(log, 'error');
   const failure = new Error('connection lost');

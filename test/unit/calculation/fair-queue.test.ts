@@ -36,7 +36,7 @@ function open(slots: number) {
 const accounts = (turns: readonly Turn[]) => turns.map(({ accountId }) => accountId);
 
 describe('fair queue: accounts', () => {
-  test('accounts use the slots for about equal times, not equal numbers of runs (R-A14)', () => {
+  test('accounts share the slots about equally by time, not by number of runs (R-A14)', () => {
     const { add, serve } = open(1);
     for (let turn = 0; turn < 200; turn += 1) for (const account of [A, B]) add(account);
     const served = serve({ [A]: 1000, [B]: 100 }, 110);
@@ -100,7 +100,7 @@ describe('fair queue: slots', () => {
     expect(queue.takeBack()).toBeUndefined();
   });
 
-  test('a variable whose run gave back a borrowed slot borrows no slot for ten minutes (R-A14)', () => {
+  test('after a run has given back a borrowed slot, the variable of the run borrows no slot for ten minutes (R-A14)', () => {
     const { queue, add, startAll, pass } = open(2);
     const first = add(A);
     const second = add(A);
@@ -133,7 +133,7 @@ describe('fair queue: slots', () => {
 });
 
 describe('fair queue: runs and previews of an account', () => {
-  test('previews and runs alternate; while both triggered and background runs wait, every tenth run is a background run (R-H5, R-H9)', () => {
+  test('previews alternate with runs, and every tenth run is a background run while triggered runs wait (R-H5, R-H9)', () => {
     const { queue, add } = open(1);
     const order: Urgency[] = [];
     for (let turn = 0; turn < 20; turn += 1) add(A, 'triggered');

@@ -23,7 +23,7 @@ test.each([
   [MAX_RUNS, 0, true],
   [0, MAX_RUNS, true],
 ])(
-  'wave: isCut tells whether a query reached its maximum of 20000 rows: for %i runs and %i waiting requests, isCut is %s (R-H8)',
+  'wave: with %i runs and %i waiting requests (at most 20000 of each are read), `isCut` is %s (R-H8)',
   async (runs, waiting, isCut) => {
     expect(await readWave(waveOf(runs, waiting), MANAGER, 7, 1)).toMatchObject({ isCut });
   },

@@ -70,7 +70,7 @@ describe('console script: problems by line (R-H9)', () => {
     expect(linesOf(validation, 1, script)).toEqual([]);
   });
 
-  test('the list of other problems names, by path, all warnings, the problems without a line, and all problems of hidden formulas', () => {
+  test('the list of other problems shows the paths of all warnings, of problems without a line, and of all problems of hidden formulas', () => {
     const pathsOf = (formula: number) => othersOf(validation, formula).map(({ path }) => path);
     expect(pathsOf(0)).toEqual(['formulas[0].variables[0].alias', 'formulas[0]']);
     expect(pathsOf(1)).toEqual(['formulas[0].formula', 'formulas[0].variables[0].alias', 'formulas[0]']);
@@ -97,7 +97,7 @@ describe('console script: completion (R-H2, R-H4)', () => {
     expect(suggest(text)).toContain(label);
   });
 
-  test('letters filter the suggested names; a $ requests new suggestions', () => {
+  test('typing letters filters the suggested names; typing $ requests new suggestions', () => {
     const text = 'inputVariables';
     const names = complete(new CompletionContext(EditorState.create({ doc: text }), text.length, true));
     const isValid = (typed: string) => names?.validFor instanceof RegExp && names.validFor.test(typed);
@@ -106,7 +106,7 @@ describe('console script: completion (R-H2, R-H4)', () => {
 });
 
 describe('console script: declarations (R-H1)', () => {
-  test('null and absent members mean the same, and the site of an input is ignored', () => {
+  test('when declarations are compared, a null member counts as absent, and the `siteId` of an input is ignored', () => {
     const [a, b] = [
       {
         friendlyName: null,

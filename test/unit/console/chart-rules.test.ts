@@ -34,7 +34,7 @@ describe('console chart: few points are drawn raw, many points as buckets', () =
   });
 });
 
-test('console chart: the usual distance between points is the median distance, which a gap does not change; for a single point it is unknown', () => {
+test('console chart: the usual distance between points is the median distance, which a gap does not change; a single point has no usual distance', () => {
   expect(spacingOf([30, 10, 20, 5000])).toBe(10);
   expect(spacingOf([1])).toBeUndefined();
 });
@@ -45,10 +45,10 @@ test('console chart: the bucket of an average ends where the next bucket begins;
   expect(bucketAt([0, 100, 200], 200, range)).toEqual({ from: 200, to: 300 });
 });
 
-describe('console instants: an hour that the clock repeats has two texts', () => {
+describe('console instants: the hour that occurs twice when summer time ends', () => {
   const shortly = (instant: string) =>
     writeMoment(instant, { dateStyle: 'medium', timeStyle: 'short' }, 'Europe/Brussels', 'en-GB');
-  test('the two texts end with the offset from GMT; the hours before and after have no offset in their texts', () => {
+  test('each occurrence is written with its offset from GMT; the hours before and after are written without one', () => {
     const twice = ['2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z'].map(shortly);
     expect(twice.map((text) => /GMT\+\d$/.exec(text)?.[0])).toEqual(['GMT+2', 'GMT+1']);
     expect(shortly('2026-10-25T02:30:00Z')).not.toContain('GMT');
@@ -95,7 +95,7 @@ describe('console correction: the dates that lack a point are computed in local 
     expect(datesOf(edits)).toEqual(['2026-05-01T00:15', '2026-05-01T00:30', '2026-05-01T00:45']);
     expect(new Set(edits?.values())).toEqual(new Set([7]));
   });
-  test('dates before, between and after the points are added, and no stored value is changed', () => {
+  test('points are added before, between and after the stored points, and no stored value is changed', () => {
     const day = { from: sec('2026-05-01T00:00:00Z'), to: sec('2026-05-01T06:00:00Z') };
     const points = pointsOf('2026-05-01T01:00:00Z', '2026-05-01T03:00:00Z');
     const edits = applyChange('create', 7, points, new Map(), day, toStep(1, 'Hour', zone));
@@ -119,7 +119,7 @@ describe('console correction: a change that leads to more than 5,000 edits is re
   });
 
   test.each(['set', 'add', 'scale'] as const)(
-    'the change "%s" of 3,000 stored and 3,000 added points is refused',
+    'the change "%s" is refused when it would edit 3,000 stored and 3,000 added points',
     (kind) => {
       const points = { ...pointsOf(3000), values: new Float64Array(3000).fill(1) };
       const added = applyChange('create', 7, points, new Map(), minutes(6000), step) ?? new Map();

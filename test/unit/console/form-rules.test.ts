@@ -26,19 +26,19 @@ test.each([
   [' ', ' '],
   ['low', 'low'],
 ])(
-  'console: the text %j of a number field is sent as %j; a text that is blank or not a number is sent unchanged',
+  'console: %j typed in a number field is sent as %j: as a number if it is one, otherwise as the unchanged text',
   (typed, sent) => {
     expect(toNumber(typed)).toBe(sent);
   },
 );
 
-describe('console forms: a definition', () => {
+describe('console forms: the definition of a form', () => {
   test('is the same after being shown as texts and saved unchanged', () => {
     const { name, entityType, groups } = FORM;
     expect(toFormBody(toFormDraft(FORM))).toEqual({ name, entityType, groups });
   });
 
-  test('keeps a text that is not a number, so that the service refuses the text and names the field', () => {
+  test('keeps a text that the user enters for a number, so that the service can refuse the text and name the field', () => {
     const draft = toFormDraft(FORM);
     const [group] = draft.groups;
     const fields = group?.fields.map((each) => ({ ...each, minimum: 'low' })) ?? [];
@@ -79,7 +79,7 @@ describe('console forms: values', () => {
 });
 
 describe('console structure: a save', () => {
-  test('sends changed members only; an emptied text is sent as null, but an emptied time zone of a site is not sent', () => {
+  test('sends only the changed members; an emptied text is sent as null, except the time zone of a site, which is omitted', () => {
     const saved = toTexts('Site', { name: 'Mill', city: 'Ghent', timeZoneId: 'Europe/Brussels', typeId: 3 });
     const texts = { ...saved, city: ' ', timeZoneId: '', typeId: '4' };
     expect(toChanges('Site', texts, saved)).toEqual({ city: null, typeId: 4 });

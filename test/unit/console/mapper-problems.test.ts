@@ -10,11 +10,11 @@ describe('console data: the error of a mapper', () => {
     expect(linesOfError(EXPRESSION, message)).toEqual([{ line: 3, message, severity: 'error' }]);
   });
 
-  test('is shown on the last line that is not blank when the expression ends too early (R-D9)', () => {
+  test('is shown on the last non-blank line when the expression ends too early (R-D9)', () => {
     expect(linesOfError('[{ "a":\n\n', 'Expected "}" (at character 9 of the expression)')[0]?.line).toBe(1);
   });
 
-  test('is shown on the first line when the message does not say at which character it occurred (R-D9)', () => {
+  test('is shown on the first line when the message names no character (R-D9)', () => {
     expect(linesOfError(EXPRESSION, 'the mapper failed: timed out')[0]?.line).toBe(1);
   });
 });

@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 
 describe('console texts: names, placeholders and counts', () => {
-  test('at least six folders and more than 400 texts are read', () => {
+  test('the tests read more than 400 English texts from at least six folders', () => {
     expect(FOLDERS.length).toBeGreaterThanOrEqual(6);
     expect(Object.keys(texts.en ?? {}).length).toBeGreaterThan(400);
   });
@@ -69,7 +69,7 @@ describe('console texts: names, placeholders and counts', () => {
     },
   );
 
-  test('every English plural form for 2 or more that shows the count formats the number', () => {
+  test('if an English plural form for 2 or more shows the count, it shows a formatted number', () => {
     const unformatted = Object.entries(texts.en ?? {}).filter(
       ([name, text]) => name.endsWith('_other') && text.includes('{{count}}'),
     );
@@ -90,13 +90,13 @@ describe('console texts: typography', () => {
   });
 
   test.each(['en', 'nl'])(
-    'texts in %s have none of the quotation marks " „ « and », no straight apostrophe in a word, and no space before an ellipsis',
+    'texts in %s have no straight or low double quotation marks, no guillemets, no straight apostrophe in a word, and no space before an ellipsis',
     (language) => {
       expect(broken(language, /["„«»]|\p{L}'\p{L}|\p{L} …/u)).toEqual([]);
     },
   );
 
-  test('finishFrench sets narrow no-break spaces and adds the plural form for millions', () => {
+  test('`finishFrench` replaces the spaces at punctuation with narrow no-break spaces, and adds the plural form for millions', () => {
     const finished = finishFrench({ a: { points_other: '« {{count}} points » : lus ; oui !' } });
     expect(finished).toEqual({
       a: Object.fromEntries(
@@ -111,7 +111,7 @@ describe('console texts: typography', () => {
 });
 
 describe('console texts: no text is unused', () => {
-  test('the name of each text, or its start in a template literal, occurs in the code', () => {
+  test('the code contains the name of each text, or a template literal with the start of that name', () => {
     const files = globSync('**/*.{ts,tsx}', {
       cwd: CONSOLE,
       exclude: (file) => /\/texts\/(?:en|fr|de|nl)\.ts$/.test(file),

@@ -203,7 +203,7 @@ describe('files: the reading of invalid CSV rows (R-E3)', () => {
     ]);
   });
 
-  it('rejects tags that are not of the form key:value, and a version that is too long', async () => {
+  it('rejects tags that are not `key:value` pairs, and a version that is too long', async () => {
     const text = `${HEADER},version,tags\n1,${DATE},1,,oops\n1,${DATE},1,${'v'.repeat(201)},\n`;
     expect((await read(text)).errors).toMatchObject([
       { row: 2, code: 'invalid_tags' },
@@ -211,7 +211,7 @@ describe('files: the reading of invalid CSV rows (R-E3)', () => {
     ]);
   });
 
-  it('rejects every row of an unknown target', async () => {
+  it('rejects every row that names an unknown variable, and reads the other rows', async () => {
     const text = `${HEADER}\n1,${DATE},1\n2,${DATE},1\n1,${DATE}Z,1\n`;
     const { errors, points } = await read(text, { unknown: ({ variableId }) => variableId === 1 });
     expect(errors.map(({ row, code }) => [row, code])).toEqual([
@@ -358,7 +358,7 @@ describe('files: a CSV read part by part', () => {
     );
   });
 
-  it('can be resumed after the first chunk, and then ends at the same row and byte as an uninterrupted read (R-E5)', async () => {
+  it('can be resumed after the first chunk of rows, and then ends at the same row and byte as an uninterrupted read (R-E5)', async () => {
     const lines = Array.from({ length: 120_000 }, (_, index) => `1,${DATE}Z,${index}\n`);
     const text = `${HEADER}\n${lines.join('')}`;
     const whole = await read(text);

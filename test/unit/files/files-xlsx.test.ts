@@ -90,7 +90,7 @@ describe('files: the workbook reader', () => {
     expect((await readParts({ sheet })).points).toMatchObject([{ target: { variableId: 7 }, value: 3 }]);
   });
 
-  it('reads the same rows when the workbook arrives in small parts, and can resume reading after a chunk (R-E2, R-E5)', async () => {
+  it('reads the same rows whether the workbook arrives whole or in small parts, and can resume after a chunk of rows (R-E2, R-E5)', async () => {
     const rows = Array.from({ length: 60_000 }, (_, index) => good(index + 2).replace(DATE, minute(index))).join('');
     const bytes = makeWorkbook({ sheet: sheetOf(rows) });
     const whole = await read(bytes);
@@ -243,13 +243,13 @@ describe('files: the reading of an invalid workbook (R-E4)', () => {
       'wrong_format',
       /xl\/styles\.xml of the workbook must be at most 32 MiB; send the data as CSV/,
     ],
-  ])('fails for %s; the error names the part or the limit', async (_, parts, code, message) => {
+  ])('fails for %s; the error names the damaged part or the exceeded limit', async (_, parts, code, message) => {
     const refusal = { code, message: expect.stringMatching(message) };
     const bytes = { sheet: sheetOf(good(2)), ...parts };
     await expect(readParts(bytes, { limits: { maxRatio: 1e6 } })).rejects.toMatchObject(refusal);
   });
 
-  it('fails for a header with a long text in every cell; when a row has this text as its value, only the row is rejected', async () => {
+  it('fails when every header cell holds a text of 2 MiB, whereas a value of 2 MiB rejects only the row', async () => {
     const sharedStrings = `<sst><si><t>date</t></si><si><t>${'é'.repeat(1 << 20)}</t></si></sst>`;
     const reference = (column: number) => `<c t="s"><v>${column}</v></c>`;
     const limits = { maxRatio: 1e6 };
@@ -266,7 +266,7 @@ describe('files: the reading of an invalid workbook (R-E4)', () => {
     await expect(readParts({ sheet }, { limits: { maxRows: 1 } })).rejects.toMatchObject({ code: 'too_many_rows' });
   });
 
-  it('fails when the header has neither a column named value nor a column for an identifier; the error names both (R-E2)', async () => {
+  it('fails when the header has neither a `value` column nor an identifier column; the error names both missing columns (R-E2)', async () => {
     const sheet = `<worksheet><sheetData><row r="3">${cell('A3', 'date')}</row></sheetData></worksheet>`;
     await expect(readParts({ sheet })).rejects.toMatchObject({
       code: 'missing_column',

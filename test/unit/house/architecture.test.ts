@@ -85,7 +85,7 @@ test('architecture: a folder of src imports only the folders listed for it', () 
   expect(broken).toEqual([]);
 });
 
-test('architecture: the folders of src import only config.ts from the top of src; src/roles and src/local may import every file there', () => {
+test('architecture: only files in src/roles, in src/local or at the top of src import a file at the top of src other than config.ts', () => {
   const wiring = ['root', 'roles', 'local'];
   const broken = imports.filter(({ from, to }) => {
     return !wiring.includes(roomOf(from)) && to.startsWith('src/') && roomOf(to) === 'root' && to !== 'src/config.ts';
@@ -213,7 +213,7 @@ test('architecture: a code file with only one importer has more than 30 lines, w
   expect(lonely.sort()).toEqual(exempt.sort());
 });
 
-test('architecture: routes read query parameters only through their declarations (R-A9)', () => {
+test('architecture: routes read query parameters only through the declarations of these parameters (R-A9)', () => {
   // The issuer hands its requests to oidc-provider, which parses their queries.
   const exempt = ['src/platform/http/query.ts', 'src/identity/issuer/issuer.ts'];
   const reads = /\breq\.(query|queries)\b|searchParams\.(get|has|entries)|new URL\((c|context|request)\b[^)]*url/;

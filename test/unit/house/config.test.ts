@@ -18,7 +18,7 @@ function problemsOf(environment: Readonly<Record<string, string>>): readonly str
 }
 
 describe('config: settings from the environment (R-K1)', () => {
-  test('an unset or empty variable takes the default', () => {
+  test('a setting that is unset or empty takes its default', () => {
     expect(readConfig({ ...NEEDED, HTTP_PORT: '' })).toMatchObject({ HTTP_PORT: 8080, REALM_ALIASES: ['opinum'] });
   });
 
@@ -83,7 +83,7 @@ describe('config: settings from the environment (R-K1)', () => {
     },
   );
 
-  test('TRUSTED_ISSUERS is a JSON array of objects with issuer, jwksUri and audience (R-B1)', () => {
+  test('TRUSTED_ISSUERS must be a JSON array of objects with the members `issuer`, `jwksUri` and `audience` (R-B1)', () => {
     const issuers = [
       { issuer: 'https://id.example.com', jwksUri: 'https://id.example.com/jwks', audience: 'tidemark' },
     ];

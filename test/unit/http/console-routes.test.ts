@@ -55,7 +55,7 @@ describe('console: the page', () => {
     expect({ status: answer.status, text: await answer.text() }).toEqual({ status: 401, text: 'the API' });
   });
 
-  test('names the URLs of the installation, escaped', async () => {
+  test('contains the URLs of the installation, with special characters escaped for HTML', async () => {
     const html = await (await get('/', { accept: BROWSER })).text();
     const content = /content="([^"]*)"/.exec(html)?.[1]?.replaceAll('&quot;', '"').replaceAll('&amp;', '&') ?? '';
     expect(JSON.parse(content)).toMatchObject({

@@ -37,7 +37,7 @@ describe('http: rate limit of a user', () => {
     vi.useRealTimers();
   });
 
-  it('a user who sends many requests after a refusal waits for the answers, gets Connection: close in the last answer, and does not delay another user (R-B15, R-A14)', async () => {
+  it('when a refused user sends many more requests, the answers are delayed and the last has `Connection: close`, but another user is not delayed (R-B15, R-A14)', async () => {
     const request = openApp();
     const first = await request('greedy');
     expect([first.status, first.headers.get('retry-after'), first.headers.get('connection')]).toEqual([429, '5', null]);

@@ -12,7 +12,7 @@ const flowsOf = ({ components }: Awaited<ReturnType<typeof describeWith>>) =>
     Record<string, { tokenUrl: string; authorizationUrl?: string }>
   >;
 
-test('openapi: API, push and issuer may have different URLs (R-A1)', async () => {
+test('openapi: when API_URL, PUSH_URL and AUTH_URL differ, each route is described under its own URL (R-A1)', async () => {
   const document = await describeWith({
     API_URL: 'https://api.example/',
     PUSH_URL: 'https://push.example/',

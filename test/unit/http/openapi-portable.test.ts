@@ -29,7 +29,7 @@ const CONTRACT_PATHS = [
 ];
 
 describe('openapi: portability', () => {
-  test('every pattern is a valid regular expression without flags and without Unicode properties (R-A9)', () => {
+  test('every pattern is valid as a regular expression without flags, and uses no Unicode properties (R-A9)', () => {
     const patterns = [...objectsIn(document)].flatMap(([, { pattern }]) =>
       typeof pattern === 'string' ? pattern : [],
     );
@@ -83,7 +83,7 @@ describe('openapi: portability', () => {
     expect([...types].filter(([, found]) => found.size > 1).map(([name]) => name)).toEqual([]);
   });
 
-  test('two paths can match the same URL only if one path is more specific or the contract requires both paths; if the contract requires both, a parameter of one path does not accept the fixed segment of the other (§4.2, §4.4)', () => {
+  test('when two path templates overlap and neither is more specific, the contract requires both, and a parameter in one template rejects the fixed segment at the same place in the other (§4.2, §4.4)', () => {
     const paths = Object.keys(document.paths);
     const matches = (one: readonly string[], other: readonly string[]) =>
       one.length === other.length &&

@@ -12,7 +12,7 @@ const failure = (code: string) => Object.assign(new Error('failed'), { code });
 
 describe('errors: a request that failed through no fault of the client', () => {
   test.each(['40P01', '40001', '55P03', 'ENOSPC', '57P01'])(
-    'is answered with status 503 and Retry-After over REST, and with UNAVAILABLE over gRPC, for the error code %s (R-A5)',
+    'with the error code %s gets 503 with Retry-After over REST, and UNAVAILABLE over gRPC (R-A5)',
     async (code) => {
       const app = new Hono<RequestIdEnv>().use(requestId());
       app.onError(errorHandler(log));
@@ -29,7 +29,7 @@ describe('errors: a request that failed through no fault of the client', () => {
     },
   );
 
-  test('is answered with status 500 over REST, and with INTERNAL over gRPC, for SQLSTATE 23505, which counts as a bug (R-A5)', async () => {
+  test('with SQLSTATE 23505, which counts as a bug, gets 500 over REST, and INTERNAL over gRPC (R-A5)', async () => {
     const app = new Hono<RequestIdEnv>().use(requestId());
     app.onError(errorHandler(log));
     app.get('/', () => {

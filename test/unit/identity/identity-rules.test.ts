@@ -84,7 +84,7 @@ describe('identity: the account of a token request', () => {
     [{ account: '2147483648' }, { kind: 'malformed', field: 'account' }],
     [{ account: ['7', '8'] }, { kind: 'malformed', field: 'account' }],
     [{ acr_values: 'accountId:' }, { kind: 'malformed', field: 'acr_values' }],
-  ])('the form %j is parsed as %j (R-B4)', (form, expected) => {
+  ])('the form parameters %j are parsed as %j (R-B4)', (form, expected) => {
     expect(parseRequestedAccount(form)).toEqual(expected);
   });
 });

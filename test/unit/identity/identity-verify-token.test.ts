@@ -118,22 +118,22 @@ describe('identity: token verification with key sets over HTTP', () => {
     expect(state.requests).toBe(2);
   });
 
-  it('a token of an issuer that is not trusted is refused with the name of the issuer (R-B1)', async () => {
+  it('a token from an issuer that is not trusted is refused, and the error names the issuer (R-B1)', async () => {
     const { verify } = createVerifier([old]);
     await expect(verify(await current.sign('k1'))).rejects.toMatchObject({
       code: 'invalid_token',
-      message: 'the issuer of the token is not trusted, got "https://new.example/realms/x"',
+      message: 'the issuer of the token must be a trusted issuer, got "https://new.example/realms/x"',
     });
     await expect(verify(await old.sign('k1', { iss: undefined }))).rejects.toMatchObject({
-      message: 'the issuer of the token is not trusted, got no claim iss',
+      message: 'the issuer of the token must be a trusted issuer, got no claim iss',
     });
     await expect(verify(await old.sign('k1', { iss: 5 }))).rejects.toMatchObject({
       code: 'invalid_token',
-      message: 'the issuer of the token is not trusted, got 5',
+      message: 'the issuer of the token must be a trusted issuer, got 5',
     });
   });
 
-  it('while the issuer is down, verifies tokens with cached keys; without cached keys it throws dependency_unavailable (R-B1, R-A5)', async () => {
+  it('while the issuer is down, verifies a token if keys are cached, and throws `dependency_unavailable` if none are cached (R-B1, R-A5)', async () => {
     const { verify, state } = createVerifier([old]);
     state.isUp = false;
     await expect(verify(await old.sign('k1'))).rejects.toMatchObject({
@@ -154,7 +154,7 @@ describe('identity: token verification with key sets over HTTP', () => {
     await expect(verify(await expiredBySec(31))).rejects.toMatchObject({ message: 'the token has expired' });
   });
 
-  it('refuses a token whose claim nbf is more than 30 seconds in the future; the error says that the token is not valid yet (R-B1)', async () => {
+  it('refuses a token as not valid yet when the claim `nbf` is more than 30 seconds in the future (R-B1)', async () => {
     const { verify } = createVerifier([old]);
     const validInSec = (seconds: number) => old.sign('k1', { nbf: NOW_MS / 1000 + seconds });
     await expect(verify(await validInSec(30))).resolves.toBeDefined();
@@ -164,7 +164,7 @@ describe('identity: token verification with key sets over HTTP', () => {
     });
   });
 
-  it('reads roles in Keycloak’s form, and accepts the claim “account” as a number or as a string of digits (R-B5)', async () => {
+  it('reads roles from Keycloak’s claim `realm_access`, and accepts the claim `account` as a number or as a string of digits (R-B5)', async () => {
     const { verify } = createVerifier([old]);
     const token = await old.sign('k1', { realm_access: { roles: ['MANAGER'] }, account: '12' });
     const verified = await verify(token);
@@ -179,7 +179,7 @@ describe('identity: token verification with key sets over HTTP', () => {
     for (const account of [0, '0']) expect((await verify(await old.sign('k1', { account }))).accountId).toBe(0);
   });
 
-  it('a token with an account claim that is not the id of an account is refused, and never counts as a token for the active account (R-B5)', async () => {
+  it('refuses a token whose claim `account` is not the id of an account, instead of using the active account (R-B5)', async () => {
     const { verify } = createVerifier([old]);
     for (const account of ['x', '12 ', -1, 1.5, [7], {}, true]) {
       await expect(verify(await old.sign('k1', { account }))).rejects.toMatchObject({

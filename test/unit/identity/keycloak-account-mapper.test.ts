@@ -51,12 +51,12 @@ describe('identity: the claim `account` in tokens of Keycloak', () => {
       '7',
     ],
     [
-      'the number after accountId: in acr_values when the field `account` is empty',
+      'the number after `accountId:` in `acr_values` when the field `account` is empty',
       { account: '', acr_values: 'urn:x accountId:8' },
       '8',
     ],
     ['the active account when the request names no account', {}, '5'],
-    ['the active account when acr_values has no account', { acr_values: 'level1' }, '5'],
+    ['the active account when `acr_values` has no account', { acr_values: 'level1' }, '5'],
   ])('the claim is %s (R-B4)', (_what, form, claim) => {
     expect(claimOf(newSession('5'), signIn(form))).toBe(claim);
   });
@@ -80,7 +80,7 @@ describe('identity: the claim `account` in tokens of Keycloak', () => {
     expect(claimOf(session, refresh())).toBe('7');
   });
 
-  it('after a sign-in by browser, the claim is not kept, because several programs share the session of a browser: the next request without an account gets the active account (R-B4)', () => {
+  it('after a browser sign-in that names an account, the next sign-in without an account gets the active account, because programs share the browser session (R-B4)', () => {
     const session = newSession('5');
     expect(claimOf(session, { grant_type: 'authorization_code', account: '7' })).toBe('7');
     expect(claimOf({ ...session, attribute: '6' }, { grant_type: 'authorization_code' })).toBe('6');

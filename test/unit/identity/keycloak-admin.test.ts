@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { createKeycloakAdmin } from '../../../src/identity/keycloak/admin-client.ts';
 
-test('Keycloak: the error of a failed call has a `cause` that names the request and the time limit, and a message for the client that mentions neither Keycloak nor a token', async () => {
+test('Keycloak: when a call fails, the `cause` of the error names the request and the time limit, but the message for the client mentions neither Keycloak nor a token', async () => {
   const reason = new Error('connect ECONNREFUSED');
   const admin = createKeycloakAdmin({
     ...{ url: 'http://id.example', realm: 'r', clientId: 'c', clientSecret: 's' },

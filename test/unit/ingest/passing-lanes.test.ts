@@ -26,7 +26,7 @@ describe('ingester: extra lanes that write other batches of an account during a 
     expect(asked).toEqual([]);
   });
 
-  it('are at most two per account, the second for small batches; closing them waits for their writes (R-D6)', async () => {
+  it('are at most two per account, of which the second writes only small batches, and close after their writes have ended (R-D6)', async () => {
     const { lanes, asked, writes } = openLanes();
     const long = Promise.withResolvers<void>();
     const opened = lanes.open(1, long.promise);

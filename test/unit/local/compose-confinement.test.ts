@@ -70,7 +70,7 @@ describe('image:check: resource limits of containers', () => {
     ]);
   });
 
-  test('the limits are at most 65536 files and 4096 processes when the process that starts the container has no hard limits', () => {
+  test('the limits are 65536 open files and 4096 processes when the process that starts the container has no hard limits', () => {
     expect(limitOptions(limits('unlimited', 'unlimited'))).toEqual([
       ...['--ulimit', 'nofile=1024:65536'],
       ...['--ulimit', 'nproc=4096:4096'],

@@ -51,7 +51,7 @@ describe('local: compose.yaml', () => {
     expect(unchecked).toEqual(['migrate']);
   });
 
-  test('roles start when the database and Redis are healthy and the migration is completed', () => {
+  test('the service of a role starts once the database and Redis are healthy and the migration is completed', () => {
     for (const role of ROLES) {
       expect(get(role).depends_on).toEqual({
         database: { condition: 'service_healthy' },
@@ -88,19 +88,19 @@ describe('local: compose.yaml', () => {
     expect(met.map(([name]) => name)).toEqual(['deliverer']);
   });
 
-  test('services other than the calculator have only the security option no-new-privileges; the calculator has its own list of system calls', () => {
+  test('every service has only the security option `no-new-privileges`, except the calculator, which also has its own list of system calls', () => {
     const others = services.filter(([name]) => name !== 'calculator').map(([, { security_opt }]) => security_opt);
     expect(new Set(others.flat())).toEqual(new Set(['no-new-privileges=true']));
     expect(get('calculator').security_opt).toContain('seccomp=src/container/calculator-seccomp.json');
   });
 
-  test('passwords are required variables without a default (R-K1)', () => {
+  test('a password has no default: when its environment variable is empty, an error names the variable (R-K1)', () => {
     for (const name of Object.keys(SECRETS)) {
       expect(() => parseCompose(TEXT, { ...SECRETS, [name]: '' })).toThrow(`${name} is required`);
     }
   });
 
-  test('the environment of roles has only settings that .env.example lists (R-K1)', () => {
+  test('every setting in the environment of the service of a role is listed in .env.example (R-K1)', () => {
     const known = new Set([...envExample().matchAll(/^(?:# )?([A-Z_]+)=/gm)].map(([, name]) => name));
     const given = ROLES.flatMap((role) => Object.keys(get(role).environment));
     expect(given).toContain('DATABASE_URL');
@@ -130,7 +130,7 @@ describe('calculator-seccomp.json: system calls of the calculator (R-H7)', () =>
 });
 
 describe('image:check: compose.yaml', () => {
-  test('variables are replaced as docker compose replaces them', () => {
+  test('environment variables in the file are replaced by their values or defaults, as in docker compose', () => {
     const text = [`$\{A} $\{B:-b} $\{C:-} $$\{A}`, { x: `$\{B:-b}` }, 5];
     expect(interpolate(text, { A: 'a', B: '' })).toEqual([`a b  $\{A}`, { x: 'b' }, 5]);
   });
@@ -156,7 +156,7 @@ describe('image:check: compose.yaml', () => {
   });
 });
 
-test('image:check: a published port is reached on the network that is not internal', () => {
+test('image:check: a published port is reached at the address that its service has on the network that is not internal', () => {
   const frontend = { podmanName: 'p-frontend', addresses: { api: '10.0.1.10' } };
   const backend = { podmanName: 'p-backend', addresses: { api: '10.0.2.10', ingester: '10.0.2.11' } };
   const plan = { prefix: 'p', file, networks: { frontend, backend }, machineOptions: [], directory: '/checkout' };

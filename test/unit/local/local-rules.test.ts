@@ -122,7 +122,7 @@ describe('npm start: a service that cannot start', () => {
     await expect(start(['true'], 'no namespaces')).rejects.toThrow(sentence);
   });
 
-  it('is reported with the time waited and the last answer when its process does not become ready', async () => {
+  it('is reported with the waiting time and the last error of the readiness check when it does not become ready in time', async () => {
     await expect(start(['sleep', '60'])).rejects.toThrow('Redis is not ready after 0.01 s: no answer');
   });
 });
@@ -137,7 +137,7 @@ it('npm start: namespaces cannot be used when the program that creates them is m
 });
 
 describe('npm start: recipes of the root file systems', () => {
-  it('each recipe has its own hash, which is the same for the same content', () => {
+  it('recipes with the same content have the same hash, and different recipes have different hashes', () => {
     expect(databaseRecipe({}).hash).toMatch(/^[0-9a-f]{12}$/);
     expect(databaseRecipe({}).hash).toBe(databaseRecipe({}).hash);
     expect(rRecipe().hash).not.toBe(databaseRecipe().hash);

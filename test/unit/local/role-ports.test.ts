@@ -37,7 +37,7 @@ describe('npm start: ports of the roles', () => {
     },
   );
 
-  test('when a port of the last start is busy, another port is chosen; the notice names the busy port, the new port and the setting', async () => {
+  test('when a port used at the last start is busy, another port is chosen, and a notice names both ports and the setting', async () => {
     const free = await findFreePort();
     writeFileSync(lastPorts, JSON.stringify({ HTTP_PORT: String(busyPort), GRPC_PORT: String(free) }));
     const notices: string[] = [];
@@ -48,7 +48,7 @@ describe('npm start: ports of the roles', () => {
     ]);
   });
 
-  test('a free configured port is kept', async () => {
+  test('a configured port is used when it is free', async () => {
     const [http, grpc] = [String(await findFreePort()), String(await findFreePort())];
     expect(await planRolePorts({ HTTP_PORT: http, GRPC_PORT: grpc }, fail, lastPorts)).toEqual({
       HTTP_PORT: http,

@@ -68,7 +68,7 @@ describe('webhook addresses: ranges allowed by the operator (R-I4)', () => {
   );
 
   test.each(['', '10.0.0.0/33', '::/129', '10.0.0.0/', '10.0.0/8', '10.0.0.0/8/8', '10.0.0.0/-1', 'loopback'])(
-    '%j is not a range',
+    '%j is refused as a range',
     (text) => expect(parseRange(text)).toBeUndefined(),
   );
 });

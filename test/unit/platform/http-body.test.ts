@@ -107,7 +107,7 @@ describe('http: a gzip body', () => {
 });
 
 describe('http: encodings of a JSON body', () => {
-  it('bytes that are not UTF-8 are refused with their offset (R-A5)', () => {
+  it('bytes that are not UTF-8 are refused, and the error names their offset (R-A5)', () => {
     for (const before of ['{"a":1}', 'Zählér ', 'x'.repeat(999)].map((text) => Buffer.from(text))) {
       for (const rest of [[0xe9, 0x72], [0xc3]]) {
         const bytes = Buffer.concat([before, Uint8Array.from(rest)]);

@@ -48,7 +48,7 @@ describe('json patch: operations', () => {
     ['replaces the whole document', { op: 'replace', path: '', value: {} }],
     ['removes the whole document', { op: 'remove', path: '' }],
     ['moves a value into itself', { op: 'move', from: '/inner', path: '/inner/a' }],
-  ])('an operation that %s changes nothing and gets an error at its `path` (R-I6)', (_what, operation) => {
+  ])('when an operation %s, nothing changes and the error is at its `path` (R-I6)', (_what, operation) => {
     const first = { op: 'replace', path: '/name', value: 'y' };
     expect(refusalOf(DOCUMENT, first, operation)).toMatchObject({ code: 'invalid_input', paths: ['$[1].path'] });
   });
@@ -56,7 +56,7 @@ describe('json patch: operations', () => {
   it.each([
     ['copies an inherited member', { op: 'copy', from: '/inner/valueOf', path: '/a' }],
     ['moves a missing value', { op: 'move', from: '/inner/valueOf', path: '/a' }],
-  ])('an operation that %s changes nothing and gets an error at its `from` (R-I6)', (_what, operation) => {
+  ])('when an operation %s, nothing changes and the error is at its `from` (R-I6)', (_what, operation) => {
     expect(refusalOf(DOCUMENT, operation)).toMatchObject({
       ...{ code: 'invalid_input', paths: ['$[0].from'] },
       message: 'operation 0 cannot be applied: /inner/valueOf does not exist',
@@ -75,11 +75,11 @@ describe('json patch: operations', () => {
       { op: 'add', path: '/none/x', value: 1 },
       '/none/x must name a member of an existing object, or a position in an existing list: an index from 0 to its length, or "-" for its end',
     ],
-  ])('an operation that %s gets an error that states the broken rule (R-I6, R-A5)', (_what, operation, rule) => {
+  ])('when an operation %s, the error states the broken rule (R-I6, R-A5)', (_what, operation, rule) => {
     expect(refusalOf(DOCUMENT, operation).rules).toEqual([rule]);
   });
 
-  it('a malformed operation is refused; the error locates the fault in each malformed operation, such as $[0].path (R-I6, R-A5)', () => {
+  it('the error for a patch locates the fault in each malformed operation, such as `$[0].path` (R-I6, R-A5)', () => {
     const operations = [
       { op: 'add', path: 'name', value: 1 },
       { op: 'add', path: '/name' },
@@ -101,7 +101,7 @@ describe('json patch: operations', () => {
   });
 });
 
-describe('json patch: the operation test', () => {
+describe('json patch: the operation `test`', () => {
   it.each([
     ['another value', '/name', 'z', 'the value at /name differs from the expected value'],
     ['a missing value', '/none', null, '/none does not exist'],
@@ -113,13 +113,13 @@ describe('json patch: the operation test', () => {
     ],
     ['a list in another order', '/list', ['b', 'a'], 'the value at /list differs from the expected value'],
     ['another document', '', { name: 'x' }, 'the document differs from the expected value'],
-  ])('answers conflict for %s (R-I6)', (_what, path, value, rule) => {
+  ])('fails with the code `conflict` for %s (R-I6)', (_what, path, value, rule) => {
     expect(refusalOf(DOCUMENT, { op: 'test', path, value })).toMatchObject({
       ...{ code: 'conflict', message: `operation 0: ${rule}`, rules: [rule] },
     });
   });
 
-  it('succeeds for an equal object whose members are in another order, for null and for the whole document (R-I6)', () => {
+  it('succeeds for equal values: an object with its members in another order, null, and the whole document (R-I6)', () => {
     const document = { a: { b: 1, c: [null] }, d: null };
     const tests = [
       { op: 'test', path: '/a', value: { c: [null], b: 1 } },
@@ -146,7 +146,7 @@ it('json patch: repeated copies of a value into itself are refused at the size l
   });
 });
 
-it('json patch: declared member names match in any letter case, nested member names exactly (R-A3)', () => {
+it('json patch: in a pointer, the name of a declared member gets its declared spelling, and the names below it stay unchanged (R-A3)', () => {
   const operations = parseOperations([{ op: 'move', path: '/NAME/A', from: '/List/0' }]);
   const [renamed] = withMemberNames(operations, ['name', 'list']);
   expect(renamed).toEqual({ op: 'move', path: '/name/A', from: '/list/0' });

@@ -36,7 +36,7 @@ describe('lenient reading: query strings', () => {
     );
   });
 
-  it('the name of a parameter matches in upper and lower case, and after any prefix that ends in a dot (R-A3)', () => {
+  it('a parameter is recognised in any mix of upper and lower case, and after any prefix that ends in a dot (R-A3)', () => {
     const name = fc
       .tuple(fc.array(fc.stringMatching(/^\w{1,8}$/), { maxLength: 3 }), fc.mixedCase(fc.constant('siteIds')))
       .map(([prefixes, spelling]) => [...prefixes, spelling].join('.'));
@@ -65,7 +65,7 @@ describe('lenient reading: filters of a listing', () => {
   const refusalOf = (query: string) => errorOf(query)?.message;
 
   it.each(['id=1', 'ids=1', 'siteId=1', 'filter.SITEIDS=1', 'siteIds%5B0%5D=1'])(
-    '%s gives siteIds the value 1 (R-A12)',
+    'the query string %s sets the filter `siteIds` to 1 (R-A12)',
     (query) => {
       expect(LIST.parse(`http://h?${query}`).siteIds).toEqual([1]);
     },
@@ -150,7 +150,7 @@ describe('platform: civil time', () => {
     expect(kinds.size).toBe(3);
   });
 
-  it('the local time of an instant is read as that instant or, when the local time occurs twice, as the later one of its two instants (R-A8)', () => {
+  it('converting an instant to local time and back gives the same instant, or the later one when the local time occurs twice (R-A8)', () => {
     const kinds = new Set<string>();
     fc.assert(
       fc.property(instants, ([timeZoneId, second]) => {

@@ -21,7 +21,7 @@ function problemsOf(value: unknown, refusing: z.ZodType = schema): Record<string
   throw new Error('nothing was refused');
 }
 
-it('schema errors: a wrong type gets the schema’s own message, or else a message that names the expected and the received type (R-A5)', () => {
+it('schema errors: for a value of the wrong type, the message is the one that the schema defines, or else names the expected and the received type (R-A5)', () => {
   expect(problemsOf({ name: 7, count: 'x', isOn: null, own: 1 })).toEqual({
     '$.name': 'must be a string, got a number',
     '$.count': 'must be a number, got a string',
@@ -31,7 +31,7 @@ it('schema errors: a wrong type gets the schema’s own message, or else a messa
   });
 });
 
-it('schema errors: for a size or number out of range, the message names the limit; for a fraction, it requires an integer (R-A5)', () => {
+it('schema errors: for a size or number out of range, the message names the limit; for a fraction, the message says that the value must be an integer (R-A5)', () => {
   expect(problemsOf({ name: 'long', count: 0, ids: [1, 2], isOn: true, own: '' })).toEqual({
     '$.name': 'must have at most 3 characters',
     '$.count': 'must be at least 1',

@@ -1,4 +1,6 @@
-/** The error for a refused zip archive names the part of the workbook, and gives each size in bytes and rounded (R-E4). */
+/**
+ * The error for a refused zip archive names the part of the workbook, and gives each size in bytes and rounded (R-E4).
+ */
 import { describe, expect, test } from 'vitest';
 import { showBytes } from '../../../src/platform/limits.ts';
 import { openZipArchive } from '../../../src/platform/streaming/zip-archive.ts';
@@ -23,7 +25,7 @@ describe('zip archive: the error message contains', () => {
     });
   });
 
-  test('the name that two parts share', async () => {
+  test('the duplicate name when two parts have the same name', async () => {
     const entries = ['b', 'c', 'c'].map((name, index) => ({ name: `xl/${name}.xml`, content: String(index) }));
     await expect(readA(...entries)).rejects.toMatchObject({
       code: 'damaged_file',
@@ -31,7 +33,7 @@ describe('zip archive: the error message contains', () => {
     });
   });
 
-  test('the maximum and the claimed size, in bytes and rounded', async () => {
+  test('the maximum size and the claimed size, each as a byte count and rounded', async () => {
     const large = { name: 'xl/a.xml', content: 'a', claims: { inflatedBytes: 2 ** 31 } };
     await expect(readA(large)).rejects.toMatchObject({
       code: 'zip_bomb',

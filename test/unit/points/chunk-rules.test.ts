@@ -19,7 +19,7 @@ describe('chunk rules: chunks', () => {
     );
   });
 
-  it('chunks are 91 days long from 1989-12-07 to 2049-09-23 (exclusive) and 80 times as long otherwise; 263 chunks contain all valid dates', () => {
+  it('chunks are 91 days long from 1989-12-07 to 2049-09-22 and 80 times as long before and after this period; 263 chunks contain all valid dates', () => {
     const numbers: number[] = [];
     for (let date = MIN_DATE_MICROS; date < MAX_DATE_MICROS; date = spanOf(chunkOf(date)).toMicros) {
       numbers.push(chunkOf(date));
@@ -32,7 +32,7 @@ describe('chunk rules: chunks', () => {
     }
   });
 
-  it('spanOfAll covers the first to the last chunk', () => {
+  it('`spanOfAll` returns the span from the start of the first chunk to the end of the last', () => {
     expect(spanOfAll([3, 100, 0])).toEqual({ fromMicros: 0, toMicros: 101 * CHUNK_MICROS });
   });
 });

@@ -50,7 +50,7 @@ describe('points: buckets in the local time of a zone', () => {
     );
   });
 
-  test('minutes and hours follow the local clock; shortestLength is exact for buckets of minutes and hours, and one day for all longer buckets (R-G1)', () => {
+  test('minutes and hours follow the local clock; `shortestLength` is a minute for minutes, an hour for hours, and a day for all longer buckets (R-G1)', () => {
     const minutes = bucketsOf('minute', 'Asia/Kathmandu');
     expect(minutes.startOf(micros('2026-03-28T23:00:30Z'))).toBe(micros('2026-03-28T23:00Z'));
     expect(minutes.next(micros('2026-03-28T23:00Z'))).toBe(micros('2026-03-28T23:01Z'));

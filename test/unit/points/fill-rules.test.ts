@@ -54,7 +54,7 @@ describe('points: gap filling', () => {
     },
   );
 
-  test('without any bucket found, a bounded period gets all its buckets; an open or empty period gets none (R-G1)', () => {
+  test('when no bucket is found, all buckets of a period with two bounds are added, but none to an open or empty period (R-G1)', () => {
     expect(pairs(fill([], { fill: 'previous', order: 'ASC', first: 1, last: 2 }))).toEqual([
       [1, none],
       [2, none],
@@ -64,7 +64,7 @@ describe('points: gap filling', () => {
   });
 
   test.each(['previous', 'linear'] as const)(
-    'fill=%s gives a value to a bucket whose aggregate has no value and that lies between two buckets with values (R-G1)',
+    'with fill=%s, a found bucket whose aggregate has no value gets a filled-in value if the bucket lies between two buckets with values (R-G1)',
     (kind) => {
       const withHole = [found[0], { start: 3, value: none }, { start: 4, value: 40 }, { start: 5, value: none }];
       const filled = fill(withHole as FoundBucket[], { fill: kind, order: 'ASC' });

@@ -50,7 +50,7 @@ describe('points: instants', () => {
 });
 
 describe('points: encodeReadings', () => {
-  it('keeps the last of the readings with the same variable, date and VersionTag, and keeps the order (R-D5)', () => {
+  it('drops each reading that is followed by another with the same variable, date and VersionTag, and keeps the order of the rest (R-D5)', () => {
     fc.assert(
       fc.property(fc.array(entry), (entries) => {
         const key = ({ variableId, dateMicros, versionTagId }: PointEntry) =>
@@ -65,7 +65,7 @@ describe('points: encodeReadings', () => {
 });
 
 describe('points: label rules', () => {
-  it('equal tags have one text, whatever the order of their keys (R-D3)', () => {
+  it('equal tags are stored as the same text, whatever the order of their keys (R-D3)', () => {
     const tags = fc.dictionary(fc.string(), fc.string(), { noNullPrototype: true });
     fc.assert(
       fc.property(tags, (given) => {

@@ -26,7 +26,7 @@ describe('points: SQL literals', () => {
     expect(intervalLiteral(-3_600_000_001)).toBe("interval '-3600000001 microseconds'");
   });
 
-  test('a text cannot close its quotes', () => {
+  test('quotes and backslashes in a text are escaped, so that the text cannot end its literal', () => {
     expect(textLiteral("Europe/Brussels')--")).toBe("'Europe/Brussels'')--'");
     expect(textLiteral("a\\'b")).toBe(" E'a\\\\''b'");
   });

@@ -150,7 +150,7 @@ describe('write plan', () => {
     );
   });
 
-  it('the runs of dates contain only written dates, and contain every written date up to the latest date that the variable had before the write', () => {
+  it('the runs of dates consist of written dates, and include every written date up to the latest date that the variable had before the write', () => {
     fc.assert(
       fc.property(batches, states, (given, known) => {
         const made = plan(given, ...known);
@@ -196,7 +196,7 @@ describe('write plan', () => {
     expect(planWrite([tuples], known, NOW).current[0]).toBe(tuples);
   });
 
-  it('combines successive dates into one run when they are in the same chunk, equally spaced and at most an hour apart', () => {
+  it('combines successive dates into one run of dates when they are in the same chunk, equally spaced and at most an hour apart', () => {
     const stored = series({ variableId: 1, maxDateMicros: NOW });
     const runsOf = (dates: readonly number[]) =>
       [...plan([dates.map((date) => point(1, date))], stored).chunks.values()].map(({ superseded }) =>
@@ -214,7 +214,7 @@ describe('write plan', () => {
     expect(runsOf([-2 * HOUR, -HOUR, 0, HOUR])).toEqual([[[-2 * HOUR, -HOUR, HOUR]], [[0, HOUR, HOUR]]]);
   });
 
-  it('a written row replaces the stored version that has the same VersionTag; a row whose VersionTag was created after all VersionTags stored so far replaces nothing (R-F2)', () => {
+  it('a row replaces the stored version of its date that has the same VersionTag; a row with no VersionTag, or with one newer than every stored VersionTag, replaces nothing (R-F2)', () => {
     const known = series({ variableId: 1, maxDateMicros: NOW, lastVersionTagId: 5 });
     const replaced = (tagId: number) => expand(plan([[point(1, 0, tagId)]], known), 'replaced');
     expect(replaced(5)).toEqual(['1 0 5']);
@@ -241,7 +241,7 @@ describe('write plan', () => {
     expect(limited({ versionBound: 9, isVersioned: false }), 'not versioned').toEqual([0, 9]);
   });
 
-  it('when a variable with history is no longer versioned, lists the written dates for the deletion of their history (R-C6)', () => {
+  it('lists the written dates of a variable that has history but is no longer versioned, so that the history of these dates is deleted (R-C6)', () => {
     const forgotten = (hasHistory: boolean) => {
       const known = series({ variableId: 1, isVersioned: false, maxDateMicros: NOW, hasHistory });
       return expand(plan([[point(1, 0)]], known), 'forgotten');

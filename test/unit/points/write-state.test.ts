@@ -78,14 +78,14 @@ describe('write plan: runs of stored dates', () => {
     expect(plan([[MARK + HOUR, 0]]).chunks.size).toBe(0);
   });
 
-  it('do not include descending dates after the high-water mark, but do include a repeated date', () => {
+  it('do not include descending dates after the high-water mark, but do include a date that the write repeats', () => {
     const unordered = plan([[MARK + 2 * HOUR, 0], [MARK + HOUR, 0], [MARK, 0]]); // biome-ignore format: short
     expect(datesIn(unordered, 'superseded')).toEqual(['10-10 0']);
     const repeated = plan([[MARK + HOUR, 1], [MARK + HOUR, 2], [MARK + 2 * HOUR, 2]]); // biome-ignore format: short
     expect(datesIn(repeated, 'superseded')).toEqual(['11-11 2']);
   });
 
-  it('include the VersionTag of a row that a later row of the write supersedes, but only if this date and VersionTag may already be stored (R-F2)', () => {
+  it('include the VersionTag of a row that a later row of the write supersedes, but only if a stored version could have the same date and VersionTag (R-F2)', () => {
     const after = plan([[MARK + HOUR, 3], [MARK + HOUR, 4]]); // biome-ignore format: short
     expect(datesIn(after, 'replaced')).toEqual(['11-11 4']);
     const stored = plan([[MARK, 3], [MARK, LAST_TAG + 1], [MARK, LAST_TAG]]); // biome-ignore format: short
@@ -98,7 +98,7 @@ describe('write plan: runs of stored dates', () => {
   });
 });
 
-it('write plan: a separate buffer holds the rows that a later row of the same write supersedes; without such rows, there is no such buffer (§9.2)', () => {
+it('write plan: a separate buffer holds the rows that a later row of the same write supersedes; there is no separate buffer when no row is superseded (§9.2)', () => {
   expect(plan([[MARK, 0]]).earlier).toEqual([]);
   const { current, earlier } = plan([[MARK, 1], [MARK, 2]]); // biome-ignore format: short
   expect([current.length, earlier.length]).toEqual([1, 1]);

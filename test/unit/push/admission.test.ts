@@ -32,7 +32,7 @@ test('push: when too little memory is free for a body, the error names the memor
   );
 });
 
-test('push: the error for a full queue names the bytes in the queue and the bytes of the account, in MiB', async () => {
+test('push: the error for a full queue names, in MiB, the size of the queue and the part of it that belongs to the account', async () => {
   const admission = open([
     { accountId: 1, bytes: 20.5 * MIB },
     { accountId: 2, bytes: 70 * MIB },

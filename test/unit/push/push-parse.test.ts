@@ -396,7 +396,7 @@ describe('push: the bytes of a body', () => {
     });
   });
 
-  it('are refused when a key or value of a tag is invalid; the error states the broken rule, and its path omits an invalid key (R-D1)', () => {
+  it('are refused when a key or value of a tag is invalid; the error states the broken rule, and the path in the error omits an invalid key (R-D1)', () => {
     const body = (tags: unknown) => [{ tags, data: [] }];
     const key = 'k'.repeat(201);
     const rule = /^the key must be a string of at most 200 characters .*, got "kkk/;

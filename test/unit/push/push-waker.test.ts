@@ -19,7 +19,7 @@ test.each([
   [1, 5],
   [100, 25],
   [100_000, 100],
-])('push: after %i pushes that share a wake-up, the next wake-up comes %i ms later', async (pushes, pauseMs) => {
+])('push: after %i pushes at once, the second wake-up comes %i ms after the first', async (pushes, pauseMs) => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   let calls = 0;

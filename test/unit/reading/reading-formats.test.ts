@@ -57,7 +57,7 @@ async function joined(pieces: AsyncGenerator<Uint8Array>): Promise<Buffer> {
 }
 
 describe('reading: JSON rows (R-G3)', () => {
-  test('omit version and tags where a row has none', async () => {
+  test('omit the members `version` and `tags` of a point that has no VersionTag and no tags', async () => {
     const text = await joined(writeJson(table(batch(7, null, [1.5, Number.NaN], [2, 0]), batch(8, 3, [-1e-7], [1]))));
     expect(JSON.parse(text.toString())).toEqual([
       {

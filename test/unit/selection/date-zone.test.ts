@@ -23,7 +23,7 @@ function sourcesIn(...zones: readonly string[]) {
 }
 
 describe('reads: the zone in which dates without a zone are read (R-A11)', () => {
-  test('when every date has its own zone, no zone is looked up or named', async () => {
+  test('when every date has its own zone, the zone of the source is not looked up, and the answer names no zone', async () => {
     const { queryable, query } = sourcesIn('Europe/Brussels');
     const settled = await settleDates(queryable, CALLER, { ...LOCAL, zone: 'Asia/Tokyo', hasLocalDates: false });
     expect(settled).toEqual({ request: 'dates in undefined', dateZone: undefined });

@@ -41,7 +41,7 @@ describe('read parameters: OpenAPI describes what is parsed (R-A9)', () => {
   );
 
   test.each(PARAMETERS)(
-    'the parameter %s defaults to the default of its schema, or to an empty list if it is a list',
+    'the parameter %s, when absent, is an empty list if its schema is a list, and otherwise the default of its schema',
     (_, parameter) => {
       const { default: fallback, type } = schemaOf(parameter);
       expect(read(parameter)).toEqual(type === 'array' ? [] : fallback);
@@ -57,7 +57,7 @@ describe('read parameters: OpenAPI describes what is parsed (R-A9)', () => {
     },
   );
 
-  test('the snapshot states the default of each parameter, and its enum values, or else its examples, or else its type', () => {
+  test('the default and the enum values (if none, the examples or the type) of each parameter are those of the snapshot', () => {
     const shapes = PARAMETERS.map(([name, parameter]) => {
       const { type, enum: names, default: fallback, examples } = schemaOf(parameter);
       return `${name}: ${(names ?? examples ?? [type]).join(', ')}; ${fallback}`;
@@ -100,7 +100,7 @@ describe('read parameters: OpenAPI describes what is parsed (R-A9)', () => {
   });
 });
 
-test('read parameters: GET /data refuses an unknown query parameter that resembles a filter; POST /data ignores every query parameter except format (R-A12)', () => {
+test('read parameters: GET /data refuses an unknown query parameter that resembles a filter; POST /data ignores every query parameter except `format` (R-A12)', () => {
   expect(() => query('variabelIds=1')).toThrow('the nearest is variableIds');
   const address = 'http://h/data?format=XLSX&variabelIds=1&variableIds=2';
   expect(FORMAT_QUERY.parse(address)).toEqual({ format: 'xlsx' });
@@ -151,10 +151,10 @@ describe('read parameters: tags (R-G2)', () => {
   });
 });
 
-describe('read parameters: values outside a query (R-G2)', () => {
+describe('read parameters: values of a gRPC message (R-G2)', () => {
   const DAY = { months: 0, days: 1, micros: 0 };
 
-  test('an absent value is undefined', () => {
+  test('an absent time zone, relative version or horizon is read as undefined', () => {
     for (const parse of [parseTimeZone, parseRelativeVersion, parseHorizon]) {
       expect(parse(undefined, LOCATION)).toBeUndefined();
     }
@@ -166,12 +166,12 @@ describe('read parameters: values outside a query (R-G2)', () => {
     expect(parseHorizon('P1D', LOCATION)).toEqual(DAY);
   });
 
-  test('Current and an absent relative version both mean the latest state', () => {
+  test('the relative version `Current` means the latest state, and so does an absent relative version', () => {
     expect(parseRelativeVersion('Current', LOCATION)).toBeUndefined();
     expect([durationOf('current'), durationOf(undefined), durationOf(DAY)]).toEqual([undefined, undefined, DAY]);
   });
 
-  test('the error of an invalid value names its location (R-A5)', () => {
+  test('the error for an invalid value names the place of the value in the request (R-A5)', () => {
     expect(() => parseTimeZone('Mars', LOCATION)).toThrow('$.given must be an IANA or Windows time zone, got "Mars"');
     expect(() => parseRelativeVersion('soon', LOCATION)).toThrow('$.given must be Current, a count of hours');
     expect(() => parseHorizon('24', LOCATION)).toThrow('$.given must be an ISO 8601 duration such as PT24H');

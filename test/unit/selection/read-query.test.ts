@@ -26,7 +26,7 @@ describe('read query: a body as a source of parameters (R-G1)', () => {
     expect(sourceOfBody(null).all('a')).toEqual([]);
   });
 
-  test('an error about one value names the path of this value; an error about a whole parameter names the path of its last value, or of the list when this value is in a list; the path of a missing value is $ and the name of the parameter', () => {
+  test('an error names the path of the value in the body; for a whole parameter, the path of its last value or of the list around that value; for a missing value, $ and the parameter name', () => {
     const body = { filter: { Ids: [[1, 2], 3], one: 4 } };
     expect([0, 1, 2].map((index) => pathOf(body, 'ids', index))).toEqual([
       '$.filter.Ids[0][0]',
@@ -51,7 +51,7 @@ describe('read query: a body as a source of parameters (R-G1)', () => {
     expect(locationInBody('$.from')).toEqual({ subject: '$.from', path: '$.from' });
   });
 
-  test('a member named `tags`, in any letter case and at any depth, may be an object of strings; a string is read like the query parameter `tags`', () => {
+  test('a member named `tags`, in any letter case and at any depth, may be an object of strings, or a string with the syntax of the query parameter `tags`', () => {
     const { tagPairs } = sourceOfBody({ Filter: { Tags: { quality: 'first', url: '' } }, 'x.TAGS': [{ a: 'b' }] });
     expect(tagPairs).toEqual([
       ['quality', 'first'],
@@ -69,7 +69,7 @@ describe('read query: a body as a source of parameters (R-G1)', () => {
     expect(() => sourceOfBody(body)).toThrow(message);
   });
 
-  test('an object in place of a value is refused only when the value is read', () => {
+  test('a parameter whose value is an object is refused only when the parameter is read', () => {
     const source = sourceOfBody({ Options: { From: { date: '2026-01-01' } } });
     expect(source.all('date')).toMatchObject([{ text: '2026-01-01' }]);
     expect(() => source.all('FROM')).toThrow('$.Options.From must be a value or a list of values, got an object');

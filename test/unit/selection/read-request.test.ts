@@ -66,11 +66,11 @@ describe('read request: from a query or a body (R-G1, R-G2)', () => {
     expect(Number.isSafeInteger(offset + limit + 1)).toBe(true);
   });
 
-  test('a key of the tags object in a body may contain a colon', () => {
+  test('a key of the object `tags` in a body may contain a colon', () => {
     expect(fromBody({ filter: { tags: { 'a:b': 'c:d' } } }).tags).toEqual([['a:b', 'c:d']]);
   });
 
-  test('members of a tags object are not read as parameters', () => {
+  test('members of the object `tags` in a body are not read as parameters', () => {
     const request = fromBody({ variableId: 1, tags: { version: 'V1', variableId: '7' } });
     expect(request).toMatchObject({ variableIds: [1], versionTags: [] });
     expect(request.tags).toEqual([
@@ -80,7 +80,7 @@ describe('read request: from a query or a body (R-G1, R-G2)', () => {
   });
 });
 
-describe('read request: a query is refused when a parameter contradicts another, or lacks another that it needs (R-G2)', () => {
+describe('read request: a query is refused when two parameters contradict each other, or when one needs another that is missing (R-G2)', () => {
   test.each([
     ['asOf=2026-01-01T00:00:00Z&relativeVersion=P1D', 'asOf', 'relativeVersion', 'both choose the state'],
     ['asOf=2026-01-01T00:00:00Z&relativeVersion=Current', 'asOf', 'relativeVersion', 'both choose the state'],
@@ -165,7 +165,7 @@ describe('read request: a date without a time is the start of its day (R-A8, R-G
     ['Pacific/Apia', '2011-12-30', '2011-12-30T10:00:00Z'],
     ['Asia/Kathmandu', '2026-01-01', '2025-12-31T18:15:00Z'],
     ['Australia/Lord_Howe', '2026-04-05', '2026-04-04T13:00:00Z'],
-  ])('with timeZoneId "%s" (empty means UTC), %s is %s', (timeZoneId, date, instant) => {
+  ])('with the `timeZoneId` "%s" (empty means UTC), the date %s starts at %s', (timeZoneId, date, instant) => {
     const micros = at(instant);
     for (const name of ['from', 'to', 'asOf'] as const) {
       expect(fromQuery(`${name}=${date}&timeZoneId=${timeZoneId}`)).toMatchObject({ [`${name}Micros`]: micros });

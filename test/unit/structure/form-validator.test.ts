@@ -80,13 +80,13 @@ describe('forms: values', () => {
     ]);
   });
 
-  test('a new invalid value is refused, although more than 100 stored values are also invalid', () => {
+  test('a new invalid value is refused even when more than 100 invalid values are already stored', () => {
     const stored = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`Old${index}`, 1]));
     expect(problemsOf([FUEL], stored)).toHaveLength(100);
     expect(problemsOf([FUEL], { ...stored, New: 1 }, stored)).toMatchObject([{ path: '$.clientData.Boiler.Main.New' }]);
   });
 
-  test('a value that was stored before is not converted to text; a new invalid value is converted, for the error message (R-A14)', () => {
+  test('an invalid value is converted to text for the error message when it is new, but not when it was stored before (R-A14)', () => {
     let described = 0;
     const value = { toJSON: () => (described += 1) };
     const fields = [{ name: 'Value', type: 'String' }];
@@ -96,7 +96,7 @@ describe('forms: values', () => {
     expect(described).toBeGreaterThan(0);
   });
 
-  test('values are checked in fields named "a/b~c", "toString" and "it\'s."; a value named __proto__ is a problem', () => {
+  test('values of fields named "a/b~c", "toString" and "it\'s." are checked like any other; a value named __proto__ is refused as an unknown field', () => {
     const fields = [
       { name: 'a/b~c', type: 'Int' },
       { name: 'toString', type: 'Int' },
@@ -162,7 +162,7 @@ describe('forms: definitions', () => {
     expectRefusal(many, 'must have at most 300 fields in total, got 301');
   });
 
-  test('a definition may be written as shipped clients write it: member names with capital letters, types as numbers, and no entityType for a form of sites', () => {
+  test('a definition in the format of shipped clients is accepted: capitalized member names, types as numbers, and no `entityType` for a form of sites', () => {
     const Groups = [{ Name: 'G', Fields: [{ Name: 'D', Type: 5, IsList: false, Items: null }] }];
     expect(parseInput(NEW_FORM, { Name: 'F', Groups })).toMatchObject({
       entityType: 'Site',

@@ -16,7 +16,7 @@ const RECEIVER = {
   secrets: [],
 };
 
-test('webhook delivery: when a claim of attempts fails while no consumer waits for an attempt, the next `take()` claims again (R-A15)', async () => {
+test('webhook delivery: when attempts cannot be claimed in advance, the next `take()` claims attempts again (R-A15)', async () => {
   const claims: string[] = [];
   const query = async ({ name }: { readonly name: string }) => {
     if (name !== 'webhook-claim') return { rows: [RECEIVER] };

@@ -34,7 +34,7 @@ describe('webhook body template: rendering', () => {
       '{"v": {{data.unknown.further}}, "w": "{{data.unknown}}", "x": "{{json data.unknown}}"}',
       { v: null, w: '', x: 'null' },
     ],
-  ])('%s renders %j (R-I1)', (template, expected) => {
+  ])('%s renders as %j (R-I1)', (template, expected) => {
     expect(validateTemplate(template, 'application/json')).toEqual([]);
     expect(JSON.parse(render(template) ?? '')).toEqual(expected);
   });
@@ -49,7 +49,7 @@ describe('webhook body template: rendering', () => {
   });
 
   test.each(['__proto__', 'constructor', 'data.toString', 'data.constructor.name', 'data.name.length', 'type[0]'])(
-    'the path %s renders null, because a path reads only own members of objects and lists (R-I1)',
+    'the path %s renders as null, because a path reads only own members of objects and lists (R-I1)',
     (path) => expect(render(`[{{${path}}}]`)).toBe('[null]'),
   );
 
@@ -87,7 +87,7 @@ describe('webhook body template: validation (R-I1)', () => {
     expect(validateTemplate('{{a b}} {{#if}} {{x', 'text/plain')).toHaveLength(3);
   });
 
-  test('refuses a template above 65,536 characters', () => {
+  test('refuses a template longer than 65,536 characters', () => {
     expect(validateTemplate('x'.repeat(65_536), 'text/plain')).toEqual([]);
     expect(validateTemplate('x'.repeat(65_537), 'text/plain')).toEqual([
       { location: 'line 1, column 1', message: 'must have at most 65536 characters, got 65537' },
@@ -135,7 +135,7 @@ describe('webhook body template: data cannot change the structure of JSON (R-I1)
     expect(valid).toBeGreaterThan(700);
   });
 
-  test('a string that is inserted between quotes or as a value parses to itself', () => {
+  test('a string inserted between quotes or as a value is unchanged after the JSON is parsed', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(JSON.parse(render('{"x":"{{data}}","y":{{data}}}', true, { data: text }) ?? '')).toEqual({

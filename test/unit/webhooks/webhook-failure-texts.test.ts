@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { describeFailure } from '../../../src/webhooks/sending/describe-failure.ts';
 
 test.each(['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'])(
-  'webhook failure: %s names both causes, an untrusted authority and a missing intermediate certificate',
+  'webhook failure: the text for %s names two possible causes: an untrusted authority, or missing intermediate certificates',
   (code) => {
     expect(describeFailure({ error: Object.assign(new Error('x'), { code }) }, 1000)).toMatch(
       /is not signed by a trusted authority, or the receiver does not send its intermediate certificates$/,

@@ -30,7 +30,7 @@ describe('webhook delivery: next step after an attempt', () => {
     expect(delays).toEqual([...wanted.map((delayMs) => ({ kind: 'retry', delayMs })), { kind: 'end' }]);
   });
 
-  test('jitter adds at most 5 % to the delay of a retry, and nothing to the delay of the first retry (R-I3)', () => {
+  test('jitter adds at most 5 % to the delay of every retry except the first, which has no jitter (R-I3)', () => {
     expect(next(failed, 1, false, 0.99)).toEqual({ kind: 'retry', delayMs: 5000 });
     expect(next(failed, 2, false, 0.5)).toEqual({ kind: 'retry', delayMs: 307_500 });
     const longest = next(failed, 2, false, 1 - Number.EPSILON);
@@ -42,7 +42,7 @@ describe('webhook delivery: next step after an attempt', () => {
     expect(next(failed, 3, true)).toEqual({ kind: 'end' });
   });
 
-  test('status 410 disables the webhook, whether it answers the first attempt, the last attempt or a replay (R-I3)', () => {
+  test('status 410 in answer to the first attempt, the last attempt or a replay disables the webhook (R-I3)', () => {
     const gone = { state: 'Failed', status: 410, retryAfterMs: 1000 } as const;
     expect([next(gone), next(gone, 8), next(gone, 2, true)]).toEqual(Array(3).fill({ kind: 'disable' }));
   });
@@ -67,7 +67,7 @@ describe('webhook delivery: next step after an attempt', () => {
     [503, 7000],
     [500, 0],
     [200, 0],
-  ])('an answer %i with a Retry-After of 7 s pauses the webhook for %i ms (R-I3)', (status, pauseMs) => {
+  ])('an answer with status %i and a Retry-After of 7 s pauses the webhook for %i ms (R-I3)', (status, pauseMs) => {
     expect(planPause({ state: status === 200 ? 'Succeeded' : 'Failed', status, retryAfterMs: 7000 })).toBe(pauseMs);
   });
 });
@@ -99,7 +99,7 @@ describe('webhook delivery: circuit of a receiver', () => {
     expect(circuit.isOpen()).toBe(true);
   });
 
-  test('after an internal error, an attempt is repeated with the age of the message as delay, but at least 60 s and at most an hour; when the message is older than a day, the attempt is not repeated and counts as failed (R-A15)', () => {
+  test('the delay before an attempt is repeated after an internal error is the age of the message, but at least 60 s and at most an hour; when the message is older than a day, the attempt counts as failed instead (R-A15)', () => {
     const HOUR = 3_600_000;
     expect([-5000, 0, 90_000, HOUR, 24 * HOUR, 24 * HOUR + 1].map(planRepeat)).toEqual([
       ...[60_000, 60_000, 90_000, HOUR, HOUR],
@@ -177,7 +177,7 @@ describe('webhooks: the email about a webhook that the service disabled', () => 
   });
 });
 
-test('webhook delivery: the account semaphore refuses a webhook while all permits of its account are taken; `leave()` returns the refused webhook that is next, if any (R-I3)', () => {
+test('webhook delivery: the account semaphore refuses a webhook while all permits of the account are taken; `leave()` returns the refused webhook that has waited longest, if any (R-I3)', () => {
   const semaphore = openAccountSemaphore(2);
   expect(['a', 'b', 'c', 'c', 'd'].map((id) => semaphore.tryEnter(1, id))).toEqual([true, true, false, false, false]);
   expect(semaphore.tryEnter(2, 'e')).toBe(true);

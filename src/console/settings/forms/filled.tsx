@@ -1,4 +1,4 @@
-/** The elements that have values of a form, and how many problems the values of each element have. */
+/** Lists the elements that have values for a given form, with the number of problems in the values of each element. */
 import { Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';

@@ -48,7 +48,7 @@ export const ENTRY_SHAPE: Readonly<Record<string, z.ZodType>> = {
 };
 const schema = lenientObject(ENTRY_SHAPE);
 
-/** Parses a row. @returns the row, or its problems with their paths. */
+/** Parses a row. @returns the row, or its problems, each with the path of the wrong member. */
 export function parseEntryRow(
   place: string,
   pathOf: (member: string) => string,

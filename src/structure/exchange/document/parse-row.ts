@@ -28,7 +28,7 @@ export interface KeyReference {
    * the form follow the `~`.
    */
   readonly key: string;
-  /** Number of the resource among the resources with this key (kinds.ts); undefined when the row gives no number. */
+  /** Position of the resource among those with the same key (kinds.ts), from 1; undefined when the row gives none. */
   readonly occurrence: number | undefined;
 }
 

@@ -95,7 +95,7 @@ async function resolveParents(
   const named = `(select count(*) from import_entry e where e.kind = '${parent}s' and e.parent_id = ${within}
     and e.key like '=%' and '~' || e.name = r.${parent}_key)`;
   const advice = `name the ${parent} by ${REFERENCE[`${parent}s` as const].own}`;
-  const fact = `each ${parent} with this name (%s) has an identifier; ${advice}`;
+  const fact = `each ${parent} with this name (%s found) has an identifier; ${advice}`;
   await run(
     problem(`select $1, r.place, case when ${occurrence} is null and coalesce(${several}, 0) > 1
          then format('names a ${parent} by %s, which %s ${parent}s have; set ${parent}Occurrence to 1 for the lowest id, 2 for the next', ${words(`r.${parent}_key`)}, ${several})

@@ -69,13 +69,13 @@ async function series(name: string, given: Case): Promise<readonly Row[]> {
   return Array.from(dates, (date, row): Row => [date, values[row] ?? Number.NaN]);
 }
 
-test('script from practice: converts the index of a meter to consumption, across a rollover (R-H3, R-H4)', async () => {
+test('real-world script: converts meter readings to consumption, across a rollover of the meter (R-H3, R-H4)', async () => {
   const index = regular([990, 995, 3, 10], HOUR);
   const rows = await series('index-to-consumption', { inputs: { index }, constants: { rollover: 1000 } });
   expect(rows).toEqual(regular([5, 8, 7], HOUR, START + HOUR));
 });
 
-test('script from practice: interpolates a short gap of a 15-minute series and leaves a long gap as NA (R-H3, R-H4)', async () => {
+test('real-world script: interpolates a short gap of a 15-minute series and leaves a long gap as NA (R-H3, R-H4)', async () => {
   const power: Row[] = [...regular([1, 2], QUARTER), [START + HOUR, 5], [START + 4 * HOUR, 9]];
   const rows = await series('gap-filling', { inputs: { power } });
   expect(rows.slice(0, 5)).toEqual(regular([1, 2, 3, 4, 5], QUARTER));
@@ -87,14 +87,14 @@ test.each([
   ['sum', [11, 22]],
   ['average', [5.5, 11]],
 ])(
-  'script from practice: computes the %s of two inputs at their common dates; rows that the script returns in descending order are sorted ascending (R-H3)',
+  'real-world script: computes the %s of two inputs at their common dates; rows that the script returns in descending order are sorted ascending (R-H3)',
   async (kind, values) => {
     const inputs = { a: regular([1, 2, 3], HOUR), b: regular([10, 20], HOUR) };
     expect(await series('sum-and-average', { inputs, constants: { kind } })).toEqual(regular(values, HOUR));
   },
 );
 
-test('script from practice: finds working hours in the time zone of the source, across a clock change (R-H4)', async () => {
+test('real-world script: finds working hours in the time zone of the source, across a clock change (R-H4)', async () => {
   // Friday 2026-03-27 in winter time, Monday 2026-03-30 in summer time, and the Saturday between them.
   const dates = ['27T06:59', '27T07:00', '27T16:59', '27T17:00', '28T10:00', '30T05:59', '30T06:00', '30T16:00'];
   const power = dates.map((text): Row => [at(`2026-03-${text}:00Z`), 1]);
@@ -102,7 +102,7 @@ test('script from practice: finds working hours in the time zone of the source, 
   expect(rows.map(([, value]) => value)).toEqual([0, 1, 1, 0, 0, 0, 1, 0]);
 });
 
-test('script from practice: normalises gas by degree days; a day without heating is NA (R-H3, R-H4)', async () => {
+test('real-world script: normalises gas consumption by degree days; a day without heating gets NA (R-H3, R-H4)', async () => {
   const inputs = { gas: regular([100, 80, 60], DAY), temperature: regular([8, 13, 20], DAY) };
   const rows = await series('degree-days', { inputs, constants: { base: 18, reference: 12 } });
   expect(rows).toEqual([
@@ -112,19 +112,19 @@ test('script from practice: normalises gas by degree days; a day without heating
   ]);
 });
 
-test('script from practice: converts energy to power by the length of each interval (R-H3, R-H4)', async () => {
+test('real-world script: converts energy to power, using the length of each interval (R-H3, R-H4)', async () => {
   const energy: Row[] = [...regular([2, 3], QUARTER), [START + 2 * QUARTER, 4], [START + 2 * QUARTER + HOUR, 8]];
   expect((await series('energy-to-power', { inputs: { energy } })).map(([, value]) => value)).toEqual([8, 12, 4, 8]);
 });
 
-test('script from practice: computes the ratio of mean weekend consumption to mean working-day consumption and dates it on the day of the trigger (R-H2, R-H4)', async () => {
+test('real-world script: computes the ratio of mean weekend to mean working-day consumption, dated at the start of the day of the trigger in UTC (R-H2, R-H4)', async () => {
   // The days run from Thursday to Wednesday; the time zone of the source is an hour ahead of UTC.
   const consumption = regular([10, 10, 4, 6, 10, 10, 10], DAY);
   const rows = await series('weekday-ratio', { inputs: { consumption }, triggerDate: START + 6 * DAY + 100 });
   expect(rows).toEqual([[START + 6 * DAY, 0.5]]);
 });
 
-test('script from practice: divides power by a capacity, which is a form value times a constant; when the form value is not set, the script returns an error (R-H2, R-H8)', async () => {
+test('real-world script: divides power by a capacity, which is a form value times a constant; when the form value is not set, the script returns an error (R-H2, R-H8)', async () => {
   const given = { inputs: { power: regular([45, 90, 99], HOUR) }, constants: { margin: 0.9 } };
   const outcome = await run('capacity-check', { ...given, forms: { capacity: 100 } });
   expect(outcome).toMatchObject({
@@ -138,7 +138,7 @@ test('script from practice: divides power by a capacity, which is a form value t
   });
 });
 
-test('script from practice: multiplies consumption by a price that holds until the next price, and adds a fee (R-H3, R-H4)', async () => {
+test('real-world script: multiplies consumption by a price that holds until the next price, and adds a fee (R-H3, R-H4)', async () => {
   const inputs = {
     consumption: regular([1, 2, 3, 4], HOUR),
     price: [
@@ -150,7 +150,7 @@ test('script from practice: multiplies consumption by a price that holds until t
   expect(rows).toEqual(regular([1.5, 2, 1.75, 2], HOUR));
 });
 
-test('script from practice: computes one consumption-weighted mean price per month, dated at the start of the month in local time (R-H4)', async () => {
+test('real-world script: computes one consumption-weighted mean price per month, dated at the start of the month in local time (R-H4)', async () => {
   const inputs = { price: regular([10, 20, 40], 20 * DAY), consumption: regular([1, 3, 5], 20 * DAY) };
   expect(await series('monthly-weighted-price', { inputs })).toEqual([
     [at('2025-12-31T23:00:00Z'), 17.5],
@@ -158,7 +158,7 @@ test('script from practice: computes one consumption-weighted mean price per mon
   ]);
 });
 
-test('script from practice: selects Real values, else Estimated, else Regularised, and returns Version and Tags; an extra column is ignored (R-H3)', async () => {
+test('real-world script: takes the value of each date from the input `Real`, else `Estimated`, else `Regularised`, and returns `Version` and `Tags`; an extra column is ignored (R-H3)', async () => {
   const inputs = {
     Real: [[START, 1]] as const,
     Estimated: regular([10, 20], HOUR),
@@ -173,7 +173,7 @@ test('script from practice: selects Real values, else Estimated, else Regularise
   );
 });
 
-test('script from practice: counts missing points of local days; the day on which the clock goes forward has 92 quarter-hours (R-H4)', async () => {
+test('real-world script: counts the missing points of each local day; the day on which the clock goes forward has 92 quarter-hours (R-H4)', async () => {
   const midnight = at('2026-03-28T23:00:00Z');
   const power = regular(
     Array.from({ length: 90 }, () => 1),
@@ -183,7 +183,7 @@ test('script from practice: counts missing points of local days; the day on whic
   expect(await series('missing-points', { inputs: { power } })).toEqual([[midnight, 2]]);
 });
 
-test('script from practice: a state machine continues from its own past output and returns only new points (R-H1)', async () => {
+test('real-world script: a state machine continues from its own past output and returns only new points (R-H1)', async () => {
   const level = regular([50, 90, 50, 5, 50], HOUR);
   const constants = { upper: 80, lower: 20 };
   const self: Row[] = [
@@ -198,7 +198,7 @@ test('script from practice: a state machine continues from its own past output a
   );
 });
 
-test('script from practice: computes the mean error of a forecast over every three consecutive months (R-H3, R-H4)', async () => {
+test('real-world script: computes the mean error of a forecast over every three consecutive months (R-H3, R-H4)', async () => {
   const months = [0, 1, 2, 3].map((month) => Date.UTC(2026, month, 15) / 1000);
   const rowsOf = (values: readonly number[]) => months.map((date, index): Row => [date, values[index] ?? 0]);
   const inputs = { forecast: rowsOf([11, 13, 12, 19]), actual: rowsOf([10, 10, 10, 10]) };

@@ -64,7 +64,7 @@ describe('sandbox: limits', () => {
     expect(outcome).toHaveProperty('line', expect.any(Number));
   });
 
-  test('the limit wall_time ends a script that sleeps too long, and a run whose two scripts together sleep too long; the next run works (R-H7)', async () => {
+  test('the limit wall_time ends a run when one script, or two scripts of the run together, sleep longer than it allows; the next run works (R-H7)', async () => {
     const hasty = await openTestPool({ ...LIMITS, CALC_WALL_TIME_MS: 3000 });
     const runFormula = shareLimits(hasty);
     const sleep = async () => {
@@ -85,7 +85,7 @@ describe('sandbox: limits', () => {
     }
   });
 
-  test('the limit cpu_time stops a script, even one that ignores the interrupt; the outcome has the messages of the script and the number of the line that ran, even when this line is inside a function (R-H7, R-H8)', async () => {
+  test("the limit cpu_time stops even a script that ignores the interrupt, and the outcome has the script's messages and the line that was running, also inside a function (R-H7, R-H8)", async () => {
     const script = 'message("before")\nf <- function(x) {\n  repeat x <- x + 1\n}\nf(1)';
     const [ended, ignoring] = await Promise.all([pool.run(jobOf(script)), hostile('ignore-interrupt')]);
     expect(ended).toMatchObject({ kind: 'limit', limit: 'cpu_time', line: 3, notes: { messages: ['before'] } });
@@ -102,7 +102,7 @@ describe('sandbox: limits', () => {
     expect(await pool.run(jobOf(script))).toMatchObject({ kind: 'limit', limit: 'output_size' });
   });
 
-  test('a script that fills /tmp gets a warning, and then either fails or continues (R-H7)', async () => {
+  test('a script that fills /tmp gets a write warning, and its outcome is `ok` or `script_error` (R-H7)', async () => {
     const outcome = await hostile('fill-disk');
     expect(['script_error', 'ok']).toContain(outcome.kind);
     expect(outcome.kind !== 'fault' && outcome.notes.warnings.join()).toContain('problem writing to connection');
@@ -117,7 +117,7 @@ describe('sandbox: limits', () => {
 });
 
 describe('sandbox: isolation', () => {
-  test('a client socket, HTTP and bash cannot connect to a server of the host, and a server socket is refused (R-H7)', async () => {
+  test('a script cannot connect to a server on the host by socket, HTTP or bash, and cannot open a server socket (R-H7)', async () => {
     const receiver = await startReceiver();
     const constants = [{ alias: 'port', value: receiver.port }];
     const outcome = await hostile('network', { constants });
@@ -208,7 +208,7 @@ describe('sandbox: answers', () => {
     expect(maxTurnMs).toBeLessThan(500);
   });
 
-  test('a result with 2^31 rows ends the run with the limit output_size, and the message names the count (R-H7)', async () => {
+  test('the limit output_size ends a run whose result has 2^31 rows, and the message names the number of points (R-H7)', async () => {
     const outcome = await pool.run(jobOf('list(TimeSeries = list(Dates = 1:2^31, Values = 1:2^31))'));
     expect(outcome).toMatchObject({ kind: 'limit', limit: 'output_size' });
     expect(outcome.kind === 'limit' && outcome.message).toContain('2,147,483,648 points');
@@ -245,13 +245,13 @@ describe('sandbox: answers', () => {
 });
 
 describe('sandbox: ends of runs', () => {
-  test('quit() is reported with its line and the messages so far (R-H7, R-H8)', async () => {
+  test('when a script calls quit(), the outcome has the line of the call and the messages written before it (R-H7, R-H8)', async () => {
     const outcome = await hostile('quit');
     expect(outcome).toMatchObject({ kind: 'script_error', line: 3, notes: { messages: ['before'] } });
     expect(outcome.kind === 'script_error' && outcome.message).toContain('called quit()');
   });
 
-  test('base::quit(), which cannot be refused, is reported with the line of its expression (R-H7, R-H8)', async () => {
+  test('when a script calls base::quit(), which the sandbox cannot intercept, the error names the line of the call (R-H7, R-H8)', async () => {
     const outcome = await pool.run(jobOf('x <- 1\nbase::quit(save = "no", status = 3)\nx'));
     expect(outcome).toMatchObject({ kind: 'script_error', line: 2 });
   });
@@ -267,7 +267,7 @@ describe('sandbox: ends of runs', () => {
     expect(await hostile('crash')).toMatchObject({ kind: 'killed', signal: 'SIGSEGV' });
   });
 
-  test('a run whose script writes forged bytes into the answer fails (R-H7)', async () => {
+  test('a run fails when its script writes forged bytes into the answer (R-H7)', async () => {
     const outcome = await hostile('forge-output');
     expect(outcome).toMatchObject({ kind: 'script_error' });
     expect(outcome.kind === 'script_error' && outcome.message).toContain('could not be read');

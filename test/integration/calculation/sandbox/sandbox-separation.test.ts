@@ -28,7 +28,7 @@ afterAll(() => pool?.close());
 const hostile = (name: string) => runBesideHonest(pool, () => runHostile(pool, name));
 
 describe('sandbox: a signal to the process group of a run', () => {
-  test('kill -STOP 0 stops only its own run, which ends with the limit wall_time (R-H7)', async () => {
+  test('`kill -STOP 0` in a script suspends no other run; the run of the script ends when it exceeds the limit `wall_time` (R-H7)', async () => {
     expect(await hostile('stop-own-group')).toMatchObject({ kind: 'limit', limit: 'wall_time' });
   });
 
@@ -40,8 +40,8 @@ describe('sandbox: a signal to the process group of a run', () => {
   });
 });
 
-describe('sandbox: processes, keys and priorities outside the run', () => {
-  test('a run cannot change the priority of itself, its group or its user (R-H7)', async () => {
+describe('sandbox: processes, keys and priorities', () => {
+  test('a script cannot change the priority of its own process, process group or user (R-H7)', async () => {
     expect(await hostile('lower-priorities')).toMatchObject({ kind: 'ok', errors: [] });
   });
 

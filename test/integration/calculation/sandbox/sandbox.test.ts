@@ -39,7 +39,7 @@ async function scriptError(script: string): Promise<Extract<SandboxOutcome, { ki
 }
 
 describe('sandbox: the five globals', () => {
-  test('a script sees inputs, forms, constants, target and trigger date as documented (R-H2)', async () => {
+  test('a script sees `inputVariables`, `inputForms`, `inputConstants`, `targetVariable` and `triggerDate` with the documented members and types (R-H2)', async () => {
     const series = {
       ...regularSeries(2),
       versions: { codes: Int32Array.of(0, 1), texts: ['', 'forecast é'] },
@@ -84,7 +84,7 @@ describe('sandbox: the five globals', () => {
     });
   });
 
-  test('100,000 points with versions and tags come back unchanged (R-H2, R-H3)', async () => {
+  test('when a script returns its input, 100,000 points with versions and tags come back unchanged (R-H2, R-H3)', async () => {
     const rows = 100_000;
     const codes = Int32Array.from({ length: rows }, (_, row) => row % 3);
     const series = {
@@ -102,7 +102,7 @@ describe('sandbox: the five globals', () => {
   });
 });
 
-test('sandbox: a script sees the period of changed dates as ChangedFrom and ChangedTo, and the window of each input as From and To; From is NULL for an input without a window (R-H6)', async () => {
+test('sandbox: a script sees the period of changed dates as `ChangedFrom` and `ChangedTo`, and the window of each input as `From` and `To`; `From` is NULL for an input without a window (R-H6)', async () => {
   const window = { from: 1_700_000_000, to: 4_000_000_000 };
   const script = `a <- inputVariables$a
     seen <- list(targetVariable$ChangedFrom, targetVariable$ChangedTo, a$From, a$To, inputVariables$b$From)
@@ -136,7 +136,7 @@ describe('sandbox: results of scripts', () => {
     expect(outcome.kind === 'ok' && textsOf(outcome.series.versions)).toEqual(['v1', 'v1']);
   });
 
-  test('dates as whole numbers or Date objects, NA, and columns of unequal length are accepted (R-H3)', async () => {
+  test('the sandbox accepts results with NA, with columns of unequal length, and with whole numbers or Date objects as dates (R-H3)', async () => {
     const { series } = await ok(
       jobOf('list(TimeSeries = list(Dates = c(1e9, NA), Values = c(1, NA, Inf), Version = c("a", NA)))'),
     );
@@ -165,14 +165,14 @@ describe('sandbox: results of scripts', () => {
     expect((await scriptError('')).message).toContain('got NULL');
   });
 
-  test('a result with Errors but without TimeSeries fails the run with the texts of Errors; a result with both does not fail it (R-H3)', async () => {
+  test('when a result has `Errors` but no `TimeSeries`, the run fails with the texts of `Errors`; when a result has both, the run succeeds (R-H3)', async () => {
     expect((await scriptError('list(Errors = c("first", "second"))')).message).toBe('first\nsecond');
     const both = await ok(jobOf('list(TimeSeries = list(Dates = 1L, Values = 1), Errors = "minor")'));
     expect(both.errors).toEqual(['minor']);
   });
 });
 
-describe('sandbox: memory that a run shares with the zygote, the R process from which it is forked', () => {
+describe('sandbox: memory that a run shares with the zygote, the R process from which runs are forked', () => {
   test('most of this memory is not copied when a script calls package functions: the calls cause fewer than 550 page faults (R-H7)', async () => {
     const script = `faults <- function() as.numeric(strsplit(readLines("/proc/self/stat"), " ")[[1]][10])
       faults()

@@ -133,7 +133,7 @@ it('points: the chunks in the database have the bounds that chunk-rules.ts compu
   }
 });
 
-describe('points: statements of a write on stored rows', () => {
+describe('points: the statements that a write runs on stored rows', () => {
   test.each(Object.keys(RUN_STEPS) as (keyof ChunkRuns)[])(
     'find `%s` rows by index scans, both at single dates and at consecutive dates',
     async (set) => {
@@ -198,7 +198,7 @@ describe('points: removal', () => {
     ['counting dates', 'point', countDates],
     ['deleting the history', 'point_version', deleteHistory],
     ['deleting the current values', 'point', deleteCurrent],
-  ] as const)('%s of a period finds its rows by index scans (R-G5)', async (_what, table, statement) => {
+  ] as const)('%s of a period uses index scans to find the rows (R-G5)', async (_what, table, statement) => {
     await inTransaction(async (transaction) => {
       const [chunk] = chunksOf(await findChunks(transaction), table, chunkOf(FROM));
       const period = [ids.slice(0, 5), new Date(FROM / 1000).toISOString(), 'infinity'];

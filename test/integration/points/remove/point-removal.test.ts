@@ -131,7 +131,7 @@ describe('points: deletion', () => {
     expect(await valuesOf(variableId)).toEqual([]);
   });
 
-  it('increments series.purge_count; counting the points to delete does not (R-F8)', async () => {
+  it('increments `series.purge_count`, unlike a preview that counts the points to delete (R-F8)', async () => {
     const variableId = await addTwice();
     const countOf = async () =>
       (await store.database.query('select purge_count as count from series where variable_id = $1', [variableId]))
@@ -164,7 +164,7 @@ describe('points: purging versions', () => {
     return variableId;
   }
 
-  it('applies a lowered version limit to every date, to tagged and untagged versions separately (R-F3, R-F7)', async () => {
+  it('applies a lowered version limit separately to the tagged and to the untagged versions of every date (R-F3, R-F7)', async () => {
     const [lowered, other] = [await addMany(), await addMany()];
     await setSeries(lowered, 'version_limit = 2');
     expect([...(await purge(lowered, other))]).toEqual([

@@ -38,12 +38,12 @@ async function versionsOf(variableId: number): Promise<readonly unknown[]> {
 }
 
 describe('points: a purge of versions', () => {
-  test('the purge of a variable applies the version limit to every stored date, separately to tagged and untagged versions, before the request is answered (R-F7, R-F3)', async () => {
+  test('the purge of a variable is complete before the answer, and applies the version limit at each date separately to tagged and to untagged versions (R-F7, R-F3)', async () => {
     const variableId = await withVersions();
     await lowerLimit(variableId, 2);
     expect(await versionsOf(variableId)).toHaveLength(6);
     const { status, body } = await admin.post(`/variables/${variableId}/purgeVersions`, undefined);
-    // The purge removes three tagged versions and one untagged version of each of the two dates.
+    // For each of the two dates, the purge removes three tagged versions and one untagged version.
     expect({ status, body }).toEqual({ status: 200, body: { variableId, removedVersionCount: 8 } });
     expect(await versionsOf(variableId)).toEqual([
       ['V5', 2],
@@ -54,7 +54,7 @@ describe('points: a purge of versions', () => {
     expect(again.body).toEqual({ variableId, removedVersionCount: 0 });
   });
 
-  test('the purge of an account runs in the background; the answer has the number of versioned variables of the account (R-F7)', async () => {
+  test('the purge of an account runs in the background after the answer, which contains the number of versioned variables of the account (R-F7)', async () => {
     const variableId = await withVersions();
     await lowerLimit(variableId, 1);
     await createStructure(api.stranger, { isVersioned: true });

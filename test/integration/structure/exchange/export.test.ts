@@ -72,7 +72,7 @@ describe('structure export: the document', () => {
     expect(JSON.stringify([sites, sources, variables])).not.toMatch(/"(id|siteId|sourceId|variableId)"/);
   });
 
-  test('contains and names only granted resources when a USER exports it; an input that is not granted appears only as an id (R-B9)', async () => {
+  test('contains only granted resources when a USER exports it, and refers to an input that is not granted by id, not by name (R-B9)', async () => {
     const user = await api.signIn('una', 'USER', { sites: [mill.siteId] });
     const text = JSON.stringify(await exported(user));
     expect(text).toContain('M-1');
@@ -83,7 +83,7 @@ describe('structure export: the document', () => {
     });
   });
 
-  test('can be limited to sites; contains nothing of other accounts; a siteId that is not a number gets 400 (R-A12, R-B9)', async () => {
+  test('contains nothing of other accounts, and only the requested sites if `siteIds` is given; a `siteId` that is not a number gets 400 (R-A12, R-B9)', async () => {
     const one = await exported(api.manager, `?siteIds=${otherSiteId}`);
     expect([one.sites.length, one.sources.length, one.variables.length]).toEqual([1, 1, 1]);
     const empty = { catalogues: [], forms: [], sites: [], sources: [], variables: [] };

@@ -185,7 +185,7 @@ describe('structure import: a long import of one account', () => {
 });
 
 describe('structure exchange: ten accounts that import and export at the same time', () => {
-  test('let an eleventh account read and export; the document of the eleventh account overtakes at least two documents that the ten accounts sent earlier (R-A14)', async () => {
+  test('let an eleventh account read, export and import; the import of the eleventh account overtakes at least two earlier imports (R-A14)', async () => {
     const importer = stack.startImporter();
     const many = await Promise.all(Array.from({ length: 10 }, () => stack.newAccount()));
     const small = await stack.newAccount();
@@ -248,7 +248,7 @@ describe('structure import: the importer', () => {
     await importer.stop();
   });
 
-  test('without database statistics about the variables of the account, takes at most 1 s more than three times its duration with them', async () => {
+  test('takes at most three times as long, plus 1 s, when the database has no statistics about the variables of the account', async () => {
     const { database } = stack.api;
     const [importer, client, other] = [stack.startImporter(), await stack.newAccount(), await stack.newAccount()];
     const otherSource = await addStoredSource(database, other.accountId);

@@ -47,7 +47,7 @@ describe('structure import: workbooks', () => {
     });
   });
 
-  test('a workbook with an invalid value is refused with the sheet and cell of the value; the template has drop-down lists and, once filled in, is imported (R-A5)', async () => {
+  test('the template has drop-down lists and can be imported when filled in, and a refusal names the sheet and cell of an invalid value (R-A5)', async () => {
     const manager = await stack.newAccount();
     const headers = { authorization: `Bearer ${manager.token}` };
     const response = await fetch(`${stack.api.origin}/structure/template`, { headers });
@@ -95,7 +95,7 @@ describe('structure import: workbooks', () => {
     expect(JSON.parse(await stack.text(manager)).sources).toMatchObject([{ serialNumber: '7', name: 'Oven' }]);
   });
 
-  test('the template can be read when a unit family of the account has a character in its name that XML cannot contain', async () => {
+  test('the template can be read even if the name of a unit family contains a character that XML does not allow', async () => {
     const manager = await stack.newAccount();
     expect((await manager.post('/unitFamily', { name: 'Odd \ufffe' })).status).toBe(200);
     const headers = { authorization: `Bearer ${manager.token}` };
@@ -139,7 +139,7 @@ describe('structure import: forms', () => {
     sites: [{ name: 'S', clientData: { Building: { Main: { Area: 12, Use: 'shop' } } } }, { name: 'T' }],
   };
 
-  test('an import copies exported forms to another account with the ranges, choices and units of their fields; GET …/rows of the import gives the old values of a changed form; the export of a site contains only the forms for which the site has values (R-A13, R-C11)', async () => {
+  test('an import copies exported forms to another account with the ranges, choices and units of the fields, and the export of a site contains only the forms for which the site has values (R-A13, R-C11)', async () => {
     const [from, to] = [await stack.newAccount(), await stack.newAccount()];
     expect(await stack.run(from, document, { whatIf: true })).toMatchObject({
       problems: [],
@@ -174,7 +174,7 @@ describe('structure import: forms', () => {
     expect(await formsOf(sites[1]?.id)).toMatchObject({ catalogues: [], forms: [] });
   });
 
-  test('the forms in an imported document apply to the clientData in the same document; a document with a fault is refused as a whole, with the path of each fault (R-C11, R-A5)', async () => {
+  test('the `clientData` of a document is checked against the forms in the same document, and a document with a fault is refused as a whole, with the path of each fault (R-C11, R-A5)', async () => {
     const manager = await stack.newAccount();
     const problemsOf = async (content: typeof document | object) => {
       const { state, problems } = await stack.run(manager, content);

@@ -78,7 +78,7 @@ describe('structure import: a document', () => {
     expect(await stack.text(to)).toBe(text);
   });
 
-  test('imported with whatIf writes nothing; the rows of the import show for each row of the document whether it would be created, changed (and in which fields) or left unchanged', async () => {
+  test('an import with `whatIf` writes nothing, but shows for each row of the document whether it would create, change or keep a resource, and which fields it would change', async () => {
     const manager = await stack.newAccount();
     await stack.run(manager, BAKERY);
     const before = await stack.text(manager);
@@ -238,7 +238,7 @@ describe('structure import: a document with problems', () => {
           inS('v', { alias: 'x', variableName: 'N' }),
         ],
       },
-      /"x" names a variable by the name "N", but each variable with this name \(2\) has .* by mappingConfig$/,
+      /"x" names a variable by the name "N", but each variable with this name \(2 found\) has .* by mappingConfig$/,
     ],
     [
       'an input by id',
@@ -273,7 +273,7 @@ describe('structure import: a document with problems', () => {
     expect((await problemsOf(document, prepare))[0]).toMatch(rule);
   });
 
-  test('has a result that lists 1,000 of its 1,200 problems; problemCount is 1,200 (R-A5)', async () => {
+  test('has a result that lists 1,000 of the 1,200 problems, but counts all of them in `problemCount` (R-A5)', async () => {
     const name = (_: unknown, index: number) => `${index}`;
     const sites = Array.from({ length: 600 }, name).map((one) => ({ name: one, typeId: 'x' }));
     const sources = Array.from({ length: 600 }, name).map((one) => ({ siteName: 'nowhere', name: one }));
@@ -283,7 +283,7 @@ describe('structure import: a document with problems', () => {
 });
 
 describe('structure import: a document with catalogue entries or form values', () => {
-  test('may name units and types in upper or lower case; an import into another account finds the entries of that account by name (R-C8)', async () => {
+  test('can name units and types in any letter case; every name is looked up in the account that imports the document (R-C8)', async () => {
     const [from, to] = [await stack.newAccount(), await stack.newAccount()];
     const add = async (client: typeof from) => {
       const idOf = async (path: string, members: object) => (await client.post<Row>(path, members)).body.id as number;
@@ -336,7 +336,7 @@ describe('structure import: a document with catalogue entries or form values', (
     ]);
   });
 
-  test('creates the catalogue entries that the account lacks; what-if counts these entries and creates none; a new divisor for a unit of the account is refused (R-C8, R-H1)', async () => {
+  test('creates the catalogue entries that the account lacks, or with `whatIf` just counts them, and is refused if it changes the divisor of a unit (R-C8, R-H1)', async () => {
     const [from, to] = [await stack.newAccount(), await stack.newAccount()];
     const catalogues = [
       { catalogue: 'Unit', name: 'Barrel', unitFamily: 'Containers', symbol: 'bbl', divisor: 0.0069, offset: -1.5 },
@@ -444,7 +444,7 @@ describe('structure import: a document that cannot be read', () => {
 });
 
 describe('structure import: an import', () => {
-  test('requires a manager and a known media type, and is visible only to its own account (R-B8, R-A4, R-A5)', async () => {
+  test('is refused when a USER sends it or when its media type is unknown, and is not visible to other accounts (R-B8, R-A4, R-A5)', async () => {
     const { manager, stranger } = stack.api;
     const user = await stack.api.signIn('una', 'USER');
     expect((await user.post('/structure/import', BAKERY)).status).toBe(403);
@@ -466,7 +466,7 @@ describe('structure import: an import', () => {
     expect(events.at(-1)).toMatch(/^event: end\ndata: .*"state":"Completed"/);
   });
 
-  test('changes only the account of its sender, and keeps a site that the document does not name (R-A5)', async () => {
+  test('changes nothing in other accounts, and keeps every site of its own account that the document does not name (R-A5)', async () => {
     const manager = await stack.newAccount();
     await createStructure(manager);
     const { stranger } = stack.api;

@@ -60,7 +60,7 @@ async function push(...variableIds: readonly number[]): Promise<void> {
   await api.ingest();
 }
 
-test('webhook fan-out: structure events name the parents of their entity, even after its deletion; the event of a move also names the former parent (R-I2)', async () => {
+test('webhook fan-out: structure events name the parents of the created, updated or deleted entity; the event of a move also names the former parent (R-I2)', async () => {
   const types = ['Created', 'Updated', 'Deleted'].flatMap((what) =>
     ['Site', 'Source', 'Variable'].map((of) => of + what),
   );

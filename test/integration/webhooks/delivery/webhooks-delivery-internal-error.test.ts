@@ -54,7 +54,7 @@ async function attemptsOf(webhookId: string): Promise<readonly unknown[]> {
   return (await api.database.query(sql, [webhookId])).rows;
 }
 
-test('webhook delivery: an attempt that ends with an internal error stays Pending with the same number, is due again in 60 s, and does not pause the webhook; for a message older than a day, the attempt counts as failed (R-A15, R-I3)', async () => {
+test('webhook delivery: an attempt that ends with an internal error counts as failed if its message is older than a day; otherwise it stays Pending with the same number, is due again in 60 s and does not pause the webhook (R-A15, R-I3)', async () => {
   const webhookId = await addWebhook(3);
   await deliver(webhookId, () => Promise.reject(new Error('a bug')));
   const { rows } = await api.database.query(

@@ -175,7 +175,7 @@ test('webhook delivery: a full backlog drops messages, and one history entry cou
   expect((await gaps()).length).toBe(1);
 }, 30_000);
 
-test('webhook history: the purge deletes trial sends after 24 hours, and messages after 30 days unless they still wait (R-I5, R-I7)', async () => {
+test('webhook history: the purge deletes trial sends after 24 hours, and messages after 30 days unless they are still waiting (R-I5, R-I7)', async () => {
   const { url, answer } = await receiver();
   const webhookId = await delivery.addWebhook(url);
   await delivery.createSites(2);

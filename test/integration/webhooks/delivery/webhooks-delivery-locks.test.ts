@@ -109,7 +109,7 @@ async function addOld(webhookId: string, days: number): Promise<{ readonly event
   return row;
 }
 
-test('webhook history: the purge skips a locked message; a later run deletes the message when it is no longer locked (R-I5)', async () => {
+test('webhook history: the purge skips a locked message; the first purge after the lock is released deletes the message (R-I5)', async () => {
   const { id } = await createWebhook(api.manager);
   const [held, other] = [await addOld(id, 31), await addOld(id, 31)];
   const holder = await hold('select from webhook_event where id = $1 for update', held.eventId);
@@ -124,7 +124,7 @@ test('webhook history: the purge skips a locked message; a later run deletes the
   expect(rowCount).toBe(0);
 });
 
-test('webhook history: a request to replay a message that is being purged is answered with 404 (R-I5, R-A5)', async () => {
+test('webhook history: a request to replay a message gets 404 when the message is being purged (R-I5, R-A5)', async () => {
   const { id } = await createWebhook(api.manager);
   const old = await addOld(id, 31);
   const purge = await hold('delete from webhook_event where id = $1', old.eventId);

@@ -172,7 +172,7 @@ test('webhook delivery: a disabled webhook gets no messages; once it is enabled 
   expect((await delivery.historyOf(webhookId, 3)).filter(({ state }) => state === 'Pending')).toEqual([]);
 });
 
-test('webhook delivery: after a restart of the deliverer every message arrives (R-K2)', async () => {
+test('webhook delivery: no message is lost when the deliverer restarts (R-K2)', async () => {
   const { url, answer, waitFor, received } = await receiver();
   answer('hang', 200);
   await delivery.addWebhook(url);

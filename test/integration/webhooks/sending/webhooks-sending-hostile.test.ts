@@ -52,7 +52,7 @@ describe('webhook sending: the time-out ends an exchange (R-I3)', () => {
     expect(outcome).toMatchObject({ state: 'Failed', error: NO_ANSWER });
   });
 
-  test('with a body that arrives byte by byte: an incomplete 2xx is a failure', async () => {
+  test('with a body that arrives byte by byte, and the incomplete 2xx response is a failure', async () => {
     const outcome = await sendTo((socket) => {
       socket.write('HTTP/1.1 200 OK\r\n\r\nbegun');
       drip(socket, '.');

@@ -70,7 +70,7 @@ test.each([
   },
 );
 
-test('webhook sending: a failing name server is reported as such, not as a receiver error (R-I4)', async () => {
+test('webhook sending: a failing name server is reported as an unresolved host name, not as an error of the receiver (R-I4)', async () => {
   expect(await sendTo('failure')).toBe('the host name of the receiver could not be resolved');
 });
 

@@ -132,7 +132,7 @@ describe('webhook sending: TLS verification (R-I4)', () => {
 
   const options = { allowHttp: false, resolve: async () => ['127.0.0.1'] };
 
-  test('accepts a certificate of a trusted authority', async () => {
+  test('accepts a certificate issued by a trusted authority', async () => {
     const url = await serve(makeCertificate('receiver.test'));
     for (let count = 0; count < 2; count++) {
       expect(await sendTo(url, { ...options, ca: certificate.cert })).toMatchObject({

@@ -44,7 +44,7 @@ describe('webhook sending: the request to a receiver', () => {
     expect(headers['webhook-signature']).toMatch(/^v1,\S+ v1,\S+$/);
   });
 
-  test('has the instant of the attempt, not of the event, as webhook-timestamp (R-I3)', async () => {
+  test('carries the time of the attempt, not of the event, in the header `webhook-timestamp` (R-I3)', async () => {
     sender.close();
     sender = openTestSender({ clock: { nowMillis: () => 1_772_370_000_999 } });
     await send();
@@ -78,7 +78,7 @@ describe('webhook sending: the request to a receiver', () => {
     ]);
   });
 
-  test('is JSON by default, and the signature covers the rendered template (R-I1, R-I3)', async () => {
+  test('has the content type application/json by default, and a signature over the body rendered from the template (R-I1, R-I3)', async () => {
     await send({ bodyTemplate: '{"text": "New: {{data.name}}"}' });
     const [message] = receiver.messages;
     expect(message?.headers['content-type']).toBe('application/json');
@@ -140,7 +140,7 @@ describe('webhook sending: the outcome of an attempt', () => {
     [400, 'the receiver answered 400'],
     [410, 'the receiver answered 410'],
     [500, 'the receiver answered 500'],
-  ])('is Failed after a %i, with the error "%s" (R-I3)', async (status, error) => {
+  ])('is Failed after status %i, with the error "%s" (R-I3)', async (status, error) => {
     receiver.answerWith((_request, response) => {
       response.writeHead(status, { location: `${receiver.url}/elsewhere` }).end();
     });
@@ -148,7 +148,7 @@ describe('webhook sending: the outcome of an attempt', () => {
     expect(receiver.messages.map(({ path }) => path)).toEqual(['/hook?a=1']);
   });
 
-  test('includes the delay of Retry-After, which a 429 gives in seconds and a 503 as a date (R-I3)', async () => {
+  test('includes the delay that the header `Retry-After` gives, in seconds with status 429 or as a date with status 503 (R-I3)', async () => {
     receiver.answerWith((_request, response) => {
       response.writeHead(429, { 'retry-after': '7' }).end();
     });

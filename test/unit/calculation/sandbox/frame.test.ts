@@ -53,7 +53,7 @@ const errorFrame = Buffer.concat([
 const decode = (bytes: Buffer, limits = { maxPoints: 1000, maxTextBytes: 1000 }) => decodeResult(bytes, limits);
 
 describe('sandbox: result frames', () => {
-  test('columns keep their own lengths; absent columns are null (R-H3)', () => {
+  test('the columns of a frame may differ in length, and an absent column becomes null (R-H3)', () => {
     expect(decode(okFrame)).toEqual({
       status: 'ok',
       messages: ['message'],
@@ -81,7 +81,7 @@ describe('sandbox: result frames', () => {
     expect(() => decode(Buffer.concat([okFrame, int(0)]))).toThrow('got 4 B after it');
   });
 
-  test('counts, codes and a status that are out of range are refused (R-H7)', () => {
+  test('a frame with a count, code or status out of range is refused (R-H7)', () => {
     const notes = Buffer.concat([int(MAGIC, 0), texts(), texts(), texts()]);
     const columns = Buffer.concat([notes, int(0), int(0)]);
     expect(() => decode(int(MAGIC, 0, 2 ** 31 - 1))).toThrow('truncated');
@@ -100,7 +100,7 @@ describe('sandbox: result frames', () => {
     expect(() => decode(forged)).toThrow('a table must not be longer than its column, got 1000000 > 1');
   });
 
-  test('when a column has more rows than allowed, the result has the status output_size and still has its messages (R-H7)', () => {
+  test('when a column has more rows than allowed, the result has the status `output_size` and keeps its messages (R-H7)', () => {
     const columns = Buffer.concat([int(MAGIC, 0), texts('noted'), texts(), texts()]);
     for (const column of [[int(1001)], [int(0), int(1001)], [int(0), int(0), int(1001)]]) {
       const frame = Buffer.concat([columns, ...column, Buffer.alloc(8008)]);
@@ -124,7 +124,7 @@ describe('sandbox: result frames', () => {
     expect(() => decode(frame)).toThrow('a result must have at most 100 files, got 101');
   });
 
-  test('arbitrary bytes either decode or throw FrameError (R-H7)', () => {
+  test('decoding arbitrary bytes either succeeds or throws FrameError (R-H7)', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), fc.boolean(), (bytes, isMarked) => {
         const frame = isMarked ? Buffer.concat([int(MAGIC), bytes]) : Buffer.from(bytes);
@@ -262,7 +262,7 @@ describe('sandbox: the outcome of a run (R-H7)', () => {
       { kind: 'limit' },
     ],
     [
-      'a run that a signal ended has the outcome killed, which names the signal',
+      'when a signal ended the run, the outcome is `killed` and names the signal',
       { end: 'signalled', code: 11 },
       { kind: 'killed', signal: 'SIGSEGV' },
     ],
@@ -270,7 +270,7 @@ describe('sandbox: the outcome of a run (R-H7)', () => {
     expect(decide(change)).toMatchObject(expected);
   });
 
-  test('a frame with too many points ends the run with the limit output_size; long messages and warnings of a frame are cut (R-H7)', () => {
+  test('a frame with too many points exceeds the limit `output_size`, whereas long messages and warnings are cut (R-H7)', () => {
     const small = { ...LIMITS, maxPoints: 2, maxTextBytes: 5 };
     const answer = (result: Buffer) => ({ result, output: '', trailer });
     const message = 'the script returned more than 2 points or a result larger than 64 MiB';
@@ -285,7 +285,7 @@ describe('sandbox: the outcome of a run (R-H7)', () => {
     ['alone', 'run', true],
     ['during another run', 'sandbox', false],
   ] as const)(
-    'when the answer of a run that was executed %s has no trailer, the outcome is a fault with the cause %s (R-H7)',
+    'when the answer of a run executed %s has no trailer, the outcome is a fault with the cause `%s` (R-H7)',
     (_where, cause, isAlone) => {
       const answer = { result: okFrame, output: '', trailer: null };
       expect(outcomeOf(answer, LIMITS, 1, isAlone)).toMatchObject({ kind: 'fault', cause });
@@ -297,7 +297,7 @@ describe('sandbox: the outcome of a run (R-H7)', () => {
     expect(outcome).toMatchObject({ kind: 'limit', limit: 'memory' });
   });
 
-  test('when a run has neither a result nor output, its exit with code 3 is a script error (R-H7)', () => {
+  test('when a run without a result or output exits with code 3, the outcome is a script error (R-H7)', () => {
     expect(decide({ code: 3 }, Buffer.alloc(0))).toMatchObject({ kind: 'script_error' });
   });
 });

@@ -48,7 +48,7 @@ test.concurrent('zygote: when a zygote dies during the start of its standby, the
   expect(launched.filter(isRunning)).toEqual([]);
 }, 30_000);
 
-test.concurrent('zygote: a stuck standby is replaced; the new standby serves after the death of the zygote, and the gauge of live zygotes is 1 before and after (R-H7)', async () => {
+test.concurrent('zygote: a stuck standby is replaced, the new standby takes over when the zygote dies, and the gauge of live zygotes is 1 before and after this takeover (R-H7)', async () => {
   const ready = `echo ready; ${HEARTBEATS}`;
   const { zygote: opened, launched, isCounted } = openZygote([ready, 'echo ready; exec sleep 60', `sleep 1; ${ready}`]);
   const zygote = await opened;

@@ -42,7 +42,7 @@ describe('account pace', () => {
     expect(bench.begun).toEqual(['a1', 'a2', 'a3']);
   });
 
-  test('while another account works, units of work of an account begin one at a time, in the order of their calls (R-A14)', async () => {
+  test('while another account works, an account runs its units of work one at a time, in the order of the calls (R-A14)', async () => {
     const bench = openBench(0.5);
     void bench.start(B, 'b1');
     for (const name of ['a1', 'a2', 'a3']) void bench.start(A, name);
@@ -53,7 +53,7 @@ describe('account pace', () => {
     expect(bench.begun).toEqual(['b1', 'a1', 'a2']);
   });
 
-  test('an account that works more than its share pauses; light work of another account begins immediately (R-A14)', async () => {
+  test('an account pauses after it has worked more than its share; meanwhile, light work of another account begins immediately (R-A14)', async () => {
     const bench = openBench(0.5);
     const heavy = bench.start(A, 'a1');
     await bench.settle();
@@ -77,7 +77,7 @@ describe('account pace', () => {
     [999, 'one begins', ['b1', 'a1']],
     [1000, 'both begin', ['b1', 'a1', 'a2']],
   ])(
-    'an account runs one unit of work at a time until another account has been idle for 1 s: of two units requested %i ms after its last unit, %s (R-A14)',
+    'an account runs one unit of work at a time until another account has been idle for 1 s: when two units are requested %i ms after the last unit of the other account, %s (R-A14)',
     async (idleMs, _what, begun) => {
       const bench = openBench(0.5);
       const other = bench.start(B, 'b1');

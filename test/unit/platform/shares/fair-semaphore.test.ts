@@ -54,7 +54,7 @@ describe('platform: fair semaphore', () => {
     await waiting;
   });
 
-  test('refuses more waiters of an account than allowed, and removes a waiter whose signal is aborted', async () => {
+  test('refuses a waiter when its account already has `waitersPerAccount` waiters, and removes a waiter when its signal is aborted', async () => {
     const semaphore = open({ permits: 1, waitersPerAccount: 1 });
     const leave = await semaphore.enter(NORTH);
     const leaving = new AbortController();

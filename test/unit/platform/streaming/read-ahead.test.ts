@@ -76,7 +76,7 @@ describe('platform: read ahead', () => {
     expect(state.produced).toBeLessThan(10);
   });
 
-  test('when the signal is aborted, reading fails with the reason of the signal, even when the producer ignores the signal', async () => {
+  test('when the abort signal of a read fires, the read fails with the abort reason, even if the producer ignores the signal', async () => {
     const leaving = new AbortController();
     const read = readAhead(
       async function* () {

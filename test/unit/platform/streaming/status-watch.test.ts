@@ -46,7 +46,7 @@ describe('status watch', () => {
     expect(seen).toEqual([undefined]);
   });
 
-  test('limits how many event streams of files a user, an account and all accounts together may have (R-A14)', () => {
+  test('limits the event streams of files per user, per account and in total (R-A14)', () => {
     const { watch } = open(50);
     const follow = (number: number, accountId: number) => watch.follow(userOf(number, accountId), 'file', () => {});
     const leaves = Array.from({ length: 20 }, () => follow(1, 1));

@@ -49,7 +49,7 @@ describe('streamed answers', () => {
     });
   });
 
-  test('an error before the answer has begun is sent instead of the pieces (R-G4)', async () => {
+  test('when an error occurs before the answer has begun, the error is sent instead of the pieces (R-G4)', async () => {
     const { status, text } = await answer(['date\n', new Error('the database ended the statement')], 7);
     expect({ status, text: await text() }).toEqual({ status: 500, text: 'the database ended the statement' });
   });

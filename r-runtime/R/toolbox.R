@@ -47,7 +47,14 @@ GetRegularAxis <- function(from = NULL, to = NULL, target = targetVariable) {
     # Generates two days too many, because seq() compares local times but `to` is an instant; the last line drops the
     # excess.
     last <- as.POSIXct(to + 86400 * 2, origin = "1970-01-01", tz = step$zone)
-    by <- if (step$unit == "day") paste(step$count, "DSTday") else paste(step$count, step$unit)
+    # Days and weeks are counted in units of "DSTday", which seq() counts in local time: its "day" is 24 hours, and its
+    # "week" is 168 hours, also across a clock change.
+    by <- switch(
+      step$unit,
+      day = paste(step$count, "DSTday"),
+      week = paste(7L * step$count, "DSTday"),
+      paste(step$count, step$unit)
+    )
     as.numeric(seq(start, last, by = by))
   } else {
     seq(as.numeric(start), to, by = step$seconds)

@@ -12,6 +12,10 @@ test_that("GetRegularAxis follows the zone: 23 hours on the day the clock goes f
   expect_identical(months, at(c("2024-02-01", "2024-03-01", "2024-04-01")))
   weeks <- GetRegularAxis(at("2024-01-01"), at("2024-01-15"), variable(1, "Week"))
   expect_identical(weeks, at(c("2024-01-01", "2024-01-08", "2024-01-15")))
+  spring <- GetRegularAxis(at("2024-03-20"), at("2024-04-10"), variable(1, "Week"))
+  expect_identical(spring, at(c("2024-03-25", "2024-04-01", "2024-04-08")))
+  autumn <- GetRegularAxis(at("2024-10-14"), at("2024-11-12"), variable(2, "Week"))
+  expect_identical(autumn, at(c("2024-10-14", "2024-10-28", "2024-11-11")))
   expect_identical(GetRegularAxis(10, 5, variable(1, "Hour")), integer())
 })
 

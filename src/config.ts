@@ -30,19 +30,19 @@ export const SETTINGS = {
   ),
   DATABASE_POOL_SIZE: setting(
     integer(2, 200).default(12),
-    'Maximum number of database connections per process, besides READ_POOL_SIZE and WATCH_POOL_SIZE. The number of requests that hold connections at the same time is at most three quarters of this maximum.',
+    'Maximum number of database connections per process, not counting those of READ_POOL_SIZE and WATCH_POOL_SIZE. The number of requests that hold connections at the same time is at most three quarters of this maximum.',
   ),
   DATABASE_MAX_PER_ACCOUNT: setting(
     integer(1, 200).default(6),
-    'Maximum number of requests of one account that hold database connections at the same time, per process. The service uses a lower number where necessary, so that a request of another account can hold connections too.',
+    'Maximum number of requests per account and process that hold database connections at the same time. The service lowers a maximum that would leave no connections for requests of other accounts.',
   ),
   READ_POOL_SIZE: setting(
     integer(2, 200).default(10),
-    'Maximum number of concurrent reads of points, long listings and exports per process; each uses one database connection.',
+    'Maximum number of point reads, long listings and exports per process that run at the same time; each uses one database connection.',
   ),
   READ_MAX_PER_ACCOUNT: setting(
     integer(1, 200).default(5),
-    'Maximum number of concurrent reads of points, long listings and exports per account and process. At least one of the READ_POOL_SIZE connections remains for other accounts, even when this setting is higher.',
+    'Maximum number of point reads, long listings and exports per account and process that run at the same time. At least one of the READ_POOL_SIZE connections remains for other accounts, even when this setting is higher.',
   ),
   READ_AHEAD_BYTES: setting(
     integer(0, 2 ** 34).default(67_108_864),
@@ -50,7 +50,7 @@ export const SETTINGS = {
   ),
   READ_STALL_SEC: setting(
     integer(1, 3600).default(60),
-    'Number of seconds a client may stop receiving a streamed answer (points, long listings) before the answer is cut and its database connection is freed; at most 2 seconds while another account waits for a connection.',
+    'Number of seconds for which a client may stop receiving a streamed answer (points, long listings); then the answer is cut and its database connection is freed. While another account waits for a connection, the limit is at most 2 seconds.',
   ),
   READ_MIN_BYTES_PER_SEC: setting(
     integer(0, 1_000_000_000).default(16_384),
@@ -79,7 +79,7 @@ export const SETTINGS = {
   AUTH_URL: setting(webUrl.optional(), 'Public URL of the token issuer. Default: API_URL.'),
   CORS_ORIGINS: setting(
     origins.default([]),
-    'Comma-separated origins whose pages may call the service from scripts, such as https://app.example.com; * means any. The origin of a page that writes with HTTP Basic must be listed explicitly; * does not allow such writes.',
+    'Comma-separated origins, such as https://app.example.com, whose pages may call the service from scripts; * means any origin. The origin of a page that writes with HTTP Basic must be listed explicitly; * does not allow writes with HTTP Basic.',
   ),
   CONSOLE_DIRECTORY: setting(
     z.string().optional(),
@@ -106,12 +106,12 @@ export const SETTINGS = {
   ),
   WATCH_HEARTBEAT_MS: setting(
     integer(100, 3_600_000).default(30_000),
-    'Number of milliseconds without a message after which a watch sends its cursor.',
+    'A watch sends its cursor when it has sent no message for this many milliseconds.',
   ),
-  HEALTH_HOST: setting(z.string().default('127.0.0.1'), 'Address the health port listens on.'),
+  HEALTH_HOST: setting(z.string().default('127.0.0.1'), 'Address on which HEALTH_PORT is opened.'),
   HEALTH_PORT: setting(
     integer(0, 65535).optional(),
-    'Port of /health/* and /metrics for any role, meant for the operator, not for clients. When unset, there is no such port.',
+    'Port on which any role serves /health/* and /metrics; it is meant for the operator, not for clients. When unset, this port is not opened.',
   ),
   METRICS_TOKEN: secret(
     z.string().min(16, { error: 'must have at least 16 characters' }).optional(),
@@ -140,7 +140,7 @@ export const SETTINGS = {
   ),
   SIGN_IN_MAX_FAILURES: setting(
     integer(1, 1000).default(5),
-    'Number of consecutive wrong passwords after which a user cannot sign in from the same network for SIGN_IN_LOCK_SEC. For HTTP Basic, the number is 20 times as high in a network from which the right password was sent in the last 30 days.',
+    'After this many consecutive wrong passwords from one network, a user cannot sign in from this network for SIGN_IN_LOCK_SEC seconds. For HTTP Basic, the limit is 20 times as high in a network from which the user sent the right password in the last 30 days.',
   ),
   SIGN_IN_LOCK_SEC: setting(
     integer(1, 86_400).default(900),
@@ -150,7 +150,7 @@ export const SETTINGS = {
   PASSWORD_MIN_LENGTH: setting(integer(8, 100).default(10), 'Minimum password length.'),
   RETURN_URLS: setting(
     list.default([]),
-    'Comma-separated URLs the change-password page may return to; the first is the default. When empty, the change-password page returns to a page of the token issuer.',
+    'Comma-separated URLs to which the change-password page may return the user; the first is the default. When RETURN_URLS is empty, the page returns the user to a page of the token issuer.',
   ),
   SIGNING_KEY_DAYS: setting(
     integer(1, 3650).default(90),
@@ -172,11 +172,11 @@ export const SETTINGS = {
   ),
   KEYCLOAK_ACCOUNT_CLIENT_ID: setting(
     z.string().min(1).default('tidemark-account'),
-    'Public Keycloak client named in links that send users to pages of Keycloak.',
+    'Public Keycloak client whose id is in the links that send users to pages of Keycloak.',
   ),
   EXTERNAL_USERS: setting(
     choice(['sub', 'email', 'businessId']).default('sub'),
-    'Claims that identify the user of a token from another issuer. sub: only sub. email: sub, then the verified email address. businessId: sub, then businessId.',
+    'Claims that identify the user of a token from another issuer. sub: only sub. email: sub or, when no user matches sub, the verified email address. businessId: sub or, when no user matches sub, businessId.',
   ),
   API_RATE_PER_MINUTE: setting(
     integer(0, 1_000_000).default(6000),
@@ -205,15 +205,15 @@ export const SETTINGS = {
   ...INTAKE_SETTINGS,
   CALC_CONCURRENCY: setting(
     integer(2, 64).default(2),
-    'Maximum number of concurrent calculations and previews per calculator; one account uses at most half of them, rounded up, while other accounts wait.',
+    'Maximum number of concurrent calculations and previews per calculator. While other accounts wait, one account may use at most half of this number, rounded up.',
   ),
   CALC_WALL_TIME_MS: setting(
     integer(100, 3_600_000).default(30_000),
-    'Maximum number of milliseconds that the scripts of a run may take; the times of all its formulas are added up.',
+    'Maximum number of milliseconds that the scripts of a run may take; the times of all formulas of the run are added up.',
   ),
   CALC_CPU_TIME_SEC: setting(
     integer(1, 3600).default(30),
-    'Maximum CPU time of the scripts of a run in seconds; the CPU times of all its formulas are added up.',
+    'Maximum CPU time of the scripts of a run in seconds; the CPU times of all formulas of the run are added up.',
   ),
   CALC_MEMORY_BYTES: setting(integer(64 << 20, 64 * 2 ** 30).default(2 ** 30), 'Maximum memory of a script in bytes.'),
   CALC_TMP_BYTES: setting(integer(1 << 20, 2 ** 40).default(64 << 20), "Size of a script's private /tmp in bytes."),
@@ -228,12 +228,12 @@ export const SETTINGS = {
   ),
   CALC_MAX_TEXT_BYTES: setting(
     integer(1024, 16 << 20).default(65_536),
-    'Maximum number of bytes that are captured of each kind of text output of a script, such as its messages or its warnings.',
+    'Maximum number of bytes captured from each kind of text output of a script, such as all its messages or all its warnings.',
   ),
   CALC_RUN_RETENTION_DAYS: setting(integer(1, 36_500).default(90), 'Number of days calculation runs are kept.'),
   WEBHOOK_MAX_PENDING: setting(
     integer(10, 100_000_000).default(100_000),
-    "Maximum unsent messages per webhook; further messages are dropped, and the webhook's history records how many.",
+    "Maximum number of unsent messages per webhook. Messages beyond this number are dropped, and the webhook's history records how many were dropped.",
   ),
   WEBHOOK_CONCURRENCY: setting(
     integer(2, 10_000).default(200),
@@ -246,17 +246,17 @@ export const SETTINGS = {
   ),
   WEBHOOK_PROBE_MS: setting(
     integer(100, 3_600_000).default(60_000),
-    'Maximum number of milliseconds between two probes of a webhook receiver that is down; further messages to the receiver wait.',
+    'Maximum number of milliseconds between two probes of a webhook receiver that is down; meanwhile, messages to the receiver wait.',
   ),
   WEBHOOK_DISABLE_AFTER_DAYS: setting(
     integer(1, 365).default(5),
-    'Number of days without a successful delivery after which a failing webhook is disabled.',
+    'A failing webhook is disabled after this many days without a successful delivery.',
   ),
   WEBHOOK_HISTORY_DAYS: setting(integer(2, 3650).default(30), 'Number of days the history of webhooks is kept.'),
   R_ROOT: setting(z.string().optional(), 'Directory of the R root file system. Required by the calculator role.'),
   SANDBOX: setting(
     choice(['bwrap', 'oci', 'none']).default('bwrap'),
-    'How R is confined: bwrap, oci (podman or docker), or none (resource limits and a system-call filter only, see SANDBOX_ALLOW_NONE).',
+    'How R is confined: bwrap, oci (podman or docker), or none (only resource limits and a system-call filter; see SANDBOX_ALLOW_NONE).',
   ),
   SANDBOX_OCI_COMMAND: setting(
     z
@@ -279,7 +279,7 @@ export const SETTINGS = {
   ),
   WEBHOOK_SECRET_OVERLAP_HOURS: setting(
     integer(0, 720).default(24),
-    'Number of hours after a rotation during which the previous webhook secret also signs deliveries.',
+    'After the secret of a webhook is changed, the previous secret also signs deliveries for this many hours.',
   ),
   WEBHOOK_TESTS_PER_MINUTE: setting(
     integer(0, 1_000_000).default(30),
@@ -288,7 +288,7 @@ export const SETTINGS = {
   WEBHOOK_ALLOW_HTTP: setting(flag.default(false), 'true allows webhook receivers with http:// URLs. For local use.'),
   WEBHOOK_ALLOWED_RANGES: setting(
     addressRanges.default([]),
-    'Comma-separated CIDR ranges webhook receivers may use besides public addresses, for example 127.0.0.0/8.',
+    'Comma-separated CIDR ranges, for example 127.0.0.0/8, in which webhook receivers may have addresses. Public addresses are always allowed.',
   ),
   WEBHOOK_TIMEOUT_MS: setting(
     integer(100, 60_000).default(15_000),
@@ -300,7 +300,7 @@ export const SETTINGS = {
   ),
   SHUTDOWN_TIMEOUT_MS: setting(
     integer(1000, 30_000).default(25_000),
-    'Maximum duration of a graceful shutdown in milliseconds; then the process exits with 1.',
+    'Maximum duration of a graceful shutdown in milliseconds. A process that takes longer exits with code 1.',
   ),
 } as const;
 
@@ -328,7 +328,8 @@ export class ConfigError extends Error {
 
 /**
  * Validates the environment (R-K1). An empty variable counts as unset.
- * @throws {ConfigError} with every invalid setting; when every setting is valid, with every conflict between settings.
+ * @throws {ConfigError} when settings are invalid or conflict. It lists the invalid settings; if there are none, the
+ *   conflicts.
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = [];
@@ -344,7 +345,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   return config;
 }
 
-/** An error shows only short plain values, because URLs and JSON may contain credentials. */
+/** Matches values that an error may show: short ones that are neither URLs nor JSON, which may contain credentials. */
 const PLAIN_VALUE = /^(?!.*:\/\/)[\w .,:/-]{1,64}$/;
 
 function describe(value: string | undefined, error: z.ZodError, isSecret: boolean): string {

@@ -15,7 +15,7 @@ export const INTAKE_SETTINGS = {
   ),
   PUSH_MAX_MEMORY_BYTES: setting(
     integer(1 << 20, 2 ** 40).default(134_217_728),
-    'Maximum number of bytes of push bodies in memory per process; further pushes get status 503. The bodies of one account may take at most half; only while a single body is in memory, that body may take all.',
+    'Maximum number of bytes of push bodies in memory per process; further pushes get status 503. The bodies of one account may take at most half; a body may take all while it is the only one in memory.',
   ),
   PUSH_BASIC_TOKEN_URL: setting(
     webUrl.optional(),
@@ -41,7 +41,7 @@ export const INTAKE_SETTINGS = {
   ),
   PUSH_DIRECT_WRITES: setting(
     integer(0, 64).default(2),
-    'Maximum number of concurrent direct writes per process: large pushes of new dates that the process writes itself, without the ingester. Each uses one database connection. 0 means none.',
+    'Maximum number of concurrent direct writes per process. In a direct write, the process that receives a large push of new dates writes the points itself, without the ingester. Each direct write uses one database connection. 0 means no direct writes.',
   ),
   PUSH_OPERATION_RETENTION_DAYS: setting(
     integer(1, 3650).default(30),
@@ -49,11 +49,11 @@ export const INTAKE_SETTINGS = {
   ),
   COLUMNS_QUIET_HOURS: setting(
     z.coerce.number().min(0).max(87_600).default(4),
-    'Number of hours without writes to a chunk (91 days of points) before the service packs it. With the Community edition of TimescaleDB, the service compresses the chunk into columns; with the Apache edition, it rebuilds the indexes of the chunk to make them smaller.',
+    'The service packs a chunk (91 days of points) after this many hours without writes to it. With the Community edition of TimescaleDB, the service compresses the chunk into columns; with the Apache edition, it rebuilds the indexes of the chunk to make them smaller.',
   ),
   COLUMNS_SETTLE_SEC: setting(
     integer(0, 86_400).default(120),
-    'Number of seconds without writes after which corrected points of a compressed chunk are compressed too; after 8 minutes they are compressed even while writes continue.',
+    'Corrected points of a compressed chunk are compressed too after this many seconds without writes to the chunk; after 8 minutes they are compressed even while writes continue.',
   ),
   FILE_EVENTS_MAX_PER_USER: setting(
     integer(1, 10_000).default(20),
@@ -65,11 +65,11 @@ export const INTAKE_SETTINGS = {
   ),
   FILE_MAX_BYTES: setting(
     integer(1024, 2 ** 40).default(209_715_200),
-    'Maximum size of a decompressed Standard File in bytes.',
+    'Maximum size in bytes of an uploaded file, after decompression of the request body.',
   ),
   FILE_UPLOAD_MEMORY_BYTES: setting(
     integer(1 << 20, 2 ** 40).default(67_108_864),
-    'Maximum number of bytes of upload buffers per process, counted separately for files and for documents to import; an upload takes at most 3 MiB. Further uploads get status 503. An account may take at most half.',
+    'Maximum number of bytes of upload buffers per process, counted separately for files and for documents to import; the buffers of one upload take at most 3 MiB. Further uploads get status 503. An account may take at most half.',
   ),
   FILE_MAX_ROWS: setting(integer(1, 1_000_000_000).default(10_000_000), 'Maximum number of rows in one Standard File.'),
   FILE_MAX_INFLATED_BYTES: setting(
@@ -94,11 +94,11 @@ export const INTAKE_SETTINGS = {
   ),
   STRUCTURE_IMPORT_MAX_BYTES: setting(
     integer(1024, 2 ** 32).default(209_715_200),
-    'Maximum size in bytes of a structure document to import, after decompression of the request body. A document that is a workbook must also meet FILE_MAX_INFLATED_BYTES and FILE_MAX_RATIO.',
+    'Maximum size in bytes of a structure document to import, after decompression of the request body. FILE_MAX_INFLATED_BYTES and FILE_MAX_RATIO also limit a document that is a workbook.',
   ),
   STRUCTURE_IMPORT_MAX_ROWS: setting(
     integer(1, 10_000_000).default(1_000_000),
-    'Maximum number of sites, sources and variables in one document to import.',
+    'Maximum number of rows in one document to import; catalogue entries, forms, sites, sources and variables are counted together.',
   ),
   STRUCTURE_IMPORT_MAX_WAITING: setting(
     integer(1, 1000).default(10),
@@ -118,7 +118,7 @@ export const INTAKE_SETTINGS = {
   ),
   INGEST_MAX_ROWS: setting(
     integer(1, 5_000_000).default(250_000),
-    'Maximum number of readings written in one transaction; a larger batch is written alone.',
+    'Maximum number of readings written in one transaction; a larger batch is written in a transaction of its own.',
   ),
   SWEEP_INTERVAL_MS: setting(
     integer(100, 600_000).default(2000),

@@ -1,7 +1,7 @@
 /**
  * Runs the roles named on the command line in this process: `main.ts api grpc ingester calculator deliverer`. Instead
  * of roles, `migrate` updates the schema and exits, and `admin <command>` runs a command of the operator. SIGTERM and
- * SIGINT stop the roles in order (R-K2). `roles/` builds each role from its parts.
+ * SIGINT stop the roles in order (R-K2). The modules in `roles/` build each role from its parts.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { SandboxUnavailableError } from './calculation/sandbox/sandbox-types.ts';
@@ -26,7 +26,7 @@ type RoleName = (typeof ROLES)[number];
 const RETRY_MS = 500;
 const WARN_INTERVAL_MS = 60_000;
 
-/** Message to the parent process, if there is one, when every role is running. */
+/** Message that the parent process, if there is one, gets when every role is running. */
 interface Ready {
   readonly kind: 'ready';
   readonly http?: string;
@@ -36,8 +36,8 @@ interface Ready {
 }
 
 /**
- * Message to the parent process instead of `Ready`, when a role cannot start for a reason
- * that the operator can correct.
+ * Message that the parent process gets instead of `Ready` when a role cannot start and the operator can correct the
+ * cause.
  */
 interface Refused {
   readonly kind: 'refused';
@@ -90,13 +90,14 @@ async function listenApi(config: Config): Promise<HttpListener> {
 }
 
 /**
- * Resolves when the database answers: an orchestrator may start the database and this process at the same time (R-K3).
- * @throws the error of the database when waiting cannot help, such as a wrong password; an AbortError when `signal`
- * aborts.
+ * Waits until the database answers, because an orchestrator may start the database and this process at the same time
+ * (R-K3).
+ * @throws the database's error when waiting cannot help, for example when the password is wrong; an AbortError when
+ * `signal` aborts.
  */
 async function waitForDatabase(database: Queryable, log: Log, signal: AbortSignal): Promise<void> {
   const warn = throttle(WARN_INTERVAL_MS, (error: unknown) =>
-    log.warn({ err: error }, 'the database is unavailable; this process waits until it answers'),
+    log.warn({ err: error }, 'the database is unavailable; this process waits until the database answers'),
   );
   for (;;) {
     signal.throwIfAborted();
@@ -113,8 +114,8 @@ async function waitForDatabase(database: Queryable, log: Log, signal: AbortSigna
 
 /**
  * Starts the roles in the order opposite to the flow of data, from the deliverer to the api, so that each role starts
- * after its consumers. Each started role is pushed to `roles` immediately, so that a signal can stop it. A process
- * loads only the code of its own roles, which shortens its start, including the restart after a crash.
+ * after the roles that process its output. Adds each started role to `roles` immediately, so that a signal can stop it.
+ * Loads only the code of the roles in `names`, so that the process starts fast, including after a crash.
  */
 async function startRoles(
   parts: Parts,
@@ -163,8 +164,8 @@ async function startRoles(
 }
 
 /**
- * At SIGTERM or SIGINT, aborts `asked`, which ends the wait for the database, and stops every role; then resolves. When
- * the stop takes longer than SHUTDOWN_TIMEOUT_MS, the process exits with 1.
+ * At SIGTERM or SIGINT, aborts `asked`, which ends the wait for the database. Then stops every role, closes the parts,
+ * and resolves. If this takes longer than SHUTDOWN_TIMEOUT_MS, the process exits with code 1.
  */
 function stopOnSignal({ config, log, close }: Parts, roles: readonly Role[], asked: AbortController): Promise<void> {
   const timeoutMs = config.SHUTDOWN_TIMEOUT_MS;
@@ -172,7 +173,7 @@ function stopOnSignal({ config, log, close }: Parts, roles: readonly Role[], ask
     const stop = async (signal: string): Promise<void> => {
       log.info({ signal }, 'stopping');
       setTimeout(() => {
-        log.error({ timeoutMs }, 'the stop takes longer than SHUTDOWN_TIMEOUT_MS; the process exits with 1');
+        log.error({ timeoutMs }, 'stopping took longer than SHUTDOWN_TIMEOUT_MS; the process exits with code 1');
         void flushLogs().then(() => process.exit(1));
       }, timeoutMs).unref();
       // Stops the servers before the workers that process what the servers accept.
@@ -196,8 +197,8 @@ function stopOnSignal({ config, log, close }: Parts, roles: readonly Role[], ask
 const EXPECTED = [ConfigError, DomainError, ListenError, SandboxUnavailableError];
 
 /**
- * Shows why the process ends with exit code 1: the message of an error that the operator can correct, else a log line
- * with the stack.
+ * Shows why the process ends with exit code 1. If the operator can correct the error, shows only its message;
+ * otherwise, logs the error with its stack.
  */
 function report(error: unknown): void {
   if (!EXPECTED.some((kind) => error instanceof kind)) {

@@ -24,17 +24,18 @@ export function findConflicts(config: CombinedSettings): readonly string[] {
     ...(isBasicIncomplete ? ['PUSH_BASIC_TOKEN_URL requires PUSH_BASIC_CLIENT_ID'] : []),
     ...(config.DATABASE_POOL_SIZE < needed
       ? [
-          `DATABASE_POOL_SIZE must be at least ${needed} with this CALC_CONCURRENCY, INGEST_CONCURRENCY, FILE_CONCURRENCY ` +
-            `and PUSH_DIRECT_WRITES, got ${config.DATABASE_POOL_SIZE}`,
+          `DATABASE_POOL_SIZE must be at least ${needed} for the values of CALC_CONCURRENCY, INGEST_CONCURRENCY, ` +
+            `FILE_CONCURRENCY and PUSH_DIRECT_WRITES, got ${config.DATABASE_POOL_SIZE}`,
         ]
       : []),
   ];
 }
 
 /**
- * Returns the minimum pool size: two connections for each calculation; one for each ingestion, file and direct write;
- * and two more. Counts as many of each as may run at the same time. The further connections that an ingestion uses
- * during a long write are not counted, because an ingestion can work without them.
+ * Returns the minimum pool size. The four settings give the maximum numbers of calculations, ingestions, files and
+ * direct writes at the same time. A calculation needs two connections; an ingestion, a file and a direct write need one
+ * each. The sum of these is increased by two. An ingestion uses further connections during a long write; the minimum
+ * does not include them, because an ingestion can work without them.
  */
 function poolNeeded(config: CombinedSettings): number {
   const { CALC_CONCURRENCY, INGEST_CONCURRENCY, FILE_CONCURRENCY, PUSH_DIRECT_WRITES } = config;

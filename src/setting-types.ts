@@ -35,7 +35,7 @@ export const list = z.string().transform((text) => text.split(',').flatMap((part
 /** Type of a setting with comma-separated origins of pages, or `*`. */
 export const origins = list.refine((texts) => texts.every((text) => text === '*' || URL.parse(text)?.origin === text), {
   error:
-    'must be * or comma-separated origins in lower case without path or default port, such as https://app.example.com',
+    'must be * or comma-separated origins in lower case, without a path and without a default port, such as https://app.example.com',
 });
 /** Type of a setting with comma-separated numbers from `min` to `max`, both inclusive. */
 export const numbers = (min: number, max: number) =>
@@ -45,7 +45,7 @@ export const numbers = (min: number, max: number) =>
     })
     .transform((texts) => texts.map(Number));
 export const webUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' });
-/** Type of a setting that is a URL with one of these schemes. @param schemes without `://`. */
+/** Type of a setting that is a URL whose scheme is one of `schemes`. @param schemes the schemes without `://`. */
 export const serverUrl = (...schemes: readonly string[]) =>
   z.url({
     protocol: new RegExp(`^(${schemes.join('|')})$`),
@@ -62,7 +62,7 @@ export const vaultKeys = list.transform((texts, context) => {
   const wrong = keys.findIndex(({ id, key }, at) => id === '' || key.length !== 32 || ids.indexOf(id) < at);
   if (wrong >= 0) {
     const rule =
-      'must be comma-separated keys ID:BASE64; ids must differ, and BASE64 must encode 32 bytes, as from openssl rand -base64 32';
+      'must be comma-separated keys of the form ID:BASE64; ids must differ, and BASE64 must encode 32 bytes, such as the output of openssl rand -base64 32';
     context.addIssue({ code: 'custom', message: `${rule}; key ${wrong + 1} of ${keys.length} is wrong` });
   }
   return keys;
@@ -84,8 +84,10 @@ export const trustedIssuers = z.string().transform((text, context) => {
   const json = parseJson(text);
   const { data, error } = issuers.safeParse(json);
   if (data) return data;
-  const rule = 'must be a JSON array of objects with exactly the members issuer (a URL), jwksUri (a URL) and audience';
-  const fault = json === undefined ? 'it is not JSON' : `${jsonPath('$', error?.issues[0]?.path ?? [])} is wrong`;
+  const rule =
+    'must be a JSON array of objects with exactly the members issuer (a URL), jwksUri (a URL) and audience (a text that is not empty)';
+  const fault =
+    json === undefined ? 'the value is not JSON' : `${jsonPath('$', error?.issues[0]?.path ?? [])} is wrong`;
   context.addIssue({ code: 'custom', message: `${rule}; ${fault}` });
   return z.NEVER;
 });

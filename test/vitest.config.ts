@@ -25,7 +25,7 @@ export default defineConfig({
   test: {
     root: CHECKOUT,
     pool: 'forks',
-    // Suits two processors: test files wait for other processes, and a third worker uses that time.
+    // Three workers suit two processors: while one worker waits for other processes, the other two use the processors.
     maxWorkers: 3,
     sequence: { sequencer: FileOrder },
     // A worker runs many files and loads the modules once, which saves a third of the CPU time.
@@ -49,12 +49,12 @@ export default defineConfig({
               test: {
                 name: 'columns',
                 include: TESTS_OF_POINTS,
-                // These files compress chunks or lock a table of points themselves, test that writers do not wait, or
-                // create more than a hundred chunks.
+                // Each excluded file compresses chunks or locks a table of points itself, tests that writers do not
+                // wait, or creates more than a hundred chunks.
                 exclude: ['**/columnstore.test.ts', '**/version-timestamps.test.ts', '**/writer-chunks.test.ts'],
                 ...ON_SERVICES,
-                // In this project, a `PointStore` compresses the chunks after each of its writes, and a write to a
-                // chunk waits while the chunk is being compressed.
+                // Tests are slower on compressed chunks: a `PointStore` compresses all chunks after each write, and a
+                // write to a chunk waits while the chunk is being compressed.
                 testTimeout: 180_000,
                 provide: { isInColumns: true },
               },

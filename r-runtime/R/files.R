@@ -4,7 +4,8 @@ file_kinds <- c("none", "svg", "png")
 max_files <- 20L
 max_file_bytes <- 48e6
 
-#' Directs plots into files in the working directory, one for each page, unless the script opens a device itself.
+#' Makes R draw each page of the plots into a file in the working directory. A script that opens a device itself draws
+#' on that device instead.
 #' @param kind "svg" or "png".
 #' @noRd
 draw_into_files <- function(kind) {
@@ -16,8 +17,8 @@ draw_into_files <- function(kind) {
   options(device = open_device)
 }
 
-#' Reads the plots and data files in the working directory, oldest first, including those that the script wrote itself.
-#' @return list of list(name, bytes): at most `max_files`, together at most `max_file_bytes`.
+#' Reads the plots and data files in the working directory, oldest first. Also reads files that the script itself wrote.
+#' @return list of list(name, bytes): at most `max_files` files, together at most `max_file_bytes` bytes.
 #' @noRd
 collect_files <- function() {
   tryCatch(grDevices::graphics.off(), error = function(condition) NULL)
@@ -29,11 +30,12 @@ collect_files <- function() {
   lapply(utils::head(names, max_files), function(name) list(name = name, bytes = readBin(name, "raw", file.size(name))))
 }
 
-#' Saves the objects that the script needs, so that its author can run it in R on another machine (R-H9).
+#' Saves the objects that the script needs, so that the author can run the script in R on another machine (R-H9).
 #'
-#' Saves all five globals, the toolbox and the state of the random number generator, even those that the script does not
-#' name: a script can call a function by its name in a string, and functions of packages draw random numbers.
-#' @param path of the `.rdata` file; @param envir holds the globals and `.Random.seed`.
+#' Saves all five globals, the toolbox and the state of the random number generator, even when the script does not name
+#' them: a script can call a function by its name in a string, and functions of packages draw random numbers.
+#' @param path path of the `.rdata` file.
+#' @param envir environment that holds the globals and `.Random.seed`.
 #' @noRd
 save_sample <- function(path, envir = globalenv()) {
   home <- portable_toolbox()
@@ -42,8 +44,8 @@ save_sample <- function(path, envir = globalenv()) {
   save(list = c(globals, toolbox_names, ".Random.seed"), file = path, envir = envir)
 }
 
-# Copies the toolbox functions into an environment of their own, so that they do not need this package, which the
-# author's R does not have.
+# Copies the toolbox functions into a new environment. The copies do not need this package, which is not installed in
+# the R of the script's author.
 portable_toolbox <- function() {
   home <- new.env(parent = globalenv())
   for (name in c(toolbox_names, toolbox_parts)) {

@@ -1,5 +1,5 @@
-# Converts the value of a script's last expression into columns (§2, R-H3), sorted by date. The calculator checks
-# lengths, NA and tags (src/calculation/run/output-rules.ts).
+# Converts the value of a script's last expression into columns (§2, R-H3), sorted by date. The calculator checks the
+# lengths of the columns, NA values and tags (src/calculation/run/output-rules.ts).
 
 output_error <- function(..., class = "tidemark_output_error") {
   structure(class = c(class, "error", "condition"), list(message = paste0(...), call = NULL))
@@ -29,8 +29,9 @@ hint_series <- function(series) {
 expected_text <- "the last expression must be list(TimeSeries = data.frame(Dates, Values, ...), Errors = ...)"
 
 #' Splits a script's value into series and errors (R-H3).
-#' @param value value of the script's last expression; a zoo, xts or ts object is a TimeSeries.
-#' @param max_points maximum rows.
+#' @param value the script's value, that is, the value of its last expression; a zoo, xts or ts object counts as the
+#'   TimeSeries.
+#' @param max_points maximum number of rows.
 #' @return list(series = list(Dates, Values, Version, Tags), errors, warnings); Version and Tags are NULL when absent.
 #' @noRd
 as_output <- function(value, max_points) {
@@ -126,7 +127,7 @@ instant_pattern <- paste0(
   "\\s*(?:Z|([+-])([0-9]{2}):?([0-9]{2})?)?\\s*$"
 )
 
-# Parses ISO 8601 texts. A text without a zone is taken as UTC; R also takes a Date object as UTC.
+# Parses ISO 8601 texts. Takes a text without a zone as UTC, just as R takes a Date object as UTC.
 parse_instants <- function(texts) {
   seconds <- rep(NaN, length(texts))
   given <- which(!is.na(texts))
@@ -155,8 +156,9 @@ date_text_error <- function(texts, row) {
 
 is_indexed <- function(value) inherits(value, c("zoo", "ts"))
 
-# Converts a zoo, xts or ts object into columns: its index becomes the dates. The index of a ts counts years or UNIX
-# seconds. An index value that stands for a month, a quarter or another period of whole months becomes its first day.
+# Converts a zoo, xts or ts object into columns; the index of the object becomes the dates. The index of a ts counts
+# years or UNIX seconds. An index value that stands for a month, a quarter or another period of whole months becomes the
+# first day of the period.
 index_columns <- function(series) {
   values <- as.matrix(if (inherits(series, "zoo")) zoo::coredata(series) else unclass(series))
   column <- if (ncol(values) == 1L) 1L else match("Values", colnames(values))

@@ -1,7 +1,6 @@
-# Analyses a script without running it. Finds the names that the script reads, which of these names have the value NULL
-# in the inputs of a run, misspelt names of columns, and the civil periods by which the script groups dates. Also lists
-# the installed packages. Tidemark shows these results as hints after a run, and in its answers to authors who check a
-# script (R-H9).
+# Analyses a script without running it. Finds the names that the script reads, those of them that are NULL in the inputs
+# of a run, misspelt names of columns, and the civil periods by which the script groups dates. Also lists the installed
+# packages. Tidemark shows these results as hints after a run, and in its answers to authors who check a script (R-H9).
 
 global_lists <- c("inputVariables", "inputForms", "inputConstants")
 
@@ -23,8 +22,8 @@ name_read <- function(call) {
   if (list %in% global_lists && (is.character(name) || (is_dollar && is.name(name)))) paste0(list, "$", as.character(name))
 }
 
-#' Writes hints about names that are NULL when the script reads them: undeclared aliases, misspelt columns and, after a
-#' failed run, forms and constants without a value.
+#' Returns hints about names that are NULL when the script reads them: undeclared aliases, misspelt columns and, only
+#' after a failed run, forms and constants without a value.
 #' @param status status of the run, such as "ok".
 #' @return character vector of hints, or NULL.
 #' @noRd
@@ -101,7 +100,7 @@ period_seconds <- c(Week = 604800, Day = 86400, Hour = 3600)
 #' Finds the civil periods by which a script groups dates, as in floor_date(x, "day"), cut(x, "month"), Dates %/% 86400,
 #' apply.daily(x, sum) and format(x, "%Y-%m"). Ignores rounding of dates in a script that aggregates nothing.
 #' @param expressions result of `parse_script`.
-#' @return character vector such as "Day 3": the period, and the line in which the top-level expression begins.
+#' @return character vector such as "Day 3": a period, and the line where the top-level expression that uses it begins.
 #' @noRd
 buckets_read <- function(expressions) {
   called <- all.names(expressions, unique = TRUE)
@@ -159,8 +158,8 @@ period_of_format <- function(texts) {
   else if (grepl("%[Yy]", format[1])) "Year"
 }
 
-# Returns the longest of week, day and hour that divides the divisor of an expression such as Dates %/% (24 * 3600);
-# NULL when none does.
+# Returns the longest of week, day and hour of which `divisor` is a multiple; NULL when it is a multiple of none.
+# `divisor` is an expression for a number of seconds, such as 24 * 3600 in Dates %/% (24 * 3600).
 period_of_seconds <- function(divisor) {
   if (!all(all.names(divisor) %in% c("*", "("))) return(NULL)
   seconds <- tryCatch(eval(divisor, baseenv()), error = function(condition) NULL)

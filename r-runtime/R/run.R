@@ -2,15 +2,16 @@
 # warnings.
 
 #' Evaluates a script against its globals.
-#' @param script text; @param globals named list put into `envir`; @param limits list(max_points, max_text_bytes).
-#' @param envir where the script runs: the global environment, because scripts use `<<-` and get().
-#' @param report_line called with the line of each expression of the script before it is evaluated.
-#' @return list for `result_parts`: status, notes and errors; also series when the status is "ok", otherwise message,
-#' call and line.
+#' @param script source of the script. @param globals named list that is copied into `envir`.
+#' @param limits list(max_points, max_text_bytes).
+#' @param envir environment of the script: the global environment, because scripts use `<<-` and get().
+#' @param report_line function called before each expression of the script, with the line of the expression.
+#' @return list for `result_parts`. It always has status, notes and errors. When the status is "ok", it also has series;
+#' otherwise it also has message, call and line.
 #' @noRd
 run_script <- function(script, globals, limits, envir = globalenv(), report_line = function(line) NULL) {
   notes <- new_notes(limits$max_text_bytes - remark_bytes)
-  # Also assigns NULL values, so that each global exists.
+  # list2env() assigns a global even when its value is NULL, so that every global exists.
   list2env(globals, envir)
   outcome <- tryCatch(
     {
@@ -31,8 +32,8 @@ run_script <- function(script, globals, limits, envir = globalenv(), report_line
   outcome
 }
 
-# Replaces quit(), which would lose the notes. The condition is not of class "error", so that try() in the script does
-# not catch it.
+# Replaces R's quit(), which would end the run without its notes. Raises a condition that is not of class "error", so
+# that try() in the script does not catch the condition.
 refuse_quit <- function(...) {
   message <- "the script called quit(), which ends R before the last expression; use stop() to fail, or an if around the rest"
   stop(structure(class = c("tidemark_quit", "condition"), list(message = message, call = NULL)))
@@ -46,8 +47,8 @@ parse_script <- function(script) {
   )
 }
 
-# Converts R's syntax error to a tidemark_syntax_error, whose message says which string or opening bracket is not
-# closed, if there is one. R's message is "<file>:LINE:COLUMN: text", then the lines of source.
+# Converts R's syntax error to a tidemark_syntax_error. If the script does not close a string or a bracket, the message
+# says which. R's message is "<file>:LINE:COLUMN: text", followed by the lines of source.
 syntax_error <- function(condition, script) {
   text <- conditionMessage(condition)
   place <- regmatches(text, regexec("^[^\n]*?:([0-9]+):([0-9]+): ", text))[[1]]
@@ -90,12 +91,12 @@ find_open_bracket <- function(script, line) {
   list(bracket = tokens[last], line = line_of(text, found[last]))
 }
 
-# @return line number of the character at `position`, from 1.
+# @return the line of the character at `position`; the first line is 1.
 line_of <- function(text, position) {
   1L + sum(utf8ToInt(substr(text, 1L, position - 1L)) == 10L)
 }
 
-# The call that R reports when a script calls stop() or warning() at top level; it is left out of errors and notes.
+# The call that R reports for a stop() or warning() at the top level of a script. Errors and notes do not show it.
 own_call <- quote(eval(expressions[[i]], envir))
 
 evaluate <- function(expressions, envir, notes, report_line) {
@@ -145,7 +146,8 @@ new_notes <- function(max_bytes) {
   ), parent = emptyenv())
 }
 
-# Must be called in the handler of the condition, where the stack still holds the line that raised it.
+# Adds the message or warning `condition` to the notes. Must be called in the handler of the condition: only there does
+# the stack still hold the line of the script that raised the condition.
 add_note <- function(notes, kind, condition) {
   if (notes$bytes_left <= 0) return(keep_note(notes, kind, ""))
   text <- sub("\n$", "", clean_text(paste(conditionMessage(condition), collapse = "\n")))

@@ -2,7 +2,7 @@
 # over a function of the same name in the toolbox (R-H4). The toolbox uses no packages besides R's own.
 
 toolbox_names <- c("GetInputAxis", "GetRegularAxis", "SetDataOnCommonAxis", "FilterNaOutput", "FilterDuplicateOutput")
-# Internal functions of the toolbox; sample data need them too (files.R).
+# Internal functions, which the functions above call. Files of sample data contain copies of both (files.R).
 toolbox_parts <- c("as_seconds", "regular_step", "step_start", "interpolate", "distribute")
 
 #' Union of the dates of all inputs
@@ -16,7 +16,8 @@ GetInputAxis <- function(inputs = inputVariables) {
   as_seconds(sort(unique(as.numeric(dates))))
 }
 
-# Returns integers; doubles when a date is before 1901-12-13T20:45:53Z or after 2038-01-19T03:14:07Z, beyond R's integers.
+# Returns the dates as integers. When a date is before 1901-12-13T20:45:53Z or after 2038-01-19T03:14:07Z, it is beyond
+# R's integers, and all dates are returned as doubles.
 as_seconds <- function(dates) {
   if (is.integer(dates) || any(abs(dates) > .Machine$integer.max, na.rm = TRUE)) dates else as.integer(dates)
 }
@@ -28,8 +29,8 @@ as_seconds <- function(dates) {
 #'
 #' @param from,to UNIX seconds, both inclusive; default: first and last date of the inputs.
 #' @param target variable whose `Granularity`, `GranularityTimeBase` and `SourceTimeZoneId` give the step.
-#' @return UNIX seconds, integers or doubles as `GetInputAxis` returns them; empty when `from` is after `to`, or a default
-#' is needed and no input has points.
+#' @return UNIX seconds, integers or doubles as `GetInputAxis` returns them. The result is empty when `from` is after
+#'   `to`. It is also empty when `from` or `to` is not given and no input has points.
 #' @export
 GetRegularAxis <- function(from = NULL, to = NULL, target = targetVariable) {
   if (is.null(from) || is.null(to)) {
@@ -44,8 +45,8 @@ GetRegularAxis <- function(from = NULL, to = NULL, target = targetVariable) {
   step <- regular_step(target)
   start <- step_start(from, step$unit, step$zone)
   axis <- if (is.na(step$seconds)) {
-    # Generates two days too many, because seq() compares local times but `to` is an instant; the last line drops the
-    # excess.
+    # `to` is an instant, but seq() counts in local time. So that no date up to `to` is missing, the sequence ends two
+    # days after `to`; the last line of the function drops the excess dates.
     last <- as.POSIXct(to + 86400 * 2, origin = "1970-01-01", tz = step$zone)
     # Days and weeks are counted in units of "DSTday", which seq() counts in local time: its "day" is 24 hours, and its
     # "week" is 168 hours, also across a clock change.
@@ -87,9 +88,10 @@ step_start <- function(from, unit, zone) {
 
 #' Put inputs on one axis
 #'
-#' Instantaneous, averaged, minimum, maximum and cumulative quantities are interpolated linearly. An integrated quantity keeps its
-#' rate: a value belongs to the interval from its date to the next and is distributed over the steps of the axis that overlap
-#' this interval, so totals over whole intervals are preserved. Values outside the span of an input are NA, not extrapolated.
+#' Instantaneous, averaged, minimum, maximum and cumulative quantities are interpolated linearly. An integrated quantity
+#' keeps its rate: each value belongs to the interval from its own date to the next date of the input and is distributed
+#' over the steps of the axis that overlap this interval, so totals over whole intervals are preserved. At dates of the
+#' axis outside the span of an input, the result is NA; nothing is extrapolated.
 #'
 #' @param inputs list shaped like `inputVariables`.
 #' @param axis UNIX seconds, ascending.
@@ -144,7 +146,8 @@ FilterNaOutput <- function(output) {
 #' @param stored stored points of the calculated variable: `inputVariables$<alias>$TimeSeries`, where the input
 #'   `<alias>` is this variable itself.
 #' @param threshold greatest absolute difference that counts as equal.
-#' @return the rows that have no value, have no stored value, or differ by more than `threshold` from the stored value.
+#' @return the rows without a value, the rows whose date has no stored value, and the rows whose value differs by more
+#'   than `threshold` from the stored value.
 #' @export
 FilterDuplicateOutput <- function(output, stored, threshold = 1e-09) {
   before <- stored$Values[match(as.numeric(output$Dates), as.numeric(stored$Dates))]

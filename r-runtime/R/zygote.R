@@ -1,5 +1,5 @@
-# The zygote: a warm R process from which all runs are forked. Loads `warm_packages` and runs rehearsal scripts on
-# made-up data, so that a child need not load these packages or compile their functions. Then calls C
+# The zygote: a warm R process from which all runs are forked. It loads `warm_packages` and evaluates rehearsal scripts
+# on made-up data, so that a child need not load these packages or compile their functions. It then calls C code
 # (../src/zygote.c), which forks supervisors and runners before a client connects.
 
 # The zygote loads these packages before the fork, so a run only attaches them. A script that uses another package loads
@@ -20,7 +20,7 @@ zygote_main <- function(socket_path, mode) {
   rehearse()
   dyn.load(file.path(runtime_home, "sandbox.so"))
   rm(list = ls(globalenv(), all.names = TRUE), envir = globalenv())
-  # Loads the functions of base now; R would load each one at its first use.
+  # Loads the functions of base now; otherwise, each run would load the functions of base that it uses.
   invisible(as.list(baseenv(), all.names = TRUE))
   # Two full garbage collections move all objects into the oldest generation. Small collections in a child then do not
   # write to shared pages, so the kernel does not copy these pages.
@@ -29,7 +29,7 @@ zygote_main <- function(socket_path, mode) {
   freeze()
   gather_constants()
   gc(full = TRUE)
-  # Keeps the objects with which tm_fill fills the free memory (../src/fill.c).
+  # The variable `filler` keeps alive the objects with which tm_fill fills the free memory (../src/fill.c).
   filler <- .Call("tm_fill", pairlist(NULL), PACKAGE = "sandbox")
   gc(full = TRUE)
   gc(full = TRUE)
@@ -53,9 +53,9 @@ prepare_session <- function() {
   invisible()
 }
 
-#' Returns the toolbox functions, and `refuse_quit` as quit() and q(), because R's own quit() would end the run without
-#' its notes.
-#' `zygote_main` attaches them behind the global environment, so that a script's own definition wins (R-H4).
+#' Returns the toolbox functions and, under the names quit and q, `refuse_quit`: R's own quit() would end the run
+#' without its notes.
+#' `zygote_main` attaches these functions behind the global environment, so that a script's own definition wins (R-H4).
 #' @noRd
 toolbox <- function() c(mget(toolbox_names, envir = environment(toolbox)), quit = refuse_quit, q = refuse_quit)
 
@@ -82,7 +82,7 @@ replace_in_base <- function(name, value) {
 }
 
 known_zones <- new.env(parent = emptyenv())
-# Matches POSIX rules such as CET-1CEST. They are not names of zones, but check_zone accepts them.
+# Matches POSIX rules for time zones, such as CET-1CEST. check_zone accepts such a rule in place of the name of a zone.
 zone_rule_pattern <- "^(:|<|[A-Za-z]{3,}[+-]?[0-9])"
 
 # Warns once per run about each unknown time zone.
@@ -122,7 +122,7 @@ freeze <- function() {
   invisible()
 }
 
-# Makes a plain run in a child and gathers the constants that it loads (../src/constants.c).
+# Makes a plain run in a child and gathers the constants that the run loads (../src/constants.c).
 gather_constants <- function() {
   if (.C("tm_learn_constants", is_child = 0L, PACKAGE = "sandbox")$is_child == 1L) {
     tryCatch(make_plain_run(), finally = .C("tm_end_constants", PACKAGE = "sandbox"))

@@ -50,7 +50,7 @@ static int write_file(const char *path, const char *text) {
 
 /*
  * Unshares the user namespace and the namespaces in `flags`. Inside the new user namespace, the uid and the gid of the
- * caller become `inner_id`; when `inner_id` is 0, they keep their numbers.
+ * caller are both `inner_id`. When `inner_id` is 0, both IDs keep the numbers that they have outside.
  */
 struct stage_error make_user_namespace(int flags, unsigned inner_id) {
   char line[64];
@@ -83,7 +83,7 @@ struct stage_error enter_user_namespace(const struct zygote *z) {
  */
 struct stage_error separate_runner(const struct zygote *z) {
   if (setsid() < 0) FAIL(STAGE_SEPARATE);
-  /* A failed write is a fault only with namespaces: in MODE_RLIMITS_ONLY there may be no /proc. */
+  /* A failed write is a fault in MODE_NAMESPACES. It is no fault in MODE_RLIMITS_ONLY, where /proc may be missing. */
   if (write_file("/proc/self/oom_score_adj", "1000") < 0 && z->mode == MODE_NAMESPACES) FAIL(STAGE_SEPARATE);
   return NO_ERROR;
 }
@@ -112,13 +112,16 @@ struct stage_error enter_namespaces(const struct zygote *z) {
 
 static struct stage_error mount_tmp(const struct run_header *h) {
   char options[96];
-  /* The size of a tmpfs does not count inodes; nr_inodes bounds their kernel memory. */
+  /* The size limit of a tmpfs does not cover its inodes; nr_inodes limits the kernel memory that the inodes take. */
   snprintf(options, sizeof options, "size=%llu,nr_inodes=16384,mode=1777", (unsigned long long)h->tmp_bytes);
   if (mount("tmpfs", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, options) < 0) FAIL(STAGE_TMP);
   return NO_ERROR;
 }
 
-/* Descriptor 0 is the request, 1 and 2 the captured text, 3 the result, 4 control; all others are closed. */
+/*
+ * Makes the request descriptor 0, the captured text (stdout and stderr) descriptors 1 and 2, the result descriptor 3
+ * and the control channel descriptor 4. Closes all other descriptors.
+ */
 static struct stage_error arrange_descriptors(const struct runner_fds *fds) {
   /* First copies the descriptors to numbers from 64 on: dup2 could overwrite a descriptor that is still needed. */
   int request = fcntl(fds->request_fd, F_DUPFD_CLOEXEC, 64), text = fcntl(fds->text_fd, F_DUPFD_CLOEXEC, 64);

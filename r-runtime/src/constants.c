@@ -1,9 +1,9 @@
 /*
- * Gathers the constants of compiled code that a plain run loads. R's interpreter writes to the header of each constant
- * that it loads, even when the value stays the same, so a run copies up to one page per constant. The zygote replaces
- * these constants by copies. It makes the copies one after the other, so that they lie together on a few pages. A
- * trial run in a child shows which constants are loaded. Best effort: where R lacks a function or has another layout,
- * runs are slower, with equal results. Measured: ../MEASUREMENTS.md.
+ * Gathers on a few pages the constants that a plain run loads from compiled code. R's interpreter writes to the header
+ * of each constant that it loads, even when the value stays the same, so a run copies up to one page per constant. The
+ * zygote replaces these constants by copies, which it makes one after the other, so that they lie together on a few
+ * pages. A trial run in a child shows which constants are loaded. Best effort: where R lacks a function or has another
+ * layout, runs are slower, with equal results. Measured: ../MEASUREMENTS.md.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -24,7 +24,7 @@ R_FUNCTION ptrdiff_t Rf_xlength(SEXP);
 R_FUNCTION void MARK_NOT_MUTABLE(SEXP);
 R_FUNCTION SEXP R_NilValue;
 
-/* Maximum number of constant pools that note_constants keeps; the constants of further pools stay in place. */
+/* Maximum number of constant pools that note_constants records. Constants of any further pools are not replaced. */
 #define MAX_POOLS (1u << 17)
 static SEXP *pools;
 static size_t pool_count;
@@ -36,7 +36,7 @@ static size_t pool_count;
 enum { COUNT_OFFSET = 4 };
 static const uint16_t FROZEN = 0xffff, UNLOADED = 0x8000;
 
-/* The constants that the trial run loaded: `at` is the address of a pool, `bytes` the index in that pool. */
+/* The constants that the trial run loaded: `at` is the address of a pool, `bytes` a constant's index in that pool. */
 static struct range loaded[MAX_RANGES];
 static size_t loaded_count;
 

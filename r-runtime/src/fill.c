@@ -1,7 +1,7 @@
 /*
  * Fills the free memory of the zygote before it forks, so that a run allocates from empty huge pages. One page fault
- * then gives the run 2 MiB; otherwise the run would copy free memory of the zygote page by page. Best effort: where R
- * lacks a function used here, runs are slower, with equal results. Measured: ../MEASUREMENTS.md.
+ * then gives the run 2 MiB; otherwise the run would copy free memory of the zygote page by page. If R lacks a
+ * function that this file calls, runs are slower, but their results are the same. Measured: ../MEASUREMENTS.md.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -16,7 +16,7 @@
 
 struct range fresh;
 
-/* Functions of libR. Weak: an R without one of them still loads sandbox.so. */
+/* Functions of libR. They are declared weak, so that R loads sandbox.so even if its libR lacks one of them. */
 #define R_FUNCTION __attribute__((weak)) extern
 R_FUNCTION SEXP Rf_allocVector(unsigned, ptrdiff_t);
 R_FUNCTION SEXP Rf_cons(SEXP, SEXP);
@@ -28,14 +28,14 @@ R_FUNCTION SEXP SETCDR(SEXP, SEXP);
 /* Maximum number of objects that fill_class allocates to fill the free memory of one size class. */
 #define MAX_OBJECTS 2000000
 #define HUGE_PAGE ((uintptr_t)2 << 20)
-/* Size, in bytes, with which drain_chunks begins. A larger free chunk is taken in pieces of this size. */
+/* Size, in bytes, of the first allocations of drain_chunks. They use up a larger free chunk piece by piece. */
 #define LARGEST_CHUNK 65536
 /* Total size, in bytes, of the huge pages that are reserved above the heap. */
 #define FRESH_BYTES (4 * HUGE_PAGE)
 
 /*
- * Takes the free chunks that hold 32 bytes or more. A run that allocates 32 bytes or more then never gets memory that
- * lies between objects of the zygote.
+ * Allocates all free chunks that hold 32 bytes or more. A run that allocates 32 bytes or more then never gets memory
+ * that lies between objects of the zygote.
  */
 static void drain_chunks(void) {
   const uintptr_t top = (uintptr_t)sbrk(0) - mallinfo2().keepcost;
@@ -52,8 +52,8 @@ void reserve_fresh(void) {
   mallopt(M_TRIM_THRESHOLD, INT_MAX);
   const uintptr_t at = (uintptr_t)malloc(R_PAGE_BYTES), begin = (at + 2 * HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
   /*
-   * Pads the heap so that the data of the next chunk starts at a huge page. The header of that chunk lies in the 16
-   * bytes before the page.
+   * Pads the heap so that the data of the next chunk begins at the start of a huge page. The header of that chunk lies
+   * in the last 16 bytes before this huge page.
    */
   if (at == 0 || malloc(begin - at - R_PAGE_BYTES - 3 * sizeof(size_t)) == NULL) return;
   if (madvise((void *)begin, FRESH_BYTES, MADV_HUGEPAGE) == 0) fresh = (struct range){begin, FRESH_BYTES};
@@ -81,7 +81,7 @@ static void fill_class(SEXP filler, ptrdiff_t doubles, uintptr_t top) {
  * @return `filler`, because a function called by .Call must return an R object.
  */
 SEXP tm_fill(SEXP filler) {
-  /* Length in doubles of the largest vector of each of R's size classes; 0 stands for a cons cell. */
+  /* For each of R's size classes, the length in doubles of its largest vector; 0 stands for a cons cell. */
   static const ptrdiff_t classes[] = {1, 2, 4, 8, 16, 0};
   if (!Rf_allocVector || !Rf_cons || !CDR || !SETCDR) return filler;
   const uintptr_t top = fill_chunks();

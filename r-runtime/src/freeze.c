@@ -1,5 +1,5 @@
 /*
- * Sets the reference counts of objects of the zygote to their maximum before it forks. R stores reference counts inside
+ * Before the zygote forks, sets the reference counts of its objects to the maximum. R stores reference counts inside
  * objects, so even a run that only calls functions of packages would write to objects of the zygote and copy their
  * pages. R never changes a count that is at its maximum. When R is about to change the value of an object with such a
  * count, R copies the object first. Objects that a run creates are counted as usual. (Compare Python's gc.freeze().)
@@ -48,8 +48,8 @@ static void *reserve(size_t bytes) {
 }
 
 /*
- * Marks an object as seen and queues it for a visit. Uses at most half of the slots: objects beyond that keep their
- * reference counts.
+ * Marks an object as seen and queues it for a visit. Uses at most half of the slots: once half are used, further
+ * objects are not visited and keep their reference counts.
  */
 static void visit(struct walk *w, SEXP object) {
   if (!object || w->seen_count >= SLOTS / 2) return;
@@ -62,8 +62,8 @@ static void visit(struct walk *w, SEXP object) {
 }
 
 /*
- * A cons cell of a compiled loop may hold a bare number instead of an object; `extra` in R's header is then the type of
- * the number.
+ * A cons cell of a compiled loop may hold a bare number instead of an object. The field `extra` in the header of the
+ * cell is then the type of the number.
  */
 static int has_bare_value(SEXP object) {
   uint16_t extra;
@@ -105,7 +105,7 @@ static void visit_parts(struct walk *w, SEXP object) {
 
 /*
  * @param roots R list; the objects that it reaches are frozen.
- * @return roots: .Call must return an R object.
+ * @return roots, because .Call must return an R object.
  */
 SEXP tm_freeze(SEXP roots) {
   struct walk w = {0};

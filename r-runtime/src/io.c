@@ -1,4 +1,7 @@
-/* Reads and writes that are complete despite EINTR, short counts and slow peers; monotonic clock; hexadecimal text. */
+/*
+ * Functions that read or write all bytes of a buffer despite EINTR, short counts and slow peers; a monotonic clock;
+ * conversion to and from hexadecimal text.
+ */
 #define _GNU_SOURCE
 #include "sandbox.h"
 
@@ -13,7 +16,10 @@ uint64_t monotonic_us(void) {
   return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
 }
 
-/* @return 0 when fd is ready, -1 with errno otherwise. @param forever whether to ignore the deadline. */
+/*
+ * @param forever nonzero means that the deadline is ignored.
+ * @return 0 when fd is ready for `events`; otherwise -1, with errno set.
+ */
 static int await_ready(int fd, short events, uint64_t deadline_us, int forever) {
   for (;;) {
     uint64_t now = monotonic_us();
@@ -33,8 +39,8 @@ static int is_retry(int error) {
 }
 
 /*
- * @param timeout_ms negative: no time-out.
- * @return 0 when all bytes were read, -1 with errno otherwise (EPIPE: early end).
+ * @param timeout_ms maximum wait for all bytes; a negative number means no time-out.
+ * @return 0 when all bytes were read; otherwise -1, with errno set (EPIPE when the input ended too early).
  */
 int read_full(int fd, void *buffer, size_t bytes, int timeout_ms) {
   uint64_t deadline = monotonic_us() + (uint64_t)(timeout_ms < 0 ? 0 : timeout_ms) * 1000u;
@@ -52,7 +58,10 @@ int read_full(int fd, void *buffer, size_t bytes, int timeout_ms) {
   return 0;
 }
 
-/* @param timeout_ms negative: no time-out. @return 0 when all bytes were written, -1 with errno otherwise. */
+/*
+ * @param timeout_ms maximum wait for all bytes; a negative number means no time-out.
+ * @return 0 when all bytes were written; otherwise -1, with errno set.
+ */
 int write_full(int fd, const void *buffer, size_t bytes, int timeout_ms) {
   uint64_t deadline = monotonic_us() + (uint64_t)(timeout_ms < 0 ? 0 : timeout_ms) * 1000u;
   size_t done = 0;
@@ -76,13 +85,13 @@ void write_hex(char *text, const void *bytes, size_t size) {
   text[2 * size] = 0;
 }
 
-/* Reads only what write_hex writes; sscanf took 30 us per run. */
+/* Accepts only the digits that write_hex writes. sscanf is not used, because it took 30 us for each run of a script. */
 static int read_digit(char digit) {
   if (digit >= '0' && digit <= '9') return digit - '0';
   return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
-/* @return 0, or -1 when the text is not exactly the hexadecimal digits of `size` bytes. */
+/* @return -1 when `text` is not exactly 2 * `size` digits that write_hex can write, otherwise 0. */
 int read_hex(const char *text, void *bytes, size_t size) {
   for (size_t i = 0; i < size; i++) {
     int high = read_digit(text[2 * i]), low = high < 0 ? -1 : read_digit(text[2 * i + 1]);

@@ -1,10 +1,10 @@
 /*
- * Empty network namespaces, each made once and used by one run at a time: the kernel takes about 1 ms of CPU to make
- * and remove a namespace (../MEASUREMENTS.md). A used namespace can be reused, because a run leaves nothing in it: the
- * sockets of a run end with its last process, and no process of a run has a capability in the namespace. Simultaneous
- * runs never share a namespace, so that a gap in the system-call filter does not let runs of two accounts connect to
- * each other. All network namespaces belong to one user namespace, in which no process lives. Where the outer container
- * refuses setns, each run makes its own namespace (confine.c).
+ * Empty network namespaces. Each is made once and then used by one run after the other, because the kernel takes about
+ * 1 ms of CPU to make and remove a namespace (../MEASUREMENTS.md). This is safe, because a run leaves nothing in its
+ * namespace: the sockets of a run end with its last process, and no process of a run has a capability in the namespace.
+ * Simultaneous runs never share a namespace, so that a gap in the system-call filter does not let runs of two accounts
+ * connect to each other. All these namespaces belong to one user namespace, in which no process stays. Where the outer
+ * container refuses setns, each run makes its own network namespace (confine.c).
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -83,9 +83,9 @@ void open_networks(const struct zygote *z, struct networks *n) {
 }
 
 /*
- * Gives the next supervisor a network namespace that no run uses.
- * @return the entry of the namespace, whose `supervisor` the caller must set; NULL when no namespace can be given. In
- * MODE_NAMESPACES, the run then makes its own.
+ * Chooses a network namespace that no run uses for the next supervisor.
+ * @return the struct of the namespace, in which the caller must set `supervisor`. NULL when no namespace can be reused
+ * or made; in MODE_NAMESPACES, the run then makes its own namespace.
  */
 struct network *take_network(struct zygote *z, struct networks *n) {
   struct network *network = n->all;
@@ -99,8 +99,8 @@ struct network *take_network(struct zygote *z, struct networks *n) {
 }
 
 /*
- * Frees the namespace of an ended supervisor. When the supervisor was killed or failed, processes of its run may still
- * live, so the namespace is closed and not reused.
+ * Ends the use of a namespace by a supervisor that has ended. The namespace can then be reused, unless the supervisor
+ * was killed or failed: processes of its run may still be running, so the namespace is closed.
  */
 void leave_network(struct networks *n, pid_t supervisor, int has_left_nothing) {
   for (int i = 0; i < MAX_RUNS + SPARES; i++) {

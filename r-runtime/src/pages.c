@@ -1,7 +1,8 @@
 /*
- * Copies ahead of time the pages that nearly every run writes to. A trivial run copies hundreds of the pages it shares
- * with the zygote, one page fault each. The zygote learns these pages once from a trial run in a child; each waiting
- * runner touches them. Best effort: without it runs are slower, with equal results. Measured: ../MEASUREMENTS.md.
+ * Copies, before a run starts, the pages that nearly every run writes to. Otherwise, even a trivial run copies hundreds
+ * of the pages that it shares with the zygote, with one page fault for each page. The zygote learns these pages once
+ * from a trial run in a child; each waiting runner then writes to them. Best effort: a failure makes runs slower, but
+ * does not change their results. Measured: ../MEASUREMENTS.md.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -26,7 +27,10 @@ static void note_page(uintptr_t at, size_t page) {
   else if (learned_count < MAX_RANGES) learned[learned_count++] = (struct range){at, page};
 }
 
-/* Whether the child has its own copy of a page because it wrote to the page. Pages of files stay shared. */
+/*
+ * @return whether the child has written to the page of a pagemap entry and so has its own copy. A page with IS_FILE
+ * still belongs to a file: it is not copied.
+ */
 static int is_copied(uint64_t entry) {
   return (entry & IS_PRESENT) && !(entry & IS_FILE) && (entry & IS_EXCLUSIVE);
 }
@@ -54,13 +58,13 @@ static void visit_mappings(void (*visit)(void *, uintptr_t, uintptr_t), void *wi
   if (maps) fclose(maps);
 }
 
-/* @param is_child set to 1 in the child, which must execute the trial run and then call tm_end_trial; else to 0. */
+/* @param is_child out: 1 in the child, which must execute the trial run and then call tm_end_trial; 0 in the zygote. */
 void tm_fork_trial(int *is_child) {
   reserve_fresh();
   *is_child = fork_trial(learned, &learned_count);
 }
 
-/* Called in the child, after the run. Reports the pages and does not return. */
+/* Called in the child, after the trial run. Reports the copied pages to the zygote and does not return. */
 void tm_end_trial(void) {
   int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
   if (pagemap >= 0) visit_mappings(note_mapping, &pagemap);

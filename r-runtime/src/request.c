@@ -1,7 +1,7 @@
 /*
- * Decodes a request frame into R objects (../FRAMES.md). Written in C, because R code that read the frame from an R
- * connection took 0.3 ms of a run. Runs in the runner, within the limits of the runner. A malformed frame raises an R
- * error; the calculator sends no malformed frame.
+ * Decodes a request frame into R objects (../FRAMES.md). The decoder is written in C, because R code that read the
+ * frame from an R connection took 0.3 ms per run. The decoder runs in the runner process, within the limits of that
+ * process. A malformed frame raises an R error; the calculator sends no malformed frame.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -15,7 +15,7 @@
 #define BUFFER_BYTES 16384
 #define UTF8 1 /* R's encoding CE_UTF8 (Rinternals.h) */
 
-/* Functions and values that libR offers to packages, declared here so that no file needs R's headers. */
+/* Declares the functions and values that libR offers to packages. So no file needs R's headers. */
 extern SEXP Rf_allocVector(unsigned, ptrdiff_t), Rf_protect(SEXP), Rf_mkCharLenCE(const char *, int, int), Rf_mkChar(const char *);
 extern SEXP Rf_ScalarLogical(int);
 extern SEXP Rf_setAttrib(SEXP, SEXP, SEXP), Rf_mkString(const char *);
@@ -84,7 +84,7 @@ static SEXP take_doubles(struct reader *r, int count) {
   return vector;
 }
 
-/* First the byte lengths of all texts, then the bytes of all texts. */
+/* Reads `count` texts: first the byte lengths of all texts, then the bytes of all texts. */
 static SEXP take_texts(struct reader *r, int count) {
   SEXP texts = Rf_protect(Rf_allocVector(STRSXP, count)), lengths = Rf_protect(take_ints(r, count));
   int longest = 0;
@@ -101,7 +101,10 @@ static SEXP take_texts(struct reader *r, int count) {
   return texts;
 }
 
-/* A column of texts: the table of its texts, then a zero-based code for each row. */
+/*
+ * Reads a column of texts: first the table of the distinct texts, then a code for each row. A code is the zero-based
+ * index of the text in the table.
+ */
 static SEXP take_coded(struct reader *r, int rows) {
   const int count = take_count(r);
   SEXP table = Rf_protect(take_texts(r, count)), codes = Rf_protect(take_ints(r, rows));
@@ -135,7 +138,7 @@ static SEXP name_all(SEXP list, const char *const *names, int count) {
 
 #define COUNT(array) (int)(sizeof array / sizeof *array)
 
-/* Members of a variable; only the target has the last two. */
+/* Names of the members of a variable; only the target variable has the last two members. */
 static const char *const VARIABLE[] = {"Id", "Name", "SourceId", "Granularity", "GranularityTimeBase", "QuantityType",
                                        "Aggregate", "SourceTimeZoneId", "ChangedFrom", "ChangedTo"};
 
@@ -147,7 +150,7 @@ static SEXP take_scalars(struct reader *r, const char *const *names, int count) 
   return list;
 }
 
-/* Sets the attributes of a data frame on a list of columns. */
+/* Turns a list of columns into a data frame: sets its attributes for row names and class. */
 static SEXP make_data_frame(SEXP columns, int rows) {
   SEXP row_names = Rf_protect(Rf_allocVector(INTSXP, rows > 0 ? 2 : 0));
   /* Row names 1 to `rows` in R's compact form, c(NA, -rows). */
@@ -162,7 +165,7 @@ static SEXP make_data_frame(SEXP columns, int rows) {
 static SEXP take_series(struct reader *r) {
   static const char *const names[] = {"Dates", "Values", "Version", "Tags"};
   const int rows = take_count(r);
-  /* Dates are integers, or doubles when one is outside the range of R's integers. */
+  /* All dates are integers; when at least one date is outside the range of R's integers, all dates are doubles. */
   const int date_bytes = take_int(r);
   SEXP columns = Rf_protect(Rf_allocVector(VECSXP, COUNT(names)));
   SET_VECTOR_ELT(columns, 0, date_bytes == 8 ? take_doubles(r, rows) : take_ints(r, rows));
@@ -228,7 +231,11 @@ static SEXP take_request(struct reader *r) {
   return request;
 }
 
-/* @param path R text: the file that holds the frame; NULL reads standard input. @return list(script, globals, files, seed). */
+/*
+ * Reads a request frame.
+ * @param path R text with the path of the file that holds the frame, or NULL to read standard input.
+ * @return list(script, globals, files, seed).
+ */
 SEXP tm_read_request(SEXP path) {
   struct reader r = {.fd = 0};
   if (TYPEOF(path) == STRSXP) r.fd = open(R_CHAR(STRING_ELT(path, 0)), O_RDONLY | O_CLOEXEC);

@@ -1,7 +1,7 @@
 /*
- * Shared by the C files of sandbox.so and of the supervisor: framing of the connection, limits of a run, and how a run
- * ends. Byte layouts: ../FRAMES.md; the other end of the connection is src/calculation/sandbox/wire.ts. R loads
- * sandbox.so by dyn.load; no file needs R's headers.
+ * Declarations that the C files of sandbox.so and of the supervisor share: framing of the connection, limits of a run,
+ * and how a run ends. ../FRAMES.md describes the byte layouts; the other end of the connection is
+ * src/calculation/sandbox/wire.ts. R loads sandbox.so by dyn.load. The C files compile without R's headers.
  */
 #ifndef TIDEMARK_SANDBOX_H
 #define TIDEMARK_SANDBOX_H
@@ -109,7 +109,8 @@ struct notice {
 
 /*
  * State that spawn.c passes to a supervisor: the mode, inherited descriptors, the pid of its runner, the error when the
- * runner could not be started, and the resident size of the zygote, which does not count against the run.
+ * runner could not be started, and the resident size of the zygote, which does not count against the memory limit of
+ * the run.
  */
 struct supervision {
   int32_t mode, listen_fd, notify_fd, proc_fd;
@@ -126,7 +127,7 @@ struct runner_fds {
 };
 enum { RUNNER_RESULT_FD = 3, RUNNER_CONTROL_FD = 4 };
 
-/* Messages of a runner over the control socket; before MESSAGE_READY it may also send a stage_error. */
+/* Messages that a runner sends over the control socket. It may send a stage_error in place of MESSAGE_READY. */
 enum { MESSAGE_READY = 'R', MESSAGE_DONE = 'D' };
 
 /* networks.c */
@@ -186,12 +187,12 @@ void drop_foreign_pages(void);
 void touch_pages(void);
 
 /*
- * spawn.c. A runner calls reach_line, which writes to shared memory: the line is known even when the runner is
- * killed.
+ * spawn.c. A runner calls reach_line before each expression of the script. reach_line stores the line of the expression
+ * in memory that the supervisor shares, so the supervisor knows the last line even when the runner is killed.
  */
 void reach_line(int32_t line);
 /*
- * @param header receives the limits of the run, in the runner only.
+ * @param header buffer into which the runner reads the limits of its run. The zygote's copy does not change.
  * @return 0 in the runner; in the zygote the pid of the supervisor, or -1.
  */
 pid_t spawn_supervisor(const struct zygote *z, struct run_header *header);
@@ -200,7 +201,7 @@ pid_t spawn_supervisor(const struct zygote *z, struct run_header *header);
 uint64_t monotonic_us(void);
 int read_full(int fd, void *buffer, size_t bytes, int timeout_ms);
 int write_full(int fd, const void *buffer, size_t bytes, int timeout_ms);
-/* @param text buffer of 2 * size + 1 bytes. */
+/* @param text points to a buffer of 2 * size + 1 bytes. */
 void write_hex(char *text, const void *bytes, size_t size);
 int read_hex(const char *text, void *bytes, size_t size);
 

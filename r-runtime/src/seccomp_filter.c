@@ -42,7 +42,7 @@ static const char *const ALLOWED[] = {
     /* calls that wait for events, and calls that create pipes */
     "poll", "ppoll", "select", "pselect6", "epoll_create", "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait",
     "epoll_pwait2", "eventfd", "eventfd2", "pipe", "pipe2", "signalfd", "signalfd4",
-    /* queries of existing sockets; calls that create a socket are left out: no limit counts the buffers of sockets */
+    /* queries of existing sockets; no call may create a socket, because no limit counts the buffers of sockets */
     "getsockname", "getpeername", "getsockopt",
     /* user and group ids, and random numbers */
     "getuid", "geteuid", "getgid", "getegid", "getresuid", "getresgid", "getgroups", "getrandom"};
@@ -71,8 +71,9 @@ static int allow_all(scmp_filter_ctx filter, const char *const *names, size_t co
 }
 
 /*
- * Allows a thread to name itself, and allows queries about the caller. Refuses PR_SET_PDEATHSIG, which could untie the
- * run from its supervisor, and PR_SET_DUMPABLE, which would hide the memory of a process from its supervisor.
+ * Allows a thread to name itself, and allows queries about the caller. Refuses PR_SET_PDEATHSIG, because it would let
+ * the run outlive its supervisor. Refuses PR_SET_DUMPABLE, because it would hide the memory of a process from its
+ * supervisor.
  */
 static const unsigned PRCTL_OPTIONS[] = {PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE, PR_GET_NO_NEW_PRIVS,
                                          PR_GET_SECCOMP, PR_CAPBSET_READ, PR_GET_PDEATHSIG};
@@ -83,7 +84,10 @@ static const unsigned PRCTL_OPTIONS[] = {PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPAB
  */
 static const unsigned IOCTL_REQUESTS[] = {TCGETS, TIOCGWINSZ, TIOCGPGRP, FIONREAD, FIONBIO, FIOCLEX, FIONCLEX};
 
-/* Leaves out F_SETPIPE_SZ, which lets a pipe hold 1 MiB that no limit counts, and F_SETOWN, which directs signals. */
+/*
+ * Leaves out F_SETPIPE_SZ, because it would let a pipe hold 1 MiB that no limit counts. Leaves out F_SETOWN, because it
+ * would let a script choose the process that gets the signals of a descriptor.
+ */
 static const unsigned FCNTL_COMMANDS[] = {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK, F_SETLK,
                                           F_SETLKW, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW, F_GETPIPE_SZ};
 
@@ -95,7 +99,10 @@ static const unsigned SELF[] = {0};
 
 #define COUNT(array) (sizeof array / sizeof *array)
 
-/* Compares the whole register: a value that equals an allowed one only after truncation is refused. */
+/*
+ * Allows a call when its argument is one of the values. The filter compares the whole register, so it refuses an
+ * argument of which only the lower 32 bits equal an allowed value.
+ */
 static int allow_values(scmp_filter_ctx filter, int call, unsigned argument, const unsigned *values, size_t count) {
   int rc = 0;
   for (size_t i = 0; i < count && rc == 0; i++)
@@ -103,10 +110,13 @@ static int allow_values(scmp_filter_ctx filter, int call, unsigned argument, con
   return rc;
 }
 
-/* Adds the rules of calls that are allowed for some arguments only. */
+/* Adds the rules of calls that are allowed only with certain arguments, and the rule that refuses clone3. */
 static int allow_with_conditions(scmp_filter_ctx filter) {
   int rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1, SCMP_A0(SCMP_CMP_MASKED_EQ, NEW_NAMESPACES, 0));
-  /* The flags of clone3 are in memory, which a filter cannot read; libc falls back to clone on ENOSYS. */
+  /*
+   * A filter cannot check the flags of clone3: they are in memory, which a filter cannot read. On ENOSYS, libc calls
+   * clone instead.
+   */
   if (!rc) rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
   if (!rc) rc = allow_values(filter, SCMP_SYS(fcntl), 1, FCNTL_COMMANDS, COUNT(FCNTL_COMMANDS));
   if (!rc) rc = allow_values(filter, SCMP_SYS(prlimit64), 0, SELF, COUNT(SELF));

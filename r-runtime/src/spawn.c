@@ -1,8 +1,8 @@
 /*
- * Starts a supervisor and its runner ahead of time, namespaces included, so that a client does not wait for the fork of
- * a large process. The zygote makes a child by vfork, and waits while this child uses the zygote's memory. The child
- * enters the namespaces, forks the runner, and becomes the supervisor by execve. So a run copies the memory of R once,
- * and a supervisor holds none of that memory.
+ * Starts a supervisor and its runner, and prepares their namespaces, before a run needs them. So no client waits for
+ * the fork of a large process. The zygote makes a child by vfork, and waits while this child uses the zygote's memory.
+ * The child enters the namespaces, forks the runner, and becomes the supervisor by execve. So a run copies the memory
+ * of R only once, at the fork of the runner, and a supervisor holds none of this memory.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -30,9 +30,15 @@ void reach_line(int32_t line) {
   if (reached_line) *reached_line = line;
 }
 
-/* Used in the runner. Enters its namespaces ahead of time, waits for a run, confines itself fully and returns to R. */
+/*
+ * Turns this process into the runner: enters the namespaces before a run needs them, waits for the header of a run,
+ * confines the process fully and returns to R.
+ */
 static void become_runner(const struct zygote *z, struct run_header *h, const struct channels *c) {
-  /* Closes the supervisor's ends of the channels: the runner must see end of file when the supervisor dies. */
+  /*
+   * Closes the supervisor's ends of the channels. If they stayed open here, the runner would not see end of file when
+   * the supervisor dies.
+   */
   for (int i = 0; i < CHANNELS; i++) close(c->pairs[i][i == REQUEST ? 1 : 0]);
   const struct runner_fds fds = {c->pairs[REQUEST][0], c->pairs[RESULT][1], c->pairs[TEXT][1], c->pairs[CONTROL][1]};
   const char ready = MESSAGE_READY;
@@ -46,7 +52,7 @@ static void become_runner(const struct zygote *z, struct run_header *h, const st
     touch_pages();
     if (read_full(control, h, sizeof *h, -1) < 0) _exit(97);
     e = confine_runner(z, h, &fds);
-    /* The control socket has its fixed number as soon as the descriptors are arranged. */
+    /* After the success of STAGE_DESCRIPTORS, the control socket is open only under its fixed number. */
     if (e.stage == STAGE_NONE || e.stage > STAGE_DESCRIPTORS) control = RUNNER_CONTROL_FD;
   }
   if (e.stage == STAGE_NONE && write_full(control, &ready, 1, -1) == 0) return;
@@ -63,7 +69,10 @@ static int open_channels(struct channels *c) {
   return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, c->pairs[CONTROL]);
 }
 
-/* Restores the default handlers. Leaves R's handler of SIGINT, because a supervisor interrupts its runner by SIGINT. */
+/*
+ * Restores the default handlers of these signals. Keeps R's handler of SIGINT, because the supervisor sends SIGINT to
+ * make R interrupt a script.
+ */
 static void restore_signals(void) {
   const int numbers[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) signal(numbers[i], SIG_DFL);
@@ -79,8 +88,8 @@ static struct stage_error fork_runner(const struct zygote *z, struct supervision
 }
 
 /*
- * Keeps the capabilities to measure and kill processes of the run. The supervisor needs them, because a script can make
- * its processes unreadable for their own user.
+ * Keeps the capabilities to measure and kill the processes of the run. The supervisor needs these capabilities because
+ * a script can make its processes unreadable even for the user that owns them.
  */
 static void keep_capabilities(void) {
   const int kept[] = {CAP_SYS_PTRACE, CAP_KILL};
@@ -93,8 +102,8 @@ static void keep_capabilities(void) {
 }
 
 /*
- * Executes the program of the supervisor. Clears close-on-exec on the descriptors that the supervisor uses; execve
- * closes the other descriptors that have this flag.
+ * Executes the program of the supervisor. The descriptors that the supervisor uses stay open, because their
+ * close-on-exec flag is cleared; execve closes the descriptors that still have the flag.
  */
 static void become_supervisor(const struct zygote *z, struct supervision *s, const struct channels *c) {
   char text[2 * sizeof *s + 1];

@@ -1,7 +1,7 @@
 /*
  * The supervisor of one run is a separate program, which spawn.c starts. It waits for a connection, moves bytes between
  * connection and runner, enforces the limits that rlimits cannot (wall time, total CPU time, total processes, total
- * memory, answer size), and reports how the run ended. It trusts no byte that a script can have written. Only the
+ * memory, result size), and reports how the run ended. It trusts no byte that a script may have written. Only the
  * supervisor holds the connection, so only it can write the trailer.
  */
 #define _GNU_SOURCE
@@ -25,7 +25,10 @@
 #define BUFFER_BYTES 65536
 #define SCAN_INTERVAL_US 100000u
 #define CLIENT_TIMEOUT_MS 30000
-/* Microseconds from the interrupt at a time limit to the kill. R has this time to report the line and the notes. */
+/*
+ * Microseconds from the interrupt at a time limit to the kill. In this time, R can report the notes and the number of
+ * the interrupted script line.
+ */
 #define INTERRUPT_GRACE_US 300000u
 
 struct run {
@@ -57,8 +60,8 @@ static void kill_run(struct run *r, int limit) {
 }
 
 /*
- * Asks R to report its line and notes before the kill. R reports neither when the script blocks or ignores the
- * interrupt.
+ * Asks R to report the notes and the number of the interrupted script line before the kill. R reports neither when the
+ * script blocks the interrupt or ignores it.
  */
 static void interrupt_run(struct run *r, int limit) {
   r->limit = limit;
@@ -126,8 +129,8 @@ static void send_result(struct run *r) {
 }
 
 /*
- * Keeps the first max_text_bytes and counts all bytes: a script that prints gigabytes neither blocks nor fills the
- * supervisor's memory.
+ * Reads text output of the runner. Keeps the first max_text_bytes bytes, and reads and counts the others too, so that a
+ * script that prints gigabytes neither blocks nor fills the supervisor's memory.
  */
 static int read_captured(struct run *r) {
   char scratch[BUFFER_BYTES];
@@ -141,7 +144,10 @@ static int read_captured(struct run *r) {
   return 1;
 }
 
-/* Before MESSAGE_READY the runner is trusted and may report a refusal; later messages may come from the script. */
+/*
+ * Until the runner sends MESSAGE_READY, it is trusted and may report an error of its setup. Later messages may come
+ * from the script.
+ */
 static void read_control(struct run *r) {
   struct stage_error refused;
   ssize_t n = recv(r->control, &refused, sizeof refused, MSG_DONTWAIT);
@@ -201,7 +207,7 @@ static void relay(struct run *r) {
 
 /*
  * The client gets the result of a run that exceeded no limit. It also gets the result that R reported after the
- * interrupt at a limit, because that result has the notes and the line.
+ * interrupt at a limit, because that result contains the notes and the number of the interrupted script line.
  */
 static int is_result_wanted(const struct run *r) {
   return r->limit == LIMIT_NONE || (r->is_done && r->kill_us != 0);
@@ -266,7 +272,9 @@ static void reap(struct run *r, struct trailer *t) {
     t->limit = LIMIT_CPU;
 }
 
-/* The runner is done but still alive: reading its usage now saves the 5 ms until its exit. */
+/*
+ * The runner has reported that it is done but has not exited. Reading its usage now avoids a wait of 5 ms for its exit.
+ */
 static void describe_done(struct run *r, struct trailer *t) {
   struct timespec cpu = {0};
   clockid_t clock;
@@ -321,8 +329,8 @@ static void notify_zygote(const struct run *r, int32_t kind) {
 }
 
 /*
- * Waits for a connection and accepts it; several supervisors wait on the same socket. NOTICE_SERVING makes the zygote
- * fork the next spare.
+ * Waits for a connection and accepts it; several supervisors wait on the same socket. The notice NOTICE_SERVING lets
+ * the zygote fork another waiting supervisor in place of this one.
  */
 static void take_connection(struct run *r) {
   while (r->connection < 0) {
@@ -347,7 +355,7 @@ static struct stage_error begin_run(struct run *r) {
   r->started_us = monotonic_us();
   r->deadline_us = r->started_us + (uint64_t)r->header.wall_ms * 1000u;
   r->next_scan_us = r->started_us + SCAN_INTERVAL_US;
-  /* Ignores a failed write: when the runner has exited, the control socket holds the reason. */
+  /* Ignores a failed write: when the runner has exited, read_control finds the reason in the control socket. */
   (void)write_full(r->control, &r->header, sizeof r->header, 1000);
   return (struct stage_error){STAGE_NONE, 0};
 }
@@ -364,7 +372,7 @@ static void oversee(struct run *r) {
     if (end.limit == LIMIT_NONE) end.limit = r->limit;
     send_end(r->connection, r->captured, r->captured_bytes, &end);
   }
-  /* Waits until the run's namespace has ended, because the zygote limits runs by counting supervisors. */
+  /* The zygote limits runs by counting supervisors, so this one exits only after the run's namespace has ended. */
   while (waitpid(r->runner, NULL, 0) < 0 && errno == EINTR) continue;
   _exit(0);
 }

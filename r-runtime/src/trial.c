@@ -1,6 +1,6 @@
 /*
- * Makes a trial run in a child of the zygote. The child reports to the zygote, as ranges, which constants the run
- * loaded (when called by constants.c) or which pages of memory the run wrote to (when called by pages.c).
+ * Makes a trial run in a child of the zygote. The child then reports ranges to the zygote: in a trial of constants.c,
+ * the constants that the run loaded; in a trial of pages.c, the pages of memory that the run wrote to.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -15,7 +15,7 @@
 
 static int report_fd = -1;
 
-/* Reads what the child reports. Called in the zygote. @return number of ranges read. */
+/* Called in the zygote: reads the ranges that the child reports. @return number of ranges read. */
 static size_t read_report(int fd, struct range *ranges) {
   const size_t capacity = MAX_RANGES * sizeof *ranges;
   size_t received = 0;
@@ -30,8 +30,9 @@ static size_t read_report(int fd, struct range *ranges) {
 
 /*
  * Forks the child of a trial run.
- * @param ranges receives what the child reported, at most MAX_RANGES ranges; unchanged in the child.
- * @param count receives the number of ranges; 0 in the child, and when the child reported nothing.
+ * @param ranges array of MAX_RANGES ranges. In the zygote, it receives the ranges that the child reported; in the
+ * child, it stays unchanged.
+ * @param count receives the number of reported ranges in the zygote, and 0 in the child.
  * @return 1 in the child, which must make a run and then call end_trial; 0 in the zygote.
  */
 int fork_trial(struct range *ranges, size_t *count) {
@@ -53,7 +54,7 @@ int fork_trial(struct range *ranges, size_t *count) {
   return 0;
 }
 
-/* Sends the ranges to the zygote and ends the child. Called in the child, after the run. */
+/* Called in the child after the run: sends the ranges to the zygote and ends the child. */
 void end_trial(const struct range *ranges, size_t count) {
   (void)write_full(report_fd, ranges, count * sizeof *ranges, TRIAL_TIMEOUT_MS);
   _exit(0);

@@ -1,7 +1,8 @@
 /*
- * Measures all processes of a run together, from the container's /proc: their number, processor time and memory.
- * Rlimits count per process, and an unprivileged supervisor cannot create control groups. A runner that is pid 1 of its
- * namespace is an ancestor of every process that its script starts, orphans included.
+ * Reads, from the container's /proc, the number, processor time and memory of all processes of a run together. This is
+ * needed because rlimits apply to each process separately, and an unprivileged supervisor cannot create control groups.
+ * The processes of a run are the runner and its descendants. If the runner is pid 1 of its namespace, its descendants
+ * include every process that its script starts, even orphans.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"

@@ -1,6 +1,7 @@
 /*
- * Entry points that R calls through .C. tm_serve turns a warm R into a zygote, which keeps forked supervisors waiting on its
- * socket. The zygote never reads a request, so no account's data enter the process that all runs are forked from.
+ * Entry points that R calls through .C. tm_serve turns an R process that has loaded its packages into a zygote, which
+ * keeps forked supervisors waiting on its socket. The zygote never reads a request, so no account's data enter the
+ * process that all runs are forked from.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -55,7 +56,7 @@ static int read_filter(const char *path, struct zygote *z) {
   return is_read ? 0 : -1;
 }
 
-/* Measures the zygote's mappings, which do not count against a script. Without /proc it assumes generous sizes. */
+/* Measures the zygote's memory, which does not count against a script. Assumes generous sizes when /proc is missing. */
 static void measure_self(struct zygote *z) {
   unsigned long mapped = 1ul << 18, resident = 1ul << 15;
   FILE *f = fopen("/proc/self/statm", "re");
@@ -88,8 +89,8 @@ static void collapse_heap(void) {
 }
 
 /*
- * Supervisors that wait for a connection, the time of the last notice of each, the number of supervisors that serve a
- * connection, and the network namespaces of runs.
+ * The pids of the supervisors that wait for a connection (0: none), the time of the last notice of each of them, the
+ * number of supervisors that serve a connection, and the network namespaces of runs.
  */
 struct spares {
   pid_t waiting[SPARES];
@@ -121,7 +122,7 @@ static void reap_ended(struct spares *s) {
   int status;
   while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
     int i = find_waiting(s, pid);
-    /* A supervisor that exits with status 0 has waited for the end of every process of its run. */
+    /* A supervisor exits with status 0 only after every process of its run has ended: its network can be reused. */
     leave_network(&s->networks, pid, WIFEXITED(status) && WEXITSTATUS(status) == 0);
     if (i < 0) s->serving--;
     else s->waiting[i] = 0;
@@ -129,8 +130,8 @@ static void reap_ended(struct spares *s) {
 }
 
 /*
- * Kills waiting supervisors that send no heartbeat: they would accept connections and not answer. keep_spares
- * then forks others.
+ * Kills waiting supervisors that send no heartbeat, because they could accept connections without answering.
+ * keep_spares then forks new ones in their place.
  */
 static void kill_silent_spares(struct spares *s) {
   uint64_t now = monotonic_us();
@@ -168,7 +169,7 @@ static int fork_spares(struct zygote *z, struct spares *s, struct run_header *he
   return 0;
 }
 
-/* Keeps spares ready. @return 0 in each runner; -1 in the zygote, when it cannot continue. */
+/* Keeps spare supervisors waiting for runs. @return 0 in each runner; -1 in the zygote when it cannot continue. */
 static int keep_spares(struct zygote *z, struct run_header *header) {
   static struct spares spares;
   int notify[2];
@@ -179,7 +180,7 @@ static int keep_spares(struct zygote *z, struct run_header *header) {
   for (;;) {
     if (fork_spares(z, &spares, header)) return 0;
     struct pollfd p = {.fd = notify[0], .events = POLLIN};
-    /* The time-out limits the rate of forks when spares die right after their fork. */
+    /* The wait limits the rate of forks: without it, spares that die right after their fork are replaced at once. */
     if (poll(&p, 1, HEARTBEAT_MS) < 0 && errno != EINTR) return -1;
     read_notices(&spares, notify[0]);
     reap_ended(&spares);
@@ -189,8 +190,9 @@ static int keep_spares(struct zygote *z, struct run_header *header) {
 }
 
 /*
- * Returns in each runner, and in the zygote only after a failure.
- * @param limits out: max_points and max_text_bytes of the run. @param result_fd out: -1 when the zygote failed.
+ * Serves runs. Returns once in each runner; returns in the zygote only after a failure.
+ * @param limits out: max_points and max_text_bytes of the run.
+ * @param result_fd out: in a runner, the descriptor for its result; in the zygote, -1.
  */
 void tm_serve(char **socket_path, char **filter_path, char **supervisor_path, int *mode, double *limits, int *result_fd) {
   static struct zygote z;
@@ -212,8 +214,8 @@ void tm_serve(char **socket_path, char **filter_path, char **supervisor_path, in
   fflush(stdout);
   drop_foreign_pages();
   /*
-   * The zygote must not allocate memory after this call: it would write to the reserved empty pages, and every run
-   * would copy the written pages.
+   * The zygote must not allocate memory after this call: an allocation would write to the reserved empty pages, and
+   * every run would copy the written pages.
    */
   reserve_fresh();
   if (keep_spares(&z, &header) < 0) return perror("zygote");
@@ -222,7 +224,7 @@ void tm_serve(char **socket_path, char **filter_path, char **supervisor_path, in
   limits[1] = header.max_text_bytes;
 }
 
-/* Called when the request has been read. The script gets an empty standard input. */
+/* Called when the request has been read. Replaces standard input, the request, by /dev/null for the script. */
 void tm_close_request(void) {
   int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (fd >= 0) {
@@ -231,7 +233,7 @@ void tm_close_request(void) {
   }
 }
 
-/* Records the line that the script has reached; the trailer reports the last line, even after a kill. */
+/* Records the line that the script has reached. The trailer reports the last recorded line, even after a kill. */
 void tm_reach_line(int *line) {
   reach_line(*line);
 }
@@ -242,8 +244,8 @@ void tm_write(int *fd, unsigned char *bytes, double *count, int *ok) {
 }
 
 /*
- * Reports to the supervisor that the result is written; the supervisor measures this process and kills it. Finalizers and
- * exit handlers that a script registered never run.
+ * Reports to the supervisor that the result is written. The supervisor then measures this process and kills it, so
+ * finalizers and exit handlers that a script registered never run.
  */
 void tm_exit(int *code) {
   const char done = MESSAGE_DONE;

@@ -1,4 +1,5 @@
-# Entry point of R CMD check. test/integration/calculation/sandbox/sandbox-toolbox.test.ts runs the same files in the sandbox.
+# R CMD check starts this file, which runs all tests in the folder testthat. The test
+# test/integration/calculation/sandbox/sandbox-toolbox.test.ts runs the same tests in the sandbox.
 library(testthat)
 library(tidemark)
 test_check("tidemark")

@@ -1,14 +1,14 @@
--- Creates point_chunks(), which returns the chunks of point and point_version with their state. A query of
+-- Creates point_chunks(), which returns one row for each chunk of the tables point and point_version. A query of
 -- TimescaleDB's own view of chunks takes half as long as a small write, and five times as long as this function. The
 -- view shows neither the table that stores the compressed data of a chunk nor whether a compressed chunk also has
--- uncompressed rows. This function therefore reads the catalogue, whose tables changed in 2.26 (chunk.dropped), 2.28
--- (chunk_constraint) and 2.29 (chunk.relid). The function is created again when the version of TimescaleDB has changed.
--- It is not a view, because a view would make `alter extension` fail.
+-- uncompressed rows. This function therefore reads TimescaleDB's catalogue, whose tables changed in the versions 2.26
+-- (chunk.dropped), 2.28 (chunk_constraint) and 2.29 (chunk.relid). The function is created again when the version of
+-- TimescaleDB has changed. It is not a view, because a view would make `alter extension` fail.
 --
--- name: the table of the chunk. columns_name: the table that stores its compressed data, or null when the chunk is not
--- compressed. Both names are quoted and include the schema. is_partial: a compressed chunk that also has uncompressed
--- rows. is_compressible: the columnstore of the chunk's hypertable is enabled. from_micros (inclusive), to_micros
--- (exclusive): microseconds since 1970.
+-- `name` is the table of the chunk. `columns_name` is the table that stores the chunk's compressed data, or null when
+-- the chunk is not compressed. Both names are quoted and include the schema. `is_partial` is true when a compressed
+-- chunk also has uncompressed rows. `is_compressible` is true when the chunk's hypertable has an enabled columnstore.
+-- `from_micros` (inclusive) and `to_micros` (exclusive) are microseconds since 1970.
 do $do$
 declare
   has_relations boolean := exists (

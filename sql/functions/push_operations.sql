@@ -1,5 +1,6 @@
--- Returns the JSON of an operation in the event DataPushCompleted (R-D7). Instants are ISO 8601 in UTC (R-A8). A shared
--- operation, one row for several pushes, has `members`; expand_push_operations splits it when the event is delivered.
+-- Returns an operation as JSON for the event DataPushCompleted (R-D7). Instants are ISO 8601 in UTC (R-A8). The JSON of
+-- a shared operation, which is one row for several pushes, has `members`; when the event is delivered,
+-- expand_push_operations replaces this JSON by one operation per push.
 create or replace function push_operation_event(operation push_operation) returns jsonb language sql stable as $$
   select jsonb_strip_nulls(jsonb_build_object(
     'operationId', operation.label,
@@ -14,14 +15,14 @@ create or replace function push_operation_event(operation push_operation) return
     'completedDate', to_char(operation.completed_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')))
 $$;
 
--- Returns the label of one push of a shared operation, from the operation's label and the push's zero-based position
--- (migration 0018).
+-- Derives the label of one push of a shared operation from the operation's label and the push's zero-based position in
+-- the operation (migration 0018).
 create or replace function push_member_label(label text, place int) returns text language sql immutable as $$
   select left(label, -4) || lpad(to_hex(place), 4, '0')
 $$;
 
--- Expands the `operations` of an event DataPushCompleted into one operation per push, as subscribers receive them. The
--- member `concerns` of an operation, if present, has the ids of the variables of its push.
+-- Expands the `operations` of an event DataPushCompleted into one operation per push, because subscribers receive one
+-- operation per push. The member `concerns` of a returned operation, if present, has the ids of its push's variables.
 create or replace function expand_push_operations(operations jsonb) returns setof jsonb language sql immutable as $$
   select case when member.place is null then operation else operation - 'members' || jsonb_build_object(
     'operationId', push_member_label(operation ->> 'operationId', member.place::int - 1),
@@ -38,8 +39,8 @@ $$;
 -- Drops an older function, which part_push_batch replaces.
 drop function if exists part_push_operations(int);
 
--- Splits the shared operations of a batch into one row per push, so that only a faulty push fails. New ids ascend in the
--- order of the pushes.
+-- Splits each shared operation of a batch into one operation per push, so that a faulty push fails alone. The ids of
+-- the new operations ascend in the order of the pushes.
 create or replace function part_push_batch(batch_id bigint) returns void language plpgsql as $$
 declare
   whole push_batch;
@@ -76,13 +77,14 @@ begin
 end
 $$;
 
--- The ids in a set of variables, as a JSON array.
+-- Returns the ids in a set of variables as a JSON array.
 create or replace function multirange_ids(variables int4multirange) returns jsonb language sql immutable as $$
   select coalesce(jsonb_agg(id), '[]') from unnest(variables) range, generate_series(lower(range), upper(range) - 1) id
 $$;
 
--- Returns whether an enabled webhook of one of the accounts receives `type` and has a filter. Only then do these events
--- list the ids of the written variables as `concerns`, because the ids can take as much space as the readings.
+-- Returns whether an enabled webhook of one of the accounts receives events of `type` and has a filter. Only then do
+-- the events of this type list the ids of the written variables as `concerns`, because the ids can take as much space
+-- as the readings.
 create or replace function has_filtered_webhook(account_ids int[], type text) returns boolean language sql stable as $$
   select exists (
     select from webhook
@@ -90,10 +92,11 @@ create or replace function has_filtered_webhook(account_ids int[], type text) re
       and (site_ids is not null or source_ids is not null or variable_ids is not null))
 $$;
 
--- Returns the variables of each push in the given batches: an object that maps the id of an operation to an array with one
--- array of ids per push; null when has_filtered_webhook returns false. The id of a variable is at offset 42 of the 62
--- bytes of a row (src/points/copy-codec.ts). A large operation that is alone in its batch gets all variables of the
--- batch. When the batch was split from a larger batch, its variables include those of the other parts.
+-- Returns an object that maps the id of each operation in the given batches to an array. This array has, for each push
+-- of the operation, an array of the ids of the push's variables. Returns null when has_filtered_webhook returns false.
+-- The id of a variable is at offset 42 of the 62 bytes of a row (src/points/copy-codec.ts). A large operation that is
+-- alone in its batch gets all variables of the batch. If that batch was split from a larger batch, its variables
+-- include those of the other parts of the larger batch.
 create or replace function push_concerns(batch_ids bigint[]) returns jsonb language plpgsql stable as $$
 begin
   if not has_filtered_webhook(array(select account_id from push_batch where id = any(batch_ids)), 'DataPushCompleted') then
@@ -134,7 +137,7 @@ drop function if exists announce_push_operations(bigint[], timestamptz);
 drop function if exists end_push_operations(bigint[], text, text);
 
 -- Writes one outbox event per account for the operations among `ids` that were marked as announced at `announced_at`.
--- `concerns` has the form of the result of push_concerns.
+-- `concerns` is null or an object that is structured like the result of push_concerns.
 create or replace function announce_push_operations(ids bigint[], announced_at timestamptz, concerns jsonb) returns void
 language sql as $$
   insert into outbox_event (account_id, type, payload)
@@ -146,8 +149,9 @@ language sql as $$
 $$;
 
 -- Ends operations as Completed, or as Failed with a reason, and announces the end, even if an operation was already
--- announced when its time-out passed (R-D7). A Failed operation frees its re-send key: the same push sent again is a
--- new operation. Writes one event per account, which contains all ended operations of the account.
+-- announced when its time-out passed (R-D7). A Failed operation loses its re-send key, so when a client sends the same
+-- push again, that push is a new operation. Writes one event per account, which contains all ended operations of the
+-- account.
 -- `batch_ids` are the batches that contain the operations; the rows of these batches in push_batch must still exist.
 -- When `ids` names a single operation without a batch, `written` is the set of variables that this operation wrote.
 create or replace function end_push_operations(

@@ -1,5 +1,5 @@
--- Settings that a write of points needs, per variable. The version limit is that of the variable, else that of its
--- account (§8).
+-- For each variable, the settings that a write of points needs. A variable without a version limit of its own has the
+-- version limit of its account (§8).
 create or replace view series_setting as
   select variable.id as variable_id,
          variable.is_versioned,

@@ -1,11 +1,12 @@
--- Takes the next batches of an account that may be written now, and locks them until the end of the transaction (R-D6).
--- Visits batches in the order of acceptance. A batch that another transaction has locked, or that is left out here,
--- blocks its variables: later batches with one of these variables are left out too. So several transactions can write
--- batches of one account, and each variable keeps its order. Takes at most 1,000 batches, which together have at most
--- `max_rows` readings; a single batch may have more. A batch is small up to `small_rows` readings. Small and large
--- batches are never taken together, because the small ones would wait for the large ones; large ones are left out if
--- `is_small_only`. Examines at most 10,000 batches.
--- `is_more_waiting`: batches were left out, or batches that were not examined may be waiting.
+-- Takes the next batches that may be written now for an account, and locks these batches until the end of the
+-- transaction (R-D6). Visits the batches in the order of acceptance. Leaves out a batch that another transaction has
+-- locked. A batch that is left out, for any reason, blocks its variables: later batches with one of these variables are
+-- left out too. So several transactions can write batches of one account, and the batches of each variable are written
+-- in order. Takes at most 1,000 batches, which together have at most `max_rows` readings. If only one batch is taken,
+-- it may have more. A batch with at most `small_rows` readings is small. Small and large batches are never taken
+-- together, because the small ones would wait for the large ones. If `is_small_only` is true, large batches are left
+-- out. Examines at most 10,000 batches.
+-- `is_more_waiting` is true when batches were left out, or when batches that were not examined may be waiting.
 create or replace function take_push_batches(
   for_account_id int, max_rows int, small_rows int, is_small_only boolean, tuple_bytes int,
   out ids bigint[], out operation_ids bigint[], out readings int, out is_more_waiting boolean

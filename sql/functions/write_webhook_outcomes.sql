@@ -1,15 +1,16 @@
--- Writes the outcomes of delivery attempts in one round trip: the history, the next attempt, and the summary of each webhook.
--- Ignores an attempt that another process has claimed meanwhile: that process writes the outcome. The arrays have equal
--- length, one element per attempt. is_hopeless: the webhook is enabled and all its attempts have failed for at least
--- `disable_after_days` days.
+-- Writes the outcomes of delivery attempts in one round trip: completes the history, adds the next attempts, and
+-- updates the summary of each webhook. Ignores an attempt that another process has claimed meanwhile, because the other
+-- process writes the outcome. The arrays have equal length, one element per attempt. is_hopeless: the webhook is
+-- enabled and all its attempts have failed for at least `disable_after_days` days.
 create or replace function write_webhook_outcomes(
   ids bigint[], claims timestamptz[], webhook_ids uuid[], states text[], ages_ms bigint[], durations_ms int[],
   requests jsonb[], responses jsonb[], errors text[], retries_ms bigint[], pauses_ms bigint[], disable_after_days int
 ) returns table (webhook_id uuid, is_hopeless boolean) language plpgsql as $$
 #variable_conflict use_column
 begin
-  -- Locks in id order, so that processes that write several webhooks do not deadlock. The lock has its own statement:
-  -- a statement that both locks and writes would wait for a concurrent change of a row, but then not see that change.
+  -- Locks the webhooks in id order, so that processes that write several webhooks do not deadlock. The lock is a
+  -- statement of its own: a statement that both locks and writes would wait until a concurrent change of a webhook is
+  -- committed, but would then not see that change.
   perform from webhook where id = any(webhook_ids) order by id for no key update;
   return query
   with given as materialized (

@@ -7,21 +7,21 @@ import { listLanguages } from '../structure/catalogue/languages.ts';
 import type { RoleName } from './users/user-rules.ts';
 
 /**
- * Maximum length of names and other short texts. An email address (RFC 5321 §4.5.3.1) fits: it is the default user
- * name.
+ * Maximum length of names and other short texts. Any email address (RFC 5321 §4.5.3.1) fits, because a user's email
+ * address is the default user name.
  */
 const MAX_NAME = 254;
 export const MAX_CLAIM_VALUE = 2000;
 /** Maximum length of a list of claims, features, sites or sources. */
 const MAX_LIST = 100_000;
 const ROLE_NAMES = ['ADMIN', 'MANAGER', 'USER'] as const satisfies readonly RoleName[];
-/** Numbers of the levels of features and of site access; a level has the same number in both lists (R-A3). */
+/** Levels of features and levels of site access, each with its number; equal names have equal numbers (R-A3). */
 const FEATURE_LEVEL = { None: 0, Read: 1, Write: 2, Admin: 3 } as const;
 const SITE_ACCESS_LEVEL = { Read: 1, Write: 2, Admin: 3 } as const;
 const LANGUAGES: ReadonlySet<string> = new Set(listLanguages().map(({ id }) => id));
 
-// Refinements check these two patterns, so that the OpenAPI document does not contain them: few validators in other
-// languages support \p{…}.
+// These two patterns are applied by refinements, which keeps the patterns out of the OpenAPI document. Few validators
+// in other languages support \p{…}.
 const CONTROL_CHARACTER = /\p{Cc}/u;
 const MAIL_ADDRESS = /^[^\s\p{Cc}<>()[\]\\,;:"@]+@[^\s\p{Cc}<>()[\]\\,;:"@]+$/u;
 
@@ -43,7 +43,7 @@ export const emailSchema = shortTextSchema.trim().refine((address) => MAIL_ADDRE
   error: ({ input }) => `must be an email address such as name@example.com, got ${shown(input)}`,
 });
 
-/** ISO 639-1 code, ignoring case; a region after it (`fr-BE`) is dropped. */
+/** An ISO 639-1 code in any letter case; a region after the code (`fr-BE`) is dropped. */
 export const languageSchema = z
   .string()
   .transform((text) => text.trim().split(/[-_]/, 1)[0]?.toLowerCase() ?? '')
@@ -52,7 +52,7 @@ export const languageSchema = z
   })
   .meta({ type: 'string', examples: ['en', 'fr'] });
 
-/** A role: its name, ignoring case, or `{id, name}`, where the id equals the name (§5). */
+/** A role: either its name or `{id, name}`, where the id equals the name (§5). Letter case is ignored. */
 export const roleSchema = z.preprocess(
   (value) => {
     const role = typeof value === 'object' && value !== null ? roleName(value) : value;
@@ -80,7 +80,7 @@ export const claimSchema = lenientObject({
 });
 export const claimsSchema = z.array(claimSchema).max(MAX_LIST);
 
-/** A list of UserFeature as clients write it; each feature is named by its id or its name. */
+/** A list of UserFeature as clients write it. Each item identifies its feature by id or by name. */
 export const featuresSchema = z
   .array(
     lenientObject({

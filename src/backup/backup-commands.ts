@@ -37,7 +37,7 @@ export function backupCommands({ database, programs, print }: BackupParts): Back
       print(`backup ${taken.name} is complete and verified`);
       print(
         taken.isArchived
-          ? `restorable to every archived instant from ${taken.restorableFrom} on`
+          ? `restorable to ${taken.restorableFrom} and to every later instant that the archived WAL covers`
           : `restorable to ${taken.restorableFrom} only, because no WAL is archived: start \`archive\`, then take another backup`,
       );
     },
@@ -56,9 +56,9 @@ export function backupCommands({ database, programs, print }: BackupParts): Back
       const [directory, target] = toPaths(operands, 'DIR', 'TARGET');
       const until = toInstant(to);
       const { backup, segments } = await restoreBackup(programs, { directory, target, until });
-      print(`${target}: backup ${backup.name} and ${segments} WAL segment${segments === 1 ? '' : 's'}`);
+      print(`copied backup ${backup.name} and ${segments} WAL segment${segments === 1 ? '' : 's'} into ${target}`);
       const state = until === undefined ? 'everything that was archived' : `the commits until ${until}`;
-      print(`start PostgreSQL on this directory: it recovers ${state}, then accepts connections`);
+      print(`start PostgreSQL on ${target}: it recovers ${state}, then accepts connections`);
       print(
         'start with an empty Redis: jobs in the old Redis may refer to work that the restored database does not contain',
       );

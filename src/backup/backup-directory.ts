@@ -1,6 +1,7 @@
 /**
- * Layout of a backup directory: `tidemark-backups.json` identifies the cluster, `wal/` holds the archived WAL, and
- * every folder named after an instant holds one backup: `cluster/` as pg_basebackup wrote it, and `backup.json`.
+ * Layout of a backup directory: `tidemark-backups.json` identifies the cluster, and `wal/` holds the archived WAL.
+ * Every folder named after an instant holds one backup, which consists of the folder `cluster/`, as pg_basebackup
+ * wrote it, and the file `backup.json`.
  */
 import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -56,10 +57,10 @@ export async function findOwner(database: Queryable): Promise<Owner> {
 }
 
 /**
- * Makes an absent or empty `directory` the backup directory of a cluster, or checks that it already belongs to the
- * cluster.
- * @throws {DomainError} conflict when the directory holds other files, backups of another cluster, backups taken before
- * this cluster was restored, or backups of a restored copy of this cluster.
+ * If `directory` is absent or empty, makes it the backup directory of the cluster `owner`. Otherwise checks that it
+ * already is the backup directory of this cluster.
+ * @throws {DomainError} conflict when the directory holds files but is not a backup directory, or when it holds backups
+ * of another cluster, backups taken before this cluster was restored, or backups of a restored copy of this cluster.
  */
 export async function claimDirectory(directory: string, owner: Owner): Promise<void> {
   const names = await readdir(directory).catch((): string[] => []);
@@ -84,7 +85,7 @@ export async function claimDirectory(directory: string, owner: Owner): Promise<v
 
 /**
  * @returns the cluster whose backups a directory holds.
- * @throws {DomainError} conflict when the directory is not a backup directory, cannot be read, or has a damaged file.
+ * @throws {DomainError} conflict when the `tidemark-backups.json` of the directory is missing, unreadable or damaged.
  */
 export async function readOwner(directory: string): Promise<Owner> {
   const path = join(directory, OWNER_FILE);
@@ -97,7 +98,10 @@ export async function readOwner(directory: string): Promise<Owner> {
   );
 }
 
-/** @returns the finished backups of a directory, oldest first. @throws {DomainError} conflict for a damaged file. */
+/**
+ * @returns the finished backups of a directory, oldest first.
+ * @throws {DomainError} conflict when the `backup.json` of a backup is damaged.
+ */
 export async function listBackups(directory: string): Promise<readonly Backup[]> {
   const names = (await readdir(directory)).filter((name) => name !== WAL_FOLDER && !name.startsWith(UNFINISHED));
   const backups = await Promise.all(
@@ -126,7 +130,7 @@ export async function writeFacts(folder: string, facts: BackupFacts): Promise<vo
   await writeWhole(join(folder, BACKUP_FILE), facts);
 }
 
-/** @returns when WAL last arrived in the archive, in ms since 1970; undefined when the archive is empty. */
+/** @returns the time when WAL last arrived in the archive, in ms since 1970; undefined when the archive is empty. */
 export async function findArchivedUntilMs(directory: string): Promise<number | undefined> {
   const folder = join(directory, WAL_FOLDER);
   const names = (await readdir(folder).catch(() => [])).sort();

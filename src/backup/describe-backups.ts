@@ -1,13 +1,11 @@
-/**
- * Describes to which instants the backups of a directory can be restored, and whether WAL is being archived.
- */
+/** Reports the instants to which the backups of a directory can be restored, and whether WAL is being archived. */
 import type { Queryable } from '../platform/database/database.ts';
 import { findArchivedUntilMs, listBackups, readOwner } from './backup-directory.ts';
 import { SLOT } from './take-backup.ts';
 
 export interface DescribedBackups {
   readonly lines: readonly string[];
-  /** Why WAL is not being archived; undefined when it is. */
+  /** The reason why WAL is not being archived; undefined when WAL is being archived. */
   readonly problem: string | undefined;
 }
 
@@ -15,7 +13,7 @@ interface SlotState {
   readonly isActive: boolean;
   /** True when the server has removed WAL that is not archived yet. */
   readonly isLost: boolean;
-  /** Bytes of WAL not archived yet; null when `isLost`, and before the first use of the slot. */
+  /** Bytes of WAL that are not archived yet; null when `isLost` is true, and before the first use of the slot. */
   readonly behindBytes: number | null;
 }
 
@@ -30,14 +28,15 @@ export async function describeBackups(database: Queryable, directory: string): P
   const [backups, archivedUntilMs] = await Promise.all([listBackups(directory), findArchivedUntilMs(directory)]);
   const { rows } = await database.query<SlotState>(SLOT_STATE, [SLOT]);
   const [slot] = rows;
-  const behind = slot?.behindBytes == null ? '' : `, ${Math.max(0, Math.round(slot.behindBytes / 1024))} kB behind`;
+  const behind =
+    slot?.behindBytes == null ? '' : `; WAL not archived yet: ${Math.max(0, Math.round(slot.behindBytes / 1024))} kB`;
   return {
     lines: [
       ...backups.map(({ name, restorableFrom, postgresVersion, timescaleVersion }) => {
-        return `${name}: restorable from ${restorableFrom} on; PostgreSQL ${postgresVersion}, TimescaleDB ${timescaleVersion}`;
+        return `${name}: restorable to ${restorableFrom} and to later instants that the archived WAL covers; PostgreSQL ${postgresVersion}, TimescaleDB ${timescaleVersion}`;
       }),
       archivedUntilMs === undefined
-        ? 'no WAL is archived: each backup can be restored only to its end'
+        ? 'no WAL is archived: each backup can be restored only to the instant when it ended'
         : `WAL is archived up to about ${new Date(archivedUntilMs).toISOString()}${behind}`,
     ],
     problem: findProblem(slot),
@@ -48,7 +47,7 @@ function findProblem(slot: SlotState | undefined): string | undefined {
   if (!slot) return `nothing archives WAL: the database has no replication slot ${SLOT}; run \`archive\``;
   if (slot.isLost) {
     return (
-      'the archive has a gap: the database discarded WAL before it was archived (it keeps at most max_slot_wal_keep_size). ' +
+      'the archive has a gap: the database discarded WAL that was not archived yet (a slot retains at most max_slot_wal_keep_size). ' +
       `Drop the replication slot ${SLOT} and archive into an empty directory`
     );
   }

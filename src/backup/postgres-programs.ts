@@ -1,6 +1,6 @@
 /**
- * Runs PostgreSQL's own client programs, found on PATH. They get the address and password of DATABASE_URL in their
- * environment, because other users of the machine can read command lines.
+ * Runs PostgreSQL's own client programs, found on PATH. The programs get the address and password of DATABASE_URL in
+ * their environment, not in their arguments, because other users of the machine can read arguments.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { DomainError } from '../platform/errors.ts';
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** Advice for an absent program. The Debian package puts no link to pg_verifybackup into /usr/bin. */
+/** Advice for a missing program. PATH must name the folder, as the package links no pg_verifybackup into /usr/bin. */
 const ADVICE = 'install the Debian package postgresql-client-17, and add /usr/lib/postgresql/17/bin to PATH';
 /** Parameter of DATABASE_URL → environment variable of libpq that gets its value. */
 const PARAMETERS: ReadonlyMap<string, string> = new Map([

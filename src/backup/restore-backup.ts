@@ -24,9 +24,7 @@ import { type Backup, CLUSTER_FOLDER, listBackups, readOwner, WAL_FOLDER } from 
 import type { PostgresPrograms } from './postgres-programs.ts';
 import { followSegments, segmentName } from './wal-segments.ts';
 
-/**
- * Folder in the restored cluster that holds the archived WAL; PostgreSQL removes the folder at the end of its recovery.
- */
+/** Folder for the archived WAL in the restored cluster. PostgreSQL removes this folder when its recovery ends. */
 const RECOVERY_FOLDER = 'recovery_wal';
 const SETTINGS_FILE = 'postgresql.auto.conf';
 const RECOVERY_SETTING = /^\s*(recovery_\w+|restore_command|hot_standby|archive_cleanup_command)\s*=/;
@@ -37,7 +35,7 @@ export interface Restore {
   /** Directory of the cluster to create; must be absent or empty. */
   readonly target: string;
   /**
-   * Instant of the database's clock, ISO 8601 in UTC; later commits are not restored. Undefined
+   * Instant by the database's clock, as ISO 8601 text in UTC. Commits after this instant are not restored. Undefined
    * means that all archived WAL is restored.
    */
   readonly until: string | undefined;
@@ -55,7 +53,7 @@ interface WalFile {
 }
 
 /**
- * Prepares the directory `target`, in which PostgreSQL recovers when it is started.
+ * Prepares the directory `target`. A PostgreSQL server that is started on this directory recovers the cluster.
  * @throws {DomainError} conflict when `directory` holds no backups, when the target is in use or not empty, when
  * `until` is before the end of the oldest backup or after the end of the archived WAL, when WAL is missing, or when the
  * backup does not match its checksums.
@@ -90,7 +88,7 @@ async function assertEmpty(target: string): Promise<void> {
   if (names.includes('postmaster.pid')) {
     throw new DomainError(
       'conflict',
-      `a server runs on ${target}, or ended without removing postmaster.pid; stop the server and move the directory away first`,
+      `a PostgreSQL server uses ${target}, or ended without removing postmaster.pid there; stop the server and move the directory away first`,
     );
   }
   if (names.length > 0) {
@@ -131,7 +129,7 @@ async function findWal(
     throw new DomainError(
       'conflict',
       `${directory} lacks WAL segment ${firstMissing}, the first segment of backup ${backup.name}; ` +
-        `add the segment, or, if there is an older backup, restore that backup: give --to an instant before ${backup.restorableFrom}`,
+        `add the segment, or, if there is an older backup, restore that backup with --to set to an instant before ${backup.restorableFrom}`,
     );
   const { mtime } = await stat(last.path);
   const end = mtime.toISOString();
@@ -155,8 +153,8 @@ async function findWal(
 }
 
 /**
- * @returns one file for each segment in the folders, by name of the segment: its complete file, or its incomplete file
- * when there is no complete file.
+ * @returns a map from the name of each segment in the folders to one file: the complete file of the segment, or its
+ * incomplete file when there is no complete file.
  */
 async function findSegments(folders: readonly string[]): Promise<ReadonlyMap<string, WalFile>> {
   const listed = await Promise.all(
@@ -182,7 +180,7 @@ async function prepareRecovery(cluster: string, wal: readonly WalFile[], until: 
     // The zone is numeric, because `recovery_target_time` does not accept every abbreviation of a zone.
     recovery_target_time: until?.replace('T', ' ').replace('Z', '+00') ?? '',
     recovery_target_action: 'promote',
-    // Clients must not read the incomplete state before the recovery ends.
+    // Clients must not read the database before the recovery ends, because it is incomplete until then.
     hot_standby: 'off',
   };
   const file = join(cluster, SETTINGS_FILE);

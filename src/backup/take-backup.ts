@@ -23,7 +23,8 @@ import type { PostgresPrograms } from './postgres-programs.ts';
 import { segmentName, segmentOf } from './wal-segments.ts';
 
 /**
- * The replication slot of the archive: the server keeps WAL that is not archived yet, at most max_slot_wal_keep_size.
+ * Name of the replication slot of the archive. For this slot, the server keeps WAL that is not archived yet, at most
+ * max_slot_wal_keep_size.
  */
 export const SLOT = 'tidemark_backup';
 
@@ -53,8 +54,8 @@ const FACTS = `
 
 /**
  * Backs up the cluster into a new folder in `directory` and verifies the checksums of the backup.
- * @param keep number of backups to keep, including the new backup; older backups and the WAL that only they need are
- * removed. Undefined means that all are kept.
+ * @param keep number of backups to keep, including the new backup. Older backups and the WAL that only they need are
+ * removed. When `keep` is undefined, all backups are kept.
  * @throws {DomainError} conflict when the directory has files but does not belong to this cluster, when the server does
  * not allow replication, and when pg_basebackup or pg_verifybackup fails.
  */
@@ -123,7 +124,7 @@ interface Replication {
 async function assertReplication(database: Queryable): Promise<void> {
   const { rows } = await database.query<Replication>(REPLICATION);
   const [found] = rows;
-  if (!found) throw new Error('PostgreSQL did not return the attributes of the role');
+  if (!found) throw new Error('PostgreSQL did not return the attributes of the role of DATABASE_URL');
   if (!found.mayReplicate) {
     throw new DomainError(
       'conflict',
@@ -133,7 +134,7 @@ async function assertReplication(database: Queryable): Promise<void> {
   if (found.walLevel === 'minimal' || found.senders < 3) {
     throw new DomainError(
       'conflict',
-      `wal_level must be replica or logical, and max_wal_senders at least 3, got ${found.walLevel} and ${found.senders}`,
+      `wal_level must be replica or logical, and max_wal_senders must be at least 3, got wal_level ${found.walLevel} and max_wal_senders ${found.senders}`,
     );
   }
 }
@@ -149,13 +150,13 @@ async function removeUnfinished(directory: string): Promise<void> {
 }
 
 /**
- * Removes the oldest backups first, then the WAL that no remaining backup needs, so that an interruption leaves no
- * backup without its WAL.
+ * Removes all but the latest `keep` backups. Only then removes the WAL that no remaining backup needs, so that an
+ * interruption leaves no backup without its WAL.
  */
 async function removeOldBackups(directory: string, keep: number): Promise<void> {
   const backups = await listBackups(directory);
   for (const { name } of backups.slice(0, -keep)) {
-    // The rename comes first, because a partly removed backup must not be listed.
+    // The rename hides the backup from `listBackups` first, because a partly removed backup must not be listed.
     const removed = join(directory, `${UNFINISHED}${name}`);
     await rename(join(directory, name), removed);
     await rm(removed, { recursive: true });

@@ -1,17 +1,18 @@
 /**
- * Names of WAL segments: eight hexadecimal digits for the timeline, eight for the upper and eight for the lower part of
- * the segment's number. A backup directory holds one timeline, so names sort in the order of positions. Pure functions.
+ * Names of WAL segments: eight hexadecimal digits for the timeline, eight for the upper part of the segment's number
+ * and eight for its lower part. All segments in a backup directory have the same timeline, so the order of their names
+ * is the order of their WAL positions. Pure functions.
  */
 
 const NAME = /^([0-9A-F]{8})([0-9A-F]{8})([0-9A-F]{8})$/;
-/** Suffix of the file that pg_receivewal is writing; the part of the segment that is not written yet is zeros. */
+/** Suffix of the file that pg_receivewal is writing. Zeros fill the part of this file that is not written yet. */
 const PARTIAL = '.partial';
 const BYTES_PER_UPPER = 2 ** 32;
 
 /**
- * Consecutive segments, which begin at a given segment. `firstMissing` is the name of the segment that ends the run
- * because it is missing: the given segment when `names` is empty, else the segment after the last of `names`. It is
- * undefined when `names` ends with the newest segment.
+ * A sequence of consecutive segments that begins at a given segment. `firstMissing` is the name of the missing segment
+ * at which the sequence ends: the given segment when `names` is empty, otherwise the segment after the last of `names`.
+ * `firstMissing` is undefined when `names` ends with the newest segment.
  */
 export interface SegmentRun {
   readonly names: readonly string[];
@@ -19,8 +20,8 @@ export interface SegmentRun {
 }
 
 /**
- * @returns the name of a segment, without the suffix of an incomplete segment; undefined when
- * the file is not a segment.
+ * @returns the name of the segment that a file contains: the name of the file, without the suffix of an incomplete
+ * segment. Returns undefined when the file is not a segment.
  */
 export function segmentName(fileName: string): string | undefined {
   const name = fileName.endsWith(PARTIAL) ? fileName.slice(0, -PARTIAL.length) : fileName;
@@ -28,8 +29,8 @@ export function segmentName(fileName: string): string | undefined {
 }
 
 /**
- * @returns the name of the segment that contains a position such as `0/2000028`. @throws {Error} when
- * the text is not a position.
+ * @returns the name of the segment that contains a WAL position such as `0/2000028`.
+ * @throws {Error} when `position` does not have the format of a WAL position.
  */
 export function segmentOf(position: string, timeline: number, segmentBytes: number): string {
   const [upper = Number.NaN, lower = Number.NaN] = position.split('/').map((part) => Number.parseInt(part, 16));

@@ -46,7 +46,7 @@ const input = z.object({
   tags: z.array(z.string()).exactOptional(),
   lastVersionTimestamp: instantSchema.nullable().meta({
     description:
-      'For an input without `asOf`: to get the points that the run read, read the window of the input with this value as `asOf`. This works as long as the versions of these points are stored.',
+      'For an input without `asOf`: a read of the window of the input with this value as `asOf` returns the points that the run read, as long as their versions are stored.',
   }),
   historyFrom: instantSchema.exactOptional().meta({
     description:
@@ -54,7 +54,7 @@ const input = z.object({
   }),
   rawFrom: instantSchema.exactOptional().meta({
     description:
-      'The date from which all points of the variable are stored. Present when retention has replaced earlier points of the window by rollups.',
+      'The date from which all points of the variable are stored. Present when retention has replaced earlier points of the window with rollups.',
   }),
 }) satisfies z.ZodType<InputRecord>;
 const lines = z.array(z.string());
@@ -97,7 +97,10 @@ const run = z
     from: instantSchema,
     to: instantSchema,
     triggerDate: instantSchema,
-    wave: z.int().meta({ description: 'Equal for all runs that one change triggered.' }),
+    wave: z.int().meta({
+      description:
+        'The same number for all runs that one change or one forced update triggered, directly or through other runs.',
+    }),
     attempt: z.int().min(0),
     defaultVersion: z.string(),
     requestedDate: instantSchema,
@@ -105,7 +108,8 @@ const run = z
     finishedDate: instantSchema.nullable(),
     ancestors: z.array(idSchema),
     causes: z.array(idSchema).meta({
-      description: 'Inputs whose change triggered the run; empty for a schedule, a form value or a forced update.',
+      description:
+        'Ids of the inputs whose change triggered the run; empty when a schedule, a form value or a forced update triggered it.',
     }),
     formulas: z.array(formula),
     inputs: z.array(input),
@@ -114,15 +118,16 @@ const run = z
     durationsMs: durations,
     declarationHash: z.string().nullable().meta({
       description:
-        'Hash of the declaration that was run; null when the run ended early, for example because it was stopped or an input was missing.',
+        'Hash of the declaration that was run; null while the run is in progress, and null when it ended early, for example because a user stopped it or an input was missing.',
     }),
   })
   .meta({ id: 'Run' });
 const runWithDeclaration = run
   .extend({
-    declaration: z
-      .unknown()
-      .meta({ description: 'The declaration that was run, with its defaults; null when no declaration was run.' }),
+    declaration: z.unknown().meta({
+      description:
+        'The declaration that was run, with defaults filled in; null when `declarationHash` is null, and for users who may not read all sites.',
+    }),
   })
   .meta({ id: 'RunWithDeclaration' });
 const replay = z
@@ -252,8 +257,8 @@ export const CALCULATION_OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: `${AUTHORS_PATH}/history`, operationId: 'listDeclarations', tag, access: ALL_USERS },
     summary: 'Saved declarations of a calculated variable',
     description:
-      'A save that has no note and repeats the last declaration is not listed. To restore a declaration, save its ' +
-      '`calculated` by PUT.',
+      'A save is not listed if it has no note and repeats the declaration before it. To restore a declaration, send its ' +
+      '`calculated` in a PUT of the variable.',
     query: SAVE_LIST,
     isListing: true,
     answers: [answersJson('Newest first; 100 per page by default.', z.array(save))],
@@ -266,10 +271,10 @@ export const CALCULATION_OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: '/runs/:id/wave', operationId: 'getWave', tag, access: ALL_USERS },
     summary: 'Read the wave of a run: which change triggered which run',
     description:
-      'The runs of the wave that are linked to this run by triggers, in either direction and also through other runs; at most 200.',
+      'Follows triggers from this run in both directions, also through other runs, to at most the 200 nearest variables of the wave.',
     answers: [
       answersJson(
-        'The variables of the wave, and an edge from each variable to each variable that it triggered.',
+        'Nodes: variables of the wave. Edges: each leads from a variable to a variable whose run it triggered.',
         waveSchema,
       ),
     ],
@@ -279,7 +284,7 @@ export const CALCULATION_OPERATIONS: readonly Operation[] = [
     summary: 'Repeat a run and compare it with the stored points',
     description:
       'Runs the recorded declaration with the recorded form values on the versions of the inputs that the run read. ' +
-      'Stores nothing. Overwritten values of inputs that are not versioned are gone.',
+      'Stores nothing. If a value of an input that is not versioned was overwritten after the run, the replay cannot read the old value.',
     answers: [answersJson('What differs.', replay)],
     errors: ['conflict', 'dependency_unavailable'],
   },

@@ -26,12 +26,12 @@ export function createCalculationMetrics(metrics: Metrics): CalculationMetrics {
   runs({ outcome: 'ok' });
   const phases = metrics.distribution({
     name: 'tidemark_calculation_phase_seconds',
-    help: 'Duration of the phases of a run: wait in the queue, load inputs, wait for the sandbox, R, store.',
+    help: 'Duration of each phase of a run: wait (in the queue), load (inputs), sandbox_wait (for the sandbox), r (scripts), store (results).',
     labels: ['phase'],
   });
   const points = metrics.counter({
     name: 'tidemark_calculation_points_total',
-    help: 'Points that runs read, and points that runs stored, by direction.',
+    help: 'Points that runs processed, by direction: read or stored.',
     labels: ['direction'],
   });
   const [read, stored] = [points({ direction: 'read' }), points({ direction: 'stored' })];
@@ -48,17 +48,17 @@ export function createCalculationMetrics(metrics: Metrics): CalculationMetrics {
   };
 }
 
-/** Metrics of the zygote, the warm R process from which runs are forked. */
+/** Metrics of the zygote, the warm R process that forks a process for each run. */
 export interface ZygoteMetrics {
   readonly started: Count;
-  /** Zygotes that died or were killed while they served runs; others replace them. */
+  /** Zygotes that died or were killed while they served runs. Each of them is replaced by another zygote. */
   readonly died: Count;
   /**
    * Zygotes and standbys that were killed because they sent no heartbeat. `died` also counts the killed zygotes, but
    * not the standbys.
    */
   readonly stuck: Count;
-  /** @param isAlive whether scripts can be run right now. */
+  /** @param isAlive function that returns true while the zygote accepts runs. */
   watch(isAlive: () => boolean): void;
 }
 
@@ -66,12 +66,16 @@ export interface ZygoteMetrics {
 export function createZygoteMetrics(metrics: Metrics): ZygoteMetrics {
   const counter = (name: string, help: string) => metrics.counter({ name, help })({});
   return {
-    started: counter('tidemark_zygote_starts_total', 'Warm R processes that started.'),
-    died: counter('tidemark_zygote_deaths_total', 'Warm R processes that died or were killed while they served runs.'),
-    stuck: counter('tidemark_zygote_stuck_total', 'Warm R processes killed because their heartbeat stopped.'),
+    started: counter('tidemark_zygote_starts_total', 'Warm R processes that started, including standbys.'),
+    died: counter('tidemark_zygote_deaths_total', 'Warm R processes that died or were killed, not counting standbys.'),
+    stuck: counter(
+      'tidemark_zygote_stuck_total',
+      'Warm R processes, including standbys, that were killed because their heartbeat stopped.',
+    ),
     watch: (isAlive) => {
-      metrics.gauge({ name: 'tidemark_zygotes_alive', help: 'Warm R processes that accept runs.' }, () =>
-        isAlive() ? 1 : 0,
+      metrics.gauge(
+        { name: 'tidemark_zygotes_alive', help: '1 when a warm R process accepts runs, 0 when none does.' },
+        () => (isAlive() ? 1 : 0),
       );
     },
   };

@@ -36,14 +36,14 @@ export const RUN_LIST = declareQuery(
     states: choicesParameter('Only runs in these states.', RUN_STATES),
     triggers: choicesParameter('Only runs with these triggers.', RUN_TRIGGERS),
     from: momentParameter(
-      'Only runs that started at or after this date. A date without a zone is local time of the source.',
+      'Only runs that started at or after this date. A date without a time zone, here and in `to`, is in the local time of the source.',
     ),
     to: momentParameter('Only runs that started at or before this date.'),
   },
   { isListing: true },
 );
 
-/** Maximum declarations per page. A declaration can take several megabytes. */
+/** Maximum number of saved declarations per page. It is limited because a declaration can have several megabytes. */
 const MAX_SAVES = 1000;
 export const SAVE_LIST = declareQuery(
   {

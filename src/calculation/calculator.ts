@@ -32,14 +32,14 @@ const PURGE = `
     select id from calculation_run where finished_date < $1 order by finished_date limit $2)`;
 
 export interface CalculatorServices extends RunServices {
-  /** Queue of wake-ups: a key combines an account and an urgency; its members are ids of variables or previews. */
+  /** Queue of wake-ups. Each key combines an account and an urgency; under it are ids of variables or of previews. */
   readonly queue: MemberQueue;
   readonly queueOptions: QueueOptions;
   readonly outbox: OutboxRelay;
   readonly settings: {
     readonly concurrency: number;
     readonly sweepIntervalMs: number;
-    /** Days after which ended runs are deleted (R-H8). */
+    /** Number of days for which a run is kept after its end (R-H8). */
     readonly runRetentionDays: number;
   };
   readonly metrics: Metrics;
@@ -52,21 +52,21 @@ export interface Calculator {
   stop(graceMs: number): Promise<void>;
 }
 
-/** Renames `wait` to `waitMs` and so on, and rounds to tenths of a millisecond. */
+/** Appends `Ms` to each name (`wait` becomes `waitMs`), and rounds each duration to tenths of a millisecond. */
 function toLoggedMs(durations: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
   return Object.fromEntries(Object.entries(durations).map(([name, ms]) => [`${name}Ms`, Math.round(ms * 10) / 10]));
 }
 
 /**
- * Starts the worker, which takes wake-ups from the queue; the sweeper, which finds due requests, schedules and
- * previews in the database; and the purge of old runs.
+ * Starts three tasks: the worker takes wake-ups from the queue; the sweeper finds due requests, due schedules and
+ * waiting previews in the database; the purge deletes old runs.
  */
 export function startCalculator(services: CalculatorServices): Calculator {
   const { queue, queueOptions, outbox, settings, log } = services;
   const metrics = createCalculationMetrics(services.metrics);
   const perform = async (turn: Turn, signal: AbortSignal): Promise<void> => {
     await taker.takeMore(turn.accountId);
-    // Queues the turn again when `signal` aborted its preview, or when the variable was requested again during its run.
+    // Queues a preview again when `signal` aborted it. After a run, queues a turn for each request that is due.
     dispatcher.add(await performTurn(services, metrics, turn, signal));
   };
   const dispatcher = openDispatcher({ slots: settings.concurrency, perform, log });
@@ -74,7 +74,7 @@ export function startCalculator(services: CalculatorServices): Calculator {
   const sweep = async (): Promise<void> => {
     await fireSchedules(services.database, services.clock);
     const turns = [...(await findWaitingPreviews(services.database)), ...(await findDueTurns(services.database))];
-    // While Redis is unreachable, this calculator performs the runs and previews itself.
+    // While Redis is unreachable, this calculator adds to its own queue the turns that the sweep found.
     if (!(await wakeTurns(queue, turns))) dispatcher.add(turns);
     await outbox.relay();
   };
@@ -93,8 +93,8 @@ export function startCalculator(services: CalculatorServices): Calculator {
 
 /**
  * Performs one turn.
- * @returns the turns to queue next. After a run: one for each due request of the variable. After a preview: the same
- * turn when `signal` aborted it, else none.
+ * @returns the turns to queue next. After a run that ended: one turn for each due request of the variable. After a
+ * preview that `signal` aborted: the same turn. Otherwise: none.
  */
 async function performTurn(
   services: CalculatorServices,
@@ -123,7 +123,7 @@ async function performTurn(
   return findTurnsOf(database, variableId);
 }
 
-/** Deletes runs that ended more than `retentionDays` ago (R-H8), in batches. */
+/** Deletes, in batches, the runs that ended more than `retentionDays` days ago (R-H8). */
 export async function purgeRuns(database: Database, clock: Clock, retentionDays: number): Promise<void> {
   const before = new Date(clock.nowMillis() - retentionDays * MILLIS_PER_DAY).toISOString();
   for (;;) {

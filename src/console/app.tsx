@@ -45,7 +45,7 @@ const queries = new QueryClient({
   },
 });
 
-/** Whether the same call may succeed a moment later. */
+/** Whether a call that failed with this status may succeed when it is repeated a moment later. */
 function isPassing(status: number): boolean {
   return status === 0 || status === 429 || status === 503;
 }

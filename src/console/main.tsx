@@ -1,4 +1,4 @@
-/** Starts the console: texts, then the session, then the first route. */
+/** Starts the console: loads the texts, then opens the session, then renders the first route. */
 import './shell/mantine.css';
 import './shell/theme.css';
 import { createRoot } from 'react-dom/client';

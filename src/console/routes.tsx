@@ -22,8 +22,8 @@ const root = createRootRoute({ component: Shell, notFoundComponent: Missing, err
 const getParentRoute = () => root;
 
 /**
- * @returns a parser that keeps the query parameters with the given names, unless they are empty. It returns every value
- * as a string: the router parses a value that consists of digits as a number, and this parser turns it back.
+ * @returns a parser that keeps the query parameters with the given names, unless they are empty. The parser returns
+ * every value as a string, because the router has already converted a value that consists of digits to a number.
  */
 function keepTexts<Name extends string>(...names: readonly Name[]) {
   return (search: Readonly<Record<string, unknown>>): { readonly [Key in Name]?: string } => {
@@ -99,7 +99,7 @@ const newVariable = createRoute({
 const data = createRoute({
   getParentRoute,
   path: '/console/data',
-  // Query parameters: the open tab, and what is open in it: a file, an import, a push (by its label) or a mapper.
+  // Query parameters: the open tab, and the file, import, push (by its label) or mapper that is open in the tab.
   validateSearch: keepTexts('tab', 'file', 'import', 'label', 'mapper'),
   component: lazyRouteComponent(() => import('./data/data.tsx'), 'DataPage'),
 });
@@ -114,7 +114,7 @@ const webhooks = createRoute({
 const people = createRoute({
   getParentRoute,
   path: '/console/people',
-  // The tab, the user or client that is open in it, and the filters of the audit trail.
+  // Query parameters: the open tab, the user or client that is open in the tab, and the filters of the audit trail.
   validateSearch: keepTexts('tab', 'user', 'client', 'action', 'by', 'target', 'from', 'to', 'scope'),
   component: lazyRouteComponent(() => import('./people/people.tsx'), 'PeoplePage'),
 });
@@ -122,7 +122,7 @@ const people = createRoute({
 const settings = createRoute({
   getParentRoute,
   path: '/console/settings',
-  // The tab, and the form or catalogue that is open in it.
+  // Query parameters: the open tab, and the form or catalogue that is open in the tab.
   validateSearch: keepTexts('tab', 'form', 'catalogue'),
   component: lazyRouteComponent(() => import('./settings/settings.tsx'), 'SettingsPage'),
 });
@@ -187,7 +187,7 @@ export const router = createRouter({
   scrollRestoration: true,
 });
 
-/** Says that no page has the URL, and links to Home. */
+/** Tells the user that there is no page at this URL, and links to Home. */
 function Missing() {
   const { t } = useTranslation();
   return (

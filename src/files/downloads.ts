@@ -53,7 +53,7 @@ export function answerDownload(c: Context, body: Readable, format: FileFormat | 
   return c.body(Readable.toWeb(body) as ReadableStream);
 }
 
-/** Returns csv unless the client asks for xlsx: shipped clients send all sorts of `Accept` (R-A3). */
+/** Returns csv unless the client asks for xlsx. Refuses no `Accept`: shipped clients send all sorts of it (R-A3). */
 function acceptedFormat(c: Context, given: { readonly format: FileFormat | undefined }): FileFormat {
   if (given.format !== undefined) return given.format;
   c.header('Vary', 'Accept', { append: true });

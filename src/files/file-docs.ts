@@ -52,10 +52,9 @@ const fileStatus = z.object({
     .enum(['StandardFile', 'Attachment'])
     .meta({ description: 'An attachment is kept as uploaded and never parsed; its state is `Stored`.' }),
   filename: z.string(),
-  advice: z
-    .string()
-    .exactOptional()
-    .meta({ description: 'Only for an attachment that looks like data: why its rows are not read, and what to do.' }),
+  advice: z.string().exactOptional().meta({
+    description: 'Only for an attachment whose name suggests data: how to send the data so that its rows are read.',
+  }),
   format: z.enum(['csv', 'xlsx']).exactOptional().meta({ description: 'Format of a Standard File.' }),
   state: z.enum(['Queued', 'Processing', 'Completed', 'PartiallyIngested', 'Rejected', 'Failed', 'Stored']).meta({
     description:
@@ -63,10 +62,9 @@ const fileStatus = z.object({
   }),
   progress: z.object({ bytes: count, totalBytes: count, rows: count }),
   counts: z.object({ rows: count, ingested: count, rejected: count, warnings: count }),
-  failure: z
-    .object({ code: z.string(), message: z.string() })
-    .exactOptional()
-    .meta({ description: 'Why the file failed. The rows in `counts.ingested` are kept.' }),
+  failure: z.object({ code: z.string(), message: z.string() }).exactOptional().meta({
+    description: 'Why the file failed. Rows ingested before the failure are kept; `counts.ingested` counts them.',
+  }),
   ignoredColumns: z.array(z.string()),
   uploadedDate: instantSchema,
   startedDate: instantSchema.exactOptional(),
@@ -106,7 +104,7 @@ export const FILE_OPERATIONS: readonly Operation[] = [
         headers: {
           'File-Kind': '`StandardFile`, or `Attachment` for a file whose rows are not read.',
           'File-Advice':
-            'Only for an attachment named like a data file, such as `.csv.gz`: how to send the data so that the rows are read.',
+            'Only for an attachment whose name suggests data, such as `points.csv.gz`: how to send the data so that its rows are read.',
         },
       }),
     ],
@@ -120,7 +118,7 @@ export const FILE_OPERATIONS: readonly Operation[] = [
     answers: [
       {
         status: 200,
-        description: 'The header of a Standard File; CSV unless `Accept` prefers xlsx.',
+        description: 'A Standard File with only a header row. CSV by default; `format` or `Accept` selects xlsx.',
         types: { 'text/csv': z.string(), [XLSX_TYPE]: bytes(XLSX_TYPE) },
         headers: DOWNLOAD,
       },
@@ -141,7 +139,7 @@ export const FILE_OPERATIONS: readonly Operation[] = [
       {
         status: 200,
         description:
-          'Row errors in file order, with the columns `row`, `code` and `message`; CSV unless `Accept` prefers xlsx. Rows that are rejected because their dates are rolled up are only in `warnings` of the file.',
+          'Row errors in file order, with the columns `row`, `code` and `message`. CSV by default; `format` or `Accept` selects xlsx. Rows rejected because their dates are rolled up are not listed; `warnings` of the file reports them.',
         types: { 'text/csv': z.string(), [XLSX_TYPE]: bytes(XLSX_TYPE) },
         headers: DOWNLOAD,
       },

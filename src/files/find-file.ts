@@ -1,6 +1,6 @@
 /**
- * Reads the states, row errors and warnings of files (R-E1). `getFile` finds every file of the account for a MANAGER or
- * an ADMIN, and only the user's own files for a USER.
+ * Reads the states, row errors and warnings of files (R-E1). A MANAGER or an ADMIN can get every file of the account
+ * with `getFile`; a USER can get only the files that this user uploaded.
  */
 import type { Caller } from '../identity/caller/caller.ts';
 import type { Queryable } from '../platform/database/database.ts';
@@ -17,7 +17,7 @@ export interface FileStatus {
   readonly id: string;
   readonly kind: FileKind;
   readonly filename: string;
-  /** Only for an attachment that looks like data: why its rows are not read, and what to do. */
+  /** Only for an attachment whose name suggests data: how to send the data so that its rows are read. */
   readonly advice?: string;
   /** Format of the file; absent for an attachment. */
   readonly format?: FileFormat;
@@ -70,8 +70,8 @@ const FIND = `${SELECT}
 
 /**
  * Reads the state of a file that the caller may see (R-E1).
- * @throws {DomainError} not_found, including for a file that the caller may not see, and for a file that is still
- * uploading.
+ * @throws {DomainError} not_found when the file does not exist, when the caller may not see it, or while it is still
+ * being uploaded.
  */
 export async function getFile(queryable: Queryable, caller: Caller, fileId: string): Promise<FileStatus> {
   const isManager = caller.role !== 'USER';
@@ -82,7 +82,8 @@ export async function getFile(queryable: Queryable, caller: Caller, fileId: stri
 }
 
 /**
- * Reads the states of files by id, without regard to who may see them (R-E1). A file that does not exist has no entry.
+ * Reads the states of files by id, without regard to who may see the files (R-E1).
+ * @returns a map without entries for files that do not exist.
  */
 export async function findStatuses(
   queryable: Queryable,

@@ -2,10 +2,10 @@
 import type { Caller } from '../identity/caller/caller.ts';
 import type { Queryable } from '../platform/database/database.ts';
 
-/** A file that a version came from, with the members that the caller may see. */
+/** The file that a version of a point came from, with only those properties that the caller may see. */
 export interface FileOrigin {
   readonly kind: 'File';
-  /** Absent, like `filename` and `userId`, when the caller may not read the file or the file was deleted. */
+  /** Absent, like `filename` and `userId`, when the caller may not read the file. */
   readonly fileId?: string;
   readonly filename?: string;
   readonly userId?: string;
@@ -21,7 +21,7 @@ const FIND = `
   select id as "fileId", filename, user_id as "userId", uploaded_date as "uploadedDate", ($3 or user_id = $4) as "isReadable"
   from stored_file where id = any($1::uuid[]) and account_id = $2`;
 
-/** @returns the origins by file id; a file that was deleted has no entry. */
+/** @returns a map from file id to origin. The map does not contain deleted files. */
 export async function findFileOrigins(
   queryable: Queryable,
   { accountId, role, userId }: Caller,

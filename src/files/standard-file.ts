@@ -3,10 +3,13 @@
  * a whole file.
  */
 
-/** The file name or content type decides the format; the first bytes must match it (`upload/file-signature.ts`). */
+/**
+ * The file name or content type decides the format; the first bytes of the file must match the format
+ * (`upload/file-signature.ts`).
+ */
 export type FileFormat = 'csv' | 'xlsx';
 
-/** `Attachment`: kept as uploaded and never parsed. */
+/** A file of the kind `Attachment` is kept as uploaded and never parsed. */
 export type FileKind = 'StandardFile' | 'Attachment';
 
 /** Why a row was rejected. Clients rely on these codes. */
@@ -79,8 +82,8 @@ export type RefusalCode =
   | 'internal_error';
 
 /**
- * Thrown for a file that cannot or must not be read. The uploader sees the message: in the answer to the upload, or in
- * the state of the file, which is then Failed.
+ * Thrown for a file that cannot or must not be read. When the upload is refused, its answer shows the message. When the
+ * upload was accepted, the file becomes Failed, and the state of the file shows the message.
  */
 export class FileRefusal extends Error {
   override readonly name = 'FileRefusal';
@@ -93,6 +96,6 @@ export class FileRefusal extends Error {
 }
 
 /** Advice for a file that exhausts the memory of its parser. */
-export const SPLIT_ADVICE = 'split it into several files, or send a workbook as CSV';
-/** Message of the error code too_large when parsing a file needs a string or buffer above the limits of V8. */
+export const SPLIT_ADVICE = 'split it into several files or, if it is a workbook, send it as CSV';
+/** Message of the error code too_large for a file whose parsing needs a string or buffer above the limits of V8. */
 export const TOO_LARGE = `the file needs too much memory; ${SPLIT_ADVICE}`;

@@ -24,7 +24,7 @@ const COLUMNS: readonly TemplateColumn[] = [
     format: DATE_FORMAT,
     check: warning('date', 'greaterThan', '1900-03-01', {
       title: 'Date',
-      text: 'Date and time, local to the source, such as 2026-03-01T00:15:00',
+      text: 'Date and time in the time zone of the source, such as 2026-03-01T00:15:00',
     }),
   },
   {
@@ -89,7 +89,10 @@ function validationsOf(sheet: Excel.Worksheet) {
   return (sheet as unknown as { readonly dataValidations: Validations }).dataValidations;
 }
 
-/** Creates a validation that only warns and keeps the value, because the upload reports invalid rows. */
+/**
+ * Creates a validation that warns about an invalid value, but lets the user keep the value. The upload then reports the
+ * row as invalid.
+ */
 function warning(
   type: 'date' | 'decimal',
   operator: Excel.DataValidationOperator,

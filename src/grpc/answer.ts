@@ -20,27 +20,27 @@ import { toStatus } from './status.ts';
 
 export interface AnswerServices {
   readonly authentication: Authentication;
-  /** Request budget of each user (R-B15). `count` counts a call, and returns milliseconds to wait; 0 for no wait. */
+  /** Request budget of each user (R-B15). `count` resolves to milliseconds to wait; 0 when the call may proceed. */
   readonly users: { readonly rule: string; count(userId: string): Promise<number> };
   readonly log: Log;
 }
 
 export interface StreamServices extends AnswerServices {
-  /** Limits for clients that read streamed answers slowly. */
+  /** Limits on how slowly a client may read a streamed answer. */
   readonly readPace: PaceLimits;
 }
 
-/** A message and the number of points, versions or runs in it, for the log. */
+/** A message, and the number of points, versions or script runs in the message, which is logged. */
 export interface Counted<Message> {
   readonly message: Message;
   readonly count: number;
-  /** Bytes of the message that count towards the client's minimum reading rate; undefined means that no bytes count. */
+  /** Number of bytes that are counted to measure how fast the client reads; undefined when no bytes are counted. */
   readonly bytes?: number;
 }
 
 type AnyCall = Pick<ServerUnaryCall<unknown, unknown>, 'metadata' | 'cancelled'>;
 
-/** Sends initial metadata. Call it once, before the first message: the gRPC library ignores a second call. */
+/** Sends initial metadata. Use it once, before the first message: gRPC ignores initial metadata that is sent again. */
 export type SendMetadata = (entries: readonly (readonly [name: string, value: string])[]) => void;
 
 type AnsweringCall = Pick<ServerUnaryCall<unknown, unknown>, 'sendMetadata' | 'cancelled'>;
@@ -105,8 +105,8 @@ export function streamHandler<Request, Message>(
 }
 
 /**
- * @returns the number of points, versions or runs written.
- * @throws the reason of the signal, unless the caller left.
+ * @returns the number of points, versions or script runs written.
+ * @throws the reason of `signal` when it is aborted, unless the caller has left.
  */
 async function writeMessages<Message>(
   call: ServerWritableStream<unknown, Message>,
@@ -129,10 +129,10 @@ async function writeMessages<Message>(
 
 type Sink<Message> = Pick<ServerWritableStream<unknown, Message>, 'write' | 'once' | 'off'>;
 
-/** Resolves when the stream accepts the next message, or the signal is aborted. */
+/** Writes a message. Resolves when the stream can accept a further message, or when `signal` is aborted. */
 async function writeMessage<Message>(sink: Sink<Message>, message: Message, signal: AbortSignal): Promise<void> {
   if (sink.write(message) || signal.aborted) return;
-  // `events.once` would reject on the event `error`, which a call emits to send a status.
+  // Does not use `events.once`, which would reject on the event `error`: a call emits `error` to send an error status.
   await new Promise<void>((resolve) => {
     const go = (): void => {
       sink.off('drain', go);
@@ -144,7 +144,7 @@ async function writeMessage<Message>(sink: Sink<Message>, message: Message, sign
   });
 }
 
-/** @returns the metadata `authorization` of a call. */
+/** @returns the value of the metadata key `authorization` of a call; undefined when the call does not have this key. */
 export function authorizationOf({ metadata }: Pick<AnyCall, 'metadata'>): string | undefined {
   return metadata.get('authorization')[0]?.toString();
 }
@@ -152,7 +152,7 @@ export function authorizationOf({ metadata }: Pick<AnyCall, 'metadata'>): string
 /**
  * Finds the caller of a call by its `authorization` metadata (R-J2), and counts the call like a REST request
  * (R-B15).
- * @throws {DomainError} as `authenticateBearer`; rate_limited when the user exceeds the budget.
+ * @throws {DomainError} the errors of `authenticateBearer`; rate_limited when the user exceeds the request budget.
  */
 export async function authenticateCall({ authentication, users }: AnswerServices, call: AnyCall): Promise<Caller> {
   const caller = await authenticateBearer(authentication, authorizationOf(call), 'datahub-api');
@@ -160,7 +160,7 @@ export async function authenticateCall({ authentication, users }: AnswerServices
   return caller;
 }
 
-/** @returns a controller aborted when the caller leaves or the deadline of the call passes. */
+/** @returns an AbortController that is aborted when the caller leaves or the deadline of the call passes. */
 export function abortOnCancel(call: AnyCall & { once(name: 'cancelled', listener: () => void): unknown }) {
   const leaving = new AbortController();
   call.once('cancelled', () => leaving.abort());
@@ -170,9 +170,9 @@ export function abortOnCancel(call: AnyCall & { once(name: 'cancelled', listener
 
 /**
  * Runs the work of a call, logs its outcome, and passes a failure to `fail` as the status for the caller.
- * @param work passes the caller to `known` after authentication; resolves to the number of points, versions or runs
- * sent.
- * @param fail sends the status; not called when the caller cancelled.
+ * @param work function that answers the call and passes its caller to `known` after authentication. It resolves to the
+ * number of points, versions or script runs sent.
+ * @param fail function that sends the status; not called when the caller has cancelled the call.
  */
 export function track(
   { log }: AnswerServices,
@@ -204,8 +204,8 @@ export function track(
 }
 
 /**
- * Returns the request id that the client sent; a new id when the client sent none, or one that could break a log line
- * (R-A10).
+ * Returns the request id that the client sent. When the client sent no id, or an id that could break a log line,
+ * returns a new id (R-A10).
  */
 function requestIdOf({ metadata }: AnyCall): string {
   const given = String(metadata.get('x-request-id')[0] ?? '');

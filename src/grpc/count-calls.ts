@@ -1,4 +1,7 @@
-/** Counts and times gRPC calls by method and status (R-A9). Only existing methods get here, so label values are few. */
+/**
+ * Counts and times gRPC calls by method and status (R-A9). The label `method` has few values, because the interceptor
+ * sees only calls of methods that exist.
+ */
 import {
   status as GrpcStatus,
   ServerInterceptingCall,

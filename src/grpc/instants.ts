@@ -8,6 +8,6 @@ import type { Micros } from '../points/point.ts';
  */
 export function toMicros(text: string): Micros {
   const moment = parseMoment(text);
-  if (!moment) throw new Error(`a stored instant must be a date, got ${JSON.stringify(text)}`);
+  if (!moment) throw new Error(`a stored instant must be a valid date and time, got ${JSON.stringify(text)}`);
   return moment.micros;
 }

@@ -1,4 +1,4 @@
-/** `ListRuns` (R-H8, R-J1): the runs of `GET /variables/{id}/runs`, one message each. */
+/** `ListRuns` (R-H8, R-J1) streams the runs that `GET /variables/{id}/runs` lists, one message for each run. */
 import type { InputRecord } from '../calculation/inputs/load-inputs.ts';
 import type { FormulaRecord } from '../calculation/run/compute.ts';
 import { listRuns, pageOfRuns, type RunRecord } from '../calculation/run/runs.ts';
@@ -39,7 +39,7 @@ async function* runsOf(
   const paging = toPaging(message, MAX_PAGE);
   const { id } = await getResource(database, VARIABLE, caller, message.variableId);
   const listing = listRuns(caller, id);
-  // No run is read ahead, because `columnBytes` (read-ahead.ts) measures only typed arrays, and a run has none.
+  // Runs are not read ahead: `columnBytes` (read-ahead.ts) measures only typed arrays, so it cannot measure a run.
   const { ahead: _ahead, ...source } = reads.of(caller.accountId);
   const read = (transaction: Transaction) => readBatches(transaction, listing, pageOfRuns(paging));
   for await (const runs of streamInSnapshot(source, read, signal)) {
@@ -47,7 +47,7 @@ async function* runsOf(
   }
 }
 
-/** Members of a stored run that have another form in the gRPC message. */
+/** Members of a stored run whose name or type is different in the gRPC message. */
 interface Details {
   readonly from: string;
   readonly to: string;

@@ -26,7 +26,8 @@ interface ListVersionsResponse {
 }
 
 const MAX_PAGE = 10_000;
-// Keeps a message below the default 4 MiB limit of clients: a version takes at most 40 bytes besides its tag.
+// Maximum number of bytes of the VersionTags in a message. Each version takes at most 40 other bytes, so a message of
+// MAX_PAGE versions stays below 4 MiB, the default limit of clients.
 const MAX_TEXT_BYTES = 3 << 20;
 
 /** Handles `ListVersions` (R-F8, R-J1). */
@@ -49,7 +50,7 @@ async function answer(
   if (bytes > MAX_TEXT_BYTES)
     throw new DomainError(
       'body_too_large',
-      `the VersionTags of a page must be at most ${MAX_TEXT_BYTES >> 20} MiB together, got ${bytes} bytes; request fewer with items_per_page`,
+      `the VersionTags of a page must be at most ${MAX_TEXT_BYTES >> 20} MiB in total, got ${bytes} bytes; request fewer versions with items_per_page`,
     );
   return { message: { versions: versions.map(toMessage), totalCount: all.length }, count: versions.length };
 }

@@ -1,6 +1,6 @@
 /**
- * `ReadLast` (R-J1): the last points of hundreds of variables, as dashboards need them, in one message. Takes the
- * selection fields of `ReadPoints`, which streams results larger than one message.
+ * `ReadLast` (R-J1) answers with the last points of hundreds of variables in one message, for dashboards. It takes the
+ * same selection fields as `ReadPoints`. Results that are too large for one message need `ReadPoints`, which streams.
  */
 import type { Caller } from '../identity/caller/caller.ts';
 import { DomainError } from '../platform/errors.ts';
@@ -22,8 +22,8 @@ interface ReadLastResponse {
   readonly points: PointRowsMessage;
 }
 
-// Maximum points, and maximum bytes of their texts, in one answer. They keep the answer below 4 MiB, the default limit
-// of clients: a point takes at most 40 bytes besides its texts.
+// Maximum number of points in one answer, and maximum number of bytes of their texts (distinct VersionTags and tags).
+// Both keep the answer below 4 MiB, the default limit of clients: a point takes at most 40 bytes besides its texts.
 const MAX_POINTS = 50_000;
 const MAX_TEXT_BYTES = 2 << 20;
 
@@ -54,12 +54,12 @@ async function readLast(
   if (bytes <= MAX_TEXT_BYTES) return { message: { points }, count: points.variableIds.length };
   throw new DomainError(
     'body_too_large',
-    `the distinct VersionTags and tags of the points must be at most ${MAX_TEXT_BYTES >> 20} MiB together, got ${bytes} bytes; use ReadPoints, which streams`,
+    `the distinct VersionTags and the distinct tags of the points must be at most ${MAX_TEXT_BYTES >> 20} MiB together, got ${bytes} bytes; use ReadPoints, which streams`,
   );
 }
 
 function assertFewEnough(variableCount: number, limit: number): void {
   if (variableCount * limit <= MAX_POINTS) return;
-  const rule = `must request at most ${MAX_POINTS} points for all variables together, got ${limit} × ${variableCount}; use ReadPoints to read more`;
+  const rule = `must request at most ${MAX_POINTS} points for all variables together, got ${limit} for each of ${variableCount} variables; use ReadPoints to read more`;
   throw locationError(locationInMessage('count'), rule);
 }

@@ -1,6 +1,6 @@
 /**
- * Parses decoded requests into the same ReadRequest as REST (R-G1, R-G2, R-J1), so both interfaces share every rule.
- * Errors name the fields of the proto.
+ * Converts decoded gRPC requests to a ReadRequest (R-G1, R-G2, R-J1). REST uses the same type, so that both interfaces
+ * share every rule. Errors name the fields of the proto.
  */
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../platform/dates/instant-rules.ts';
 import { type InputLocation, locationError, parseMembers } from '../platform/http/input-location.ts';
@@ -13,8 +13,8 @@ import type { ReadRequest } from '../selection/selection.ts';
 import type { Aggregate, Granularity } from '../structure/catalogue/enumerations.ts';
 
 /**
- * Fields shared by requests for points, as proto-loader decodes them: an absent `optional` field is missing; any other
- * absent field has its default.
+ * Fields shared by requests for points, as proto-loader decodes them. If a client omits an `optional` field, the
+ * decoded object lacks the member. If a client omits any other field, the member has the default value of the field.
  */
 export interface SelectionMessage {
   readonly variableIds: readonly number[];
@@ -82,7 +82,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   sourceIds: 'source_id',
 };
 
-/** @param name REST name of a field. @returns the field of the proto, for error messages. */
+/** @param name the name of a field in REST. @returns the name of the field in the proto, for error messages. */
 export function locationInMessage(name: string): InputLocation {
   const field = FIELDS[name] ?? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return { subject: field, path: field };
@@ -122,7 +122,7 @@ export function toSelection(message: SelectionMessage) {
   } satisfies Partial<ReadRequest>;
 }
 
-/** Maps an empty text to undefined: it counts as absent, as in REST. */
+/** Maps an empty text to undefined, because an empty text counts as absent, as in REST. */
 const given = (text: string | undefined): string | undefined => (text === '' ? undefined : text);
 
 function toVersion(message: SelectionMessage): Omit<VersionRequest, 'timeZoneId'> {
@@ -148,9 +148,9 @@ export interface PagingMessage {
 
 /**
  * Parses paging fields (§8).
- * @param mostItems maximum of `items_per_page`.
+ * @param mostItems the greatest permitted `items_per_page`.
  * @returns the page; `limit` is undefined when `items_per_page` is 0.
- * @throws {DomainError} invalid_input when a field is negative or above its maximum.
+ * @throws {DomainError} invalid_input when a field is negative, or when `items_per_page` is above `mostItems`.
  */
 export function toPaging(message: PagingMessage, mostItems = Number.POSITIVE_INFINITY): Paging {
   const { itemsPerPage, pageNumber } = parseMembers({
@@ -171,26 +171,26 @@ function toBuckets(message: ReadPointsMessage): Omit<BucketRequest, 'timeZoneId'
   return buckets;
 }
 
-/** @param key name of the enum value; proto-loader decodes an unknown value as its number. */
+/** @param key the enum value as proto-loader decodes it: its name, or its number if the proto does not define it. */
 function known<Key extends string, Value>(name: string, values: Readonly<Record<Key, Value>>, key: Key): Value {
   if (Object.hasOwn(values, key)) return values[key];
   throw locationError(locationInMessage(name), `must be one of ${Object.keys(values).join(', ')}, got ${key}`);
 }
 
-/** Requires a count from 0 to `most`. @throws {DomainError} invalid_input when negative or above `most`. */
+/** Checks a count. @throws {DomainError} invalid_input when the count is negative or above `most`. */
 export function toCount(name: string, count: number, most = Number.POSITIVE_INFINITY): number {
   if (count < 0) throw locationError(locationInMessage(name), `must not be negative, got ${count}`);
   if (count <= most) return count;
   throw locationError(locationInMessage(name), `must be at most ${most}, got ${count}`);
 }
 
-/** Requires a positive id, or none. @throws {DomainError} invalid_input when below 1. */
+/** Checks an id; a request may omit the id. @throws {DomainError} invalid_input when the id is below 1. */
 export function toId(name: string, id: number | undefined): number | undefined {
   if (id === undefined || id >= 1) return id;
   throw locationError(locationInMessage(name), `must be at least 1, got ${id}`);
 }
 
-/** Clamps to the range of storable dates: clients use the greatest int64 for an open end. */
+/** Clamps an instant to the range of storable dates, because clients send the greatest int64 for an open end. */
 function toStorable(micros: Micros | undefined): Micros | undefined {
   return micros === undefined ? undefined : Math.min(Math.max(micros, MIN_DATE_MICROS), MAX_DATE_MICROS);
 }

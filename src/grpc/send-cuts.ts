@@ -8,7 +8,7 @@ import type { SendMetadata } from './answer.ts';
 
 /**
  * @returns a function that sends the history cuts (history-cuts.ts) of a read, and for each rolled-up variable the date
- * from which all points are stored. When the read has neither, nothing is sent.
+ * from which all points are stored. It sends nothing when the read has no history cut and no rolled-up variable.
  */
 export function sendCuts(send: SendMetadata): NoteCuts {
   return (cuts, rolledUp) => send(noticeHeaders({ cuts, rolledUp }));

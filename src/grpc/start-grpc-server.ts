@@ -20,7 +20,7 @@ export interface DataPointsServices extends ReadServices {
 export interface GrpcServer {
   /** Address that the server listens on, as host:port. */
   readonly address: string;
-  /** Graceful shutdown: ends the watches, waits up to `graceMs` for other calls, then cancels them. */
+  /** Ends the watches, waits up to `graceMs` for the other calls, and then cancels calls that have not ended. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -33,7 +33,8 @@ const SERVER_OPTIONS = {
 
 /**
  * Starts the server with all its services (R-J1, R-J2). The server speaks plain HTTP/2; a proxy in front terminates
- * TLS. @param port 0 picks a free port.
+ * TLS.
+ * @param port port to listen on; 0 means any free port.
  */
 export async function startGrpcServer(services: DataPointsServices, host: string, port: number): Promise<GrpcServer> {
   const server = new Server({ ...SERVER_OPTIONS, interceptors: [countCalls(services.metrics)] });

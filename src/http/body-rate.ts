@@ -15,19 +15,19 @@ export interface BodyRate {
 }
 
 export interface BodyRateWatch {
-  /** Watches a request until `remove`, or until its body is complete. */
+  /** Watches the body of a request until the body is complete, or until `remove` is called with the request. */
   add(incoming: IncomingMessage, outgoing: ServerResponse): void;
   remove(incoming: IncomingMessage): void;
   close(): void;
 }
 
-/** State of one connection: a client sends one body at a time on it. */
+/** State of one connection, on which the client sends one body at a time. */
 interface Watched {
   /** The request whose body is being received; undefined between bodies. */
   request: Request | undefined;
   /** `bytesRead` of the socket at the last check; undefined before the first check. */
   bytesRead: number | undefined;
-  /** Bytes by which the client may still fall behind the minimum rate; negative: too slow. */
+  /** Number of bytes by which the client may still fall behind the minimum rate; negative when it was too slow. */
   credit: number;
 }
 

@@ -44,12 +44,12 @@ export interface AppParts {
   readonly metrics: Metrics;
   /** CORS_ORIGINS: origins whose pages may call the service; `*` means any. */
   readonly corsOrigins: readonly string[];
-  /** METRICS_TOKEN of scrapers; undefined means that only an ADMIN may read `/metrics`. */
+  /** METRICS_TOKEN, which scrapers send; undefined means that only an ADMIN may read `/metrics`. */
   readonly metricsToken: string | undefined;
   readonly log: Log;
 }
 
-/** Route label of all issuer paths in metrics. */
+/** The route by which metrics count the requests to all issuer paths. */
 const ISSUER_ROUTE = '/realms/*';
 /** Seconds for which a browser may keep the answer to a preflight: the maximum of Chromium. */
 const PREFLIGHT_SEC = 7200;
@@ -114,9 +114,9 @@ export function createApp(parts: AppParts): Hono<RequestIdEnv> {
 }
 
 /**
- * Lets pages of these origins call the service, and answers preflight requests. Does not apply to the issuer's paths,
- * where the issuer itself decides, from the registration of the client, whether an origin is allowed. A script cannot
- * read the answer to a request that carries cookies or a saved password.
+ * Creates middleware that lets pages of the given origins call the service, and answers preflight requests. It ignores
+ * the issuer's paths: there the issuer decides, from the registration of the client, whether an origin is allowed. The
+ * browser hides the answer from the script when the request carries cookies or a saved password.
  */
 function answerOrigins(origins: readonly string[], isIssuerPath: (path: string) => boolean): MiddlewareHandler {
   const allow = cors({
@@ -132,9 +132,9 @@ function answerOrigins(origins: readonly string[], isIssuerPath: (path: string) 
 const inShare: MiddlewareHandler<CallerEnv> = (c, next) => runForAccount(c.var.caller.accountId, next);
 
 /**
- * @returns true for GET, HEAD and `POST /data`. These requests may use HTTP Basic, because spreadsheets and links
- * cannot send a token (R-A13). False for `GET /data/watch`: a watch needs a token, because the token is checked again
- * every second while the watch is open (R-B5).
+ * @returns true when the request may use HTTP Basic, because spreadsheets and links cannot send a token (R-A13): for
+ * `POST /data`, and for GET and HEAD on every path except `/data/watch`. A watch needs a token, because the token is
+ * checked again every second while the watch is open (R-B5).
  */
 function isRead({ req: { method, path } }: Context): boolean {
   if (path === '/data/watch') return false;
@@ -156,9 +156,9 @@ export function routingPath(address: string): string {
 type LogEnv = RequestIdEnv & { Variables: { caller?: Caller } };
 
 /**
- * Creates middleware that logs one line per request (R-K4), without query, body and headers. Health checks and
- * requests to `/metrics` are not logged. The middleware runs after `requestId`, and logs the caller when a later
- * middleware has set one.
+ * Creates middleware that logs one line per request (R-K4), without its query, body or headers. Health checks and
+ * requests to `/metrics` are not logged. Mount the middleware after `requestId`. The line names the caller when a
+ * middleware mounted later has authenticated one.
  */
 export function requestLog(log: Log): MiddlewareHandler<LogEnv> {
   return async (c, next) => {

@@ -15,7 +15,7 @@ const RETRY_AFTER_SEC = '2';
 interface Paths {
   /** Whether the path serves HTML pages: errors there are pages for clients that prefer HTML. */
   readonly isPage: (path: string) => boolean;
-  /** Whether the token issuer serves the path: clients of the issuer read `error` (RFC 6749 §5.2). */
+  /** Whether the token issuer serves the path: errors there also have `error` for OAuth clients (RFC 6749 §5.2). */
   readonly isIssuerPath: (path: string) => boolean;
 }
 
@@ -34,7 +34,7 @@ export function errorHandler(log: Log, { isPage, isIssuerPath }: Paths = API_ONL
   };
 }
 
-/** Members an OAuth client reads (RFC 6749 §5.2, §4.1.2.1), besides the members of every error. */
+/** @returns the members that an OAuth client reads (RFC 6749 §5.2, §4.1.2.1); `respond` adds those of every error. */
 function oauthError({ code, message }: DomainError): object {
   const { http } = ERROR_MAPPINGS[code];
   const isLater = http === 429 || http === 503;

@@ -17,14 +17,14 @@ export interface AnsweredRequest {
 /** @returns the metric series of the request. The caller passes the duration of the request in seconds to `observe`. */
 export type CountRequest = (request: AnsweredRequest) => { observe(seconds: number): void };
 
-/** Label `route` of requests that no route matches. */
+/** Value of the label `route` for requests that match no route. */
 const NO_ROUTE = 'none';
 
 /** Registers `tidemark_http_request_seconds` (R-A9). */
 export function createRequestCounter(metrics: Metrics): CountRequest {
   const durations = metrics.distribution({
     name: 'tidemark_http_request_seconds',
-    help: 'Duration of HTTP requests until the last byte was sent, by method, route pattern and status class.',
+    help: 'Seconds from the start of an HTTP request to the last byte of its response, by method, route pattern and status class.',
     labels: ['method', 'route', 'status'],
   });
   return ({ method, route, status }) => durations({ method, route, status: `${Math.floor(status / 100)}xx` });
@@ -32,8 +32,8 @@ export function createRequestCounter(metrics: Metrics): CountRequest {
 
 /**
  * Creates middleware that observes every request (R-A9).
- * @param routeOf returns the route label of a path for which the app has no route pattern. When `routeOf` returns
- *   undefined, the label is the pattern of the route that matched the request.
+ * @param routeOf function that returns the route label of a path for which the app has no route pattern. When it
+ *   returns undefined, the label is the pattern of the route that matched the request.
  */
 export function countRequests(count: CountRequest, routeOf: (path: string) => string | undefined): MiddlewareHandler {
   return async (c, next) => {

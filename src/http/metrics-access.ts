@@ -1,16 +1,16 @@
 /**
- * Access to `/metrics` on the API's port (R-A9). Metrics cover all accounts, so a scraper sends the token of the
- * setting METRICS_TOKEN, and an operator sends the access token of an ADMIN. The client's address grants nothing:
- * behind a proxy on the same machine, every client comes from loopback.
+ * Controls access to `/metrics` on the API's port (R-A9). The metrics cover all accounts, so a tenant must not read
+ * them: a scraper must send the token of the setting METRICS_TOKEN, and an operator the access token of an ADMIN. The
+ * client's address grants no access: behind a proxy on the same machine, every client has a loopback address.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Context, Handler, MiddlewareHandler } from 'hono';
 import type { Metrics } from '../platform/metrics/metrics.ts';
 
 export interface MetricsHandlers {
-  /** Answers a scraper that sends the token; passes every other request on. */
+  /** Sends the metrics to a scraper that sends METRICS_TOKEN; passes every other request on to the next handler. */
   readonly byToken: MiddlewareHandler;
-  /** Answers without any check; mount it behind middleware that authorizes the caller. */
+  /** Sends the metrics to every caller; mount this handler behind middleware that authorizes the caller. */
   readonly answer: Handler;
 }
 

@@ -1,9 +1,10 @@
 /**
  * Makes refusals of a rate limit cheap (R-B15, R-A14). When the budget of a key is used up, this module refuses further
- * requests of the key from memory, without Redis, and sends one refusal of the key every 10 ms. A client that
- * sends requests without a pause then waits for the refusals instead of occupying the event loop. This module delays at
- * most 200 refusals of one key and 2,000 refusals in total, and keeps their requests in memory; it sends further
- * refusals immediately. Keys do not delay each other. `rate-limiter.ts` decides which requests pass.
+ * requests of the key without asking Redis: it remembers when the next request may pass. For each key, it sends one
+ * refusal every 10 ms. A client that sends requests without a pause then waits for the refusals instead of occupying
+ * the event loop. This module delays at most 200 refusals of one key and 2,000 refusals in total, and keeps the refused
+ * requests in memory meanwhile; it sends further refusals immediately. Keys do not delay each other. `rate-limiter.ts`
+ * decides which requests pass.
  */
 import { openBoundedCache } from '../platform/bounded-cache.ts';
 import { MAX_KEYS, type RateLimiter } from './rate-limiter.ts';
@@ -18,7 +19,7 @@ export interface PacedLimiter extends RateLimiter {
 }
 
 interface Refused {
-  /** Instant from which a request of cost 0 passes. */
+  /** Instant from which a request of cost 0 would pass. A request of a higher cost passes later, by `costMs`. */
   readonly freeAtMs: number;
   /** Instant at which the next refusal may be sent. */
   readonly nextAtMs: number;

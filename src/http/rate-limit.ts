@@ -13,21 +13,21 @@ import type { UserBudget } from './user-budget.ts';
 export interface RateLimits {
   readonly limiter: RateLimiter;
   readonly users: UserBudget;
-  /** Maximum attempts to use a secret, per minute and client network; 0 means no limit. */
+  /** Maximum number of attempts to use a secret, per minute and client network; 0 means no limit. */
   readonly tokenPerMinute: number;
-  /** Number of the operator's proxies that append to X-Forwarded-For; 0 ignores the header. */
+  /** How many proxies of the operator append to X-Forwarded-For. When it is 0, the header is ignored. */
   readonly proxyHops: number;
 }
 
-// A request to the API that is not a push costs 1 and takes about 2 ms of processor time. A push takes about 0.2 ms,
-// and on the fast path less than 0.1 ms (push/MEASUREMENTS.md).
+// The cost of an API request that is not a push is 1; such a request takes about 2 ms of processor time. A push costs
+// less, because it takes about 0.2 ms, or less than 0.1 ms on the fast path (push/MEASUREMENTS.md).
 const PUSH_COST = 0.1;
 export const FAST_PUSH_COST = 0.01;
 
 /**
  * Creates middleware that limits the caller's requests (R-B15) and throws rate_limited above the user's budget. It runs
  * after `authenticate`. The connection of a caller that ignores many refusals is closed.
- * @param costOf the number of requests that a request counts as.
+ * @param costOf function that returns how many requests a request counts as.
  */
 export function limitCaller(
   { users }: RateLimits,
@@ -50,7 +50,7 @@ export function costOfPush({ req }: Context): number {
 /**
  * Creates middleware that limits the POST requests of a client network (R-B15), and throws rate_limited above the
  * limit. Reads (keys, discovery, pages) are not counted.
- * @param applies whether requests to a path are counted.
+ * @param applies function that returns true for a path whose POST requests are counted.
  */
 export function limitAddress(limits: RateLimits, applies: (path: string) => boolean): MiddlewareHandler {
   return async (c, next) => {
@@ -66,6 +66,6 @@ export function limitAddress(limits: RateLimits, applies: (path: string) => bool
 export async function countAddress({ limiter, tokenPerMinute, proxyHops }: RateLimits, c: Context): Promise<void> {
   if (tokenPerMinute === 0) return;
   const waitMs = await limiter.count(`address:${clientNetwork(incomingOf(c.env), proxyHops)}`, tokenPerMinute);
-  const rule = `one network (an IPv4 address or IPv6 /64) may use secrets at most ${tokenPerMinute} times per minute`;
+  const rule = `one network (an IPv4 address or an IPv6 /64) may use a secret, such as a password, at most ${tokenPerMinute} times per minute`;
   assertRate(waitMs, rule);
 }

@@ -1,6 +1,6 @@
 /**
- * Counts requests of all processes together in Redis (R-B15). While Redis is unavailable each process counts by itself:
- * a limit must not turn an outage of Redis into refusals.
+ * Counts the requests of all processes together in Redis (R-B15). While Redis is unavailable, each process counts its
+ * own requests, because an outage of Redis must not make the limiter refuse requests.
  *
  * `rate-limiter-flexible` 11.4 is not used, because it counts in fixed windows: with a limit of 60 it admits 119
  * requests within 5 s around the end of a window and then refuses for up to 60 s; this limiter admits 64 and refuses
@@ -69,8 +69,8 @@ const COUNT = `
   if full > now then redis.call('SET', KEYS[1], string.format('%.3f', full), 'PX', math.ceil(full - now)) end
   return { wait, math.ceil(full - now) }`;
 
-// Adds to each key the cost that was counted in memory. Returns the milliseconds until each key has its whole budget
-// again.
+// Adds to each key the cost that was counted for it in memory. Returns, for each key, the milliseconds until it has its
+// whole budget again.
 const SETTLE = `
   local time = redis.call('TIME')
   local now = time[1] * 1000 + time[2] / 1000
@@ -116,13 +116,13 @@ export function openRateLimiter({ redisUrl, prefix, log }: RateLimiterOptions): 
 
 /**
  * Adds the cost of requests, in milliseconds, to keys in Redis.
- * @returns the milliseconds until each key has its whole budget again; undefined when Redis is unavailable.
+ * @returns for each key, the milliseconds until it has its whole budget again; undefined when Redis is unavailable.
  */
 type Settle = (keys: readonly string[], addedMs: readonly number[]) => Promise<readonly number[] | undefined>;
 
 /**
- * Meters of this process, one per key. `countAndSettle` counts in memory and adds the counts to Redis in batches; then
- * `learn` sets the meters of the counted keys from the answer of Redis.
+ * Meters of this process, one per key. `countAndSettle` counts requests in memory and adds their costs to Redis in
+ * batches; after each batch, `learn` sets the meters of the keys in the batch from the answer of Redis.
  */
 function openLocalMeters(settle: Settle) {
   const fullAtMs = openBoundedCache<string, number>(MAX_KEYS);
@@ -149,7 +149,7 @@ function openLocalMeters(settle: Settle) {
   return {
     count,
     learn,
-    /** @returns the milliseconds that are counted in memory and not yet in Redis; the caller adds them to Redis. */
+    /** Removes and returns the milliseconds that are not yet counted in Redis; the caller must add them to Redis. */
     takeUnsettled: (key: string): number => {
       const ms = unsettled.get(key) ?? 0;
       unsettled.delete(key);

@@ -1,22 +1,26 @@
 /**
- * Limits requests per minute (R-B15) by the generic cell rate algorithm: a burst of one minute's requests, then one
- * request every 60 / limit seconds. The state of a key is one instant.
+ * Limits the requests of a key, such as a user, per minute (R-B15) by the generic cell rate algorithm: a key may send
+ * the requests of one minute in a burst, and then one request every 60 / limit seconds. The state of a key is one
+ * instant.
  */
 const MINUTE_MS = 60_000;
-/** 60,000 / limit may be a fraction: its rounding error must not refuse the last request of a burst. */
+/** 60,000 / limit may be a fraction, whose rounding error must not cause a refusal of the last request of a burst. */
 const ROUNDING_MS = 1e-6;
 
 export interface RateDecision {
-  /** State to store for the key: the instant at which the whole burst is available again. A refusal leaves it unchanged. */
+  /**
+   * State to store for the key: the instant at which a whole burst is available again. A refused request does not
+   * change this instant.
+   */
   readonly fullAtMs: number;
   /** Milliseconds until the request may pass; 0 when it passes now. */
   readonly waitMs: number;
 }
 
 /**
- * Meters one request (R-B15).
- * @param fullAtMs stored state of the key; undefined for a new key.
- * @param perMinute limit, at least 1.
+ * Decides whether one request of a key, such as a user, may pass now (R-B15).
+ * @param fullAtMs the `fullAtMs` that was stored for the key; undefined for a new key.
+ * @param perMinute limit in requests per minute, at least 1.
  * @param cost number of requests that this request counts as; may be a fraction.
  */
 export function planRequest(fullAtMs: number | undefined, nowMs: number, perMinute: number, cost = 1): RateDecision {
@@ -26,7 +30,7 @@ export function planRequest(fullAtMs: number | undefined, nowMs: number, perMinu
   return waitMs > ROUNDING_MS ? { fullAtMs: before, waitMs } : { fullAtMs: after, waitMs: 0 };
 }
 
-/** @returns the milliseconds of the minute that a request uses up. */
+/** @returns how many of the 60,000 ms of a minute a request uses up. */
 export function costMs(perMinute: number, cost: number): number {
   return (MINUTE_MS * cost) / perMinute;
 }

@@ -1,6 +1,7 @@
 /**
- * Answers input that is not HTTP or that exceeds Node's size or time limits. The body of the answer has the form of all
- * errors (R-A5). The connection is then closed, because the start of the next request is unknown.
+ * Answers input that is not HTTP or that exceeds Node's size or time limits. The body of the answer has the same
+ * members as the body of every error (R-A5). Then closes the connection, because the start of the next request is
+ * unknown.
  */
 import { randomUUID } from 'node:crypto';
 import { maxHeaderSize, type Server } from 'node:http';
@@ -21,7 +22,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   },
   HPE_HEADER_OVERFLOW: {
     status: '431 Request Header Fields Too Large',
-    message: `the URL and headers of the request must be shorter than ${maxHeaderSize / 1024} KiB together; send a long query as the body of POST /data, and reduce the number or the length of the headers`,
+    message: `the URL and headers of the request must be shorter than ${maxHeaderSize / 1024} KiB together; send a long query as the body of POST /data, or send fewer or shorter headers`,
   },
 };
 const TOO_SLOW = 'ERR_HTTP_REQUEST_TIMEOUT';

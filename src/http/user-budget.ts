@@ -1,6 +1,6 @@
 /**
- * One request budget per user for REST, push and gRPC together (R-B15), counted by `rate-limiter.ts`. The first half of
- * a budget is counted in memory, so that most requests do not wait for Redis.
+ * Each user has one request budget for REST, push and gRPC together (R-B15). `rate-limiter.ts` counts the requests, and
+ * counts them in memory while at least half of the budget is left, so that most requests do not wait for Redis.
  */
 import type { PacedLimiter } from './paced-refusals.ts';
 
@@ -9,15 +9,15 @@ export interface UserBudget {
   readonly rule: string;
   /** @returns milliseconds to wait; 0 when the request passes. */
   count(userId: string, cost?: number): Promise<number>;
-  /** Counts a request on the fast path. @returns false when the user exceeds the limit. */
+  /** Counts a request without waiting for Redis. @returns false when the request exceeds the user's limit. */
   countInMemory(userId: string, cost: number): boolean;
-  /** Whether the user continues to send requests despite many refusals. */
+  /** @returns true when the user continues to send requests although many of them are refused. */
   isFlooding(userId: string): boolean;
 }
 
 /** Opens the request budgets of users. @param perMinute API_RATE_PER_MINUTE; 0 means no limit. */
 export function openUserBudget(limiter: PacedLimiter, perMinute: number): UserBudget {
-  const rule = `a user may make at most ${perMinute} requests per minute (a push counts as at most a tenth of a request)`;
+  const rule = `a user may make at most ${perMinute} requests per minute (a push counts as a tenth of a request or less)`;
   if (perMinute === 0) return { rule, count: async () => 0, countInMemory: () => true, isFlooding: () => false };
   const keyOf = (userId: string): string => `user:${userId}`;
   return {

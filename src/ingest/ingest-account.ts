@@ -1,9 +1,9 @@
 /**
  * Turns accepted batches into points, exactly once: one transaction writes the points, deletes the batches, ends their
  * operations and appends events for the points and the operations. The transaction locks its batches, so any number of
- * transactions may write for an account; the pushes to a variable are written in the order of acceptance (R-D6). When
- * no whole batch can be taken, the transaction writes some pushes of one waiting batch; the batch keeps its other
- * pushes. The SQL of batches and operations is in src/push/store.
+ * transactions may write for an account at the same time; the pushes to a variable are still written in the order of
+ * acceptance (R-D6). When no whole batch can be taken, the transaction writes some pushes of one waiting batch; the
+ * other pushes stay in the batch. The SQL of batches and operations is in src/push/store.
  */
 import { type Database, type Transaction, withTransaction } from '../platform/database/database.ts';
 import { announcePoints } from '../points/announce-points.ts';
@@ -25,12 +25,13 @@ export interface Portion {
   /** Request id of the written push that was accepted first (R-A10); undefined when no whole batch was written. */
   readonly requestId: string | undefined;
   readonly readings: number;
-  /** Seconds from the acceptance of the oldest written batch until it was taken; 0 when no whole batch was written. */
+  /** Seconds from the acceptance of the oldest written batch to its locking; 0 when no whole batch was written. */
   readonly waitedSec: number;
   /** Number of batches written. It is 1 when only some pushes of a waiting batch were written; 0 when nothing was. */
   readonly batches: number;
   /**
-   * True when readings were written and other batches remain. A batch accepted later has its own wake-up.
+   * True when this transaction wrote readings and other batches may still wait; the caller must then wake the
+   * account again. The acceptance of a later batch wakes the account itself.
    */
   readonly isMoreWaiting: boolean;
 }
@@ -42,9 +43,9 @@ const NOTHING_TAKEN: Portion = {
 
 /** Limits on the batches of one transaction. */
 export interface PortionLimits {
-  /** Maximum number of readings; one batch is written even if it has more. */
+  /** Maximum number of readings of all batches together; a batch that is written alone may have more. */
   readonly maxRows: number;
-  /** True to take only small batches; other transactions write large batches. Default: false. */
+  /** True to write only small batches and leave large ones to other transactions. Default: false. */
   readonly isSmallOnly?: boolean;
 }
 
@@ -58,8 +59,8 @@ export async function ingestAccount(database: Database, accountId: number, maxRo
 
 /**
  * Writes waiting batches of an account in one transaction (R-D6).
- * @param onTaken called with the ids of the batches before these batches are written. Not called when single pushes of
- * a waiting batch are written instead.
+ * @param onTaken function that receives the ids of the batches before these batches are written. It is not called when
+ * only some pushes of a waiting batch are written.
  */
 export async function ingestPortion(
   database: Database,
@@ -102,10 +103,10 @@ async function writeFreePart(transaction: Transaction, accountId: number): Promi
   return { batches: 1, readings, waitedSec: 0, requestId: undefined, isMoreWaiting: true };
 }
 
-/** Batches that this transaction has locked, with their content. */
+/** Batches that this transaction has locked, their readings, and the request id of their first push. */
 interface Taken {
   readonly ids: readonly number[];
-  /** COPY tuples of each batch, in the order of the batches. */
+  /** The COPY tuples of each batch, in the order of `ids`. */
   readonly batches: readonly Buffer[];
   readonly requestId: string | undefined;
 }

@@ -28,8 +28,8 @@ export interface IngesterServices {
   readonly queue: WakeQueue;
   readonly queueOptions: QueueOptions;
   /**
-   * Relays outbox events to their consumers: after each write of batches, after each wake-up that was handled without
-   * an error, and in each sweep.
+   * Passes outbox events to their consumers. The ingester calls `relay` after each write of batches, after each wake-up
+   * that was handled without an error, and in each sweep.
    */
   readonly outbox: OutboxRelay;
   readonly settings: {
@@ -111,13 +111,14 @@ export function startIngester(services: IngesterServices): Ingester {
       const delayMs = Math.round(backOff.failed(key));
       log.warn(
         { err: error, accountId, delayMs },
-        'a fault in the service prevented the write of batches; the batches stay queued and are retried after delayMs',
+        'batches could not be written because of a fault in the service; they stay queued and are retried after delayMs',
       );
       return undefined;
     });
     if (!portion) return;
     backOff.succeeded(key);
-    // Relays events even when no batch waits, because a push may have written its points directly and appended events.
+    // Relays events even when no batch waits: a push that wrote its points directly, without a batch, has appended
+    // events to the outbox too.
     await outbox.relay();
     // Queues the account again instead of looping: a busy account must not starve other accounts or delay a stop.
     if (portion.batches > 0 && portion.isMoreWaiting) await queue.wake([key]);
@@ -156,8 +157,8 @@ interface IngestMetrics {
   /** Batches that cannot be written and are retried only on request. */
   readonly setAside: Count;
   /**
-   * Seconds from the acceptance of the oldest push in a transaction to the commit of the transaction; for pushes taken
-   * out of a waiting batch, only the seconds of the transaction.
+   * Seconds from the acceptance of the oldest push in a transaction to the commit of the transaction. When the
+   * transaction writes only some pushes of a waiting batch, the value is the duration of the transaction.
    */
   readonly lagSeconds: Distribution;
   readonly transactionSeconds: Distribution;
@@ -174,7 +175,7 @@ function createIngestMetrics(metrics: Metrics): IngestMetrics {
     ),
     setAside: counter(
       'tidemark_ingest_set_aside_total',
-      'Batches set aside (kept, but not retried) because they cannot be written.',
+      'Batches set aside (kept, but retried only on request) because they cannot be written.',
     ),
     lagSeconds: distribution(
       'tidemark_ingest_lag_seconds',

@@ -1,27 +1,30 @@
 /**
  * Lets batches of an account overtake a long write of that account (R-D6). While the long write runs, a lane (a second
- * sequence of writes) takes batches that need not wait for it, whatever their size. While a write of this lane is long
- * too, a second lane takes small batches. `takeBatches` decides which batches need not wait; the lanes only decide when
- * to call it. One ingester thus runs at most three writes of an account at the same time.
+ * sequence of writes) takes small and large batches that need not wait for it. While a write of this lane is long too,
+ * a second lane takes small batches. With these two lanes, one ingester runs at most three writes of an account at the
+ * same time. `takeBatches` decides which batches need not wait; the lanes only decide when to call it.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../platform/log.ts';
 
-/** A write counts as long after this time; from then on, other batches may be written at the same time. */
+/** A write that takes longer than this is a long write: other batches may be written while it continues. */
 const OPEN_AFTER_MS = 100;
 const POLL_MS = 50;
 const PAUSE_AFTER_FAILURE_MS = 1000;
-/** The lanes of an account; true for a lane that takes small batches only. */
+/** The lanes of an account, in the order of opening: true marks a lane that takes only small batches. */
 const LANES = [false, true] as const;
 
 export interface PassingLanes {
-  /** Waits for a write of an account. If the write is long, other batches of the account are written meanwhile. */
+  /** Waits until `write` ends. If `write` is long, the lanes write other batches of the account meanwhile. */
   open(accountId: number, write: Promise<unknown>): Promise<void>;
   /** Waits for all writes that were started during a long write. */
   close(): Promise<void>;
 }
 
-/** @param writeNext writes batches of an account that need not wait; resolves to the number of written batches. */
+/**
+ * @param writeNext function that writes those batches of an account that need not wait for the long write. It resolves
+ *   to the number of batches that it wrote.
+ */
 export function openPassingLanes(
   writeNext: (accountId: number, isSmallOnly: boolean) => Promise<number>,
   log: Log,
@@ -40,7 +43,7 @@ export function openPassingLanes(
     const key = `${accountId}/${lane}`;
     await pause(OPEN_AFTER_MS, over);
     while (!over.aborted && !isClosed) {
-      // An earlier long write of the account may have started a write in this lane that is still under way.
+      // A write that this lane started during an earlier long write of the account may still be under way.
       const count = underWay.has(key) ? 0 : await writeIn(key, accountId, lane, isSmallOnly);
       if (count === 0) await pause(POLL_MS, over);
       if (count === undefined) await pause(PAUSE_AFTER_FAILURE_MS, over);
@@ -56,7 +59,7 @@ export function openPassingLanes(
     } catch (error) {
       log.warn(
         { err: error, accountId },
-        'could not write the batches that may overtake a long write of the account; the batches that still wait are retried',
+        'could not write other batches of the account during a long write of the account; the batches that still wait are retried',
       );
       return undefined;
     } finally {

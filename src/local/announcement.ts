@@ -1,8 +1,8 @@
-/** The closing text of `npm start`: addresses, users, and three commands to try. */
+/** The text that `npm start` prints when Tidemark is ready: addresses, users, and three commands to try. */
 import type { Stack } from './stack.ts';
 
 /**
- * @returns the closing text. Its commands must be run in order. They use variable 1, the first variable that the demo
+ * @returns the text. The user must run its commands in order. They use variable 1, the first variable that the demo
  * creates in an empty database.
  */
 export function announce(stack: Stack): string {

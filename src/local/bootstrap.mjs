@@ -1,8 +1,8 @@
 /**
- * First step of every npm script: plain JavaScript without packages, for Node 20 or newer. It installs missing Debian
- * packages with apt (not for `check` and `admin`) and npm packages with `npm ci`, then runs
- * `src/local/commands/<command>.ts` under the Node that package-lock.json pins. It forwards signals and exits with the
- * command's code.
+ * Runs as the first step of every npm script. It is plain JavaScript without packages, for Node 20 or newer. It
+ * installs missing Debian packages with apt (not for `check` and `admin`), and npm packages with `npm ci`. Then it runs
+ * `src/local/commands/<command>.ts` under the Node that package-lock.json pins, forwards signals to the command, and
+ * exits with the command's code.
  *
  *   node src/local/bootstrap.mjs start|dev|reset|test|check|db|admin|bench|image-check|pictures [arguments]
  */
@@ -33,7 +33,7 @@ const SYSTEM_PACKAGES = [
 /** The tests and `pictures` open pages in a browser. The package chromium works too, but needs twice the CPU time. */
 const TEST_PACKAGES = [{ name: 'chromium-headless-shell', shows: 'chromium-headless-shell', substitute: 'chromium' }];
 
-/** Additional packages that build and run images. */
+/** Additional Debian packages for `image-check`, which builds and runs container images. */
 const IMAGE_PACKAGES = [
   { name: 'podman', shows: 'podman' },
   { name: 'buildah', shows: 'buildah' },
@@ -123,8 +123,9 @@ function runAsRoot(argv, env) {
 function ensureNodeModules() {
   if (isInstalledAsLocked()) return;
   print('Installing npm packages …');
-  // The first try asks the registry only for what npm has not cached. The second try asks for everything, because a cached
-  // list of versions can be too old. Also, npm 9 was seen to stop halfway without an error message.
+  // The first try asks the registry only for what npm has not cached. The second try asks for everything, because a
+  // cached list of versions can be too old. A second try also helps when npm stops halfway without an error message, as
+  // npm 9 was seen to do.
   if (!runNpmCi('--prefer-offline') && !runNpmCi()) fail('`npm ci` failed, see above');
 }
 
@@ -134,8 +135,8 @@ function runNpmCi(...options) {
 }
 
 /**
- * Whether the pinned Node exists and, according to npm's record, every package is installed in the version of the lock
- * file. Ignores optional packages, because they depend on the platform.
+ * Returns whether the pinned Node exists and, according to npm's record, every package is installed in the version of
+ * the lock file. Optional packages are not checked, because the platform decides which of them npm installs.
  */
 function isInstalledAsLocked() {
   const installed = readJson(join(CHECKOUT, 'node_modules/.package-lock.json'))?.packages;
@@ -148,7 +149,8 @@ function isInstalledAsLocked() {
 
 function runCommand(command, rest) {
   const script = [pinnedNode(), join(CHECKOUT, `src/local/commands/${command}.ts`), ...rest];
-  // With setpriv, the command receives SIGTERM even when this process is killed; `npm start` then stops the stack.
+  // With setpriv, the command receives SIGTERM even when this process is killed. The command `start` then stops the
+  // stack.
   const argv = isPresent('setpriv') ? ['setpriv', '--pdeathsig', 'TERM', ...script] : script;
   const child = spawn(argv[0], argv.slice(1), {
     cwd: process.cwd(),

@@ -1,4 +1,4 @@
-/** Finds out whether R can run and be confined on this machine, and derives the calculator's settings from that. */
+/** Finds out whether R can run and be confined on this machine, and derives the settings of the calculator. */
 import { execFile } from 'child-process-promise';
 import type { Progress } from './progress.ts';
 import { ensureRoot } from './roots/ensure-root.ts';
@@ -6,20 +6,21 @@ import { rRecipe } from './roots/recipes.ts';
 import { findNamespaceRefusal, isRoot, makeDevices } from './services/launcher.ts';
 
 export interface CalculatorSetup {
-  /** Settings of the calculator; undefined when it cannot run. */
+  /** Environment variables for the calculator; undefined when the calculator cannot run on this machine. */
   readonly environment: Readonly<Record<string, string>> | undefined;
-  /** Directory of the R root file system; undefined without R. */
+  /** Directory of the R root file system; undefined when the calculator cannot run on this machine. */
   readonly rRoot: string | undefined;
   /** Sentences to print about what the calculator lacks on this machine. */
   readonly warnings: readonly string[];
 }
 
 const unconfined = (refusal: string) =>
-  `WARNING: bwrap cannot use user namespaces here (${refusal}), so R scripts run WITHOUT A SANDBOX: only with a user id ` +
-  'of their own, resource limits and a system-call filter. They share /tmp and see each other. Run only scripts you trust.';
+  `WARNING: bwrap cannot use user namespaces here (${refusal}), so R scripts run WITHOUT A SANDBOX. Only a separate user ` +
+  'id, resource limits and a system-call filter confine them. They share /tmp and can see the processes of other scripts. Run only scripts you trust.';
 
 /**
- * Builds the R root file system unless it exists, R_ROOT names another root file system, or R cannot run.
+ * Builds the R root file system. Builds nothing in three cases: the R root file system exists already, R_ROOT names
+ * another root file system, or R cannot run on this machine.
  * @throws {SetupError} when the build fails.
  */
 export async function prepareCalculator(progress: Progress): Promise<CalculatorSetup> {
@@ -40,11 +41,11 @@ export async function prepareCalculator(progress: Progress): Promise<CalculatorS
 async function findObstacle(): Promise<string | undefined> {
   const isNeeded = !process.env.R_ROOT;
   if (isNeeded && !(await canBuildRoots())) {
-    return 'R_ROOT is not set, and mmdebstrap, which builds a root file system with R, does not run. Install mmdebstrap.';
+    return 'R_ROOT is not set, and mmdebstrap, which builds a root file system that contains R, does not run. Install mmdebstrap or set R_ROOT.';
   }
   const refusal = isRoot() ? undefined : findNamespaceRefusal(process.env);
   if (refusal === undefined) return undefined;
-  return `bwrap cannot use user namespaces here (${refusal}), and only root can run R without them.`;
+  return `bwrap cannot use user namespaces here (${refusal}), and only root can run R without user namespaces.`;
 }
 
 function canBuildRoots(): Promise<boolean> {

@@ -16,7 +16,10 @@ const VITE = join(CHECKOUT, 'node_modules/vite/bin/vite.js');
 /** Number of earlier builds that are kept, because a running stack may still serve them. */
 const KEPT_BUILDS = 2;
 
-/** @returns the directory of the built console, for CONSOLE_DIRECTORY. @throws {SetupError} when the build fails. */
+/**
+ * @returns the directory of the built console, which is the value for CONSOLE_DIRECTORY.
+ * @throws {SetupError} when the build fails.
+ */
 export async function prepareConsole(progress: Progress): Promise<string> {
   const name = hashSources();
   const directory = join(BUILDS, name);
@@ -37,7 +40,8 @@ function hashSources(): string {
 }
 
 /**
- * Builds under another name and renames the result, so that other commands of this checkout see a whole build or none.
+ * Builds the console into a directory with another name and then renames this directory to `directory`, so that other
+ * commands of this checkout see a whole build or none.
  */
 async function build(directory: string): Promise<void> {
   const unfinished = `${directory}.${process.pid}`;
@@ -53,7 +57,7 @@ async function build(directory: string): Promise<void> {
   try {
     renameSync(unfinished, directory);
   } catch (error) {
-    // When the name is taken, another command has built the same sources meanwhile.
+    // When `directory` already exists, another command has built the same sources meanwhile.
     rmSync(unfinished, { recursive: true, force: true });
     if (!isTaken(error)) throw error;
   }

@@ -1,4 +1,7 @@
-/** Paths of the local stack: state of this checkout under `.local/`, root file systems in the user's cache. */
+/**
+ * Paths of the local stack. Each checkout keeps its own data, logs and secrets under `.local/`; all checkouts of a user
+ * share the root file systems in the user's cache.
+ */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 /** Directory of this checkout, without a trailing slash. */
 export const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 
-/** Directory of this checkout's state; Git ignores it. */
+/** Directory of the files that the local stacks of this checkout write; Git ignores this directory. */
 export const LOCAL_DIRECTORY = join(CHECKOUT, '.local');
 
 /** Directory with the data, lock and ports of the stack that `npm start` runs. */

@@ -1,7 +1,7 @@
 /**
- * Shows the phases of a command, such as building the console. On a terminal, each phase has one line, which is rewritten
- * with its step and the elapsed time. Elsewhere, a line is printed at the start of a phase, at the start of each step,
- * every ten seconds with the current step, and at the end of the phase.
+ * Shows the phases of a command, such as building the console. On a terminal, each phase has one line, which is
+ * rewritten to show the current step and the elapsed time. Elsewhere, a line is printed at the start of a phase, at the
+ * start of each of its steps, and at its end. In addition, every ten seconds a line shows the current step.
  */
 const TICK_MS = 1000;
 const PLAIN_TICK_MS = 10_000;
@@ -17,7 +17,10 @@ export interface Progress {
   say(text: string): void;
 }
 
-/** Creates the display of phases. @param output its `isTTY` decides whether a line is rewritten in place. */
+/**
+ * Creates the display of phases.
+ * @param output the stream to write to; its `isTTY` decides whether a line is rewritten in place.
+ */
 export function createProgress(output: NodeJS.WriteStream): Progress {
   return { phase: (label, work) => runPhase(output, label, work), say: (text) => void output.write(`${text}\n`) };
 }

@@ -2,13 +2,17 @@
 import { watch } from 'node:fs';
 import { type RolesOptions, type RunningRoles, startRoles } from './roles.ts';
 
-/** Time without a change before a restart: an editor writes a file in several steps, which need only one restart. */
+/**
+ * The roles are restarted when no file has changed for this time. An editor writes a file in several steps, which need
+ * only one restart.
+ */
 const SETTLE_MS = 200;
 
 /**
- * Restarts the roles after changes of `.ts` files in `directory`.
- * @param first the roles that run already. They are stopped at the first restart, or by `stop`.
- * @returns `ended`, which resolves when the roles end for a reason other than a restart, and `stop`.
+ * Restarts the roles when `.ts` files in `directory` change.
+ * @param first roles that are already running. The first restart, or an earlier call of `stop`, stops them.
+ * @returns the function `stop` and the promise `ended`, which resolves when the roles end for a reason other than a
+ * restart.
  */
 export function keepRolesCurrent(first: RunningRoles, options: RolesOptions, directory: string) {
   const state = { current: first, isRestarting: false, isStale: false, isStopped: false };

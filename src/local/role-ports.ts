@@ -59,7 +59,7 @@ async function choosePort(
 ): Promise<string> {
   const port = await findFreePort(Number(wanted));
   if (port !== Number(wanted)) {
-    say(`  Port ${wanted} is already in use. ${label} listens on port ${port}; ${setting} chooses another.`);
+    say(`  Port ${wanted} is already in use. ${label} listens on port ${port}; set ${setting} to choose another.`);
   }
   return String(port);
 }

@@ -1,7 +1,7 @@
 /**
- * Runs the roles as one child process. Its arguments name the roles; environment variables hold all its settings. The
- * child reports over IPC: `{kind: 'ready', http, grpc}`, or `{kind: 'refused', message}` before it exits. Its JSON logs
- * go to a file. The kernel kills it when this process dies (R-K3).
+ * Runs the roles in one child process. The arguments of the child name the roles; environment variables hold all its
+ * settings. The child reports over IPC: `{kind: 'ready', http, grpc}`, or `{kind: 'refused', message}` before it exits.
+ * The JSON logs of the child go to a file. The kernel kills the child when this process dies (R-K3).
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { readLogEnd, withLog } from './services/service.ts';
 import { SetupError } from './setup-error.ts';
 
 const READY_TIMEOUT_MS = 60_000;
-/** Time to wait for the end of the roles: more than the 30 s that R-K2 grants a process. */
+/** Time to wait for the end of the roles. It is longer than the 30 s within which a process must stop (R-K2). */
 const STOP_TIMEOUT_MS = 32_000;
 
 export type Role = 'api' | 'grpc' | 'ingester' | 'calculator' | 'deliverer';
@@ -36,8 +36,8 @@ type Report =
 
 /**
  * Starts the roles and waits until they are ready.
- * @throws {SetupError} when they do not become ready. The message is the reason that the child reports, or why the
- * child could not be started; without a reason, it shows the end of the log.
+ * @throws {SetupError} when the roles do not become ready. The message is the reason that the child reported, or the
+ * error with which the start of the child failed. Without either, the message shows the end of the log.
  */
 export async function startRoles(options: RolesOptions): Promise<RunningRoles> {
   const child = withLog(options.logFile, (output) => spawnRoles(options, output));
@@ -71,7 +71,7 @@ function spawnRoles({ roles, environment }: RolesOptions, output: number): Child
 function awaitReport(child: ChildProcess, ended: Promise<void>): Promise<Report | undefined> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(undefined), READY_TIMEOUT_MS);
-    // The last message may arrive after the exit: `disconnect` comes after both.
+    // `disconnect` and not `exit` ends the wait, because the last message may arrive after `exit`.
     child.once('disconnect', () => resolve(undefined));
     child.once('error', ({ message }) =>
       resolve({ kind: 'refused', message: `The roles could not be started: ${message}` }),

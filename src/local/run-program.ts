@@ -2,7 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { CHECKOUT, PINNED_NODE } from './paths.ts';
 
-/** Runs a program of this checkout on the pinned Node, sharing the terminal. @returns its exit code, 1 after a signal. */
+/**
+ * Runs a program of this checkout on the pinned Node. The program uses the terminal of this process.
+ * @returns the exit code of the program; 1 when a signal ended the program.
+ */
 export async function runProgram(
   argv: readonly string[],
   environment: Readonly<Record<string, string>> = {},

@@ -1,7 +1,7 @@
 /**
  * Runs the local stack: starts the services, updates the schema, creates the users, starts the roles and loads the
- * demo. Waits for a signal, or until a service or the roles end by themselves, then stops roles and services. Used by
- * `npm start`, `npm run dev` and `npm run reset`.
+ * demo. Runs until a stop signal arrives, or until a service or the roles end by themselves. Then stops the roles and
+ * the services. Used by `npm start`, `npm run dev` and `npm run reset`.
  */
 import { join } from 'node:path';
 import pg from 'pg';
@@ -33,7 +33,7 @@ export interface RunOptions {
   readonly restartsOnChange: boolean;
 }
 
-/** Settings that this program computes; the roles get them in place of those in the environment. */
+/** Settings that this program computes. The roles get these values instead of the values in the environment. */
 type OwnSettings = RolePorts & { readonly CONSOLE_DIRECTORY: string };
 
 interface Running {

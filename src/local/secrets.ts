@@ -1,6 +1,6 @@
 /**
- * Random passwords and the webhook key of this checkout's stack, generated once and stored in `.local/secrets.json`, which
- * only its owner can read.
+ * Generates the secrets of this checkout's stack (random passwords and the webhook key) once, and stores them in
+ * `.local/secrets.json`, a file that only its owner can read.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -40,8 +40,8 @@ export function isPublicAddress(text: string): boolean {
 }
 
 /**
- * Returns the network that one client controls (R-B15): an IPv4 address itself, without its IPv6 mapping; the /64
- * network of an IPv6 address. Returns text such as `unknown` unchanged.
+ * Returns the network that one client controls (R-B15). For an IPv4 address, also one that is mapped into IPv6, this is
+ * the IPv4 address. For any other IPv6 address, this is its /64 network. Returns text such as `unknown` unchanged.
  * @param text an address, which may have the port or the zone id that proxies add.
  */
 export function networkOf(text: string): string {
@@ -66,7 +66,8 @@ function familyOf(text: string): Family | undefined {
 }
 
 /**
- * Returns the eight hexadecimal groups of an IPv6 address. A URL normalises every form to groups with at most one `::`.
+ * Returns the eight hexadecimal groups of an IPv6 address. `URL` rewrites every notation of an address to hexadecimal
+ * groups with at most one `::`.
  */
 function groupsOf(address: string): readonly string[] {
   const [head = [], tail = []] = new URL(`http://[${address}]`).hostname
@@ -101,8 +102,8 @@ const SPECIAL_V6 = [
   '3fff::/20', // documentation
 ];
 const MAPPED = listOf('::ffff:0:0/96');
-// IPv6 addresses outside these ranges are special: loopback, unique local, link-local, multicast. A NAT64 address
-// (64:ff9b::/96) contains an IPv4 address.
+// IPv6 addresses outside these ranges are special: loopback, unique local, link-local, multicast. NAT64 addresses
+// (64:ff9b::/96) are in the list because each contains an IPv4 address, which `SPECIAL` checks.
 const GLOBAL_V6 = listOf('2000::/3', '::ffff:0:0/96', '64:ff9b::/96');
 const SPECIAL = listOf(...SPECIAL_V4, ...SPECIAL_V4.map(behindNat64), ...SPECIAL_V6);
 

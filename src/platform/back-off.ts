@@ -1,10 +1,10 @@
 /**
  * Delays the next attempt at work after a fault of the service (R-A15). A key, such as an account id, identifies the
- * work; its delay grows exponentially, with jitter. Each process keeps its own delays in memory. The work itself is in
- * the database, so a restart, which forgets the delays, only makes the next attempt earlier.
+ * work. The delay of this work grows exponentially, with jitter. Each process keeps its own delays in memory. The work
+ * itself is in the database, so a restart, which forgets the delays, only makes the next attempt earlier.
  */
 export interface BackOff {
-  /** Whether the key may be tried now. */
+  /** Whether the work that the key identifies may be attempted now. */
   isDue(key: string): boolean;
   /** Records a failure. @returns milliseconds until the key is due again. */
   failed(key: string): number;
@@ -14,8 +14,8 @@ export interface BackOff {
 
 export interface BackOffOptions {
   /**
-   * Delay after the first failure; doubles with each further failure, up to `maxMs`. Each delay is multiplied by a
-   * random factor from 0.5 to 1.
+   * Delay after the first failure. Each further failure doubles the delay, up to `maxMs`. Each delay is then
+   * multiplied by a random factor from 0.5 to 1.
    */
   readonly baseMs: number;
   readonly maxMs: number;

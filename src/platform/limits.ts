@@ -1,6 +1,6 @@
 /**
  * Limits that several folders of src share. A limit that only one folder uses is declared in that folder. This file
- * imports nothing, so that rule files and the processes that parse files may import it.
+ * imports nothing, so that rule files (`*-rules.ts`) and the processes that parse uploaded files may import it.
  */
 
 /** Greatest int4 of PostgreSQL, and so the greatest id of an account, site, source or variable. */
@@ -9,10 +9,10 @@ export const MAX_INT4 = 2_147_483_647;
 /** Maximum length of names and other texts of resources, and of identifiers of resources, in UTF-16 units. */
 export const MAX_TEXT = 1000;
 
-/** Maximum length of names of webhooks, catalogue entries, forms, and groups and fields of forms, in UTF-16 units. */
+/** Maximum length, in UTF-16 units, of the name of a webhook, catalogue entry, form, form group or form field. */
 export const MAX_NAME = 200;
 
-/** Maximum version limit of an account or variable (R-C1). `sql/migrations` checks the same maximum. */
+/** Maximum version limit of an account or variable (R-C1). Check constraints of the database enforce it too. */
 export const MAX_VERSION_LIMIT = 1000;
 
 /** Errors about bodies and files show at most this many characters of a wrong value. */

@@ -34,7 +34,7 @@ const destination = {
   },
 };
 
-/** Maximum time to wait for stdout to be read before the process exits. */
+/** Before the process exits, it waits at most this long until the reader of stdout has taken all lines. */
 const FLUSH_TIMEOUT_MS = 1000;
 
 /**

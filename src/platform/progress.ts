@@ -1,19 +1,19 @@
 /**
  * Tracks which background loops of this process make progress. `/health/ready` (R-A9) reports the part `progress` as
- * down while a loop has completed no iteration for longer than its limit.
+ * down while the last completed iteration of some loop is longer ago than the limit of the loop.
  */
 export interface Progress {
   /**
-   * Starts tracking a background loop. The time since its last beat counts from now.
-   * @param limitMs maximum time between two beats; after a longer time the loop counts as stalled.
+   * Starts tracking a background loop, as if it had just called `beat`.
+   * @param limitMs maximum time between two beats; after a longer time without a beat, the loop counts as stalled.
    */
   track(name: string, limitMs: number): ProgressTrack;
-  /** @returns the names of the loops whose last beat is longer ago than their limit. */
+  /** @returns the names of the stalled loops: those that had no beat for longer than their `limitMs`. */
   stalled(): readonly string[];
 }
 
 export interface ProgressTrack {
-  /** Records a completed iteration, successful or with a reported error. */
+  /** Records that an iteration has ended, with success or with an error that was reported. */
   beat(): void;
   /** Stops tracking the background loop. */
   end(): void;

@@ -1,7 +1,7 @@
 /**
- * BullMQ carries ids only. A job names a key to check, not the work: the work is in the database, so a lost, repeated
- * or late job only changes the delay. While Redis and the workers are healthy, at most one job of a key runs and at
- * most one more waits.
+ * BullMQ carries ids only. A job names a key to check, not the work to do: the work is stored in the database, so a
+ * lost, repeated or late job only changes when the work is done. While Redis and the workers are healthy, each key has
+ * at most one running job and one waiting job.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Queue, Worker } from 'bullmq';
@@ -19,18 +19,18 @@ export interface WakeQueue {
   readonly name: string;
   /**
    * Asks workers to check each key. Never rejects.
-   * @returns false when Redis is unreachable: the sweeper of the worker finds the keys in the database.
+   * @returns false when Redis is unreachable; the sweeper of the worker then finds the keys in the database.
    */
   wake(keys: readonly string[]): Promise<boolean>;
   ping(): Promise<void>;
-  /** Returns the numbers of jobs by state: `waiting` and `active`. */
+  /** Returns the number of waiting jobs as `waiting` and the number of running jobs as `active`. */
   count(): Promise<Readonly<Record<string, number>>>;
   close(): Promise<void>;
 }
 
 /**
- * A queue whose keys may carry members: ids to check, kept in Redis until a worker takes them or MEMBERS_TTL_SEC have
- * passed.
+ * A queue whose keys may carry members. Members are ids to check; Redis keeps the members of a key until a worker takes
+ * them, or until MEMBERS_TTL_SEC have passed since the last addition.
  */
 export interface MemberQueue extends WakeQueue {
   /**
@@ -39,7 +39,8 @@ export interface MemberQueue extends WakeQueue {
    */
   wakeMembers(members: ReadonlyMap<string, readonly string[]>): Promise<boolean>;
   /**
-   * Removes up to `limit` members of a key and returns them, in no particular order; none when Redis is unreachable.
+   * Removes up to `limit` members of a key and returns them in no particular order. Returns none when Redis is
+   * unreachable.
    */
   takeMembers(key: string, limit: number): Promise<readonly string[]>;
   /** Returns the number of workers of the queue in all processes; undefined when Redis is unreachable. */
@@ -48,29 +49,31 @@ export interface MemberQueue extends WakeQueue {
 
 export interface WakeWorker {
   /**
-   * Wakes the keys that a sweeper found in the database. While Redis is unavailable, this process works on
-   * up to `concurrency` of the keys itself, without waiting for the results. It leaves the other keys to the
-   * next sweep, which finds them again.
+   * Wakes the keys that a sweeper found in the database. While Redis is unavailable, starts the work on these keys in
+   * this process instead, on at most `concurrency` keys at the same time, and does not wait for the work to end. The
+   * next sweep finds the remaining keys again.
    */
   sweep(keys: readonly string[]): Promise<void>;
-  /** Takes no more keys, and waits for the work on the keys in progress. */
+  /** Starts no work on further keys, and waits until the work that has started ends. */
   close(): Promise<void>;
 }
 
 // BullMQ notices a dead worker within about LOCK_DURATION_MS + STALLED_INTERVAL_MS, and only then gives its keys to
-// other workers. A live worker renews its lock every second. When a worker renews more than a second late, another
-// worker may have its key too. So every effect is fenced: only one of the two workers can cause it.
+// other workers. A live worker renews the lock of each of its keys every second. When it renews a lock more than a
+// second late, another worker may work on the same key too. So every effect is fenced: only one of the two workers can
+// cause it.
 const LOCK_DURATION_MS = 2000;
 const STALLED_INTERVAL_MS = 1000;
 // BullMQ waits this long after a failed request before it asks for jobs again; its default is 15 s.
 const RUN_RETRY_DELAY_MS = 1000;
 
-// Maximum time that `wake` and `wakeMembers` wait for each Redis command. Without it, BullMQ may wait for ever.
+// Maximum time that `wake` and `wakeMembers` wait for each Redis command. Without this limit, they may wait for ever.
 const WAKE_TIMEOUT_MS = 2000;
 const AWAY: ReadonlySet<string> = new Set(['close', 'reconnecting', 'end']);
 
-// Maximum time that `close` waits for the worker after the work on the last key has ended. While Redis is unavailable,
-// the worker cannot record the end and would wait for ever. The next sweep finds unfinished keys.
+// Maximum time that `close` waits for the BullMQ worker to close after the work on the last key has ended. While Redis
+// is unavailable, the worker cannot record that its jobs have ended, and would wait for ever. The next sweep finds
+// unfinished keys.
 const FAREWELL_MS = 1000;
 
 const MEMBERS_PER_COMMAND = 1000;
@@ -159,9 +162,9 @@ async function hasSucceeded(work: Promise<unknown>, timeoutMs: number): Promise<
 }
 
 /**
- * Opens a consumer of a queue: calls `work` with each key, and never twice at the same time for the same key while
- * workers and Redis are healthy. An error is logged; the sweeper retries the key.
- * @param queue the producer that adds keys to this queue; the sweep of the worker adds keys through it.
+ * Opens a consumer of a queue, which calls `work` with each key. While workers and Redis are healthy, no two calls for
+ * the same key run at the same time. An error of `work` is logged; the sweeper retries the key.
+ * @param queue the producer that adds keys to this queue; `sweep` of the worker adds keys through this producer.
  */
 export function openWakeWorker(
   queue: WakeQueue,

@@ -8,9 +8,9 @@ import type { Log } from './log.ts';
 import { throttle } from './throttle.ts';
 
 /**
- * - `command`: requests that fail within COMMAND_TIMEOUT_MS while Redis is unavailable.
- * - `blocking`: BullMQ's worker, whose requests wait up to BLOCK_SEC for a job.
- * - `subscriber`: receives messages; a periodic PING detects dead connections.
+ * - `command`: for requests that fail within COMMAND_TIMEOUT_MS while Redis is unavailable.
+ * - `blocking`: for BullMQ's worker, whose requests wait up to BLOCK_SEC for a job.
+ * - `subscriber`: for receiving messages; a periodic PING detects a dead connection.
  */
 export type RedisUse = 'command' | 'blocking' | 'subscriber';
 
@@ -24,8 +24,8 @@ const PING_INTERVAL_MS = 5000;
 const MAX_RECONNECT_DELAY_MS = 2000;
 const RECONNECT_STEP_MS = 100;
 const WARN_INTERVAL_MS = 60_000;
-const STOPGAPS = 'the service polls the database, and each process counts rate limits by itself';
-const DELAY = 'access changes take effect within ACCESS_CACHE_SEC';
+const STOPGAPS = 'the service polls the database, and each process applies rate limits by its own count';
+const DELAY = 'access changes take effect within ACCESS_CACHE_SEC seconds';
 const UNAVAILABLE = `Redis is unavailable; until it is back, ${STOPGAPS}; ${DELAY}; no data is lost`;
 
 export interface RedisConnectionOptions {

@@ -31,8 +31,8 @@ export async function hashSecret(secret: string): Promise<string> {
 }
 
 /**
- * Returns true when `secret` matches the hash (R-B11). Without a hash (unknown name, no password), does the same work
- * and returns false, so that the duration does not reveal whether a name exists.
+ * Returns true when `secret` matches the hash in `phc` (R-B11). When `phc` is missing, because the name is unknown or
+ * has no password, does the same work and returns false, so that the duration does not reveal whether a name exists.
  * @throws {Error} when `phc` is not an argon2id PHC string.
  */
 export async function verifySecret(secret: string, phc: string | null | undefined): Promise<boolean> {

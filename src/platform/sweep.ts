@@ -9,14 +9,15 @@ import type { Progress } from './progress.ts';
 const STALL_MS = 60_000;
 
 export interface Sweeper {
-  /** Starts no further run, and waits for the run in progress. */
+  /** Prevents further runs, and waits until the run in progress has ended. */
   stop(): Promise<void>;
 }
 
 /**
  * Starts a sweeper, which runs the task immediately and then at the interval. An error of the task is logged.
  * @param intervalMs pause between the end of a run and the start of the next.
- * @param progress reports the sweeper as stalled when a run does not end; omit it for tasks that may take long.
+ * @param progress register that reports the sweeper as stalled when a run takes too long; omit it for tasks that may
+ * take long.
  */
 export function startSweeper(
   name: string,

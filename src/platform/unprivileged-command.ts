@@ -19,9 +19,9 @@ const BIND_AND_DROP_PRIVILEGES = `
 `;
 
 export interface UnprivilegedCommand {
-  /** Numeric user and group id of the command. */
+  /** Number that is both the user id and the group id of the command. */
   readonly id: number;
-  /** Directory on the host → mount point, directly below /mnt. */
+  /** Mount point of each directory of the host. Every mount point is directly below /mnt. */
   readonly directories: Readonly<Record<string, string>>;
   readonly command: readonly string[];
 }

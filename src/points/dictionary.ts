@@ -9,22 +9,22 @@ import { openBoundedCache } from '../platform/bounded-cache.ts';
 import type { Database, Queryable } from '../platform/database/database.ts';
 import type { PointChunk } from './point.ts';
 
-/** Dictionary id in the row of a point that has no VersionTag, or no tags. */
+/** Dictionary id for the VersionTag of a point that has no VersionTag, and for the tag set of a point without tags. */
 export const NO_ID = 0;
 
 const CACHE_ENTRIES = 100_000;
 
 export interface Dictionary {
-  /** @returns the id of every VersionTag; creates entries for unknown VersionTags (§9.2 rule 2). */
+  /** @returns the id of each VersionTag in `tags`; creates entries for unknown VersionTags (§9.2 rule 2). */
   readonly versionTagIds: (accountId: number, tags: Iterable<string>) => Promise<ReadonlyMap<string, number>>;
   /**
-   * @returns the id of every tag set; creates entries for unknown tag sets.
-   * @param tagSets canonical JSON (`canonicalTags`).
+   * @returns the id of each tag set in `tagSets`; creates entries for unknown tag sets.
+   * @param tagSets the tag sets, each as canonical JSON (`canonicalTags`).
    */
   readonly tagSetIds: (accountId: number, tagSets: Iterable<string>) => Promise<ReadonlyMap<string, number>>;
   /**
-   * Finds the texts of all ids in the chunks.
-   * @param queryable connection for the query, on which no rows may be streaming. Default: the pool.
+   * Finds the VersionTags and tag sets for all ids in the chunks.
+   * @param queryable connection for the query; no rows may be streaming on this connection. Default: the pool.
    */
   readonly labelsOf: (chunks: readonly CodedLabels[], queryable?: Queryable) => Promise<Labels>;
 }
@@ -32,7 +32,7 @@ export interface Dictionary {
 /** Columns of a chunk that hold dictionary ids. */
 export type CodedLabels = Pick<PointChunk, 'versionTagIds' | 'tagSetIds'>;
 
-/** Texts by id; null for id 0 and for ids that were not requested. */
+/** VersionTags and tag sets by dictionary id; null for id 0 and for ids that were not requested. */
 export interface Labels {
   readonly versionTag: (id: number) => string | null;
   /** @returns the tag set with this id, as JSON text: an object whose values are strings. */
@@ -87,8 +87,9 @@ export function openDictionary(database: Database): Dictionary {
 }
 
 /**
- * Creates the entries that are absent.
- * @param entries for tag sets: hash as key, JSON text as value; for VersionTags: text as key, null as value.
+ * Finds the given entries and creates those that are absent.
+ * @param entries map of the entries. For a tag set, the key is the hash and the value is the JSON text. For a
+ * VersionTag, the key is the VersionTag and the value is null.
  * @returns the id of each entry, by key.
  */
 async function findOrCreate(
@@ -118,7 +119,7 @@ async function findOrCreate(
   if (missing.length > 0) {
     const columns = statements === TAG_SETS ? [missing, missing.map((key) => entries.get(key))] : [missing];
     await database.query(statements.insert, [accountId, ...columns]);
-    // Searches again, in a new statement, because a concurrent writer may just have committed the entries.
+    // Searches in a new statement, which also sees entries that a concurrent writer has just committed.
     const [absent] = await findMissing();
     if (absent !== undefined) throw new Error(`dictionary entry ${absent} was not created`);
   }

@@ -1,4 +1,7 @@
-/** VersionTag and tags of a point before they become dictionary ids. Shared by push, file import and calculations. */
+/**
+ * Rules for the VersionTag and the tags of a point, before dictionary ids replace them. Push, file import and
+ * calculations share these rules.
+ */
 
 export type Tags = Readonly<Record<string, string>>;
 
@@ -17,7 +20,7 @@ export const MAX_TAGS = 50;
 
 const VERSION_KEY = 'version';
 
-/** Copies the version into the tags under `version`, unless the tags have that key (§9.2 rule 1, R-D3). */
+/** Adds the VersionTag to the tags as the tag `version`, unless the tags contain this key (§9.2 rule 1, R-D3). */
 export function toLabels(version: string | undefined, tags: Tags): Labels {
   const copied = version === undefined || Object.hasOwn(tags, VERSION_KEY) ? tags : { ...tags, [VERSION_KEY]: version };
   return { version, tags: canonicalTags(copied) };

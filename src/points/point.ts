@@ -1,13 +1,14 @@
 /**
- * Types of points. A point is one value of a variable at a date; a versioned variable also keeps its superseded values.
- * Instants are microseconds since 1970-01-01 UTC in a JavaScript number (exact until the year 2255).
+ * TypeScript types for points. A point is one value of a variable at a date; a versioned variable also keeps the
+ * superseded values of a point. Instants are microseconds since 1970-01-01 UTC in a JavaScript number (exact until the
+ * year 2255).
  */
 
 import type { Micros } from '../platform/dates/instant-rules.ts';
 
 export type { Micros };
 
-/** One reading to be written. A label id of 0 means no VersionTag or no tags. */
+/** One reading to be written. A `versionTagId` of 0 means no VersionTag; a `tagSetId` of 0 means no tags. */
 export interface PointEntry {
   readonly variableId: number;
   readonly dateMicros: Micros;
@@ -16,7 +17,7 @@ export interface PointEntry {
   readonly tagSetId: number;
 }
 
-/** Period of one variable that a write or a removal changed; both ends are inclusive. */
+/** Period in which a write or a removal changed points of one variable; both ends are inclusive. */
 export interface WrittenRange {
   readonly variableId: number;
   readonly fromMicros: Micros;
@@ -32,28 +33,29 @@ export interface CivilDuration {
 }
 
 /**
- * Selects versions of each date (R-G2). A version matches when it satisfies all members; without members, every version
- * matches. With `isEvery`, the result is every matching version, otherwise the one with the greatest VersionTimestamp.
+ * Selects versions of each date (R-G2). A version matches when it satisfies all given conditions; without conditions,
+ * every version matches. With `isEvery`, the result is every matching version of a date, otherwise only the one with
+ * the greatest VersionTimestamp.
  */
 export interface VersionChoice {
   /** Only versions with a VersionTimestamp at or before this instant (R-F5). */
   readonly asOfMicros?: Micros;
   /**
-   * Only versions with a VersionTimestamp at least this long before their date; months and days of the duration follow
-   * the zone's calendar.
+   * Only versions whose VersionTimestamp is at least `duration` before their date. Months and days of the duration are
+   * subtracted from the local date in the zone.
    */
   readonly horizon?: { readonly duration: CivilDuration; readonly timeZoneId: string };
-  /** Restricts to versions with one of these VersionTags. */
+  /** Only versions with one of these VersionTags. */
   readonly versionTags?: readonly string[];
-  /** Restricts to versions that have all of these tags. */
+  /** Only versions that have all of these tags. */
   readonly tags?: readonly (readonly [key: string, value: string])[];
-  /** Every matching version, not only the latest of each date. */
+  /** True to select every matching version, not only the latest one of each date. */
   readonly isEvery?: boolean;
 }
 
 /**
- * Unit conversion `value * factor / divisor + shift` (R-C8). Factor or divisor is 1. A divisor is needed because 0.001
- * has no exact binary form: 9 Wh / 1000 is 0.009 kWh, but 9 Wh × 0.001 is not.
+ * Unit conversion `value * factor / divisor + shift` (R-C8). `factor` or `divisor` is 1. A divisor is needed because
+ * 0.001 has no exact binary form: 9 Wh / 1000 is 0.009 kWh, but 9 Wh × 0.001 is not.
  */
 export interface LinearScale {
   readonly factor: number;
@@ -83,7 +85,10 @@ export interface ValueChunk {
   readonly values: Float64Array;
 }
 
-/** Points of one variable as columns of equal length. Labels are dictionary ids (`Dictionary.labelsOf`); 0 means none. */
+/**
+ * Points of one variable, as columns of equal length. `Dictionary.labelsOf` finds the labels of the ids; the id 0 means
+ * no label.
+ */
 export interface PointChunk extends ValueChunk {
   readonly versionTimestamps: Float64Array;
   readonly versionTagIds: Int32Array;

@@ -2,12 +2,13 @@
 import { type Labels, NO_ID } from './dictionary.ts';
 import type { PointChunk } from './point.ts';
 
-// Maximum bytes of labels in a message. The other columns take less than 2 MiB, so the message stays below 4 MiB, the
-// default limit of clients.
+// Maximum number of bytes of the distinct labels in a message. The other columns take less than 2 MiB, so the message
+// stays below 4 MiB, the default limit of clients.
 const MAX_TEXT_BYTES = 2 << 20;
 
 /**
- * Splits a chunk into parts. The distinct texts of a part fit into MAX_TEXT_BYTES, unless the part is a single point.
+ * Splits a chunk into parts. The distinct labels of a part have at most MAX_TEXT_BYTES bytes, unless the part is a
+ * single point.
  */
 export function* partsOf(chunk: PointChunk, labels: Labels): Generator<PointChunk> {
   let start = 0;
@@ -17,7 +18,7 @@ export function* partsOf(chunk: PointChunk, labels: Labels): Generator<PointChun
   }
 }
 
-/** @returns the total length, in bytes, of the distinct texts of a chunk. */
+/** @returns the total length, in bytes, of the distinct labels of a chunk. */
 export function textBytesOf(chunk: PointChunk, labels: Labels): number {
   const addRow = textCounter(chunk, labels).addRow;
   let bytes = 0;
@@ -25,7 +26,10 @@ export function textBytesOf(chunk: PointChunk, labels: Labels): number {
   return bytes;
 }
 
-/** Creates a counter. `addRow` returns the total bytes of those texts of a row that are new since the last `forget`. */
+/**
+ * Creates a counter. `addRow` returns the total bytes of the labels of a row, without the labels that it has already
+ * counted since the last call of `forget`.
+ */
 function textCounter({ versionTagIds, tagSetIds }: PointChunk, labels: Labels) {
   const columns = [
     { ids: versionTagIds, textOf: labels.versionTag, seen: new Set<number>() },
@@ -55,7 +59,7 @@ function* endsOfParts(chunk: PointChunk, labels: Labels): Generator<number> {
   yield chunk.dates.length;
 }
 
-/** Returns the size in bytes of a text that was not seen before, otherwise 0. */
+/** Returns the size in bytes of a label that was not seen before, otherwise 0. */
 function newBytes(id: number, textOf: (id: number) => string | null, seen: Set<number>): number {
   if (id === NO_ID || seen.has(id)) return 0;
   seen.add(id);

@@ -1,10 +1,11 @@
 /**
- * Encodes sets of variable ids as int4multirange; PostgreSQL tests in linear time whether two such sets overlap (R-D6).
+ * Encodes sets of variable ids as int4multirange, because PostgreSQL can test in linear time whether two multiranges
+ * overlap (R-D6).
  */
 
 /**
- * @param ids in any order; may contain repeats.
- * @returns the literal; consecutive ids form one range.
+ * @param ids variable ids in any order; an id may be repeated.
+ * @returns the int4multirange literal; consecutive ids form one range.
  */
 export function variableSet(ids: Iterable<number>): string {
   const sorted = [...new Set(ids)].sort((a, b) => a - b);

@@ -14,8 +14,8 @@ import { makeLabel } from './store/operation-label.ts';
 type Env = CallerEnv & RequestIdEnv;
 
 /**
- * `POST /generic/{guid}` (R-D9). Needs the permission `datapusher.custom`; for the GUID of an unknown or disabled
- * mapper, the answer is 404.
+ * @returns the route `POST /generic/{guid}` (R-D9). The route needs the permission `datapusher.custom`. It answers 404
+ * when the GUID is the id of no mapper or of a disabled mapper.
  */
 export function genericRoutes({ database, admission, acceptPush, mapperRunner, maxBodyBytes }: PushService): Hono<Env> {
   return new Hono<Env>().post('/generic/:guid', requirePermission('datapusher.custom'), async (c) => {
@@ -28,7 +28,7 @@ export function genericRoutes({ database, admission, acceptPush, mapperRunner, m
     const share = admission.openBody(caller);
     try {
       const bytes = await readBytes(c.req.raw, maxBodyBytes, share.take, incomingOf(c.env));
-      // Hashes the body that the client sent, not the mapped body: a mapper may map one body differently each time.
+      // Hashes the body that the client sent, not the mapped body: a mapper may map equal bodies differently each time.
       const bodyHash = operationId === undefined ? undefined : await hash(bytes, mapper.id);
       const body = { format, hasHeader: mapper.hasHeader, bytes };
       const use = { accountId: caller.accountId, key: `${mapper.id} ${mapper.modifiedDate}` };

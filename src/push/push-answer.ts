@@ -25,7 +25,7 @@ export interface Rejection {
   readonly message: string;
 }
 
-/** Maximum number of warnings that the encoding of a push adds, and that each write of its readings adds. */
+/** Maximum number of warnings from the encoding of a push. Each write of its readings can add as many again. */
 export const MAX_WARNINGS = 100;
 
 export interface PushWarning {

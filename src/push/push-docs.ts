@@ -1,4 +1,4 @@
-/** OpenAPI descriptions of pushes and operations (R-A9, R-D1–D9). */
+/** OpenAPI descriptions of the routes with the tag `Push`: pushes and the operations of pushes (R-A9, R-D1–D9). */
 import { z } from 'zod';
 import {
   type Access,
@@ -22,13 +22,14 @@ const CUSTOM: Access = { ...PUSHERS, permission: 'datapusher.custom' };
 
 const rejection = z
   .object({
-    index: z.int().min(0).meta({ description: 'Index of the element in the body.' }),
+    index: z.int().min(0).meta({ description: 'Index of the element in the push, counted from 0.' }),
     code: z.enum(['target_not_found', 'target_ambiguous']),
     message: z.string(),
   })
   .meta({
     id: 'Rejection',
-    description: 'An element without a target. The other elements are accepted.',
+    description:
+      'An element that no variable matches, or more than one. Its rejection does not affect the other elements.',
   }) satisfies z.ZodType<Rejection>;
 const warning = z
   .object({
@@ -47,7 +48,7 @@ const outcome = {
   rejected: z.array(rejection),
 };
 const WARNINGS =
-  'The first 100 warnings from the acceptance of the push. If a push is re-sent after the service has processed it, warnings about readings that the service did not write may follow.';
+  'The first 100 warnings that the service found when it accepted the push. The answer to a re-sent push may also end with warnings about readings that the service did not write when it processed the push.';
 const pushAnswer = z
   .object({ ...outcome, warnings: z.array(warning).exactOptional().meta({ description: WARNINGS }) })
   .meta({ id: 'PushAnswer' }) satisfies z.ZodType<ReturnType<typeof toBody>>;
@@ -58,11 +59,11 @@ const operation = z
     userId: z.string(),
     state: z.enum(['Queued', 'Processing', 'Completed', 'Rejected', 'Failed']).meta({
       description:
-        'Poll until the state is neither `Queued` nor `Processing`. `Completed`: every accepted reading is written, except those that a warning `rolled_up_date` counts. `Rejected`: no element was accepted. `Failed`: accepted readings could not be written.',
+        'Poll until the state is neither `Queued` nor `Processing`. `Completed`: every accepted reading is written, except those that a warning `rolled_up_date` reports as not written. `Rejected`: no element was accepted. `Failed`: accepted readings could not be written.',
     }),
     warnings: z.array(warning),
     failure: z.string().exactOptional(),
-    mapperId: z.string().exactOptional().meta({ description: 'Mapper of a push in a custom format.' }),
+    mapperId: z.string().exactOptional().meta({ description: 'Id of the mapper, for a push in a custom format.' }),
     isReplay: z.literal(true).exactOptional(),
     acceptedDate: instantSchema,
     startedDate: instantSchema.exactOptional().meta({
@@ -87,14 +88,14 @@ const EXAMPLE = [
     ],
   },
 ];
-const TAKEN = 'The push is stored durably. Pushes of a user take effect in the order of their answers.';
+const TAKEN = 'The push is stored durably. Pushes of a user take effect in the order in which they are answered.';
 const ANY_BODY = z.string();
 
 export const PUSH_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/api/data', operationId: 'pushData', tag, summary: 'Push readings' },
     description:
-      'The service validates the whole body, resolves its targets and stores it before it answers. An element identifies its target by any combination of identifiers that matches exactly one variable. If an element has only identifiers of a source, its target is the only variable of the source, or else the variable of the source with `isDefault`. Values are divided by the `divider` of the variable. If an element is malformed, the whole body is refused. An element whose identifiers give no target is listed in `rejected` and kept for a replay.',
+      'The service validates the whole body, resolves its targets and stores the body before it answers. An element identifies its target by any combination of identifiers that matches exactly one variable. If an element has only identifiers of a source, its target is the only variable of the source or, if the source has several, the variable whose `isDefault` is true. Values are divided by the `divider` of the variable. If an element is malformed, the whole body is refused. An element whose identifiers give no target is listed in `rejected` and kept for a replay.',
     access: STANDARD,
     query: PUSH_QUERY,
     body: jsonBody(pushSchema.meta({ id: 'PushBody', examples: [EXAMPLE] }), { mayBeGzip: true }),
@@ -123,11 +124,11 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: '/api/data/targets', operationId: 'listTargets', tag, access: PUSHERS },
     summary: 'List which variables the caller may push to',
     description:
-      'A variable is listed if the caller has the permission `datapusher.standard`. A caller with the role USER also needs the access level `Write` to the site or source of the variable.',
+      'A variable is listed if the caller has the permission `datapusher.standard` and, with the role USER, also the access level `Write` to the site or source of the variable.',
     query: TARGET_QUERY,
     answers: [
       answersJson(
-        'The ids in `variableIds` that the caller may push to, in the order given.',
+        'Those variables of `variableIds` that the caller may push to, in the order given.',
         z.array(z.object({ variableId: idSchema }).meta({ id: 'Target' })),
       ),
     ],
@@ -140,7 +141,7 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
     isListing: true,
     answers: [
       answersJson(
-        'The newest operation of the label; with `all` every operation, newest first.',
+        'The newest operation with the label; with `all`, every operation with the label, newest first.',
         z.union([operation, z.array(operation)]),
       ),
     ],
@@ -153,12 +154,15 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
     query: OPERATION_QUERY,
     isListing: true,
     answers: [
-      answersJson('Rejected elements in the order of the body, at most 1000 per page.', z.array(keptRejection)),
+      answersJson(
+        'The rejected elements in the order in which they were pushed, at most 1000 per page.',
+        z.array(keptRejection),
+      ),
     ],
   },
   {
     ...{ method: 'post', path: '/api/operations/:label/replay', operationId: 'replayRejectedElements', tag },
-    summary: 'Replay rejected elements after the structure has been completed',
+    summary: 'Replay rejected elements, for example after missing variables have been added',
     description:
       'Requires the same permission as the original push: `datapusher.standard`, or `datapusher.custom` for a custom format.',
     access: PUSHERS,

@@ -25,7 +25,7 @@ export interface PushMetrics {
   readonly memoryFull: Count;
 }
 
-/** @returns functions that count pushes; registers their metrics (R-A9). */
+/** Registers the metrics of pushes (R-A9). @returns functions that count pushes in these metrics. */
 export function createPushMetrics(metrics: Metrics): PushMetrics {
   const pushes = metrics.counter({
     name: 'tidemark_pushes_accepted_total',
@@ -36,14 +36,11 @@ export function createPushMetrics(metrics: Metrics): PushMetrics {
   function of(path: StoragePath): Count {
     return pushes({ way: path });
   }
-  const bytes = one(
-    'tidemark_push_bytes_total',
-    'Total length of the bodies of accepted pushes after decompression, in bytes.',
-  );
+  const bytes = one('tidemark_push_bytes_total', 'Total size of the decompressed bodies of accepted pushes, in bytes.');
   const readings = one('tidemark_push_readings_total', 'Readings accepted.');
   const elements = metrics.counter({
     name: 'tidemark_push_elements_total',
-    help: 'Elements of pushes that got status 200, by outcome: accepted (matches exactly one variable) or rejected (matches no variable or several).',
+    help: 'Elements of pushes that got status 200, by outcome: accepted (identifies one variable) or rejected (identifies none, or several).',
     labels: ['outcome'],
   });
   const [accepted, rejected] = [elements({ outcome: 'accepted' }), elements({ outcome: 'rejected' })];

@@ -14,9 +14,9 @@ export const DEFAULT_TIMEOUT_SEC = 60;
 const MAX_TIMEOUT_SEC = 604_800;
 const SECOND_QUESTION_MARK = /\?(?=operation(?:id|timeoutsec)=)/gi;
 
-/** A value that is not a number of seconds in the range counts as absent. */
+/** A value that is not a whole number from 1 to `MAX_TIMEOUT_SEC` counts as absent. */
 const operationTimeoutSec: QueryParameter<number> = {
-  description: 'Seconds after which `DataPushCompleted` is sent even if the operation has not ended.',
+  description: 'If the operation has not ended after this many seconds, `DataPushCompleted` is sent anyway.',
   schema: z.int().min(1).max(MAX_TIMEOUT_SEC).default(DEFAULT_TIMEOUT_SEC),
   read: (values) => {
     const seconds = Number(/^\d+$/.exec(values.at(-1)?.text ?? '')?.[0] ?? 0);
@@ -29,7 +29,7 @@ const all = flagParameter(
 
 export const PUSH_QUERY = declareQuery({
   operationId: textParameter(
-    'The client’s label of the push. A push with the same label, user and body within 24 hours is the same operation and stores nothing new. Default: a new UUID.',
+    'The client’s label for the push. Another push with the same label, user and body within 24 hours counts as the same operation and stores nothing new. Default: a new UUID.',
     z
       .string()
       .max(MAX_LABEL, { error: `must be at most ${MAX_LABEL} characters` })
@@ -38,8 +38,8 @@ export const PUSH_QUERY = declareQuery({
   operationTimeoutSec,
 });
 /**
- * Maximum number of items on a page, which is built in memory. A request for a larger page is refused, because clients
- * would consider a shortened page the last page.
+ * Maximum number of items on a page; it is limited because a page is built in memory. A request for a larger page is
+ * refused rather than answered with a shortened page, which clients would take for the last page.
  */
 const MAX_ITEMS = 1000;
 const itemsPerPage = integerParameter('Items per page.', { min: 1, max: MAX_ITEMS, default: MAX_ITEMS });

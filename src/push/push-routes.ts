@@ -18,8 +18,8 @@ import { resolveTargets } from './resolve-targets.ts';
 import { makeLabel } from './store/operation-label.ts';
 
 /**
- * Routes of pushes (§4.5, R-D1): `POST /data`, `GET /data/targets`, operations and custom formats. `POST /data` needs the
- * permission `datapusher.standard`.
+ * Creates the routes of pushes (§4.5, R-D1): `POST /data`, `GET /data/targets`, and the routes of operations and of
+ * custom formats. `POST /data` needs the permission `datapusher.standard`.
  */
 export function pushRoutes(service: PushService): Hono<CallerEnv & RequestIdEnv> {
   const { admission, acceptPush, maxBodyBytes, throwSmallPushFailure } = service;

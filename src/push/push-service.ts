@@ -28,7 +28,7 @@ export interface PushServiceOptions {
   /** Maximum number of concurrent direct writes; each takes a database connection. */
   readonly directWrites: number;
   readonly mappers: MapperLimits;
-  /** Wakes the ingester. A failure only delays batches of the accounts, because the ingester's sweeper finds them. */
+  /** Wakes the ingester for accounts. If this fails, the ingester's sweeper finds the accounts' batches later. */
   readonly wakeIngester: (accountIds: readonly number[]) => Promise<unknown>;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -55,8 +55,8 @@ export interface PushService {
 }
 
 /**
- * Opens the readers, caches and writers of pushes. `close()` sends the pending wake-ups of ingesters, and ends the reader
- * threads and the idle mapper processes.
+ * Opens the readers, caches and writers of pushes. `close()` sends the pending wake-ups to the ingesters. It also ends
+ * the threads that read pushes, and the idle mapper processes.
  */
 export function openPushService(options: PushServiceOptions): PushService {
   const { database, dictionary, limits, threads, directWrites, wakeIngester, log } = options;

@@ -1,8 +1,8 @@
 /**
  * Resolves the variable of each push element (R-D2): all given identifiers must match the variable, and the caller must
- * have write access to it. If all given identifiers are those of a source, they mean the source's single variable, or
- * its default variable (`isDefault`). Elements with the same kinds of identifiers share one query, so that each query
- * can use an index.
+ * have write access to it. When an element identifies only a source, its target is the only variable of the source or,
+ * when the source has several variables, its default variable (`isDefault`). Elements with the same kinds of
+ * identifiers share one query, so that each query can use an index.
  */
 import { isReached, type Reach } from '../identity/caller/site-reach.ts';
 import type { Queryable } from '../platform/database/database.ts';
@@ -56,7 +56,8 @@ export interface Pusher {
  * End of the message `no variable has …`, for a user who has access only to some sites or sources. The message ends in
  * this way whether or not a variable outside that access matches, so that it does not reveal such a variable.
  */
-const WITHIN_REACH = ' among those the user may push to (site access Write, or access Write to the source)';
+const WITHIN_REACH =
+  ' among the variables that the user may push to (which requires Write access to the site or the source)';
 
 /** @returns the target of each element, in order, or the reason why it has none (R-D2). */
 export async function resolveTargets(
@@ -95,8 +96,8 @@ function groupByGiven(
 const ONLY_ONE = `
   min(variable.id) as "variableId", min(variable.divider) as divider, count(*) as count, null as "defaultCount"`;
 
-// When all matching variables belong to one source and one of them is its default variable, this variable is the
-// target, and `count` is 1.
+// When all matching variables belong to one source and exactly one of them is a default variable, the default variable
+// is the target, and `count` is 1.
 const DEFAULT_OF_SOURCE = `
   coalesce(min(variable.id) filter (where is_default), min(variable.id)) as "variableId",
   coalesce(min(variable.divider) filter (where is_default), min(variable.divider)) as divider,
@@ -112,8 +113,8 @@ function isGiven(identifiers: TargetIdentifiers, name: Identifier): boolean {
 }
 
 /**
- * Returns the identifier for the query. A mappingConfig loses the white space around it, because a mappingConfig is
- * stored without such white space.
+ * Returns the value of the identifier for the query. Trims the white space around a mappingConfig, because a
+ * mappingConfig is stored without white space around it.
  */
 function identifierValue(identifiers: TargetIdentifiers, name: Identifier): number | string | undefined {
   return name === 'mappingConfig' ? identifiers.mappingConfig?.trim() : identifiers[name];
@@ -145,7 +146,7 @@ async function findMatches(
   return rows;
 }
 
-/** @param where describes the searched variables in the message; '' when all variables of the account were searched. */
+/** @param where text at the end of `no variable has …`; '' when all variables of the account were searched. */
 function toTarget(identifiers: TargetIdentifiers, match: Match | undefined, where: string): Target | Unresolved {
   if (match?.count === 1) {
     const { variableId, timeZoneId, divider } = match;
@@ -155,7 +156,7 @@ function toTarget(identifiers: TargetIdentifiers, match: Match | undefined, wher
   if (!match) {
     const message =
       what === ''
-        ? 'the element must have an identifier of a variable or of its source'
+        ? 'the element must have at least one identifier of a variable or source, such as variableId or sourceName'
         : `no variable has ${what}${where}`;
     return { code: 'target_not_found', message };
   }
@@ -164,8 +165,8 @@ function toTarget(identifiers: TargetIdentifiers, match: Match | undefined, wher
 
 function describeDefaults({ defaultCount }: Match): string {
   if (defaultCount === null) return '';
-  const found = `${defaultCount === 0 ? 'none' : defaultCount} of them ${defaultCount > 1 ? 'are' : 'is'}`;
-  return `, ${found} the default of a source; add mappingConfig or variableTypeId, or name one source and set isDefault of exactly one of its variables`;
+  const found = `${defaultCount === 0 ? 'none' : defaultCount} of them`;
+  return `, and isDefault is true for ${found}; add mappingConfig or variableTypeId, or name one source and set isDefault to true for exactly one of its variables`;
 }
 
 function describe(identifiers: TargetIdentifiers): string {
@@ -173,7 +174,7 @@ function describe(identifiers: TargetIdentifiers): string {
   return given.map((name) => `${name} ${JSON.stringify(identifiers[name])}`).join(' and ');
 }
 
-/** @returns a key that does not depend on the order of the members. */
+/** @returns a key that is the same for equal identifiers, in whatever order the members of the object are. */
 export function keyOfIdentifiers(identifiers: TargetIdentifiers): string {
   let key = '';
   for (const name of IDENTIFIERS) {

@@ -9,7 +9,7 @@ export interface Semaphore {
 /**
  * Opens a semaphore.
  * @param count number of permits; with 0, `enter()` resolves to false immediately.
- * @param maxWaitMs maximum wait; `enter()` then resolves to false.
+ * @param maxWaitMs longest time that `enter()` waits for a permit; after this time, `enter()` resolves to false.
  */
 export function openSemaphore(count: number, maxWaitMs: number): Semaphore {
   let free = count;

@@ -1,7 +1,8 @@
 /**
- * LRU cache of resolved targets. An entry is valid for one version of the account's structure; the version is read
- * before the look-up. The statement that stores a push compares the version, and refuses stale targets
- * (store/store-batches.ts). So cached targets are not used after a change of the structure, in any process.
+ * LRU cache of resolved targets. A cached target is valid for one version of the account's structure; the cache reads
+ * this version before it looks up the target in the database. The statement that stores a push compares this version
+ * with the current version, and refuses stale targets (store/store-batches.ts). So no process stores a push with cached
+ * targets that are older than the last change of the structure.
  */
 
 import type { Caller } from '../identity/caller/caller.ts';
@@ -13,7 +14,7 @@ import { keyOfIdentifiers, resolveTargets, type Target, type Unresolved } from '
 
 export interface ResolvedTargets {
   readonly targets: readonly (Target | Unresolved)[];
-  /** Structure version of the cached targets; null when all targets were just read from the database. */
+  /** Structure version for which the targets were cached; null when the targets do not come from the cache. */
   readonly structureVersion: number | null;
 }
 
@@ -50,7 +51,8 @@ export function openTargetCache(database: Database): TargetCache {
   };
 
   const lookUp = async (caller: Caller, elements: readonly TargetIdentifiers[]): Promise<ResolvedTargets> => {
-    // Reads the version before the look-up, so that a change in between makes the entries stale.
+    // Reads the version first and then the targets. If the structure changes between the two reads, the new cache
+    // entries belong to the old version and are stale.
     const { rows } = await database.query<{ version: number }>(FIND_VERSION, [caller.accountId]);
     const version = rows[0]?.version ?? 0;
     const { accountId } = caller;

@@ -14,7 +14,7 @@ const WHOLE_BYTES = 16 << 10;
 
 /**
  * @param write as for `streamAnswer`.
- * @param notice filled by `write` before the first chunk (R-F9).
+ * @param notice notice of history cuts and rollups; `write` fills it before it yields the first chunk (R-F9).
  * @throws as `streamAnswer`.
  */
 export function answerTable(

@@ -1,6 +1,6 @@
 /**
- * Routes `GET /data` and `POST /data` (R-G1–G4): points of variables, raw or aggregated by civil buckets, of selected
- * versions, as JSON, CSV, Arrow, Parquet or an Excel workbook.
+ * The routes `GET /data` and `POST /data` (R-G1–G4) return points of variables in the selected versions. The points are
+ * raw, or aggregated into buckets of civil time. The format is JSON, CSV, Arrow, Parquet or an Excel workbook.
  */
 import { type Context, Hono } from 'hono';
 import type { CallerEnv } from '../identity/authentication/authenticate.ts';
@@ -34,7 +34,7 @@ import { countedChunks, type ReadMetrics } from './read-metrics.ts';
 
 export interface ReadingServices {
   readonly database: Database;
-  /** Connections for streamed answers, divided among accounts. */
+  /** Pool of connections for streamed answers; the accounts share the connections fairly. */
   readonly reads: ReadPool;
   /** Limits for clients that read streamed answers slowly. */
   readonly readPace: PaceLimits;
@@ -78,7 +78,10 @@ async function answerRead(
   );
 }
 
-/** Counts the rows of a read. Waits for open writes as the read does (R-F5), and ends when the client disconnects. */
+/**
+ * Counts the rows of a read. The count first waits for the end of open writes, as the read does (R-F5). It stops when
+ * the client disconnects.
+ */
 async function countRows(
   source: SnapshotSource,
   selection: PointSelection,

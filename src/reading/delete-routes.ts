@@ -38,7 +38,10 @@ interface Parts {
   readonly audit: WriteAuditEntry<'PointsDeleted'>;
 }
 
-/** `DELETE /data` (R-G5), for MANAGER and ADMIN, because a deletion cannot be undone. Mount at `/data`. */
+/**
+ * The route `DELETE /data` (R-G5). Only MANAGER and ADMIN may call it, because a deletion cannot be undone. Mount at
+ * `/data`.
+ */
 export function deleteRoutes({ database, audit }: Parts): Hono<Env> {
   return new Hono<Env>().delete('/', requireRole('MANAGER'), async (c) => {
     const request = parseInput(deleteSchema, await readJsonBody(c.req.raw));
@@ -48,7 +51,7 @@ export function deleteRoutes({ database, audit }: Parts): Hono<Env> {
   });
 }
 
-/** Members of a read request that the body of a deletion lacks. */
+/** The members that every read request must have and that the body of a deletion does not have. */
 const EVERYTHING = { isToIncluded: false, versionTags: [], order: 'ASC', offset: 0, locationOf } as const;
 
 /** Locates a parameter in the body of a deletion, which names `from` and `to` as `fromDateUtc` and `toDateUtc`. */

@@ -47,9 +47,9 @@ export function valueTable(chunks: AsyncIterable<ValueChunk>, shape: RowShape): 
 /**
  * Builds the rows of aggregates (R-G3).
  * @param functionOf aggregate function of each variable.
- * @returns rows of `variableId, date, <member>, unitId`, where the member is `sumValue`, `avgValue`, … Each function in
- * use has a column; a row has a value in the column of its variable's function. The level `ValueVariableDate` has no
- * `unitId`.
+ * @returns rows with the columns `variableId`, `date`, one column for each function in use (`sumValue`, `avgValue`, …),
+ * and `unitId`. A row has a value only in the column of its variable's function. The level `ValueVariableDate` has no
+ * column `unitId`.
  */
 export function aggregateTable(
   chunks: AsyncIterable<AggregateChunk>,

@@ -4,31 +4,31 @@ import type { Count, Metrics } from '../platform/metrics/metrics.ts';
 export interface ReadMetrics {
   /** Counts points, buckets and compared dates that were read for answers. */
   readonly points: Count;
-  /** Counts bytes of answers before compression. */
+  /** Counts the uncompressed bytes of answers. */
   readonly bytes: Count;
   /**
    * Adds one to the number of open answers.
-   * @returns a function that subtracts it; call it when the answer ends.
+   * @returns a function that subtracts one from this number; call the function when the answer ends.
    */
   openStream(): () => void;
 }
 
-/** @returns functions that count reads; registers their metrics (R-A9). */
+/** Registers the metrics of reads (R-A9). @returns the functions that update these metrics. */
 export function createReadMetrics(metrics: Metrics): ReadMetrics {
   const counter = (name: string, help: string) => metrics.counter({ name, help })({});
   let open = 0;
   metrics.gauge(
     {
       name: 'tidemark_read_open_streams',
-      help: 'Answers with points, buckets or comparisons that are being streamed over REST now.',
+      help: 'REST answers in progress that stream points, buckets or comparisons.',
     },
     () => open,
   );
   return {
-    points: counter('tidemark_read_points_total', 'Points, buckets and compared dates read for answers over REST.'),
+    points: counter('tidemark_read_points_total', 'Points, buckets and compared dates read for REST answers.'),
     bytes: counter(
       'tidemark_read_bytes_total',
-      'Bytes of answers with points, buckets or comparisons over REST, before compression.',
+      'Bytes of REST answers that stream points, buckets or comparisons, counted before compression.',
     ),
     openStream: () => {
       open += 1;
@@ -39,7 +39,10 @@ export function createReadMetrics(metrics: Metrics): ReadMetrics {
   };
 }
 
-/** Yields the chunks of an answer unchanged; counts the open answer and its bytes (R-A9). */
+/**
+ * Yields the chunks of an answer unchanged and counts their bytes (R-A9). The answer counts as open from the first
+ * chunk that is requested until the generator ends.
+ */
 export async function* countedPieces(
   pieces: AsyncIterable<Uint8Array>,
   metrics: ReadMetrics,
@@ -55,7 +58,10 @@ export async function* countedPieces(
   }
 }
 
-/** Yields chunks of points, buckets or compared dates unchanged; counts their rows in `points` (R-A9). */
+/**
+ * Yields the chunks unchanged and adds the number of rows of each chunk to the metric `points` (R-A9). A row is a
+ * point, a bucket or a compared date.
+ */
 export async function* countedChunks<Chunk extends { readonly dates: { readonly length: number } }>(
   chunks: AsyncIterable<Chunk>,
   points: Count,

@@ -54,29 +54,32 @@ const byColumns = z
   })
   .meta({
     id: 'PointColumns',
-    description: `Rows of one variable as arrays of equal length, for \`displayLevel=Columns\`. \`version\` and \`tags\` are absent when no row has a label. An object has at most ${OBJECT_ROWS.toLocaleString('en')} rows; further rows of the variable follow in another object.`,
+    description: `Rows of one variable as arrays of equal length, for \`displayLevel=Columns\`. \`version\` is absent when no row of the object has a VersionTag, and \`tags\` when no row has tags. An object has at most ${OBJECT_ROWS.toLocaleString('en')} rows; further rows of the variable follow in another object.`,
   });
 const rows = z.array(row);
 
 const WORKBOOK =
-  'An Excel workbook with the columns of CSV; dates are ISO 8601 text. Rows beyond 1,048,576 continue on a further sheet.';
+  'An Excel workbook with the same columns as the CSV file; dates are text in ISO 8601 format. A sheet has at most 1,048,576 rows including its header; the remaining rows are on further sheets.';
 
-/** Schema of a binary answer, in the form that client generators expect. */
+/** Schema of a binary answer, as client generators expect it. */
 const binary = (contentMediaType: string) => z.string().meta({ format: 'binary', contentMediaType });
 
-/** Describes an answer with rows, in every format. */
+/** Describes an answer that consists of rows, with one type for each format. */
 function answersRows(description: string, schema: z.ZodType): Answer {
   const types = {
     'application/json': schema,
     ...(schema === rows && { [COLUMNS_TYPE]: z.array(byColumns) }),
-    [CSV_TYPE]: z.string().meta({ description: 'One column per member; the first row contains the names.' }),
+    [CSV_TYPE]: z
+      .string()
+      .meta({ description: 'One column per member of the JSON rows; the first row contains the column names.' }),
     [ARROW_TYPE]: binary(ARROW_TYPE).meta({
       description:
-        'An Arrow IPC stream. When old versions were deleted, the metadata `historyFrom` of its schema is a JSON object that maps variable ids to the instants of `History-From`; when retention deleted points, `rawFrom` maps variable ids to the dates of `Raw-From`.',
+        'An Arrow IPC stream. When the answer has the header `History-From`, the metadata entry `historyFrom` of the schema is a JSON object that maps the id of every variable concerned to its instant. When the answer has `Raw-From`, the entry `rawFrom` maps ids to dates in the same way.',
     }),
     [XLSX_TYPE]: binary(XLSX_TYPE).meta({ description: WORKBOOK }),
     [PARQUET_TYPE]: binary(PARQUET_TYPE).meta({
-      description: 'An Apache Parquet file with the columns of Arrow; dates are UTC timestamps in microseconds.',
+      description:
+        'An Apache Parquet file with the same columns as the Arrow stream; dates are UTC timestamps in microseconds.',
     }),
   };
   return {
@@ -110,17 +113,19 @@ const compared = z
     rows: z.array(z.object({ date: instantSchema, leftValue: value, rightValue: value, difference: value })),
     historyFrom: instantSchema.optional().meta({
       description:
-        'The first instant from which the states of the variable are complete. Present when one side may lack versions that were removed.',
+        'The instant from which the states of the variable are complete. Present when the left or right version may be incomplete because old versions were removed.',
     }),
     rawFrom: instantSchema.optional().meta({
       description:
         'The date from which all points of the variable are stored. Present when retention has replaced earlier points of the period with rollups.',
     }),
     summary: z.object({
-      points: z.int().meta({ description: 'Dates with a value in either version.' }),
-      changed: z.int().meta({ description: 'Dates at which both versions have a value and the two values differ.' }),
-      added: z.int().meta({ description: 'Dates only in the right version.' }),
-      removed: z.int().meta({ description: 'Dates only in the left version.' }),
+      points: z.int().meta({ description: 'Number of dates at which at least one version has a value.' }),
+      changed: z
+        .int()
+        .meta({ description: 'Number of dates at which both versions have a value and the values differ.' }),
+      added: z.int().meta({ description: 'Number of dates at which only the right version has a value.' }),
+      removed: z.int().meta({ description: 'Number of dates at which only the left version has a value.' }),
       meanAbsoluteDifference: z.number().nullable(),
     }) satisfies z.ZodType<CompareSummary>,
   })
@@ -138,14 +143,14 @@ const origin = z
     fileId: z.guid().optional().meta({ description: 'Only for a file: its id in `/storage`.' }),
     filename: z.string().optional(),
     uploadedDate: instantSchema.optional().meta({ description: 'Only for a file: when it was uploaded.' }),
-    userId: z.string().optional().meta({ description: 'The user who pushed or uploaded.' }),
+    userId: z.string().optional().meta({ description: 'The id of the user who sent the push or uploaded the file.' }),
     runId: idSchema.optional().meta({ description: 'Only for a run: its id.' }),
     startedDate: instantSchema.optional().meta({ description: 'Only for a run: when it started.' }),
   })
   .meta({
     id: 'Origin',
     description:
-      'The push, file or run that a version came from. A push or file that the caller may not read has only `kind` and its date; a deleted push or file has only `kind`.',
+      'The push, file or run that a version came from. For a push or file that the caller is not allowed to read, only `kind` and `acceptedDate` or `uploadedDate` are present; for a deleted push or file, only `kind`.',
   });
 
 const versionOrigins = z
@@ -153,7 +158,7 @@ const versionOrigins = z
     versionTimestamp: instantSchema,
     origins: z.array(origin).meta({
       description:
-        'Usually one origin. If several pushes were written together, the list names up to 20 pushes that may have had points of the variable, in the order in which they took effect. The list is empty when no record is kept.',
+        'Usually one origin. If several pushes were written together, the list names, in the order in which they took effect, up to 20 pushes that may have contained points of the variable. The list is empty when there is no record of the origins.',
     }),
   })
   .meta({ id: 'VersionOrigins' });
@@ -172,12 +177,12 @@ export const READING_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: '/data', operationId: 'queryPoints', tag, access: ALL_USERS },
-    summary: 'Read points with parameters in a body',
+    summary: 'Read points with parameters in the request body',
     description: `Takes the parameters of \`GET /data\` as members of the body. ${VERSION_HINT}`,
     query: FORMAT_QUERY,
     isListing: true,
     body: jsonBody(readBody),
-    answers: [answersRows('The rows of `GET /data`.', rows)],
+    answers: [answersRows('The same rows as in the answer of `GET /data`.', rows)],
     errors: ['not_found'],
   },
   {
@@ -191,7 +196,7 @@ export const READING_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/data/watch', operationId: 'watchPoints', tag, access: ALL_USERS },
     summary: 'Follow points as they are committed',
-    description: `Server-sent events; the ids of events are cursors. Every stored version after the cursor is sent once, in the order of \`versionTimestamp\` and then date within each variable; deletions are not reported. A client that calls again with the last id, in the header \`${LAST_EVENT_ID}\` as browsers send it or in \`cursor\`, misses no stored version and receives none twice; cursors never expire. Versions that a deletion, the version limit or retention has removed in the meantime are not sent, and the stream does not report their removal. A read with \`asOf\` reports what the version limit and retention removed, in its headers \`History-From\` and \`Raw-From\`. The stream ends when the token expires or the caller loses access, and after a maximum time. Needs a bearer token.`,
+    description: `Server-sent events; the id of an event is a cursor. Every version stored after the cursor is sent once; within each variable, versions are sent in the order of \`versionTimestamp\` and then date. Deletions are not reported. A client that calls again with the id of the last event it received, in the header \`${LAST_EVENT_ID}\` (which browsers send themselves) or in the parameter \`cursor\`, misses no version that is still stored and receives none twice; cursors never expire. Versions that a deletion, the version limit or retention removed before they were sent are not sent, and the stream does not report their removal. The headers \`History-From\` and \`Raw-From\` of a read with \`asOf\` report what the version limit and retention removed. The stream ends when the token expires, when the caller loses access, or after a maximum time. Needs a bearer token.`,
     query: WATCH_QUERY,
     answers: [
       {
@@ -207,7 +212,7 @@ export const READING_OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: '/data/origins', operationId: 'findOrigins', tag, access: ALL_USERS },
     summary: 'Find the pushes, files and runs that versions of a variable came from',
     description:
-      'Take `versionTimestamp` from a read. The record of an origin is kept for as long as the operation, file or run itself.',
+      'Take the values of `versionTimestamps` from a read. The record of an origin is kept for as long as the operation, file or run is kept.',
     query: ORIGIN_QUERY,
     answers: [
       answersJson('One entry for each VersionTimestamp, in the order of the request.', z.array(versionOrigins)),
@@ -220,7 +225,7 @@ export const READING_OPERATIONS: readonly Operation[] = [
     body: jsonBody(deleteSchema.meta({ id: 'PointDeletion' })),
     answers: [
       answersJson(
-        'Number of deleted dates per variable, or with `whatIf` the number of dates that would be deleted.',
+        'For each variable, the number of dates whose points were deleted or, with `whatIf`, would be deleted.',
         z.object({ results: z.array(z.object({ variableId: idSchema, datapointCount: z.int().min(0) })) }),
       ),
     ],

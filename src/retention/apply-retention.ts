@@ -30,7 +30,7 @@ export interface RetentionCounts {
 
 export interface RetentionJob {
   readonly database: Database;
-  /** Writes the result of a run for an account to the audit trail. */
+  /** Records in the audit trail what one run of the job did for the account. */
   readonly audit: (queryable: Queryable, accountId: number, counts: RetentionCounts) => Promise<void>;
   readonly log: Log;
   readonly isStopped: () => boolean;
@@ -47,11 +47,11 @@ const REST = 3;
 const MAX_REST_MS = 30_000;
 const STEP_TIMEOUT_MS = 300_000;
 /**
- * Default of `settleSec`. An old history may arrive in several parts; after one part is rolled up, further points
- * between the first and last date of a rollup would be refused.
+ * Default of `settleSec`. An old history may arrive in several parts. If one part were rolled up before the next part
+ * arrives, points of the next part between the first and last date of a rollup would be refused.
  */
 const SETTLE_SEC = 86_400;
-/** When a writer holds the lock of a variable for longer than this, the next run of the job rolls the variable up. */
+/** When a writer holds a variable's lock for longer than this, the run skips the variable; the next run tries again. */
 const LOCK_TIMEOUT = `set local lock_timeout = '5s'`;
 
 const ACTIVE_ACCOUNTS = `select distinct account_id as "accountId" from retention where is_active order by account_id`;
@@ -82,8 +82,8 @@ interface Due {
 interface Turn {
   readonly accountId: number;
   /**
-   * Id of the last variable that this run has finished: it needs no more steps, or its step failed. The run takes the
-   * variables in the order of their ids.
+   * Id of the last variable that this run has finished, because the variable needs no more steps or its step failed.
+   * The run takes the variables in the order of their ids.
    */
   cursor: number;
   /** Id of the last variable whose points this run rolled up. */
@@ -92,7 +92,7 @@ interface Turn {
 }
 
 /**
- * Runs the job once: handles every variable that is due, unless `isStopped` ends the run.
+ * Runs the job once: rolls up the points of every variable that is due, but stops early when `isStopped` returns true.
  * @returns false when another process holds the lease.
  */
 export async function applyRetention(job: RetentionJob): Promise<boolean> {

@@ -4,7 +4,7 @@ import { previewRetention } from './preview-retention.ts';
 import { findRetention, type RetentionOwner } from './retention.ts';
 
 /**
- * @param accountId account to list. Default: every account.
+ * @param accountId id of the account whose policies are listed. Default: the policies of every account.
  * @returns two lines for each policy, the second with its preview; one line when no policy is saved.
  */
 export async function describeRetention(database: Database, accountId?: number): Promise<readonly string[]> {

@@ -22,7 +22,7 @@ export interface RetentionPreview {
   readonly rollupCount: number;
   /** Date of the first point that would be deleted; null when `pointCount` is 0. */
   readonly firstDate: string | null;
-  /** False when the counts cover only dates before `countedUntil`. */
+  /** False when the counting took too long, so that the counts end at `countedUntil`, before `boundary`. */
   readonly isComplete: boolean;
   readonly countedUntil: string;
 }
@@ -45,8 +45,9 @@ interface Counted {
 }
 
 /**
- * @param owner a variable, or an account. For an account, covers its variables that have no policy of their own.
- * @param maxMs maximum time of the counting. Default: `MAX_COUNTING_MS`.
+ * @param owner a variable, or an account. The preview for an account covers only the variables of the account that have
+ * no policy of their own.
+ * @param maxMs maximum duration of the counting. Default: `MAX_COUNTING_MS`.
  */
 export async function previewRetention(
   database: Database,
@@ -100,7 +101,7 @@ export async function previewRetention(
   };
 }
 
-/** @returns undefined when the counting takes longer than `leftMs`. */
+/** @returns the counts of one chunk; undefined when the counting takes longer than `leftMs`. */
 async function countChunk(
   database: Database,
   { accountId, variableId }: RetentionOwner,

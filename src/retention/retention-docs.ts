@@ -19,12 +19,12 @@ const retention = z
   .object({
     keepRawYears: z.int().min(1).meta({
       description:
-        'Number of years for which raw points are kept. The boundary is the start of the current month (UTC), this number of years ago.',
+        'Number of years for which raw points are kept. The boundary is this number of years before the start of the current month (UTC).',
     }),
     rollup: z.enum(ROLLUPS).meta({
       description: 'Length of the rollups that replace points before the boundary: a civil hour or a civil day.',
     }),
-    timeZoneId: z.string().meta({ description: 'Time zone of the civil hours or days.' }),
+    timeZoneId: z.string().meta({ description: 'Time zone in which the hours or days of the rollups begin.' }),
     isActive: z.boolean().meta({ description: 'When false, no points are rolled up; existing rollups remain.' }),
     modifiedDate: instantSchema,
     userName: z.string().meta({ description: 'User who last saved the policy.' }),
@@ -70,7 +70,7 @@ const written = jsonBody(
 );
 
 const RULE =
-  'A background job replaces the points before the boundary with rollups (the count, sum, minimum and maximum of each hour or day), and deletes these points with their versions. Aggregates over whole rollups are exact; reads of points before the boundary return only the points that are still stored, and have the header `Raw-From`. A rollup cannot be undone, so read the preview first. No point is rolled up until a policy whose `isActive` is true is saved.';
+  'A background job replaces the points before the boundary with rollups (the count, sum, minimum and maximum of each hour or day), and deletes these points with their versions. Aggregates over whole rollups are exact; reads of points before the boundary return only the points that are still stored, and have the header `Raw-From`. A rollup cannot be undone, so read the preview first. Points are rolled up only under a saved policy with `isActive` true.';
 
 const owners = [
   { path: '/account/retention', of: 'Account', text: 'the account' },
@@ -80,8 +80,8 @@ const owners = [
 export const RETENTION_OPERATIONS: readonly Operation[] = owners.flatMap(({ path, of, text }): Operation[] => [
   {
     ...{ method: 'get', path, operationId: `get${of}Retention`, tag, access: MANAGERS },
-    summary: `Read the retention policy of ${text} and what was rolled up`,
-    answers: [answersJson('The policy and its state.', state)],
+    summary: `Read the retention policy and the rollup counts of ${text}`,
+    answers: [answersJson('The policy and the rollup counts.', state)],
   },
   {
     ...{ method: 'put', path, operationId: `put${of}Retention`, tag, access: MANAGERS },
@@ -91,7 +91,7 @@ export const RETENTION_OPERATIONS: readonly Operation[] = owners.flatMap(({ path
         ? RULE
         : `${RULE} The policy of a variable replaces the policy of the account. When the \`isActive\` of the variable's policy is false, every point of the variable is kept.`,
     body: written,
-    answers: [answersJson('The saved policy and its state.', state)],
+    answers: [answersJson('The saved policy and the rollup counts.', state)],
   },
   {
     ...{ method: 'delete', path, operationId: `delete${of}Retention`, tag, access: MANAGERS },
@@ -105,7 +105,7 @@ export const RETENTION_OPERATIONS: readonly Operation[] = owners.flatMap(({ path
   {
     ...{ method: 'get', path: `${path}/preview`, operationId: `preview${of}Retention`, tag, access: MANAGERS },
     summary: `Count what a retention policy of ${text} would delete now`,
-    description: 'Changes nothing. The query may describe a policy that is not saved.',
+    description: 'Changes nothing. The query can describe a policy that has not been saved yet.',
     query: PREVIEW_QUERY,
     answers: [answersJson('The counts.', preview)],
   },

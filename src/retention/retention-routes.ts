@@ -38,7 +38,7 @@ export const PREVIEW_QUERY = declareQuery({
     ROLLUPS,
   ),
   timeZoneId: textParameter(
-    'Time zone of the rollups. Default when `keepRawYears` is given: for a variable, the zone of its source or site; else the zone of the account. Default without `keepRawYears`: the zone of the saved policy.',
+    'Time zone of the rollups. Default when `keepRawYears` is given: for a variable, the zone of its source, or of the site when the source has none; for an account, the zone of the account. Default without `keepRawYears`: the zone of the saved policy.',
     timeZoneSchema,
   ),
 });
@@ -106,9 +106,9 @@ async function deleteRetention(parts: RetentionRouteParts, c: Context<Env>): Pro
 }
 
 /**
- * Answers with the preview of a policy. With `keepRawYears` in the query string, it previews the policy that a PUT with
- * the same members would save. Without `keepRawYears`, it previews the saved policy, which must exist; other members in
- * the query string replace those of the saved policy.
+ * Answers with the preview of a policy. If the query string has `keepRawYears`, previews the policy that a PUT would
+ * save if its body had the query parameters as members. Otherwise, previews the saved policy, which must exist; the
+ * query parameters `rollup` and `timeZoneId` replace the values of the saved policy.
  */
 async function getPreview(parts: RetentionRouteParts, c: Context<Env>): Promise<Response> {
   const asked = PREVIEW_QUERY.parse(c.req.url);

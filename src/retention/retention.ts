@@ -43,8 +43,8 @@ export interface Retention {
 }
 
 /**
- * The state of retention of an account or variable: the saved policy, the rollups, and the points that were refused
- * because their dates are rolled up.
+ * Retention of an account or variable: the saved policy, what rollups have replaced, and the number of points that were
+ * refused because their dates are rolled up.
  */
 export interface RetentionState {
   /** The policy saved for this account or variable; null when none is saved. */
@@ -56,7 +56,7 @@ export interface RetentionState {
   readonly pointCount: number;
   /**
    * Date before which rollups have replaced the raw points; for an account, the latest such date of its variables. Null
-   * when no variable has been rolled up.
+   * when no points have been rolled up.
    */
   readonly rawFrom: string | null;
   /** Number of points that were not written, because their dates are rolled up. */
@@ -70,7 +70,7 @@ const MEMBERS = `
 
 const IS_OWNER = 'account_id = $1 and variable_id is not distinct from $2::int';
 
-/** @returns the policy saved for exactly this owner; undefined when none is saved. */
+/** @returns the policy saved for this owner; undefined when none is saved, even if the variable's account has one. */
 export async function findRetention(queryable: Queryable, owner: RetentionOwner): Promise<Retention | undefined> {
   const { rows } = await queryable.query<Retention>(
     `select ${MEMBERS} from retention where ${IS_OWNER}`,
@@ -100,8 +100,8 @@ export async function saveRetention(
 }
 
 /**
- * Removes the policy of an owner; rollups remain. While a step of the retention job applies the policy, waits for the
- * end of the step.
+ * Removes the policy of an owner; rollups remain. If a step of the retention job is applying the policy, this function
+ * waits for the end of the step.
  * @returns false when there was no policy.
  */
 export async function removeRetention(transaction: Transaction, owner: RetentionOwner): Promise<boolean> {
@@ -139,7 +139,7 @@ export async function readRetentionState(queryable: Queryable, owner: RetentionO
   const retention = (await findRetention(queryable, owner)) ?? null;
   const { rows } = await queryable.query<Omit<RetentionState, 'retention'>>(STATE, valuesOf(owner));
   const [state] = rows;
-  if (!state) throw new Error('the database returned no state of retention');
+  if (!state) throw new Error('the database returned no row for the state of the rollups');
   return { retention, ...state };
 }
 

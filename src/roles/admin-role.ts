@@ -19,10 +19,10 @@ import { describeDividers, describeRepeatedMappings } from '../structure/operato
 import { renewSecrets } from '../webhooks/sealed-columns.ts';
 import { openSecretVault, type VaultKey } from '../webhooks/secret-vault.ts';
 
-/** Environment variables of this process, which are passed to the programs of PostgreSQL. */
+/** Environment variables of this process. The programs of PostgreSQL get them too. */
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Runs the command `argv[0]`. @throws {DomainError} when the arguments or the input are invalid. */
+/** Runs the command `argv[0]`. @throws {DomainError} invalid_input, conflict or not_found, as `runAdminCommand`. */
 export async function runAdmin(
   config: Config,
   log: Log,
@@ -51,21 +51,21 @@ export async function runAdmin(
 }
 
 /**
- * Encrypts the secrets and headers of webhooks again, with the first key.
+ * Encrypts the secrets and headers of webhooks again, with the first key of WEBHOOK_KEYS.
  * @returns a sentence for the operator. @throws {DomainError} invalid_input when WEBHOOK_KEYS has no key.
  */
 async function describeRenewal(database: Database, keys: readonly VaultKey[]): Promise<string> {
   const vault = openSecretVault(keys);
   if (vault.keyId === undefined) throw new DomainError('invalid_input', 'WEBHOOK_KEYS must have a key, got none');
   const { webhooks, renewed } = await renewSecrets(database, vault);
-  return `webhooks encrypted again with the key ${vault.keyId}: ${renewed} of ${webhooks}`;
+  return `webhooks encrypted again with the key ${vault.keyId}: ${renewed} of ${webhooks}; the rest already used this key`;
 }
 
 async function countRetried(transaction: Transaction, accountId: number | undefined): Promise<number> {
   return (await retryBatches(transaction, accountId === undefined ? {} : { accountId })).batches;
 }
 
-/** @returns the first line of standard input; an empty text when there is none. */
+/** @returns the first line of standard input; an empty text when standard input has no line. */
 async function readLine(): Promise<string> {
   const lines = createInterface({ input: process.stdin });
   const [line] = await Promise.race([once(lines, 'line'), once(lines, 'close').then(() => [''])]);
@@ -88,7 +88,7 @@ function passwordSetter({ USER_DIRECTORY, PASSWORD_MIN_LENGTH: minLength }: Conf
       case 'unchanged':
         return 'must differ from the current password';
       case 'gone':
-        return 'belongs to a user who no longer exists';
+        return 'could not be set: the user no longer exists';
       default:
         return undefined;
     }
@@ -96,7 +96,8 @@ function passwordSetter({ USER_DIRECTORY, PASSWORD_MIN_LENGTH: minLength }: Conf
 }
 
 /**
- * Returns the name of the operating system's user; `user 1000` when the user 1000 has no name, as in some containers.
+ * Returns the name of the user that runs this process. When the user has no name, as in some containers, returns `user`
+ * and the user's number, such as `user 1000`.
  */
 function nameOnMachine(): string {
   try {

@@ -1,4 +1,6 @@
-/** Composes the API description (R-A9): the operations of every feature, their tags, and the URLs of this installation. */
+/**
+ * Composes the API description (R-A9): the operations of every feature, their tags, and the URLs of this installation.
+ */
 import { ACCOUNT_OPERATIONS } from '../accounts/account/account-docs.ts';
 import { CLIENT_OPERATIONS } from '../accounts/clients/client-docs.ts';
 import { HEALTH_OPERATION } from '../accounts/health/account-health-docs.ts';
@@ -33,9 +35,9 @@ import { TRIAL_OPERATIONS } from '../webhooks/trial-sends/trial-docs.ts';
 const TAGS = {
   Tokens: 'OAuth 2.0 access tokens. The operator issues client ids and secrets.',
   Push: 'Send readings. A push answered with 200 is stored durably.',
-  Mappers: 'JSONata expressions that convert pushes in other formats (JSON, XML, CSV) to push elements.',
+  Mappers: 'JSONata expressions that convert pushes in custom formats (JSON, XML, CSV) to push elements.',
   Files: 'Upload Standard Files (CSV, Excel) and follow their processing.',
-  Points: 'Read points: current, as known at an instant, by version label, in buckets, or compared.',
+  Points: 'Read points: current, as stored at an instant, by version label, in buckets, or two versions compared.',
   Versions: 'Versions of a variable.',
   Retention: 'Replace old points with rollups.',
   Calculations: 'Variables calculated by R scripts: runs, and tools for script authors.',
@@ -43,11 +45,11 @@ const TAGS = {
   Sources: 'Meters, sensors and other origins of variables.',
   Variables: 'Time series of a source.',
   Forms: 'Definitions of the values that sites, sources and variables have in `clientData`.',
-  Exchange: 'Export and import sites, sources and variables by business keys, as JSON or Excel.',
+  Exchange: 'Export and import sites, sources and variables, identified by keys instead of ids, as JSON or Excel.',
   Catalogues: 'Units, types and enumerations.',
   Account: 'The account that the token selects, and the current user.',
   Users: 'Users of the account.',
-  Claims: 'Named permissions granted to users, such as pushing.',
+  Claims: 'Named permissions granted to users, such as the permission to push.',
   Views: 'Filters saved by users.',
   Invitations: 'Invite people to the account.',
   Clients: 'OAuth clients and signing keys of the embedded token issuer.',

@@ -56,7 +56,8 @@ export interface ApiRole extends Role {
 
 /**
  * Starts the api role on a listener that already listens.
- * @throws {Error} when the token issuer cannot load its keys, or CONSOLE_DIRECTORY holds no built console.
+ * @throws {Error} when the token issuer cannot load its keys, or when CONSOLE_DIRECTORY is set but contains no built
+ * console.
  */
 export async function startApi(parts: Parts, listener: HttpListener): Promise<ApiRole> {
   const { config, database, dictionary, metrics, log, ingestQueue } = parts;
@@ -93,7 +94,8 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
     issuer: issuerRoutes(issuer),
     isIssuerPath: issuer.handles,
     open: accounts.open,
-    // Imports the description at the first request for it, because building the schemas of all answers takes 50 ms.
+    // The module is imported at the first request for the description, because the import builds the schemas of all
+    // answers, which takes 50 ms.
     description: descriptionRoutes(async () => (await import('./api-description.ts')).describeApi(config)),
     console: openConsole(config),
     rateLimits: {
@@ -141,7 +143,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
     log,
   });
   metrics.gauge(
-    { name: 'tidemark_http_in_flight', help: 'HTTP requests whose answers have not ended.' },
+    { name: 'tidemark_http_in_flight', help: 'HTTP requests whose answers are not complete yet, streams included.' },
     listener.inFlight,
   );
   const requestSeconds = createRequestCounter(metrics)({ method: 'POST', route: '/api/data', status: 200 });

@@ -6,9 +6,9 @@ import type { HealthCheck } from '../platform/health/health.ts';
 import type { Parts, Role } from './parts.ts';
 
 /**
- * Delay before the first standby R process is started. Starting R takes 1.5 s of CPU time, which other roles of this
- * process need when they start; when this process ends within the delay, it starts no standby. Until the delay is over,
- * no standby can replace an R process that ends: a new R process must then start cold.
+ * Delay before the first standby R process is started. Starting R takes 1.5 s of CPU time, which the other roles of
+ * this process need while they start. A process that ends within the delay never starts a standby. If the serving R
+ * process ends within the delay, no standby can replace it: runs wait until a new R process has started.
  */
 const FIRST_STANDBY_DELAY_MS = 30_000;
 

@@ -10,11 +10,11 @@ export interface GrpcRole extends Role {
 
 /**
  * Starts the gRPC server on its port.
- * @throws the error of `toListenError`, when the server cannot listen on GRPC_HOST and GRPC_PORT.
+ * @throws the error that `toListenError` returns, when the server cannot listen on GRPC_HOST and GRPC_PORT.
  */
 export async function startGrpcRole(parts: Parts): Promise<GrpcRole> {
   const { GRPC_HOST: host, GRPC_PORT: port, SHUTDOWN_TIMEOUT_MS } = parts.config;
-  // Checks the address first, because the gRPC library writes its own line to stderr when it cannot listen.
+  // Checks the address before the gRPC library does, because the library would write a failure to stderr itself.
   await assertListenable({ host, port, prefix: 'GRPC' });
   const server = await startGrpcServer(parts, host, port);
   return { address: server.address, stop: () => server.stop(SHUTDOWN_TIMEOUT_MS / 4) };

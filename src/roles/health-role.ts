@@ -1,5 +1,5 @@
 /**
- * `/health/*` and `/metrics` on HEALTH_PORT, for any role (R-A9). The port is meant for the operator, not for clients.
+ * Serves `/health/*` and `/metrics` on HEALTH_PORT, for any role (R-A9). The port is for the operator, not for clients.
  */
 import { Hono } from 'hono';
 import { metricsHandlers } from '../http/metrics-access.ts';
@@ -14,7 +14,7 @@ export interface HealthRole extends Role {
 }
 
 /**
- * Starts `/health/*` and `/metrics` on a separate port (R-A9).
+ * Starts a server for `/health/*` and `/metrics` on a port of its own (R-A9).
  * @throws the error of `toListenError`, when the server cannot listen on HEALTH_HOST and `port`.
  */
 export async function startHealth(

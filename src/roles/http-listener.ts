@@ -1,5 +1,6 @@
 /**
- * HTTP server that listens before its app is ready, so that its port is known, and answers 503 until `serve` is called.
+ * HTTP server that listens before its app is ready, so that its port is known early. It answers 503 until `serve` is
+ * called.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -15,7 +16,7 @@ type Middleware = (handleByApp: RawHandler) => RawHandler;
 
 export interface HttpListener {
   readonly port: number;
-  /** Number of requests whose answers have not ended, streams included. */
+  /** Number of requests whose answers have not ended. A streamed answer ends with its stream. */
   inFlight(): number;
   /** Serves an app. @param middleware receives every request before the app. */
   serve(fetch: Fetch, middleware?: Middleware): void;
@@ -31,7 +32,7 @@ const starting: Fetch = () => {
 };
 
 // A connection without traffic for this time is closed, because an answer that its client does not read occupies a
-// database connection. The time is longer than MAX_STATEMENT_MS, so that the longest deletion can still answer.
+// database connection. The time is longer than MAX_STATEMENT_MS, so that even the longest deletion can be answered.
 const STALLED_MS = MAX_STATEMENT_MS + 20_000;
 const BODY_GRACE_SEC = 20;
 // Maximum time to receive a request: enough for a file of 200 MiB at 1 Mbit/s.
@@ -49,7 +50,7 @@ export interface ListenLimits {
 /**
  * Listens on `host` and `port`.
  * @param port port to listen on; 0 to let the system choose one.
- * @throws {Error} such as EADDRINUSE, when it cannot listen.
+ * @throws {Error} such as EADDRINUSE, when the server cannot listen on `port`.
  */
 export async function listenHttp(
   host: string,

@@ -1,6 +1,6 @@
 /**
- * Checks that a role can listen on an address, and turns a failure to listen into an error that names the setting to
- * change, for the roles and for `npm start`.
+ * The roles and `npm start` use this file to check that a role can listen on an address, and to turn a failure to
+ * listen into an error that names the setting to change.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -10,7 +10,7 @@ export class ListenError extends Error {
   override readonly name = 'ListenError';
 }
 
-/** Address that a role listens on, and the prefix of its settings: `HTTP` for HTTP_HOST and HTTP_PORT. */
+/** The address that a role listens on, and the prefix of the settings of this address, such as `HTTP` of HTTP_PORT. */
 export interface Listening {
   readonly host: string;
   readonly port: number;
@@ -45,8 +45,8 @@ export function toListenError(error: unknown, { host, port, prefix }: Listening)
 }
 
 /**
- * Listens on an address and stops immediately.
- * @throws the error of `toListenError`, when this is not possible.
+ * Listens on an address and stops listening immediately.
+ * @throws the error that `toListenError` returns, when this process cannot listen on the address.
  */
 export async function assertListenable(listening: Listening): Promise<void> {
   const server = createServer().listen(listening.port, listening.host);

@@ -51,11 +51,11 @@ export interface Parts {
   readonly watching: Watching;
   readonly findCachedCaller: FindCachedCaller;
   readonly limiter: RateLimiter;
-  /** Rate limit of the requests of each user, over all interfaces. */
+  /** Limits the request rate of each user. The requests over all interfaces count together. */
   readonly users: UserBudget;
-  /** Invalidates the cached access of users in every process (R-B5). */
+  /** Invalidates, in the caches of all processes, what users may access (R-B5). */
   readonly accessInvalidation: AccessInvalidation;
-  /** Progress of the background loops of this process, which `/health/ready` checks. */
+  /** Tracks the background loops of this process. `/health/ready` checks that they make progress. */
   readonly progress: Progress;
   readonly healthChecks: Readonly<Record<string, HealthCheck>>;
   close(): Promise<void>;
@@ -64,8 +64,8 @@ export interface Parts {
 /** A running role. */
 export interface Role {
   /**
-   * Accepts no further work, and waits for the current work. Some roles wait only for a grace period, and then abort
-   * the rest.
+   * Makes the role accept no further work, and waits until its current work has ended. Some roles wait only for a
+   * grace period, and then abort the work that has not ended.
    */
   stop(): Promise<void>;
 }
@@ -73,7 +73,7 @@ export interface Role {
 /**
  * Opens the parts. Connections are opened in the background, so this function does not fail when a
  * dependency is unavailable.
- * @param roles names of the roles, which become part of the `application_name` of the main pool's connections.
+ * @param roles role names; the `application_name` of the main pool's connections contains them.
  */
 export function openParts(config: Config, log: Log, roles: readonly string[] = []): Parts {
   const metrics = createMetrics();
@@ -85,7 +85,10 @@ export function openParts(config: Config, log: Log, roles: readonly string[] = [
   });
   shareConnections(database, sharesOf(config));
   const { readDatabase, ...reading } = openReads(config, log, database);
-  metrics.gauge({ name: 'tidemark_read_waiting', help: 'Reads that wait for a connection.' }, reading.reads.waiting);
+  metrics.gauge(
+    { name: 'tidemark_read_waiting', help: 'Reads that wait for a database connection.' },
+    reading.reads.waiting,
+  );
   const queueOptions = { redisUrl: config.REDIS_URL, prefix: config.QUEUE_PREFIX, log };
   const ingestQueue = openWakeQueue('ingest', queueOptions);
   const calculationQueue = openWakeQueue('calculation', queueOptions);
@@ -120,7 +123,10 @@ export function openParts(config: Config, log: Log, roles: readonly string[] = [
         const loops = progress.stalled().join(', ');
         // `/health/ready` does not name the stalled loops. The log names them, once for each change of the list.
         if (loops !== '' && loops !== reportedLoops)
-          log.error({ loops }, 'background loops have stalled, so /health/ready answers 503; restart if this lasts');
+          log.error(
+            { loops },
+            'background loops have stalled, so /health/ready answers 503; restart the process if this lasts',
+          );
         reportedLoops = loops;
         if (loops !== '') throw new Error(`background loops make no progress: ${loops}`);
       },
@@ -189,8 +195,8 @@ function openReads(config: Config, log: Log, database: Database) {
 }
 
 /**
- * Maximum number of requests that hold connections at the same time, divided by the number of connections in the pool.
- * The rest of the pool is for further connections of these requests and for background work.
+ * Fraction of the pool's connections that requests may take as their first connections. The other connections are for
+ * further connections of these requests and for background work.
  */
 const REQUEST_PART = 0.75;
 

@@ -21,7 +21,7 @@ export const BACKLOGS: readonly BacklogQuery[] = [
 
 /** What the gauges measure. The keys of `pools` and `queues` are the values of the metric labels `pool` and `queue`. */
 export interface Watched {
-  /** Database that is queried for the work that waits in it. */
+  /** Database in which the waiting work is counted. */
   readonly database: Database;
   readonly pools: Readonly<Record<string, Database>>;
   readonly queues: Readonly<Record<string, WakeQueue>>;

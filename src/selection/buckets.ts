@@ -7,7 +7,8 @@ import type { ReadVariable } from './selection.ts';
 
 /**
  * Resolves the buckets of a request (R-G1, R-C8).
- * @param variables the variables of the request, each with the aggregate that applies when the request has none.
+ * @param variables the variables of the request, each with the aggregate that applies when the request names no
+ * aggregate.
  * @returns undefined for raw points.
  */
 export function findBuckets(

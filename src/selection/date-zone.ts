@@ -1,7 +1,7 @@
 /**
- * Determines the zone in which a request's dates without a zone are read (R-A11): `timeZoneId` of a read, else the zone
- * of the source when the request concerns one source, else UTC. The header `Time-Zone` of the answer names this zone.
- * The zone of the dates in answers, and of buckets, depends only on `timeZoneId`.
+ * Determines the zone for the dates of a request that have no zone (R-A11): the `timeZoneId` of a read; without it, the
+ * zone of the source when the request concerns one source; otherwise UTC. The header `Time-Zone` of the answer names
+ * this zone. The zone of the dates in answers, and of buckets, depends only on `timeZoneId`.
  */
 import type { Context } from 'hono';
 import type { Caller } from '../identity/caller/caller.ts';
@@ -66,8 +66,8 @@ export function setDateZone(c: Context, dateZone: string | undefined): void {
 }
 
 /**
- * Finds the given sources, the sources of the given variables, and the sources of the given sites.
- * @returns the zone of the source when there is exactly one; otherwise undefined.
+ * Finds the zone of the source when the given sources, the sources of the given variables and the sources of the given
+ * sites are one and the same source. @returns undefined when they are several sources or none.
  */
 async function findZone(
   queryable: Queryable,

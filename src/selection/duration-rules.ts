@@ -2,11 +2,11 @@
 import type { CivilDuration } from '../points/point.ts';
 
 /** Rule for a duration, as error messages state it. */
-export const DURATION_RULE = 'must be an ISO 8601 duration such as PT24H, P1D or P1M, each part at most 100 years';
+export const DURATION_RULE = 'must be an ISO 8601 duration of at most 100 years, such as PT24H, P1D or P1M';
 
 /** Rule for a relative version, as error messages state it. */
 export const RELATIVE_RULE =
-  'must be Current, a count of hours, days, weeks, months or years (for example "last 3 days"), or an ISO 8601 duration; the count must not exceed 100 years, nor must any part of the duration';
+  'must be Current, a count of hours, days, weeks, months or years (for example "last 3 days"), or an ISO 8601 duration; neither the count nor the duration may exceed 100 years';
 
 const MICROS_PER_SECOND = 1_000_000;
 const CLOCK_MICROS: Readonly<Record<string, number>> = {
@@ -23,7 +23,7 @@ const CLOCK_PART = `(?:T((?:${NUMBER}H)?(?:${NUMBER}M)?(?:${NUMBER}S)?))?`;
 const ISO_DURATION = new RegExp(`^P(?=.)${CIVIL_PART}${CLOCK_PART}$`, 'i');
 const COUNTED = /^(?:(last)[\s_-]*)?(\d{1,9})?[\s_-]*(hour|day|week|month|year)s?$/i;
 
-/** Result of `parseRelative` for the text `Current`: the latest state. */
+/** Result of `parseRelative` for the text `Current`, which selects the latest version of each point. */
 export const CURRENT = 'current';
 
 /**

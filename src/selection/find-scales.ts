@@ -11,8 +11,9 @@ import { findUnits, type UnitOfFamily } from '../structure/catalogue/units.ts';
  * Finds the conversion of each variable into the requested unit (R-C8).
  * @param unitId id of the requested unit.
  * @returns the conversion by variable id, for variables whose unit is not the requested one.
- * @throws {DomainError} invalid_input when the requested unit does not exist, or when variables have no unit, a unit
- * outside the catalogue or a unit of another family, with a detail for each of the first 100 such variables.
+ * @throws {DomainError} invalid_input when the requested unit does not exist; invalid_input with one detail for each of
+ * the first 100 affected variables when variables have no unit, a unit outside the catalogue or a unit of another
+ * family than the requested unit.
  */
 export async function findScales(
   queryable: Queryable,
@@ -45,8 +46,9 @@ function describe(
   asked: UnitOfFamily,
 ): string {
   const into = `cannot be converted into ${nameUnit(asked)}`;
-  if (ownId === null) return `variable ${variableId} has no unit and ${into}`;
-  if (!own) return `variable ${variableId} has the unit ${ownId}, which GET /units does not list, and ${into}`;
+  if (ownId === null) return `variable ${variableId} has no unit, so its values ${into}`;
+  if (!own)
+    return `variable ${variableId} has the unit ${ownId}, which GET /units does not list, so its values ${into}`;
   return `variable ${variableId} is in ${nameUnit(own)}, which ${into}`;
 }
 

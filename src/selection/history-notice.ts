@@ -31,7 +31,7 @@ export interface HistoryNotice {
   readonly rolledUp: readonly RawBoundary[];
 }
 
-/** @returns an empty notice; the read calls `note`, which fills it. */
+/** @returns an empty notice. Its function `note` is called when the points are read, and fills the notice. */
 export function openNotice(): HistoryNotice & { readonly note: NoteCuts } {
   const notice = {
     cuts: [] as readonly HistoryCut[],
@@ -44,7 +44,10 @@ export function openNotice(): HistoryNotice & { readonly note: NoteCuts } {
   return notice;
 }
 
-/** @returns the headers for a notice; none when every state and every point of the read is still stored (R-F9). */
+/**
+ * @returns the headers that state a notice. There are none when every state and every point that the read covers is
+ * still stored (R-F9).
+ */
 export function noticeHeaders({ cuts, rolledUp }: HistoryNotice): readonly (readonly [name: string, value: string])[] {
   const history = listOf(cuts.map(({ variableId, historyFromMicros }) => ({ variableId, micros: historyFromMicros })));
   const raw = listOf(rolledUp.map(({ variableId, rawFromMicros }) => ({ variableId, micros: rawFromMicros })));

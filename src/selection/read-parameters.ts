@@ -30,30 +30,33 @@ const text = (...examples: string[]) => z.string().meta({ examples });
 /** Describes a parameter that takes an instant, a civil date and time, or a date alone. */
 export function dateOfReadParameter(description: string): QueryParameter<ParsedMoment | undefined> {
   return momentParameter(
-    `${description} A date without a zone is local time of \`timeZoneId\`, else of the source when one source is read, else UTC; the header \`Time-Zone\` of the answer names the zone. A date without a time is the first instant of that day.`,
+    `${description} A date without a zone is read in the zone \`timeZoneId\`, else in the zone of the source when one source is read, else in UTC; the header \`Time-Zone\` of the answer names the zone that was used. A date without a time is the first instant of that day.`,
   );
 }
 
 const timeZoneId = parsedParameter(
-  'IANA or Windows time zone in which dates are written and civil buckets are computed. Default: UTC.',
+  'IANA or Windows time zone of the dates in the answer and of the buckets. Default: UTC.',
   text('Europe/Brussels'),
   findTimeZone,
   'must be an IANA or Windows time zone',
 );
 const relativeVersion = parsedParameter(
-  'Reads the state known this long ago.',
+  'Reads the state as it was stored this long ago.',
   text('Current', 'last 3 days', 'P1M'),
   parseRelative,
   RELATIVE_RULE,
 );
 const horizon = parsedParameter(
-  'Reads, for every date, the version that was known this long before the date. An ISO 8601 duration.',
+  'Reads, for every date, the newest version stored at least this long before the date. An ISO 8601 duration.',
   text('PT24H', 'P1D'),
   parseDuration,
   DURATION_RULE,
 );
 
-/** `key:value`, split at the first colon. A key that contains a colon can only be given in an object in a body. */
+/**
+ * Splits a tag `key:value` at the first colon. A tag whose key contains a colon can be given only in a body, as a
+ * member of the object `tags`.
+ */
 const tags: QueryParameter<readonly TagPair[]> = {
   description: 'Only versions with all of these tags, each as `key:value`.',
   schema: z.array(z.string()),
@@ -96,7 +99,7 @@ export const READ_QUERY = declareQuery(
     ...PERIOD,
     version: textsParameter('Only versions with one of these VersionTags.'),
     asOf: dateOfReadParameter(
-      'Reads the state known at this instant: for each date, the newest version not later than the instant.',
+      'Reads the state as it was stored at this instant: for each date, the newest version stored at or before the instant.',
     ),
     relativeVersion,
     horizon,
@@ -115,13 +118,17 @@ export const READ_QUERY = declareQuery(
       'Aggregate function of buckets. Default: the aggregate of each variable.',
       AGGREGATE,
     ),
-    fill: choiceParameter('Value of empty buckets.', ['none', 'previous', 'linear', 'null'], 'none'),
+    fill: choiceParameter(
+      'How empty buckets are filled. `none` leaves them out of the answer.',
+      ['none', 'previous', 'linear', 'null'],
+      'none',
+    ),
     minCount: integerParameter(
       'Minimum number of points in a bucket; a bucket with fewer points is treated as empty.',
       { min: 1 },
     ),
     displayLevel: enumerationParameter(
-      '`ValueVariableDate` limits rows to variable, date and value. `Columns` writes JSON by columns: one object per variable, with the members of its rows as arrays; other formats are written as for `Normal`.',
+      '`ValueVariableDate` limits rows to variable, date and value. `Columns` writes JSON by columns: one object per variable, with the members of its rows as arrays; formats other than JSON are written as for `Normal`.',
       numberedFrom0(['Normal', 'ValueVariableDate', 'Columns']),
       'Normal',
     ),
@@ -130,7 +137,10 @@ export const READ_QUERY = declareQuery(
   { isListing: true },
 );
 
-/** Query parameters of `POST /data`: only `format`, because the URL of a download names its format (R-A13). */
+/**
+ * Query parameters of `POST /data`. The body has all parameters; the URL may have only `format`, so that the URL of a
+ * download can name its format (R-A13).
+ */
 export const FORMAT_QUERY = declareQuery({ format: SHAPE.format });
 
 /**
@@ -151,7 +161,7 @@ export function parseRelativeVersion(given: string | undefined, location: InputL
   return durationOf(readText(relativeVersion, given, location));
 }
 
-/** @returns undefined for `Current`, which means the same as no relative version. */
+/** @returns `relative`, but undefined for `Current`, because `Current` means the same as no relative version. */
 export function durationOf(relative: CivilDuration | typeof CURRENT | undefined): CivilDuration | undefined {
   return relative === CURRENT ? undefined : relative;
 }

@@ -1,5 +1,5 @@
 /**
- * Reads the body of `POST /data` as a source of query values, because its members have the names of
+ * Reads the body of `POST /data` in the same way as a query string, because the members of the body have the names of
  * the query parameters (R-G1).
  */
 import { type InputLocation, locationError } from '../platform/http/input-location.ts';
@@ -26,7 +26,7 @@ const ROOT = '$';
  * member of a nested object counts as a parameter with the member's own name, array elements count as repeated values,
  * and null counts as absent. `tags` may be an object of strings.
  * @throws {DomainError} invalid_input for a tag whose value is not a string. The returned source throws invalid_input
- * when a caller reads a parameter from it by the name of a member whose value is an object.
+ * later, when a caller reads a parameter for which the body has an object instead of a value.
  */
 export function sourceOfBody(body: unknown): BodySource {
   const values = new Map<string, Given[]>();
@@ -67,7 +67,7 @@ function pathOf(given: readonly Given[], index: number | undefined): string | un
   return index === undefined ? given.at(-1)?.path.replace(/(\[\d+\])+$/, '') : given[index]?.path;
 }
 
-/** @returns a location in a body; its JSON path is also the subject of error messages. */
+/** @returns the location at a JSON path of a body. Error messages have this path as their subject, too. */
 export function locationInBody(path: string): InputLocation {
   return { subject: path, path };
 }

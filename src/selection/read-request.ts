@@ -17,8 +17,8 @@ import type { VersionRequest } from './resolve-version.ts';
 import type { LocationOf, ReadName, ReadRequest } from './selection.ts';
 
 /**
- * Which members a row has. `Columns` has the members of `Normal`, but in JSON one object holds many rows of a
- * variable: ids as single values, other members as arrays.
+ * Decides which members a row has. `Columns` has the members of `Normal`, but in JSON one object holds many rows of a
+ * variable: each id is a single value, and each other member is an array with one value per row.
  */
 export type RowLevel = 'Normal' | 'ValueVariableDate' | 'Columns';
 
@@ -54,8 +54,8 @@ export function parseReadQuery(address: string): Zoned<RestReadRequest> {
 
 /**
  * Parses `POST /data` (R-G1). `format` in the URL takes precedence over `format` in the body (R-A13).
- * @throws {DomainError} invalid_input; this one error lists all invalid members. Exceptions: when a value in the object
- * `tags` is not a string, or when `format` in the URL is invalid, the error lists only that.
+ * @throws {DomainError} invalid_input; this one error lists all invalid members. Exceptions: for a value in the object
+ * `tags` that is not a string, or for an invalid `format` in the URL, the error lists only this one value.
  */
 export function parseReadBody(address: string, body: unknown): Zoned<RestReadRequest> {
   const source = sourceOfBody(body);
@@ -74,13 +74,14 @@ export interface Zoned<Request> {
   readonly sourceIds: readonly number[];
   readonly variableIds: readonly number[];
   /**
-   * @returns the request with its dates as instants. Dates without a zone are read in `zone`; undefined means UTC.
+   * @returns the request with its dates as instants. A date without a zone is in `zone`, or in UTC when `zone` is
+   * undefined.
    * @throws {DomainError} invalid_input when two parameters contradict each other.
    */
   readonly in: (zone: string | undefined) => Request;
 }
 
-/** @param given all parameters of the read; dates are `ParsedMoment` values. */
+/** @param given the parsed parameters of the request, with each date as a `ParsedMoment`. */
 export function inDateZone<Request>(
   given: Readonly<Record<string, unknown>> & { readonly timeZoneId: string | undefined },
   request: (zone: string | undefined) => Request,
@@ -146,7 +147,7 @@ export function assertBuckets(
     throw contradiction(locationOf, ['fill', 'granularity'], 'gap filling needs a granularity other than Raw');
   }
   if (granularity === 'Raw' && minCount !== undefined) {
-    throw contradiction(locationOf, ['minCount', 'granularity'], 'counting points needs a granularity other than Raw');
+    throw contradiction(locationOf, ['minCount', 'granularity'], 'a minimum count needs a granularity other than Raw');
   }
 }
 

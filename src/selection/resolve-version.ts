@@ -15,10 +15,10 @@ export interface VersionRequest {
   readonly relative?: CivilDuration | undefined;
   /** Only versions with a VersionTimestamp at least this long before their date. */
   readonly horizon?: CivilDuration | undefined;
-  /** Restricts to versions with all of these tags. */
+  /** Only versions that have all of these tags. */
   readonly tags?: readonly (readonly [key: string, value: string])[];
   readonly isEveryVersion?: boolean;
-  /** Zone whose calendar applies to `relative` and `horizon`; undefined for UTC. */
+  /** Zone in whose civil time the months and days of `relative` and `horizon` are subtracted; undefined for UTC. */
   readonly timeZoneId?: string | undefined;
 }
 

@@ -20,14 +20,14 @@ import { findScales } from './find-scales.ts';
 import type { READ_QUERY } from './read-parameters.ts';
 import { resolveVersion, type VersionRequest } from './resolve-version.ts';
 
-/** Returns the location of a parameter in the request, by its REST name. */
+/** Takes the REST name of a parameter and returns the location of the parameter in the request. */
 export type LocationOf = (name: ReadName) => InputLocation;
 
 export type ReadName = keyof ReturnType<typeof READ_QUERY.parse>;
 
 export interface ReadRequest extends VersionRequest {
   readonly variableIds: readonly number[];
-  /** Sources of which every variable is selected. */
+  /** Ids of sources; all variables of these sources are selected. */
   readonly sourceIds?: readonly number[];
   readonly fromMicros?: Micros | undefined;
   readonly toMicros?: Micros | undefined;
@@ -48,7 +48,7 @@ export interface ResolvedSelection {
 
 /** Properties of a variable that readers of its points need. */
 export interface ReadVariable {
-  /** Unit of the values after conversion; null when none is set. */
+  /** Id of the unit of the values after conversion; null when the variable has no unit. */
   readonly unitId: number | null;
   /** The default aggregate of the variable, for a request without an aggregate (R-C8). */
   readonly aggregate: Aggregate;
@@ -107,7 +107,7 @@ async function convertUnits(
   return { variables: new Map([...stored].map(([id, variable]) => [id, { ...variable, unitId }])), scales };
 }
 
-// A prepared statement, because every read runs it: 0.43 ms instead of 0.52.
+// Every read runs this query. It is a prepared statement, because it then takes 0.43 ms instead of 0.52 ms.
 const FIND_VISIBLE = `
   select variable.id, variable.source_id as "sourceId", variable.unit_id as "unitId", variable.aggregate,
          variable.quantity_type as "quantityType"

@@ -10,7 +10,7 @@ const MAX_CLIENT_DATA_BYTES = 64 * 1024;
 /** Text of at most 1000 characters that the database can store. */
 export const textSchema = z.string().max(MAX_TEXT).refine(isStorableText, { error: STORABLE_RULE });
 
-/** A JSON object that the database can store. It is kept unchanged; zod's own record would drop a key `__proto__`. */
+/** A JSON object that the database can store. `custom` keeps it unchanged; `z.record` would drop a key `__proto__`. */
 export const jsonObjectSchema = z
   .custom<Readonly<Record<string, unknown>>>(
     (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
@@ -41,7 +41,7 @@ export const textField = (column: string): Field => ({
   schema: textSchema.nullable(),
   filterType: 'text',
 });
-/** Field with the id of a catalogue entry, or null; any id from 0 is accepted. */
+/** Field with the id of a catalogue entry, or null. Any id from 0 is accepted, because some catalogues start at 0. */
 export const idField = (column: string): Field => ({
   column,
   schema: catalogueIdSchema.nullable(),
@@ -53,7 +53,7 @@ export const referenceField = (column: string): Field => ({
   schema: idSchema,
   filterType: 'number',
 });
-/** Field with a name of an enumeration (R-C8), or null. */
+/** Field with the name of a member of an enumeration (R-C8), or null. */
 export const enumerationField = (column: string, members: Readonly<Record<string, number>>): Field => ({
   column,
   schema: enumerationSchema(members).nullable(),

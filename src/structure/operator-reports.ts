@@ -11,8 +11,8 @@ interface RepeatedMapping {
   readonly variableIds: readonly number[];
 }
 
-// This query must also run on the schema before the migration that makes mappingConfig unique, because that migration
-// fails while two variables of a source share a mappingConfig.
+// The migration that makes mappingConfig unique fails while two variables of a source share a mappingConfig. The
+// operator needs this query before the migration, so the query must also work on the older schema.
 const FIND = `
   select account_id as "accountId", source_id as "sourceId", trimmed as "mappingConfig",
          array_agg(id order by id) as "variableIds"
@@ -23,8 +23,8 @@ const FIND = `
 
 /**
  * White space around a mappingConfig is ignored.
- * @returns one line for each mappingConfig that several variables of a source have, then advice; without such a
- * mappingConfig, one line that says so.
+ * @returns one line for each mappingConfig that several variables of a source share, followed by advice. When there is
+ * no such mappingConfig, returns one line that states this.
  */
 export async function describeRepeatedMappings(queryable: Queryable): Promise<readonly string[]> {
   const { rows } = await queryable.query<RepeatedMapping>(FIND);
@@ -34,8 +34,8 @@ export async function describeRepeatedMappings(queryable: Queryable): Promise<re
       const variables = `variables ${variableIds.join(', ')}`;
       return `account ${accountId}, source ${sourceId}: ${JSON.stringify(mappingConfig)} is used by ${variables}`;
     }),
-    'keep each mappingConfig for one variable; change or clear it for the others, by PUT /sources/{sourceId}/variables/{id}',
-    'in the release that ran before the upgrade, or by SQL',
+    'keep each mappingConfig for one variable, and change or clear it for the others: either in the release that ran before',
+    'the upgrade, by PUT /sources/{sourceId}/variables/{id}, or by SQL',
   ];
 }
 
@@ -46,7 +46,10 @@ interface Divided {
   readonly divider: number;
 }
 
-/** @returns one line for each variable with a divider other than 1; without such a variable, one line that says so. */
+/**
+ * @returns one line for each variable with a divider other than 1. When there is no such variable, returns one line
+ * that states this.
+ */
 export async function describeDividers(queryable: Queryable): Promise<readonly string[]> {
   const { rows } = await queryable.query<Divided>(
     `select account_id as "accountId", source_id as "sourceId", id, divider from variable where divider <> 1

@@ -17,7 +17,7 @@ export function parseChange(resource: Resource, body: unknown): Record<string, u
 /**
  * Applies a JSON Patch (RFC 6902), all or nothing, to the members of `current`.
  * @returns every writable member after the patch.
- * @throws {DomainError} conflict when a `test` fails; invalid_input for any other fault.
+ * @throws {DomainError} conflict when a `test` operation fails; invalid_input for any other fault.
  */
 export function parsePatch(resource: Resource, current: ResourceObject, body: unknown): Record<string, unknown> {
   const operations = withMemberNames(parseOperations(body), Object.keys(resource.fields));

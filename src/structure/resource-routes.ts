@@ -48,18 +48,24 @@ interface ListQuery<Level extends string, Filter extends string> {
 export interface ListOptions<Level extends string, Filter extends string> {
   readonly query: ListQuery<Level, NoInfer<Filter>>;
   readonly levels: Levels<Level>;
-  /** Query parameter with ids → function that builds the SQL condition from the placeholder of the ids, an `int[]`. */
+  /**
+   * For each query parameter with ids, the function that builds the SQL condition of this parameter. The function gets
+   * the placeholder of the ids, an `int[]`.
+   */
   readonly filters: Readonly<Record<Filter, (parameter: string) => string>>;
-  /** Resource that `Site{…}` of a customFilter refers to; the listing must join its table. */
+  /** Resource that `Site{…}` of a customFilter refers to. The listing must join the table of this resource. */
   readonly site?: Resource;
-  /** Path parameter: id of a resource by which the listing filters; it must exist and be visible, else 404. */
+  /**
+   * Path parameter with the id of a resource. `condition` filters the listing by this id. The answer is 404 unless the
+   * resource exists and is visible to the caller.
+   */
   readonly pathFilter?: {
     readonly name: string;
     readonly resource: Resource;
     readonly condition: (parameter: string) => string;
   };
   readonly present?: Present;
-  /** SQL condition of the rows that `hasProblems=true` in the query selects. */
+  /** SQL condition that is true for the rows that the query parameter `hasProblems=true` selects. */
   readonly hasProblems?: string;
 }
 
@@ -124,9 +130,10 @@ const LARGE_ROWS_AT_ONCE = 100;
 const LARGE_BYTES_AT_ONCE = 1 << 20;
 
 /**
- * @returns the handler of `GET` of a listing: it filters, pages, sets `x-total-count` when asked, and selects the
- * members of the display level (R-A7). The handler throws a DomainError: invalid_input for a malformed query or a
- * customFilter that takes too long, not_found when the resource of `pathFilter` is not visible.
+ * @returns the handler of `GET` of a listing. The handler filters and pages the resources, and selects the members of
+ * the display level (R-A7). It sets `x-total-count` when the client asks for the total. It throws a DomainError:
+ * invalid_input for a malformed query or a customFilter that takes too long; not_found when the resource of
+ * `pathFilter` does not exist or is not visible to the caller.
  */
 export function listHandler<Level extends string, Filter extends string>(
   services: ListingParts,
@@ -230,9 +237,9 @@ async function showFormProblems(
 }
 
 /**
- * @returns the handler of PUT and PATCH: PUT changes the members in the body and keeps the others, PATCH applies RFC
- * 6902 (R-A6, R-C4). The handler answers 204, or throws a DomainError: not_found, invalid_input, or conflict when a
- * `test` of the patch fails. It also throws what the functions in `options` throw.
+ * @returns the handler of PUT and PATCH, which answers 204. PUT changes the members in the body and keeps the other
+ * members; PATCH applies RFC 6902 (R-A6, R-C4). The handler throws a DomainError: not_found; invalid_input; or, when a
+ * `test` of the patch fails, conflict. It also throws the errors of the functions in `options`.
  */
 export function changeHandler(database: Database, resource: Resource, options: ChangeOptions = {}): Handler<CallerEnv> {
   const { beforeChange = async () => {}, present = asStored, settle = asGiven } = options;
@@ -270,7 +277,10 @@ export function parsePathId(c: Context, name: string): number {
   return id;
 }
 
-/** Checks that the item belongs to the source in the path, if the path has one. @throws {DomainError} not_found. */
+/**
+ * Checks that the item belongs to the source that the path names; does nothing when the path names no source.
+ * @throws {DomainError} not_found when the item belongs to another source.
+ */
 export function assertInPath(c: Context, resource: Resource, item: ResourceObject): void {
   if (c.req.param('sourceId') === undefined || item.sourceId === parsePathId(c, 'sourceId')) return;
   throw new DomainError(

@@ -1,7 +1,7 @@
 /**
- * Reads, creates, changes and deletes sites, sources and variables, each described as a `Resource`: a table with an
- * allow-list of columns. A change keeps absent members, so that a client which knows fewer fields loses nothing; null
- * clears a member.
+ * Reads, creates, changes and deletes sites, sources and variables. A `Resource` describes each of the three kinds: its
+ * table, with an allow-list of columns. A change keeps absent members, so that a client which knows fewer fields loses
+ * nothing; null clears a member.
  */
 import type { z } from 'zod';
 import type { Caller } from '../identity/caller/caller.ts';
@@ -25,11 +25,11 @@ export interface Field {
   readonly filterType?: 'text' | 'number' | 'boolean' | 'texts';
 }
 
-/** Describes sites, sources or variables to the functions below. */
+/** A kind of resource (sites, sources or variables), as the functions below need it for their SQL. */
 export interface Resource {
   readonly kind: 'Site' | 'Source' | 'Variable';
   readonly table: 'site' | 'source' | 'variable';
-  /** SQL after `from`; columns of the table are qualified by its name. */
+  /** The SQL after `from`. It gives `table` no alias, because queries qualify columns with the name of the table. */
   readonly from: string;
   /** SQL expression of the site id of a row, for site access. */
   readonly siteId: string;
@@ -69,7 +69,7 @@ export interface ResourceSelection {
 
 /**
  * Selects the resources that the caller may see.
- * @param filters all must hold; a filter without ids is ignored.
+ * @param filters restrictions that must all hold; a filter without ids is ignored.
  */
 export function selectResources(
   resource: Resource,
@@ -103,7 +103,7 @@ export function hasLargeMembers(resource: Resource, members: readonly string[]):
   return members.some((name) => resource.fields[name]?.isJson);
 }
 
-/** Reads one page of the selected resources, in id order. Each has its id and the given `members`. */
+/** Reads one page of the selected resources, in id order. Each resource has its id and the given `members`. */
 export async function readResources(
   queryable: Queryable,
   { resource, where, values }: ResourceSelection,
@@ -119,9 +119,9 @@ export async function readResources(
 }
 
 /**
- * Reads a page like `readResources`, in one query, unless the JSON members of the page take too much memory.
- * @param maxBytes maximum size of all JSON members of the page as text.
- * @returns undefined when these members take more.
+ * Reads a page like `readResources`, but only when the JSON members of the page are not too large. Sends one query.
+ * @param maxBytes maximum total size of the JSON members of the page, as text.
+ * @returns undefined when the JSON members are larger than `maxBytes`.
  */
 export async function readResourcesWithin(
   queryable: Queryable,
@@ -151,7 +151,7 @@ export async function readResourcesWithin(
 /** Estimated bytes of a row without its JSON members. */
 const ROW_BYTES = 2000;
 
-/** Lists the selected resources in id order. Each has its id and the given `members`. */
+/** Lists the selected resources in id order. Each resource has its id and the given `members`. */
 export function listResources(
   { resource, where, values }: ResourceSelection,
   members: readonly string[],
@@ -230,7 +230,7 @@ export async function insertResource(
     values,
   );
   const id = rows[0]?.id;
-  if (id === undefined) throw new Error(`${resource.kind} was not inserted`);
+  if (id === undefined) throw new Error(`the ${resource.kind} was not inserted: the database returned no id`);
   await announce(transaction, resource, 'Created', accountId, [id]);
   return id;
 }
@@ -264,7 +264,7 @@ export async function updateResource(
   await announce(transaction, resource, 'Updated', accountId, [id], planFormer(former, current));
 }
 
-/** Deletes rows that nothing references, and announces each deletion with the name and parents that the row had. */
+/** Deletes rows, which nothing may reference. Announces each deletion with the name and parents that the row had. */
 export async function deleteResources(
   transaction: Transaction,
   resource: Resource,
@@ -285,9 +285,9 @@ declare module '../platform/database/outbox.ts' {
 }
 
 /**
- * Appends one event per row, with the row's name and parents. A webhook that is limited to a site needs the parents;
- * after a deletion or a move, the former parents can no longer be read.
- * @param former former parents of a single moved row, added to its event.
+ * Appends one event per row. The event contains the row's name and parents. A webhook that is limited to a site needs
+ * the parents; after a deletion or a move, the former parents can no longer be read.
+ * @param former parents that a moved row had before; its event also contains them. Only for a single row.
  */
 export async function announce(
   transaction: Transaction,
@@ -317,7 +317,7 @@ async function readParents(transaction: Transaction, resource: Resource, id: num
   return rows[0]?.parents ?? {};
 }
 
-/** Returns the former id of each parent that has changed, named `formerSiteId` for `siteId`. */
+/** Returns the former id of each parent that has changed; the former `siteId` gets the name `formerSiteId`. */
 function planFormer(former: Parents, current: Parents): Parents {
   const moved = Object.entries(former).filter(([name, value]) => current[name] !== value);
   return Object.fromEntries(
@@ -365,7 +365,7 @@ function columnList(resource: Resource, members?: readonly string[]): string {
 }
 
 /**
- * @param names columns to take, in this order. Default: all.
+ * @param names names of the members that the object gets, in this order. Default: all columns of `row`.
  */
 function toObject(
   { fields }: Resource,

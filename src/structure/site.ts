@@ -1,4 +1,7 @@
-/** Sites (R-C4): locations of measurements, with a civil time zone. Site access limits what a USER sees. */
+/**
+ * Sites (R-C4): a site is a location of measurements and has a civil time zone. The site access of a USER limits what
+ * this USER sees.
+ */
 import type { Transaction } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { timeZoneSchema } from './catalogue/time-zones.ts';
@@ -16,7 +19,7 @@ const externalIdField: Field = {
     .meta({
       type: ['string', 'null'],
       description:
-        "Identifier of the site in a client's own system, by which an import finds it. White space around it is removed.",
+        "Identifier of the site in a client's own system. An import finds the site by this identifier. White space around it is removed.",
     }),
   filterType: 'text',
 };
@@ -47,8 +50,9 @@ export const SITE: Resource = {
 const OWN = ['id', ...Object.keys(SITE.fields)];
 
 /**
- * Members shown at each displayLevel. Every level shows all fields of the site (R-C12); `VerboseSite` adds `formProblems`.
- * The levels are in the order of R-C4, from which their numbers follow.
+ * Members shown at each displayLevel. Every level shows all fields of the site (R-C12); `VerboseSite` adds
+ * `formProblems`. The levels must stay in the order of R-C4, because the number of a level is its position in this
+ * order.
  */
 export const SITE_LEVELS = { Site: OWN, VerboseSite: [...OWN, 'formProblems'], Normal: OWN } as const;
 
@@ -68,7 +72,7 @@ export async function deleteSite(
   if (rows.length > 0 && !hard) {
     throw new DomainError(
       'conflict',
-      `Site ${siteId} cannot be deleted while it has sources (${rows.length}); delete its sources first or set hardDelete=true`,
+      `Site ${siteId} cannot be deleted while it has sources (${rows.length}); delete its sources first, or set hardDelete=true to delete them too`,
     );
   }
   await deleteSources(

@@ -71,7 +71,7 @@ export async function deleteSources(
   );
   if (rows.length > 0 && !hard) {
     const rule = `Source ${sourceIds.join(', ')} cannot be deleted while it has variables (${rows.length})`;
-    throw new DomainError('conflict', `${rule}; delete its variables first or set hardDelete=true`);
+    throw new DomainError('conflict', `${rule}; delete its variables first, or set hardDelete=true to delete them too`);
   }
   await deleteVariables(
     transaction,

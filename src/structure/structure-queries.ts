@@ -1,4 +1,7 @@
-/** The queries of sites, sources and variables (R-C4–C7); used by the routes and by their OpenAPI description. */
+/**
+ * The query parameters of the routes of sites, sources and variables (R-C4–C7); used by the routes and by their OpenAPI
+ * description.
+ */
 import { PAGING } from '../platform/http/paging.ts';
 import { declareQuery } from '../platform/http/query.ts';
 import {
@@ -18,14 +21,18 @@ import { VARIABLE_LEVELS } from './variable.ts';
 export type Levels<Level extends string> = Readonly<Record<Level, readonly string[]>>;
 
 const levelParameter = <Level extends string>(levels: Levels<Level>, fallback: NoInfer<Level>) =>
-  enumerationParameter('The members that the answer shows.', numberedFrom0(Object.keys(levels) as Level[]), fallback);
+  enumerationParameter(
+    'Decides which members the answer shows.',
+    numberedFrom0(Object.keys(levels) as Level[]),
+    fallback,
+  );
 const customFilter = textParameter(
   "Filter expression over members. Operators: `=`, `<>`, `>`, `>=`, `<`, `<=`, `~` (contains), `!~`, `startswith`, `!startswith`, AND, OR and parentheses. Example: `name ~ 'oven' AND Form.Group.'Field' = 3`. A filter of sources may use `Site{…}` for conditions on their site.",
 );
 
 /**
- * Id filters and their other names (R-A12). Clients also write the singular, such as `siteId`; they also write
- * `sourcesId`, and `id` or `ids` for the resources that the listing returns.
+ * Id filters and their other names (R-A12). Clients also write `siteId`, `sourceId` or `sourcesId`, and `variableId`.
+ * They also write `id` or `ids` for the ids of the resources that the listing returns.
  */
 const ofSites = (description: string, ...own: readonly string[]) => named(idsParameter(description), ...own, 'siteId');
 const ofSources = (description: string, ...own: readonly string[]) =>
@@ -76,5 +83,7 @@ export const VARIABLE_LIST = declareQuery(
 export const VARIABLE_ITEM = declareQuery({ displayLevel: levelParameter(VARIABLE_LEVELS, 'Verbose') });
 
 export const HARD_DELETE = declareQuery({
-  hardDelete: flagParameter('Also deletes everything below the resource; points are removed in the background.'),
+  hardDelete: flagParameter(
+    'Also deletes everything below the resource, and deletes variables even while calculated variables read them. Points are removed in the background.',
+  ),
 });

@@ -1,4 +1,4 @@
-/** Routes of sites, sources and variables (R-A6, R-C4–C7). All users read; MANAGER and ADMIN write. */
+/** Routes of sites, sources and variables (R-A6, R-C4–C7). All users may read; MANAGER and ADMIN may also write. */
 import { Hono } from 'hono';
 import { type CallerEnv, requireRole } from '../identity/authentication/authenticate.ts';
 import type { Caller } from '../identity/caller/caller.ts';
@@ -30,22 +30,23 @@ import { assertUniqueInSource, repeatAfterConflict } from './variable-conflicts.
 import { HAS_PROBLEMS } from './variable-problems.ts';
 
 /**
- * Operations on the declarations of calculated variables; `calculation` implements them, because `structure` cannot
- * import `calculation`.
+ * Operations on the declarations of calculated variables. `calculation` implements this interface, because `structure`
+ * cannot import `calculation`.
  */
 export interface Declarations {
   /**
-   * Runs `work` in a transaction in which it may call `save`. Calls of one account run one at a time; within a process,
-   * in FIFO order. `work` may be repeated in a new transaction. A waiting call holds no connection.
+   * Runs `work` in a transaction in which `work` may call `save`. Calls of one account run one at a time. Calls of the
+   * same account and process run in FIFO order. While another transaction holds the lock of the graph, `work` is
+   * repeated in new transactions. A waiting call holds no connection.
    * @throws {DomainError} dependency_unavailable when earlier calls take longer than the maximum wait.
    */
   inTurn<Result>(accountId: number, work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
   /**
    * Validates the declaration and replaces the variable's edges in the dependency graph, in the transaction that saves
-   * the variable. Call it within `inTurn`, unless `calculated` is null or undefined.
-   * @param calculated declaration as received; undefined keeps the stored one.
-   * @throws {DomainError} invalid_input; calculation_cycle when the variable would trigger itself or close a cycle;
-   * dependency_unavailable when `lockGraph` throws it.
+   * the variable. Call `save` within `inTurn`, unless `calculated` is null or undefined.
+   * @param calculated declaration as received; undefined keeps the stored declaration.
+   * @throws {DomainError} invalid_input when the declaration is invalid; calculation_cycle when the variable would
+   * trigger itself or close a cycle; dependency_unavailable when another transaction holds the lock of the graph.
    */
   save(transaction: Transaction, caller: Caller, variableId: number, calculated: unknown): Promise<void>;
   /**
@@ -73,16 +74,20 @@ export interface Declarations {
    */
   lockGraph(transaction: Transaction, accountId: number): Promise<void>;
   /**
-   * Saves the declarations that have no problems; their variables are stored already. Call `lockGraph` before the first
-   * call of `saveAll`, and `findCycle` after the last.
-   * @returns problems with paths that begin with `$.calculated`, and the variables whose declaration changed.
+   * Saves those given declarations that have no problems. The variables must be stored already. Call `lockGraph` before
+   * the first call of `saveAll`, and `findCycle` after the last call of `saveAll`.
+   * @returns the problems, whose paths begin with `$.calculated`, and the ids of the variables whose declaration was
+   * saved.
    */
   saveAll(
     transaction: Transaction,
     caller: Caller,
     given: readonly NewDeclaration[],
   ): Promise<{ readonly problems: readonly DeclarationProblem[]; readonly changedIds: readonly number[] }>;
-  /** @returns ids of variables that form a cycle, the first repeated at the end; undefined when there is none. */
+  /**
+   * @returns the ids of variables that form a cycle, with the first id repeated at the end; undefined when the graph of
+   * the account has no cycle.
+   */
   findCycle(transaction: Transaction, accountId: number): Promise<readonly number[] | undefined>;
 }
 
@@ -106,7 +111,7 @@ interface Parts extends ListingParts {
 
 const manager = requireRole('MANAGER');
 
-/** Routes of sites, sources and variables (R-A6, R-C4–C7). All users may read; only managers may write. */
+/** Routes of sites, sources and variables (R-A6, R-C4–C7). All users may read; MANAGER and ADMIN may also write. */
 export function structureRoutes(parts: Parts): Hono<Env> {
   return new Hono<Env>()
     .route('/sites', sitesRoutes(parts))
@@ -282,8 +287,8 @@ function takeTurns(database: Database, declarations: Declarations): Transact {
 }
 
 /**
- * @returns true when the body may declare a calculation. Every JSON Patch may, because a patch also writes the members
- * that its operations do not name, such as a stored declaration.
+ * @returns true when the body may declare a calculation. Every JSON Patch may declare one, because a patch also writes
+ * the members that its operations do not name, such as a stored declaration.
  */
 function mayDeclare(body: unknown): boolean {
   if (typeof body !== 'object' || body === null) return false;

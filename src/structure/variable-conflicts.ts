@@ -14,7 +14,7 @@ const CONSTRAINTS: Readonly<Record<string, string>> = {
   variable_source_default: 'isDefault',
 };
 
-/** Variable to be written: members that are undefined keep the stored value. */
+/** Members of a variable to be written. A member that is undefined keeps its stored value. */
 export interface WrittenVariable {
   /** Id of the variable; undefined for a new variable. */
   readonly id?: number;
@@ -93,7 +93,7 @@ export async function repeatAfterConflict<Result>(work: () => Promise<Result>): 
     if (member === undefined) throw error;
     throw new DomainError(
       'conflict',
-      `${member} conflicts with a variable of the source that another request has just written; send the request again`,
+      `${member} conflicts with a variable that another request has just written to the same source; send this request again`,
     );
   }
 }

@@ -8,7 +8,7 @@
 
 import { isOffered } from './catalogue/units.ts';
 
-/** SQL condition that is true for a row of `variable` with problems. */
+/** SQL condition on a row of the table `variable`; true when the declaration of the variable has such a problem. */
 export const HAS_PROBLEMS = `exists (
   select from declaration_reference reference
   left join variable input

@@ -1,4 +1,4 @@
-/** Variables (R-C6): each is one time series. Its points are pushed, or a declaration calculates them. */
+/** Variables (R-C6). A variable is one time series: its points are pushed, or calculated as its declaration says. */
 import { z } from 'zod';
 import type { Queryable, Transaction } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
@@ -29,7 +29,7 @@ const dividerSchema = z
   .nullable()
   .meta({
     description:
-      'Number by which readings are divided when they arrive by push or file; must not be 0; null means 1. A change of the number does not change stored points. Results of calculations are not divided.',
+      'Number by which readings that arrive in a push or a file are divided; must not be 0; null means 1. Changing the number does not change stored points. Results of calculations are not divided.',
   });
 const isDefaultSchema = booleanSchema.nullable().meta({
   description:
@@ -37,8 +37,8 @@ const isDefaultSchema = booleanSchema.nullable().meta({
 });
 
 /**
- * A mappingConfig is unique within its source (variable-conflicts.ts). Blank text clears it, because a push cannot name
- * a blank mappingConfig.
+ * A blank text clears the mappingConfig, because a push cannot name a blank mappingConfig. `variable-conflicts.ts`
+ * checks that a mappingConfig is unique within its source.
  */
 const mappingConfigSchema = textSchema
   .transform((text) => text.trim() || null)
@@ -49,7 +49,7 @@ const mappingConfigSchema = textSchema
       'Name of the variable in pushes and files; unique within the source. White space around it is removed.',
   });
 
-/** Describes variables: their table, their fields, and the site and source by which access to them is decided. */
+/** Describes variables: their table and fields, their site for access checks, and the parents that events contain. */
 export const VARIABLE: Resource = {
   kind: 'Variable',
   table: 'variable',
@@ -78,7 +78,7 @@ export const VARIABLE: Resource = {
       schema: integerBetween(1, MAX_VERSION_LIMIT).nullable(),
       filterType: 'number',
     },
-    // Accepts any JSON object: `calculation` validates the declaration.
+    // The schema accepts any JSON object, because the code in src/calculation validates the declaration.
     calculated: { column: 'calculated', schema: jsonObjectSchema.nullable(), isJson: true },
     clientData: clientDataField,
   },
@@ -104,7 +104,7 @@ export type HardDeletion = { readonly deletionId: string } | null;
 /**
  * Deletes variables immediately; the background purge removes their points (`point_purge`).
  * @param hard the job of a deletion with hardDelete=true; null for a deletion without hardDelete.
- * @throws {DomainError} conflict while `hard` is null and a remaining variable reads a variable to be deleted (R-C7).
+ * @throws {DomainError} conflict when `hard` is null and a variable that is kept reads a variable to be deleted (R-C7).
  */
 export async function deleteVariables(
   transaction: Transaction,
@@ -116,7 +116,10 @@ export async function deleteVariables(
   const readers = hard ? [] : await findReaders(transaction, variableIds);
   if (readers.length > 0) {
     const rule = `Variable ${variableIds.join(', ')} cannot be deleted while calculated variables (${readers.join(', ')}) read it`;
-    throw new DomainError('conflict', `${rule}; change their declarations first or set hardDelete=true`);
+    throw new DomainError(
+      'conflict',
+      `${rule}; change their declarations first, or set hardDelete=true to delete it anyway`,
+    );
   }
   await transaction.query(
     `insert into point_purge (account_id, variable_id, deletion_id)

@@ -6,9 +6,9 @@
  *   byte 0      format, always 1
  *   varints     number of variables, greatest VersionTimestamp, then for each variable by ascending id:
  *               difference to the previous id;
- *               0 for the position AT_BEGINNING; for other positions 1 + greatest VersionTimestamp - position's
- *               VersionTimestamp, then the position's date: 0 for infinity; else 1 (since 1970) or 2 (before 1970)
- *               and the distance from 1970
+ *               0 for the position AT_BEGINNING; for any other position, the sum
+ *               1 + greatest VersionTimestamp - VersionTimestamp of the position, followed by the date of the
+ *               position: 0 for infinity; otherwise 1 (since 1970) or 2 (before 1970), then the distance from 1970
  *   4 bytes     CRC-32 of all bytes before it, little-endian
  */
 import { crc32 } from 'node:zlib';
@@ -24,7 +24,7 @@ export const AT_BEGINNING: ChangePosition = {
   dateMicros: Number.POSITIVE_INFINITY,
 };
 
-/** Encodes the positions of a reader as a cursor (R-J1). @param positions positions of the reader, by variable id. */
+/** Encodes a reader's positions as a cursor (R-J1). @param positions the reader's position in each variable, by id. */
 export function encodeCursor(positions: ReadonlyMap<number, ChangePosition>): Buffer {
   const entries = [...positions].sort(([a], [b]) => a - b);
   let greatest = 0;

@@ -18,12 +18,12 @@ export interface BuiltMessage {
   readonly positions: ReadonlyMap<number, ChangePosition>;
 }
 
-// Maximum number of points in a message. In gRPC a point takes about 40 bytes, so a message, including its texts and
-// cursor, is below 4 MiB.
+// Maximum number of points in a message. In gRPC a point takes about 40 bytes, so these points take about 400 kB, and
+// the whole message, with its texts and cursor, is below 4 MiB.
 const MAX_POINTS = 10_000;
 const MAX_TEXT_BYTES = 1 << 20;
 
-/** Builds the messages of one round of a watch (a read of all changed variables). */
+/** Builds the messages of one round of a watch. A round reads all variables that have changed. */
 export class MessageBuilder {
   readonly #dictionary: Dictionary;
   #chunks: PointChunk[] = [];
@@ -54,7 +54,7 @@ export class MessageBuilder {
     return full;
   }
 
-  /** Advances the position in a variable without adding points. */
+  /** Moves the position of the watch in a variable forward without adding points. */
   advance(variableId: number, position: ChangePosition): void {
     this.#positions.set(variableId, position);
   }
@@ -70,7 +70,7 @@ export class MessageBuilder {
     this.#positions = new Map();
     this.#points = 0;
     this.#textBytes = 0;
-    // Reads the texts from the cache of the dictionary, which add() has filled.
+    // The dictionary finds these labels in its cache, because add() has already read them.
     const labels: Labels = await this.#dictionary.labelsOf(chunks);
     return { points: { chunks, labels, count }, positions };
   }

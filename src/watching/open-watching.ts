@@ -1,7 +1,7 @@
 /**
  * Opens what all watches of a process share: a connection pool, the permits for its connections, and the hub. A gRPC
- * server and an HTTP API in one process share these parts, so limits count the watches of both servers, and watches of
- * the same points share a read.
+ * server and an HTTP API in one process share these parts, so the limits apply to the watches of both servers together,
+ * and watches of the same points share a read.
  */
 import type { Authentication } from '../identity/authentication/authenticate.ts';
 import { closeDatabase, type Database, openDatabase } from '../platform/database/database.ts';
@@ -45,7 +45,7 @@ export interface Watching {
 /** A request to watch points. */
 export interface OpenWatch {
   readonly request: WatchRequest;
-  /** Value of the header or metadata `authorization` of the call. */
+  /** Value of the HTTP header `authorization`, or of the gRPC metadata `authorization`. */
   readonly authorization: string | undefined;
   /** @returns the sink of the messages. @param variables the watched variables. */
   readonly sinkOf: (variables: ReadonlyMap<number, ReadVariable>) => WatchSink;
@@ -70,15 +70,15 @@ export interface WatchServer {
 // rows.
 const SORT_MS = 600_000;
 
-// A slow client may hold a snapshot for READ_STALL_SEC plus this multiple of the time that the database has worked on
-// the snapshot. The limit exists because an open snapshot blocks vacuum. It grows with the work, because a client that
-// exceeds it needs a new snapshot, which repeats the sort.
+// A slow client may hold a snapshot for READ_STALL_SEC plus PATIENCE_PER_WORK times the time that the database has
+// worked on the snapshot. The time is limited because an open snapshot blocks vacuum. The limit grows with the work:
+// when the client exceeds the limit, the next round needs a new snapshot, for which the database repeats the sort.
 const PATIENCE_PER_WORK = 10;
 
-// A watch may wait for a permit as long as a timer can run, which is 24 days.
+// Maximum time that a watch waits for a permit: the longest time of a timer, 24 days.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Opens the shared parts of watches; connections are opened at the first `join`. */
+/** Prepares the parts that all watches share. The first `join` opens the connection pool and the hub. */
 export function openWatching(services: WatchingServices): Watching {
   let opened: { readonly hub: WatchHub; readonly reading: WatchReading; readonly pool: Database } | undefined;
   const open = () => {
@@ -116,7 +116,7 @@ function openServer(services: WatchingServices, group: WatchGroup, reading: Watc
 const tooOld = (maxMs: number) =>
   new DomainError(
     'dependency_unavailable',
-    `a watch may take at most ${maxMs / 1000} s; call again with the last cursor`,
+    `a watch may last at most ${maxMs / 1000} s; call again with the last cursor`,
   );
 
 function openReading({ config, log, dictionary }: WatchingServices) {
@@ -127,8 +127,8 @@ function openReading({ config, log, dictionary }: WatchingServices) {
     log,
     readLimits: { stallMs: config.READ_STALL_SEC * 1000, silenceMs: SORT_MS },
   });
-  // A long read lasts until its client has taken the data. For this reason, only half of the connections are for long
-  // reads.
+  // A long read lasts until its client has taken the data. Only half of the connections are for long reads, so that
+  // slow clients never block short reads.
   const longCount = Math.floor(config.WATCH_POOL_SIZE / 2);
   const reading: WatchReading = {
     ...{ database: pool, dictionary },

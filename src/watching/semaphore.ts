@@ -13,10 +13,10 @@ export interface Joining {
 
 export interface CoalescingSemaphore<Result> {
   /**
-   * Runs `work` with one permit, or joins a run with the same key that has not begun, so that the result always
-   * includes all writes committed before the call.
-   * @throws the reason of `signal` when it aborts while the caller waits for the permit or, with a key, for the result.
-   * Other callers of the run still get the result.
+   * Runs `work` with one permit, or joins a run that has the same key and has not begun. A run that has begun cannot be
+   * joined, so the result always includes all writes committed before the call.
+   * @throws the reason of `signal` when `signal` aborts while the caller waits for the permit or, if `joining` has a
+   * key, for the result. The other callers that share the run still get the result.
    */
   run(joining: Joining, work: () => Promise<Result>, signal: AbortSignal): Promise<Result>;
 }

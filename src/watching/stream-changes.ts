@@ -16,8 +16,8 @@ export type Change =
   | { readonly kind: 'complete'; readonly changes: readonly ChangedVariable[] };
 
 /**
- * Streams the points after the positions, variable by variable, from one snapshot (R-J1).
- * @param positions positions of the reader in the variables that may have changed.
+ * Streams, variable by variable, the points that come after the reader's positions, from one snapshot (R-J1).
+ * @param positions the reader's position in each variable that may have changed.
  * @param scales unit conversion by variable id.
  * @throws the errors of `readChanges`; the reason of the signal; the error of a terminated connection (see
  * `streamInSnapshot`).

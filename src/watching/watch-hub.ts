@@ -64,13 +64,13 @@ const MAX_IDS = 10_000;
 const stopped = () =>
   new DomainError('dependency_unavailable', 'the service is stopping; call again with the last cursor');
 
-/** The last write of a variable, and its account, site and source, which decide who may read it. */
+/** Time of the last write of a variable, and the account, site and source that decide who may read the variable. */
 interface VariableState {
   readonly variableId: number;
   readonly accountId: number;
   readonly sourceId: number;
   readonly siteId: number;
-  /** Greatest VersionTimestamp of the variable; null when it was never written. */
+  /** Greatest VersionTimestamp of the variable; null when the variable was never written. */
   readonly lastVersionTimestamp: Micros | null;
 }
 
@@ -101,7 +101,10 @@ class WatchRegistry {
     return this.#byVariable.get(variableId) ?? [];
   }
 
-  /** @throws {DomainError} rate_limited or dependency_unavailable when a limit is reached. */
+  /**
+   * @throws {DomainError} rate_limited when the user or the account has too many watches; dependency_unavailable when
+   * the process has too many.
+   */
   add(watch: Watch, limits: WatchLimits): Entry {
     const { caller, variables } = watch.options;
     this.#assertFree(caller, limits);
@@ -153,7 +156,7 @@ class WatchRegistry {
   }
 }
 
-/** Starts the subscription, the poll and the access check (R-B5). */
+/** Starts the subscription to point notifications, the regular polls and the regular access checks (R-B5). */
 export function openWatchHub(options: WatchHubOptions): WatchHub {
   const { database, authentication, pollMs, heartbeatMs, limits, log } = options;
   const registry = new WatchRegistry();

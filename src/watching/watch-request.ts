@@ -1,6 +1,6 @@
 /**
- * Finds the variables that a request to watch points (R-J1) selects, and the reader's position in each variable. The
- * caller must be allowed to see all these variables.
+ * Finds the variables that a request to watch points (R-J1) selects, and the reader's position in each variable.
+ * Refuses a request that names a variable or source that the caller may not see.
  */
 import type { Caller } from '../identity/caller/caller.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -58,8 +58,9 @@ export async function resolveWatch(
 }
 
 /**
- * Finds the reader's position in each variable. When the database was restored from a backup, a cursor can be later
- * than the last write. The reader then has all stored versions, so its position becomes the last write.
+ * Finds the reader's position in each variable. After the database was restored from a backup, the position in a cursor
+ * can be later than the last write to the variable. Such a reader has received all stored versions, so its position
+ * becomes that of the last write.
  */
 async function findPositions(
   database: Database,

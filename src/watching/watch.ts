@@ -26,8 +26,8 @@ export interface WatchMessage {
 export interface WatchSink {
   /**
    * Sends a message.
-   * @param taken the sink calls this function when the reader has taken the message. The next message is written only
-   * after this call.
+   * @param taken callback that the sink calls when the reader has taken the message. The watch writes the next message
+   * only after this call.
    */
   write(message: WatchMessage, taken: () => void): unknown;
 }
@@ -113,14 +113,14 @@ export class Watch {
     this.#ending.abort(error);
   }
 
-  /** Sends the cursor when no message was sent for `heartbeatMs` and the reader has taken the last message. */
+  /** Sends the cursor if the reader has taken the last message and `heartbeatMs` have passed since it was sent. */
   heartbeat(heartbeatMs: number): void {
     if (this.#signal.aborted || this.#isWriting) return;
     if (performance.now() - this.#writtenMs >= heartbeatMs) void this.#write({ cursor: encodeCursor(this.#positions) });
   }
 
   /**
-   * Sends changes until the client disconnects.
+   * Sends changes until the client disconnects or an error ends the watch.
    * @returns the number of points sent. @throws the error that ended the watch.
    */
   async run(): Promise<number> {
@@ -192,7 +192,7 @@ export class Watch {
       .sort((a, b) => a - b)
       .map((variableId) => {
         const { versionTimestamp = 0, dateMicros = 0 } = this.#positions.get(variableId) ?? {};
-        // Converts numbers to text, because JSON has no infinity.
+        // `position` is text: `dateMicros` may be infinite, and JSON has no number for infinity.
         const position = `${versionTimestamp} ${dateMicros}`;
         return [variableId, position, variables.get(variableId)?.unitId, scales?.get(variableId)];
       });
@@ -200,8 +200,8 @@ export class Watch {
   }
 
   /**
-   * Performs a short read. Other watches may share the read, so the read continues when this watch ends.
-   * @returns undefined above MAX_COLLECTED_POINTS or MAX_COLLECT_MS.
+   * Performs a short read. The read continues even if this watch ends, because other watches may share the read.
+   * @returns the messages; undefined when the read exceeds MAX_COLLECTED_POINTS or MAX_COLLECT_MS.
    */
   async #collect(variableIds: readonly number[]): Promise<readonly BuiltMessage[] | undefined> {
     const builder = this.#builder();

@@ -1,6 +1,6 @@
 /**
  * Types of a message to a receiver, and of a delivery attempt. The delivery history (R-I5) and the result of a trial
- * send (R-I7) show attempts in this form.
+ * send (R-I7) show attempts with the members of these types.
  */
 
 export interface SentRequest {
@@ -23,7 +23,7 @@ export interface AttemptOutcome {
   readonly state: 'Succeeded' | 'Failed';
   readonly request: SentRequest;
   readonly response?: ReceivedResponse;
-  /** Why the attempt failed, for a manager; reveals nothing of the internal network. */
+  /** Tells a manager why the attempt failed. The text reveals nothing about the internal network. */
   readonly error?: string;
   readonly durationMs: number;
 }

@@ -1,4 +1,4 @@
-/** The events a webhook can subscribe to (R-I2), and which of them its filter can narrow. */
+/** The types of events that a webhook can subscribe to (R-I2), and the types for which it may have a filter. */
 import type { EventName } from '../platform/database/outbox.ts';
 
 /**

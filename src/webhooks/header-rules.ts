@@ -51,7 +51,7 @@ function describeName(name: string, headers: Readonly<Record<string, unknown>>):
   const isRefused = REFUSED.has(key) || REFUSED_PREFIXES.some((prefix) => key.startsWith(prefix));
   if (isRefused) return 'must not be given: this header name is reserved';
   const [first] = Object.keys(headers).filter((other) => other.toLowerCase() === key);
-  return first === name ? undefined : `must not be given twice: ${first} is the same header`;
+  return first === name ? undefined : `must not be given twice: ${first} differs only in letter case`;
 }
 
 function describeValue(value: unknown): string | undefined {

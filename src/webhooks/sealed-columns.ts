@@ -1,12 +1,12 @@
 /**
- * Encrypts the columns `secret`, `former_secret` and `headers` of webhooks (secret-vault.ts), and encrypts the stored
- * values again with a new key.
+ * Encrypts and decrypts the columns `secret`, `former_secret` and `headers` of webhooks by means of secret-vault.ts.
+ * Encrypts stored values again when there is a new key.
  */
 import { type Database, withTransaction } from '../platform/database/database.ts';
 import type { SecretVault } from './secret-vault.ts';
 import type { WebhookTarget } from './webhook.ts';
 
-/** `headers` as stored: a sealed text, or a plain object. */
+/** The value of the column `headers`: a sealed text, or a plain object. */
 export type StoredHeaders = Readonly<Record<string, string>> | string;
 
 /** A row with TARGET_COLUMNS, as the database returns it. */
@@ -19,12 +19,12 @@ export function sealHeaders(vault: SecretVault, headers: WebhookTarget['headers'
   return isPlain ? json : JSON.stringify(vault.seal(json, accountId));
 }
 
-/** @returns the headers of a row. @throws the errors of `SecretVault.open`. */
+/** @returns the headers of a row, decrypted if they are sealed. @throws the errors of `SecretVault.open`. */
 export function openHeaders(vault: SecretVault, headers: StoredHeaders, accountId: number): WebhookTarget['headers'] {
   return typeof headers === 'string' ? JSON.parse(vault.open(headers, accountId)) : headers;
 }
 
-/** @returns the row with its headers and secrets opened. @throws the errors of `SecretVault.open`. */
+/** @returns the row with decrypted headers and secrets. @throws the errors of `SecretVault.open`. */
 export function openTarget<Row extends TargetRow>(
   vault: SecretVault,
   { headers, secrets, ...row }: Row,
@@ -45,7 +45,7 @@ interface SealedRow {
   readonly headers: StoredHeaders;
 }
 
-// Includes deleted webhooks that still have credentials, so that no row needs an old key after the renewal.
+// The query includes deleted webhooks that still have credentials, so that no row needs an old key after the renewal.
 const NEXT = `
   select id, account_id as "accountId", secret, former_secret as "formerSecret", headers from webhook
   where id > $1 and (deleted_date is null or secret <> '' or former_secret is not null or headers <> '{}')
@@ -60,8 +60,8 @@ const RENEW = `
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Seals secrets and headers of webhooks with the first key of the vault, unless this key has sealed them already.
- * @returns the numbers of webhooks examined and changed.
+ * Seals the secrets and headers of all webhooks with the first key of the vault. Skips values that this key has sealed.
+ * @returns the number of examined webhooks and the number of changed webhooks.
  */
 export async function renewSecrets(
   database: Database,

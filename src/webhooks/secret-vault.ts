@@ -1,8 +1,8 @@
 /**
- * Envelope encryption of the secrets of webhooks: signing secrets, and headers, which may hold credentials of the
- * receiver. Each text has a random data key, which a key of WEBHOOK_KEYS wraps; both steps are AES-256-GCM (NIST SP
- * 800-38D). A rotation wraps the data key again and keeps the encrypted text. A text belongs to its account: a row
- * copied to another account cannot be opened.
+ * Envelope encryption of the secrets of webhooks: signing secrets, and headers, which may hold credentials for the
+ * receiver. Each text is encrypted with a data key of its own, which is random; a key of WEBHOOK_KEYS wraps the data
+ * key. Both encryptions are AES-256-GCM (NIST SP 800-38D). A rotation wraps the data key again and keeps the encrypted
+ * text. A text belongs to its account: a row copied to another account cannot be opened.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
@@ -13,17 +13,18 @@ export interface VaultKey {
 }
 
 export interface SecretVault {
-  /** Id of the key that seals texts. Undefined without keys: `seal` then returns texts as they are. */
+  /** Id of the key that seals texts. Undefined when the vault has no keys; `seal` then returns texts unsealed. */
   readonly keyId: string | undefined;
   seal(text: string, accountId: number): string;
   /**
-   * @returns the text; a text that was never sealed is returned as it is.
-   * @throws {Error} when the key is missing, or the sealed text was altered or belongs to another account.
+   * @returns the opened text. When `stored` was never sealed, returns `stored` unchanged.
+   * @throws {Error} when the key that sealed the text is missing, when the sealed text was altered, or when it belongs
+   * to another account.
    */
   open(stored: string, accountId: number): string;
   /**
-   * @returns the text sealed with the first key; undefined when the first key has sealed `stored` already, or when no
-   * keys exist.
+   * @returns the text of `stored`, sealed with the key `keyId`; undefined when this key has sealed `stored` already, or
+   * when the vault has no keys.
    */
   renew(stored: string, accountId: number): string | undefined;
 }
@@ -37,7 +38,7 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** @param keys the first key seals and opens texts; the others only open texts that they sealed earlier. */
+/** @param keys all keys. The first key seals and opens texts; each further key only opens texts that it once sealed. */
 export function openSecretVault(keys: readonly VaultKey[]): SecretVault {
   const [current] = keys;
   const byId = new Map(keys.map(({ id, key }) => [id, key]));
@@ -47,7 +48,7 @@ export function openSecretVault(keys: readonly VaultKey[]): SecretVault {
     throw new Error(`WEBHOOK_KEYS must have the key "${id}", with which secrets of webhooks are sealed`);
   };
   const unwrap = ({ keyId, dataKey }: Sealed, accountId: number): Buffer => {
-    const causes = 'WEBHOOK_KEYS now has another key with this id, or the stored secret was changed';
+    const causes = 'the key with this id was replaced, or the stored secret was changed';
     const refusal = `the key "${keyId}" of WEBHOOK_KEYS does not open a secret of a webhook of account ${accountId}: ${causes}`;
     return decrypt(keyOf(keyId), dataKey, keyId, refusal);
   };
@@ -92,7 +93,7 @@ function parse(stored: string): Sealed | undefined {
   return { keyId, dataKey, text };
 }
 
-/** @returns base64url of nonce, ciphertext and tag. @param context decrypting needs the same context. */
+/** @returns base64url of nonce, ciphertext and tag. @param context a text; `decrypt` needs the same text. */
 function encrypt(key: Buffer, bytes: Buffer, context: string): string {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context));

@@ -8,7 +8,7 @@ export type AttemptOutcome = 'succeeded' | 'status' | 'unreachable';
 export interface WebhookMetrics {
   /** Records an attempt. @param seconds duration of the attempt. */
   attempted(outcome: AttemptOutcome, seconds: number): void;
-  /** Counts a webhook disabled by the service (R-I3). */
+  /** Counts a webhook that the service has disabled (R-I3). */
   disabled(): void;
 }
 
@@ -16,7 +16,7 @@ export interface WebhookMetrics {
 export function createWebhookMetrics(metrics: Metrics): WebhookMetrics {
   const attempts = metrics.distribution({
     name: 'tidemark_webhook_attempt_seconds',
-    help: 'Duration of webhook delivery attempts by outcome.',
+    help: 'Duration of webhook delivery attempts in seconds, by outcome.',
     labels: ['outcome'],
   });
   const disabled = metrics.counter({

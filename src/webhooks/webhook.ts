@@ -1,4 +1,4 @@
-/** A webhook: the subscription of an account to events of one type, delivered to a receiver (R-I1). */
+/** A webhook subscribes an account to events of one type. The service delivers these events to a receiver (R-I1). */
 import type { EventType } from './event-type.ts';
 
 export const HTTP_METHODS = ['POST', 'PUT'] as const;
@@ -13,7 +13,7 @@ export interface WebhookFilter {
   readonly variableIds?: readonly number[];
 }
 
-/** Fields that a delivery needs; a trial send has them without a stored webhook (R-I7). */
+/** Fields that a delivery needs. A trial send has these fields too, but needs no stored webhook (R-I7). */
 export interface WebhookTarget {
   readonly url: string;
   readonly httpMethod: (typeof HTTP_METHODS)[number];

@@ -34,7 +34,8 @@ const MAX_WEBHOOKS = 100;
 
 /**
  * Reads a webhook of the account (R-I1).
- * @throws {DomainError} not_found, with the same text for a webhook of another account and for a malformed id.
+ * @throws {DomainError} not_found when the account has no such webhook. A malformed id and a webhook of another account
+ * cause the same error.
  */
 export async function getWebhook(
   queryable: Queryable,
@@ -53,7 +54,7 @@ export async function getWebhook(
 
 /**
  * Lists the webhooks of the account (R-I1).
- * @param eventTypes limits the list to webhooks for these types; empty means no limit.
+ * @param eventTypes the event types whose webhooks are listed; when empty, webhooks of every event type are listed.
  * @returns webhooks sorted by name.
  */
 export async function listWebhooks(
@@ -113,7 +114,7 @@ export async function insertWebhook(
 }
 
 /**
- * Writes the fields of a locked webhook. After a change of the secret the former one stays valid for `overlapHours`
+ * Writes the fields of a locked webhook. When the secret changes, the former secret stays valid for `overlapHours`
  * (R-I3). Enabling the webhook or changing its URL resets its failure period and its pause.
  * @param secret a secret that differs from the current one; null keeps the current one.
  * @throws {Error} when the row does not exist.
@@ -146,8 +147,8 @@ export async function updateWebhook(
 
 /**
  * Deletes a webhook: hides it and erases its credentials (R-I1). The row stays as a tombstone until
- * delivery/purge-history.ts has deleted its history: deleting millions of attempts here would meanwhile block the
- * fan-out of the webhook's events.
+ * delivery/purge-history.ts has deleted the webhook's history. If this function deleted the history, which can have
+ * millions of attempts, it would block the fan-out of the webhook's events for all that time.
  * @returns the name of the webhook.
  * @throws {DomainError} not_found when the account has no such webhook.
  */
@@ -163,7 +164,10 @@ export async function deleteWebhook(transaction: Transaction, accountId: number,
   return row.name;
 }
 
-/** Takes an advisory lock of the account, so that concurrent creations cannot exceed the limit together. */
+/**
+ * Refuses a further webhook when the account has reached the limit. An advisory lock of the account makes concurrent
+ * creations wait for each other; otherwise they could exceed the limit together.
+ */
 async function assertBelowLimit(transaction: Transaction, accountId: number): Promise<void> {
   await transaction.query(`select pg_advisory_xact_lock(hashtextextended('webhook ' || $1::int, 0))`, [accountId]);
   const { rows } = await transaction.query<{ count: number }>(

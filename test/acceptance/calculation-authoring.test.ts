@@ -1,4 +1,4 @@
-/** Tools of script authors: validate, evaluate and sampleData (R-H9), and the list of packages (R-H4). */
+/** Tests the tools for script authors: validate, evaluate and sampleData (R-H9), and the list of packages (R-H4). */
 import { spawnSync } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -233,7 +233,8 @@ describe('calculation: sampleData', () => {
 });
 
 /**
- * Runs the script as an author does in plain R: loads the file, sources the script, prints the series of its result.
+ * Runs the script as an author does in plain R: loads the sample data `rdata`, and sources the script.
+ * @returns the dates and values of the script's `TimeSeries`, a line each.
  */
 async function runPlainR(rdata: Buffer, script: string): Promise<string> {
   const text = [

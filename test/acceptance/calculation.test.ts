@@ -61,8 +61,8 @@ const read = (variableId: number, query = '') => api.call<Row[]>('GET', `/data?v
 const runs = (variableId: number) => api.call<Run[]>('GET', `/variables/${variableId}/runs`);
 
 /**
- * Waits until all earlier pushes are written and their runs are requested. To this end, pushes to a new input and waits
- * for the run that this push triggers, because that run is requested after the runs of all earlier writes.
+ * Waits until all earlier pushes are written and their runs are requested. This function makes a push to a new input
+ * and waits for the run that the new push triggers, because this run is requested after the runs of all earlier pushes.
  */
 async function settled(): Promise<void> {
   const input = await createVariable(api, sourceId);
@@ -72,7 +72,8 @@ async function settled(): Promise<void> {
 }
 
 /**
- * Waits until the newest run of a variable has ended. @param isWanted whether the newest run is the one to wait for.
+ * Waits until the newest run of a variable has ended.
+ * @param isWanted function that `lastRun` calls with the newest run; `lastRun` waits until this function returns true.
  */
 async function lastRun(variableId: number, isWanted: (run: Run) => boolean = () => true): Promise<Run> {
   return eventually(`a run of variable ${variableId}`, async () => {

@@ -1,6 +1,6 @@
 /**
- * Calculators that are killed during a run, or are down when a run is requested: each result is stored once (R-H5,
- * R-K3). Also SIGTERM to an ingester and a calculator (R-K2).
+ * Tests that each result is stored exactly once when a calculator is killed during a run, or when all calculators are
+ * down while a run is requested (R-H5, R-K3). Also tests that SIGTERM stops an ingester and a calculator (R-K2).
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -89,7 +89,7 @@ describe('calculation: calculators that are killed or down', () => {
         return operation.state === 'Completed';
       });
     }
-    // This is the first scrape of the api process, so no metric was cached before the writes.
+    // The api process was not scraped before, so no metric has a cached value from before the writes.
     await eventually('the request of a run', async () => {
       const families = parseExposition(await (await fetch(`${front.health}/metrics`)).text());
       return sampleOf(families, 'tidemark_outbox_events') === 0 && sampleOf(families, 'tidemark_calculation_due') === 1;

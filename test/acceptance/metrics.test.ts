@@ -1,4 +1,4 @@
-/** `/metrics` of running roles: counters, names and labels, access, and content during outages (R-A9). */
+/** Tests `/metrics` of running roles: counters, names and labels, access, and what it shows during outages (R-A9). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Family, parseExposition, sampleOf } from '../support/answers/exposition.ts';
 import { createGrpcReader } from '../support/clients/grpc-client.ts';
@@ -18,7 +18,7 @@ let world: World;
 let databaseGate: TcpGate;
 let redisGate: TcpGate;
 let roles: RoleProcess;
-/** A process that loses only Redis when `redisGate` is shut. */
+/** A process that loses its connection to Redis, but not the one to the database, when `redisGate` is shut. */
 let cutOff: RoleProcess;
 let api: ApiClient;
 let sourceId: number;
@@ -123,7 +123,7 @@ describe('metrics: counters (R-A9)', () => {
     expect(['wait', 'load', 'sandbox_wait', 'r', 'store'].map(timed)).toEqual([2, 2, 2, 2, 1]);
     expect(sampleOf(found, 'tidemark_calculation_points_total', { direction: 'stored' })).toBe(2);
     expect(sampleOf(found, 'tidemark_zygotes_alive')).toBe(1);
-    // The counter includes the standby zygote as soon as that zygote has started.
+    // The counter is 2 if the standby zygote has already started, and 1 if it has not.
     expect([1, 2]).toContain(sampleOf(found, 'tidemark_zygote_starts_total'));
     expect(sampleOf(found, 'tidemark_zygote_deaths_total')).toBe(0);
   });

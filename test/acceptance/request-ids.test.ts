@@ -1,6 +1,6 @@
 /**
- * The id of a request is in the log lines of the work it causes, in the roles api, grpc, ingester and calculator
- * (R-A10, R-K4).
+ * The log lines of the work that a request causes contain the id of the request, in the roles api, grpc, ingester and
+ * calculator (R-A10, R-K4).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createGrpcReader } from '../support/clients/grpc-client.ts';
@@ -80,7 +80,7 @@ describe('request ids: log lines (R-A10)', () => {
         });
         expect(line).toMatchObject({ runId: expect.any(Number), waitMs: expect.any(Number), rMs: expect.any(Number) });
       }
-      // A large push of new dates is written while it is accepted, so the ingester logs no line for it.
+      // The api writes a large push of new dates when it accepts the push, so the ingester logs no line for the push.
       if (count > 1) return;
       const line = await lineOf(requestId, 'batches ingested', { accountId: world.accountId });
       expect(line).toMatchObject({ readings: 1, durationMs: expect.any(Number) });

@@ -66,7 +66,7 @@ test('roles: a process with the roles `api`, `grpc`, `ingester` and `deliverer` 
   await gate.open();
   const roles = await starting;
   expect((await fetch(`${roles.http}/health/ready`)).status).toBe(200);
-  expect(roles.log()).toContain('the database is unavailable; this process waits until it answers');
+  expect(roles.log()).toContain('the database is unavailable; this process waits until the database answers');
   await roles.kill();
   await gate.shut();
 });

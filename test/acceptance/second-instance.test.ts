@@ -1,4 +1,4 @@
-/** `npm start` while other processes use its default ports, and roles whose port another process uses. */
+/** Runs `npm start` while other processes use its default ports, and roles while another process uses their port. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
@@ -24,8 +24,12 @@ describe('npm start: a second instance on one machine', { timeout: 180_000 }, ()
     const clone = cloneCheckout();
     const instance = run(clone, ['src/local/commands/start.ts'], ownEnvironment());
     const output = await outputUntil(instance, 'Tidemark is ready');
-    expect(output).toMatch(/Port 8080 is already in use\. The API listens on port \d+; HTTP_PORT chooses another\./);
-    expect(output).toMatch(/Port 50051 is already in use\. gRPC listens on port \d+; GRPC_PORT chooses another\./);
+    expect(output).toMatch(
+      /Port 8080 is already in use\. The API listens on port \d+; set HTTP_PORT to choose another\./,
+    );
+    expect(output).toMatch(
+      /Port 50051 is already in use\. gRPC listens on port \d+; set GRPC_PORT to choose another\./,
+    );
     const stack = readFileSync(join(clone, '.local/stack.json'), 'utf8');
     const { api, grpc } = JSON.parse(stack) as { readonly api: string; readonly grpc: string };
     expect(output).toContain(`The API listens on port ${new URL(api).port};`);
@@ -88,7 +92,7 @@ function cloneCheckout(): string {
   return clone;
 }
 
-/** @returns the environment of a shell, without the settings of the suite. */
+/** @returns the environment variables that a start from a shell needs, without the settings of the test suite. */
 function ownEnvironment(): NodeJS.ProcessEnv {
   const { PATH, HOME, XDG_CACHE_HOME } = process.env;
   return { PATH, HOME, ...(XDG_CACHE_HOME && { XDG_CACHE_HOME }) };
@@ -110,7 +114,7 @@ function run(directory: string, argv: readonly string[], env: NodeJS.ProcessEnv)
   return child;
 }
 
-/** @throws {Error} with the output when the process ends before it prints `mark`. */
+/** @throws {Error} when the process ends before it prints `mark`; the message contains the output of the process. */
 async function outputUntil(child: ChildProcess, mark: string): Promise<string> {
   let output = '';
   await new Promise<void>((resolve, reject) => {

@@ -1,6 +1,6 @@
 /**
- * Sends the requests of the existing Python clients to the product's own processes, with the same bytes where
- * bytes matter.
+ * Sends the requests of the existing Python clients to processes of the service. Where the exact bytes of a request
+ * matter, the tests send the same bytes as the clients.
  */
 import { request } from 'node:http';
 import { gunzipSync, gzipSync } from 'node:zlib';

@@ -1,6 +1,6 @@
 /**
- * Copies the content of a site as the duplicators of the shipped Python clients do. They GET each resource at the
- * display level of their choice, and POST the answer without its id. They create a calculated variable with the
+ * Copies the sources and variables of a site as the duplicators of the shipped Python clients do. They GET each
+ * resource at the display level of their choice, and POST it without its id. They create a calculated variable with the
  * formulas `[{}]`, and later PUT its formulas with the ids of the copies (R-C12, R-H1). The tests also replay recorded
  * requests of three clients.
  */
@@ -56,8 +56,8 @@ const input = (alias: string, variableId: number) => ({
 });
 
 /**
- * Creates a site with two sources, each with four raw variables and a calculated one. The first calculated variable reads
- * from both sources, and the second doubles the first.
+ * Creates a site with two sources, each with four raw variables and a calculated one. The first calculated variable
+ * reads from both sources, and the second doubles the first.
  */
 async function createTemplate(): Promise<number> {
   const siteId = await createSite(api, { timeZoneId: 'Europe/Brussels', clientData: { Form: { Factor: 10 } } });
@@ -103,7 +103,7 @@ const variablesOf = (sourceId: number) =>
 
 /**
  * Copies the sources and variables of the template site to the site `targetId`.
- * @param renew changes the references of a formula as one of the shipped clients does.
+ * @param renew function that changes the references of a formula as one of the shipped clients does.
  */
 async function duplicate(targetId: number, renew: typeof renewEach): Promise<void> {
   const copies = new Map<number, Item>();
@@ -153,8 +153,8 @@ function renewEach(formula: Formula, siteId: number, copies: Copies, sourceIds: 
 }
 
 /**
- * Renews a formula as the older client does: it sets `siteId` of every form to the new site, and `sourceId` and
- * `entityId` to the new source of the last input.
+ * Renews a formula as the older client does. In every form, it sets `siteId` to the new site, and both `sourceId` and
+ * `entityId` to the copied source of the formula's last input.
  */
 function renewAlike(formula: Formula, siteId: number, copies: Copies, sourceIds: ReadonlyMap<number, number>): Formula {
   const variables = formula.variables.map((variable) => renewInput(variable, siteId, copies, sourceIds));

@@ -1,4 +1,7 @@
-/** SIGTERM with open connections, a closed log, or an unavailable Redis or database: processes end in time (R-K2). */
+/**
+ * Processes end in time after SIGTERM, even with open connections, a closed log, or an unavailable Redis or database
+ * (R-K2).
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openEventStream } from '../support/clients/event-stream.ts';

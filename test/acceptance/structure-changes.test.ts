@@ -1,7 +1,7 @@
 /**
  * A change of the structure through one process applies to pushes, files, calculations and reads of another process as
- * soon as the request for the change is answered (R-D2, R-B5). Processes cache the access of users, so a change of
- * access applies in another process only when that process is notified.
+ * soon as the request for the change is answered (R-D2, R-B5). A change of access is an exception, because processes
+ * cache the access of users: it applies in another process when a notification arrives or the cached access expires.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createGrpcReader } from '../support/clients/grpc-client.ts';
@@ -14,13 +14,14 @@ import { testRRoot } from '../support/services/stack.ts';
 
 /**
  * Maximum time until a process applies a change of access that was made through another process. The requirement is
- * 1 s; the rest is margin for a machine that runs many tests. Cached access expires after 30 s.
+ * 1 s; the rest is margin for a machine that runs many tests. Without a notification, the process would apply the
+ * change only when its cached access expires, after 30 s.
  */
 const NOTIFIED_MS = 5000;
 
 let world: World;
 let processes: readonly RoleProcess[];
-/** Managers at two processes: `near` changes the structure, `far` must see the change. */
+/** Clients of the same manager at two processes: `near` changes the structure, and `far` must see the change. */
 let near: ApiClient;
 let far: ApiClient;
 let grpcAddress: string;

@@ -222,12 +222,12 @@ test.each(CASES)('a subscriber receives the webhook event %s with its data (R-I2
     accountId: world.accountId,
     data: data(),
   });
-  // The sample data of a test message have all these members (R-I7).
+  // The sample data that a trial send uses must have every member of the data received here (R-I7).
   expect(Object.keys(SAMPLE_DATA[type])).toEqual(expect.arrayContaining(Object.keys(message.body.data as object)));
   await api.call('DELETE', `/account/webhooks/${id}`);
 });
 
-/** @returns true when the message contains `data`. The test skips messages that still arrive for earlier events. */
+/** @returns true when the data of the message match `data`; false for messages that still arrive for earlier events. */
 function isAbout(body: ReceivedMessage['body'], data: unknown): boolean {
   try {
     expect(body.data).toEqual(data);

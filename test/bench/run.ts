@@ -138,7 +138,7 @@ try {
       process.stdout.write(`${name}: left out, this machine cannot run R\n`);
       continue;
     }
-    // Prints and writes after each section, so that a failed section does not lose the figures of earlier sections.
+    // The figures are printed and written after each section. If a section fails, those of earlier sections remain.
     const found = (await SECTIONS[name]?.(database, accountId)) ?? [];
     printFigures(found);
     figures.push(...found);

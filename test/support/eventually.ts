@@ -1,4 +1,4 @@
-/** Waits until a condition is met, or fails after a time-out; replaces fixed pauses. */
+/** Waits until a condition is met, or fails after a time-out. Tests use this instead of fixed pauses. */
 
 const DEFAULT_TIMEOUT_MS = 20_000;
 const MIN_INTERVAL_MS = 10;
@@ -7,7 +7,7 @@ const MAX_INTERVAL_MS = 50;
 
 /**
  * Polls `check` until it returns a value other than undefined and false. @returns that value.
- * @throws {Error} with `what` after `timeoutMs`; its cause is the last error of `check`.
+ * @throws {Error} after `timeoutMs`. The message begins with `what`; the cause is the last error that `check` threw.
  */
 export async function eventually<Result>(
   what: string,

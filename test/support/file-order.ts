@@ -1,7 +1,7 @@
 /**
- * Order of the test files. The files of the console follow each other, so that a worker keeps the processes that these
- * files share (`console/console-processes.ts`). Otherwise the order is that of vitest, which runs large files first
- * when it has no results of an earlier run.
+ * Sorts the test files. The test files of the console follow each other, so that a worker keeps the processes that they
+ * share (`console/console-processes.ts`). All other files keep the order of vitest. When vitest has no results of an
+ * earlier run, it runs large files first.
  */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 

@@ -1,9 +1,9 @@
 /**
- * Measures work by the processor time of this thread. Unlike clock time, processor time does not include other
- * processes and threads, such as test files of other workers.
+ * Measures work by the processor time of this thread. Unlike clock time, processor time does not include the time that
+ * other processes and threads take, such as workers that run other test files.
  */
 
-/** Interval of the timer of `measureTurns`; a turn is the time between consecutive calls of the timer. */
+/** Interval of the timer of `measureTurns`. A turn is the time between two calls of the timer's function. */
 const INTERVAL_MS = 5;
 
 /** @returns the processor time of this thread since `before`, in milliseconds. */
@@ -12,7 +12,10 @@ function threadMsSince(before: NodeJS.CpuUsage): number {
   return (user + system) / 1000;
 }
 
-/** @returns the result, and the most processor time that one turn took: how long the event loop was blocked. */
+/**
+ * @returns the result of the work, and the most processor time that this thread used in one turn: the longest time for
+ * which the work blocked the event loop.
+ */
 export async function measureTurns<Result>(
   work: () => Promise<Result>,
 ): Promise<{ readonly result: Result; readonly maxTurnMs: number }> {

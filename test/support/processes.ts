@@ -1,12 +1,12 @@
 /**
- * Processes as /proc shows them. A process may end between two reads, so the functions return an empty text or list, or
- * skip the process, when it has ended.
+ * Processes as /proc shows them. A process may end between two reads. For a process that has ended, the functions
+ * therefore return an empty string or list, or skip the process.
  */
 import { readFileSync } from 'node:fs';
 
 /**
- * @returns the content of `/proc/PID/file`; an empty string when the process has ended, is a zombie without this file,
- * or belongs to another program and may not be read.
+ * @returns the content of `/proc/PID/file`; an empty string when the process has ended, when it is a zombie without
+ * this file, or when this program may not read the file.
  */
 export function readProcess(pid: number | string, file: string): string {
   return unless(UNREADABLE, () => readFileSync(`/proc/${pid}/${file}`, 'utf8')) ?? '';
@@ -34,7 +34,7 @@ const ENDED = ['ESRCH', 'ENOENT'];
  */
 const UNREADABLE = [...ENDED, 'EINVAL', 'EACCES'];
 
-/** @returns the result of `ask`; undefined when `ask` fails with one of `codes`. @throws the other errors of `ask`. */
+/** @returns the result of `ask`; undefined when `ask` fails with one of `codes`. @throws any other error of `ask`. */
 function unless<Result>(codes: readonly string[], ask: () => Result): Result | undefined {
   try {
     return ask();

@@ -1,4 +1,4 @@
-# Functions that make variables, inputs and dates as a script receives them. The inputs lack Version and Tags.
+# Makes variables, inputs and dates as a script receives them, except that the inputs have no columns Version and Tags.
 variable <- function(granularity, base, quantity = "Averaged", zone = "Europe/Brussels") {
   list(Granularity = granularity, GranularityTimeBase = base, QuantityType = quantity, SourceTimeZoneId = zone)
 }

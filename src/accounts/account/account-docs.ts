@@ -1,6 +1,6 @@
 /**
- * OpenAPI operations of the caller's account and its audit trail, and of the caller's accounts, sessions and password
- * (R-A9, §4.1, §4.6).
+ * OpenAPI operations for the account in which the caller works and its audit trail, and for the list of accounts, the
+ * sessions and the password of the caller (R-A9, §4.1, §4.6).
  */
 import { z } from 'zod';
 import {
@@ -40,7 +40,7 @@ const account = z
     emailSettings: group('senderName', 'replyTo'),
     versionLimit: z.int().meta({
       description:
-        'Versions kept per point; tagged and untagged versions are counted separately. A variable may set its own limit.',
+        'Maximum number of versions kept per point; tagged and untagged versions are counted separately. A variable may have its own limit.',
     }),
     createdDate: instantSchema,
     siteCount: count,
@@ -77,12 +77,12 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: '/account', operationId: 'getAccount', tag, summary: 'Read the account' },
     access: ALL_USERS,
     query: ACCOUNT_QUERY,
-    answers: [answersJson('The account named by the token.', account)],
+    answers: [answersJson('The account that the token names; the active account when the token names none.', account)],
   },
   {
     ...{ method: 'put', path: '/account', operationId: 'updateAccount', tag, summary: 'Change the account' },
     description:
-      'A member that is absent keeps its value. Null clears `currency`, `smsSettings` and `emailSettings`; the other members refuse it. `fieldMask` limits the change to the named members.',
+      'A member that is absent keeps its value. Null clears `currency`, `smsSettings`, `emailSettings` and the members of both settings; no other member may be null. `fieldMask` limits the change to the members that it names.',
     access: MANAGERS,
     query: ACCOUNT_CHANGE_QUERY,
     body: jsonBody(
@@ -127,7 +127,7 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
     ...{ method: 'post', path: '/user/signOut', operationId: 'signOutEverywhere', tag, access: ALL_USERS },
     summary: 'End every session of the caller',
     description:
-      'Ends the browser sessions and refresh tokens of the caller. Access tokens issued before the current second are refused.',
+      'Ends the browser sessions and refresh tokens of the caller. Access tokens issued before the second in which this call is made are refused.',
     answers: [emptyAnswer('Every session has ended.')],
   },
   {

@@ -1,6 +1,6 @@
 /**
- * Query parameters of the account, its audit trail and the password link (§4.1), for the routes and their OpenAPI
- * description.
+ * Query parameters of the requests for the account, its audit trail and the password link (§4.1). The routes and their
+ * OpenAPI description use these declarations.
  */
 import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
@@ -19,7 +19,7 @@ import { ACCOUNT_DISPLAY_LEVEL, ACCOUNT_MEMBERS, type AccountMember } from './ac
 
 const maskNames = choicesParameter('Return or change only these members; names in any letter case.', ACCOUNT_MEMBERS);
 
-/** Reads the names of the requested members, in display order; undefined when the request names none. */
+/** Its value has the names of the requested members in display order; undefined when the request names no member. */
 const fieldMask: QueryParameter<readonly AccountMember[] | undefined> = {
   ...maskNames,
   read: (values, locationOf) => {
@@ -43,12 +43,14 @@ export const ACCOUNT_CHANGE_QUERY = declareQuery({ fieldMask });
  */
 export const MY_ACCOUNTS_QUERY = declareQuery({
   SubscriptionId: textParameter(
-    'No effect, as the header `Warning` of the answer says: accounts have no subscriptions.',
+    'Has no effect, because accounts have no subscriptions; the header `Warning` of the answer says so.',
   ),
 });
 
 export const PASSWORD_LINK_QUERY = declareQuery({
-  returnUrl: textParameter('URL the page returns to; must be listed in RETURN_URLS. Default: the first one listed.'),
+  returnUrl: textParameter(
+    'URL to which the change-password page returns the user; must be listed in the setting RETURN_URLS. Default: the first URL listed there.',
+  ),
 });
 
 const storableText = z.string().refine(isStorableText, { error: STORABLE_RULE });
@@ -59,10 +61,10 @@ export const AUDIT_QUERY = declareQuery(
     from: momentParameter('First instant, inclusive. A date without a zone is UTC.'),
     to: momentParameter('End of the period, exclusive. A date without a zone is UTC.'),
     userId: textParameter(
-      'Entries in which this user acted, directly or by impersonating another user, or was impersonated.',
+      'Entries in which this user acted (also by impersonating another user) or was impersonated.',
       storableText,
     ),
-    targetId: textParameter('Entries about this target.', storableText),
+    targetId: textParameter('Entries whose `targetId` has this value.', storableText),
     action: choiceParameter('Entries with this action.', AUDIT_ACTIONS),
     scope: choiceParameter(
       '`Account` (default): entries of the account of the token. `Operator`: entries that belong to no account. `All`: every entry. `Operator` and `All` require the role ADMIN.',

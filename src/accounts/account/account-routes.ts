@@ -117,7 +117,7 @@ async function getAudit(c: Context<AccountEnv>, { database }: AccountServices): 
   return c.json(entries);
 }
 
-/** Scopes beyond the caller's account are for role ADMIN. @throws {DomainError} permission_denied */
+/** @throws {DomainError} permission_denied when a caller without role ADMIN asks for the scope `Operator` or `All`. */
 function toScope(caller: Caller, scope: ReturnType<typeof AUDIT_QUERY.parse>['scope']): AuditScope {
   if (scope === undefined || scope === 'Account') return { kind: 'account', accountId: caller.accountId };
   assertRole(caller, 'ADMIN');
@@ -136,11 +136,14 @@ function limitTo(body: unknown, mask: readonly AccountMember[] | undefined): unk
 
 export interface ProfileOptions {
   readonly directory: UserDirectory;
-  /** URLs to which the page that changes the password may return, compared exactly; the first one is the default. */
+  /**
+   * URLs to which the page that changes the password may lead back. A requested URL must equal one of them exactly; the
+   * default is the first one.
+   */
   readonly returnUrls: readonly string[];
 }
 
-/** Routes for the caller's own password, which the issuer's pages change (§4.6, R-B13). */
+/** Routes for the caller's own password. Users change it on a page of the issuer, not through the API (§4.6, R-B13). */
 export function profileRoutes({ directory, returnUrls }: ProfileOptions): Hono<AccountEnv> {
   return new Hono<AccountEnv>()
     .get('/user/updatePasswordLink', (c) => {

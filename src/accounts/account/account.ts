@@ -15,8 +15,8 @@ export type AccountDisplayLevel = 'Light' | 'Normal' | 'Verbose';
 export const ACCOUNT_DISPLAY_LEVEL: Readonly<Record<AccountDisplayLevel, number>> = { Light: 0, Normal: 1, Verbose: 2 };
 
 /**
- * SQL of each JSON member of an account. The counts of sites, sources and variables include only what the caller may
- * see: parameters 3 to 5 are the id lists of `Reach` (R-B9).
+ * SQL of each JSON member of an account. Only sites, sources and variables that the caller may see are counted:
+ * parameters 3 to 5 are the id lists of `Reach` (R-B9).
  */
 const MEMBERS = {
   id: 'a.id',
@@ -75,7 +75,7 @@ export type WrittenAccount = z.output<typeof accountSchema>;
 
 /**
  * @returns the requested members of the caller's account (R-C1).
- * @throws {DomainError} not_found when the account was deleted
+ * @throws {DomainError} not_found when the account was deleted.
  */
 export async function getAccount(
   database: Queryable,
@@ -128,7 +128,7 @@ export async function isAllowedOn(database: Queryable, { userId, role }: Caller,
   return rowCount === 1;
 }
 
-/** Whether an account with this id exists. */
+/** @returns true when an account with this id exists. */
 export async function accountExists(database: Queryable, accountId: number): Promise<boolean> {
   const { rowCount } = await database.query('select from account where id = $1', [accountId]);
   return rowCount === 1;
@@ -151,8 +151,8 @@ export async function saveAccount(
 }
 
 /**
- * @returns the value of each column; undefined keeps the stored value. `smsSettings: null` and `emailSettings: null`
- * clear every column of their group.
+ * @returns the new value of each column; undefined for a column that keeps its stored value. `smsSettings: null` and
+ * `emailSettings: null` clear every column of their group.
  */
 function toColumns({ smsSettings: sms, emailSettings: email, ...account }: WrittenAccount) {
   const inGroup = (group: object | null | undefined, value: string | null | undefined) =>

@@ -66,7 +66,10 @@ export interface NewAuditEntry {
   readonly targetName?: string;
   /** Describes the change; never holds secrets. */
   readonly details?: Readonly<Record<string, unknown>>;
-  /** Accounts whose managers may read the entry; default: the caller's account. With an empty list, only ADMIN users may read it. */
+  /**
+   * Accounts whose managers may read the entry; default: the caller's account. With an empty list, only ADMIN users may
+   * read it.
+   */
   readonly accountIds?: readonly number[];
 }
 
@@ -93,7 +96,7 @@ export interface AuditFilter {
   readonly from?: string | undefined;
   /** End of the period, exclusive. */
   readonly to?: string | undefined;
-  /** Id of the user who made the change, or of the ADMIN who impersonated that user. */
+  /** Selects the entries whose user, or the ADMIN who impersonated the user, has this id. */
   readonly userId?: string | undefined;
   readonly targetId?: string | undefined;
   readonly action?: AuditAction | undefined;
@@ -101,7 +104,7 @@ export interface AuditFilter {
 
 export interface AuditEntry {
   readonly id: number;
-  /** Account whose managers may read the entry; null means only ADMIN users. */
+  /** Account whose managers may read the entry; null when only ADMIN users may read it. */
   readonly accountId: number | null;
   readonly date: string;
   readonly userId: string;
@@ -141,7 +144,7 @@ export async function writeAudit(
   );
 }
 
-/** @returns the SQL condition, and the values of its parameters 1 to 6. */
+/** @returns the SQL condition for the entries of `scope` that match the filter, and the values of parameters 1 to 6. */
 function matching(scope: AuditScope, { from, to, userId, targetId, action }: AuditFilter) {
   const [accountId, isOfScope] = scopeSql(scope);
   const where = `${isOfScope} and date >= coalesce($2, '-infinity'::timestamptz)

@@ -28,16 +28,16 @@ const client = z
     logoutUris: z.array(z.string()),
     isPublic: z.boolean().meta({ description: 'Whether the client has no secret.' }),
     isEnabled: z.boolean(),
-    isBuiltIn: z
-      .boolean()
-      .meta({ description: 'Whether the client is part of the service, and can neither be changed nor deleted.' }),
+    isBuiltIn: z.boolean().meta({
+      description: 'Whether the client is part of the service and therefore can be neither changed nor deleted.',
+    }),
     createdDate: instantSchema,
     secretDate: instantSchema
       .nullable()
-      .meta({ description: 'When the secret was last replaced; null when it never was.' }),
-    previousSecretUntil: instantSchema
-      .nullable()
-      .meta({ description: 'Instant until which the replaced secret stays valid; null when it is not valid.' }),
+      .meta({ description: 'When the secret was last replaced; null when it was never replaced.' }),
+    previousSecretUntil: instantSchema.nullable().meta({
+      description: 'Instant until which the previous secret stays valid; null when no previous secret is valid.',
+    }),
   })
   .meta({ id: 'Client' }) satisfies z.ZodType<ShownClient>;
 const created = z.object({ ...client.shape, secret: z.string().optional() }).meta({
@@ -55,7 +55,7 @@ const key = z
     createdDate: instantSchema,
     signsFrom: instantSchema
       .nullable()
-      .meta({ description: 'Instant at which a key in the state Next begins to sign.' }),
+      .meta({ description: 'Instant at which the key begins to sign; null unless the state is Next.' }),
   })
   .meta({ id: 'SigningKey' }) satisfies z.ZodType<DescribedKey>;
 
@@ -112,7 +112,7 @@ export const CLIENT_OPERATIONS: readonly Operation[] = [
     ...{ method: 'post', path: '/admin/signingKeys', operationId: 'createSigningKey', ...manages },
     summary: 'Create a signing key',
     description:
-      'The new key is published 15 minutes before it begins to sign. The old key verifies its tokens for two more days after the new key has begun to sign.',
+      'The new key is published 15 minutes before it begins to sign. For two days after the new key has begun to sign, tokens that the old key signed can still be verified.',
     answers: [answersJson('The new key.', key)],
     errors: ['conflict'],
   },

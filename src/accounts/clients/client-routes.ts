@@ -37,7 +37,7 @@ export const CLIENT_LIST = declareQuery(PAGING, { isListing: true });
 
 /** A client as the API shows it. */
 export interface ShownClient extends StoredClient {
-  /** Whether the client is part of the service, and can neither be changed nor deleted. */
+  /** True when the client is part of the service; such a client can neither be changed nor deleted. */
   readonly isBuiltIn: boolean;
 }
 
@@ -134,8 +134,8 @@ async function postSigningKey(c: Context<Env>, database: Database): Promise<Resp
     const described = await describeSigningKeys(transaction);
     const [next, earlier] = described.filter(({ state }) => state === 'Next');
     if (earlier) {
-      const state = `key ${earlier.kid} is already published and will sign tokens from ${earlier.signsFrom}`;
-      throw new DomainError('conflict', `${state}; add another key after that date`);
+      const state = `key ${earlier.kid} is already published and will start to sign tokens at ${earlier.signsFrom}`;
+      throw new DomainError('conflict', `${state}; add another key after that time`);
     }
     await audit(transaction, c, { action: 'SigningKeyAdded', targetId });
     return next ?? described.find(({ kid }) => kid === targetId);
@@ -155,7 +155,7 @@ function change<Result>(
   });
 }
 
-/** Clients and keys belong to no account, so only ADMIN users may read the entry. */
+/** Writes an audit entry of no account, which only ADMIN users may read: clients and keys belong to no account. */
 function audit(transaction: Transaction, c: Context<Env>, entry: NewAuditEntry): Promise<void> {
   return writeAudit(transaction, auditContextOf(c), { ...entry, accountIds: [] });
 }
@@ -170,7 +170,7 @@ const clientIdOf = (c: Context<Env>) => c.req.param('clientId') ?? '';
 async function lockOwnClient(transaction: Transaction, clientId: string, verb: string): Promise<StoredClient> {
   const client = await lockClient(transaction, clientId);
   if (clientId !== CONSOLE_CLIENT_ID) return client;
-  throw new DomainError('conflict', `client ${clientId} is part of the service; you cannot ${verb} it`);
+  throw new DomainError('conflict', `client ${clientId} is built in; you cannot ${verb} it`);
 }
 
 function applyChange(current: StoredClient, written: z.output<typeof CHANGED_CLIENT>): StoredClient {

@@ -12,7 +12,9 @@ export interface ClientRegistration {
 
 export interface ClientProblem {
   readonly member: keyof ClientRegistration;
-  /** The broken rule, such as `must be …`. An error message puts the JSON member or the command-line option before it. */
+  /**
+   * The broken rule, such as `must be …`. An error names the JSON member or the command-line option before the rule.
+   */
   readonly rule: string;
 }
 

@@ -1,4 +1,4 @@
-/** Request bodies of the routes of OAuth clients. */
+/** Request bodies of the routes that manage OAuth clients. */
 import { z } from 'zod';
 import { booleanSchema, integerFrom, lenientObject } from '../../platform/http/lenient.ts';
 import { nameSchema } from '../field-schemas.ts';
@@ -10,7 +10,9 @@ const MAX_OVERLAP_HOURS = 168;
 
 const addresses = z.array(z.string().max(MAX_ADDRESS_LENGTH)).max(MAX_ADDRESSES);
 const shape = {
-  name: nameSchema.nullish().meta({ description: 'Name on the pages of the issuer; default: the client id.' }),
+  name: nameSchema
+    .nullish()
+    .meta({ description: 'Name of the client, as the pages of the issuer show it; default: the client id.' }),
   scopes: z.array(z.enum(CLIENT_SCOPES)).min(1).max(CLIENT_SCOPES.length).nullish(),
   grantTypes: z.array(z.enum(GRANT_TYPES)).min(1).max(GRANT_TYPES.length).nullish(),
   redirectUris: addresses
@@ -23,18 +25,21 @@ const shape = {
 
 /** The body `ClientWritten`: a new client. */
 export const NEW_CLIENT = lenientObject({
-  clientId: nameSchema.meta({ description: 'ASCII without spaces and colons; never changes.' }),
+  clientId: nameSchema.meta({ description: 'ASCII without spaces or colons; cannot be changed later.' }),
   isPublic: booleanSchema
     .nullish()
     .meta({ description: 'Whether the client is a program that cannot keep a secret, such as a web page.' }),
   ...shape,
 });
 
-/** The body `ClientUpdate`: a member that is absent or null keeps its value, but a null `name` removes the name. */
+/**
+ * The body `ClientUpdate`. A member that is absent or null leaves the client's value unchanged; only a null `name`
+ * removes the client's name.
+ */
 export const CHANGED_CLIENT = lenientObject({
   isEnabled: booleanSchema
     .nullish()
-    .meta({ description: 'When false, no tokens are issued, and refresh tokens stop working.' }),
+    .meta({ description: 'When false, the client is issued no tokens, and its existing refresh tokens stop working.' }),
   ...shape,
 });
 

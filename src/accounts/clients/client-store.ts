@@ -10,7 +10,7 @@ export interface NewClient {
   readonly clientId: string;
   /** Secret of the client; only its hash is stored. */
   readonly secret: string;
-  /** Scopes the client may request: datahub-api, push-data. */
+  /** Scopes that the client may request: `datahub-api`, `push-data` or both. */
   readonly scopes: readonly string[];
   /** Grants that the client may use. Default: password and refresh_token. */
   readonly grantTypes?: readonly string[];
@@ -19,7 +19,7 @@ export interface NewClient {
 const SECRET_BYTES = 24;
 const DEFAULT_GRANT_TYPES = ['password', 'refresh_token'];
 
-/** Registers a client of the token issuer, or replaces secret, scopes and grants of the existing client (§5). */
+/** Registers a client of the token issuer. If the id exists, replaces the client's secret, scopes and grants (§5). */
 export async function registerClient(database: Queryable, client: NewClient): Promise<void> {
   await database.query(
     `insert into oidc_client (client_id, secret_hash, allowed_scopes, grant_types) values ($1, $2, $3, $4)
@@ -30,7 +30,7 @@ export async function registerClient(database: Queryable, client: NewClient): Pr
 }
 
 export interface IssuedClient extends ClientRegistration {
-  /** Secret of the client, of which only the hash is stored; undefined for a public client. */
+  /** Secret of the client, stored only as a hash; undefined for a public client. */
   readonly secret: string | undefined;
   readonly name: string | undefined;
 }
@@ -48,7 +48,7 @@ export async function insertClient(database: Queryable, client: IssuedClient): P
   if (rowCount !== 1)
     throw new DomainError(
       'conflict',
-      `client ${clientId} already exists; choose another id, or replace the secret of the client if it is not public`,
+      `client ${clientId} already exists; choose another id, or, if the client is not public, replace its secret`,
     );
 }
 

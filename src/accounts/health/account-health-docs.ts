@@ -27,14 +27,14 @@ const health = z
         ...variable,
         lastDate: instantSchema.meta({
           description:
-            'Date of the newest point. After points were deleted, this date may be later than the newest remaining point.',
+            'Date of the newest point. If points were deleted, this date may be later than the date of the newest remaining point.',
         }),
         granularity: z.int().min(1),
         granularityTimeBase: z.enum(Object.keys(TIME_PERIOD) as (keyof typeof TIME_PERIOD)[]),
       }),
     }),
     calculations: itemsOf(
-      'Calculated variables that have no successful run after their latest failed run, the latest failure first. Only the newest 5,000 failed runs are examined.',
+      'Calculated variables without a successful run since their latest failed run, sorted by that failed run, the latest first. Only the newest 5,000 failed runs are examined.',
       {
         ...variable,
         runId: z.int(),
@@ -73,7 +73,7 @@ export const HEALTH_OPERATION: Operation = {
   ...{ method: 'get', path: '/account/health', operationId: 'getAccountHealth', tag: 'Account', access: ALL_USERS },
   summary: 'Read what needs attention in the account',
   description:
-    'A variable is silent when its newest point is older than three steps of its granularity and older than `silentAfterHours` hours. A USER sees the variables of their sites, and their own pushes and files.',
+    'A variable is silent when its newest point is older than three steps of its granularity and older than `silentAfterHours` hours. A USER sees the variables of their sites, and their own pushes and files, but `waiting` counts the work of the whole account.',
   query: HEALTH_QUERY,
   answers: [answersJson('Counts, and the first items of each kind.', health)],
 };

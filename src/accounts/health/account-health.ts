@@ -1,9 +1,9 @@
 /**
  * Reports what needs the attention of the users of an account (`GET /account/health`): silent variables, failing
- * calculations, rejected pushes, files with errors, disabled webhooks, waiting work. Every query is bounded: by an
- * index, or by one pass over the account's variables, which takes 0.15 s for 100,000. A USER sees only variables that
- * this USER may read, and only this USER's rejected pushes and files with errors; webhooks are for managers. The counts
- * of waiting work are those of the whole account for every role.
+ * calculations, rejected pushes, files with errors, disabled webhooks, waiting work. Every query uses an index or makes
+ * one pass over the account's variables, which takes 0.15 s for 100,000 variables. A USER sees only variables that this
+ * USER may read, only this USER's rejected pushes and files with errors, and no webhooks. The counts of waiting work
+ * include the work of the whole account for every role.
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import { isReached, readReach } from '../../identity/caller/site-reach.ts';
@@ -13,11 +13,11 @@ import { TIME_PERIOD, type TimePeriod } from '../../structure/catalogue/enumerat
 /** Maximum number of items in each list; the count given with a list includes the items left out. */
 const MAX_ITEMS = 50;
 /**
- * Number of the newest failed runs that are examined; older failed runs are ignored. One calculation that fails every
- * minute reaches this number in 3.5 days.
+ * Only this many of the newest failed runs are examined. Older failed runs are ignored. A single calculation that fails
+ * every minute reaches this number in 3.5 days.
  */
 const MAX_FAILED_RUNS = 5000;
-/** Pushes and files with errors are reported for this many days. */
+/** A push with errors and a file with errors are reported for this many days after the service received them. */
 const REPORTED_DAYS = 7;
 /** A variable is silent only when its newest point is older than this many steps of its granularity. */
 const MISSED_STEPS = 3;
@@ -36,7 +36,8 @@ interface VariableItem {
 
 export interface SilentVariable extends VariableItem {
   /**
-   * Date of the newest point of the variable; after a deletion of points, possibly a later instant (`series.max_date`).
+   * Date of the newest point of the variable (`series.max_date`). If points were deleted, this date may be later than
+   * the date of the newest remaining point.
    */
   readonly lastDate: string;
   readonly granularity: number;
@@ -114,8 +115,8 @@ const TIME_PERIODS = Object.keys(TIME_PERIOD);
 const instantSql = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
 
 /**
- * SQL condition that a variable is within the caller's reach. Omitted for a caller who sees the whole account, which
- * saves a third of the time.
+ * SQL condition that a variable is within the caller's reach. For a caller who sees the whole account, the query runs
+ * without this condition and takes a third less time.
  */
 const REACHED = `exists (select from source where source.id = variable.source_id
   and ${isReached('source.site_id', 'source.id', '$2', '$3')})`;
@@ -245,7 +246,7 @@ async function readWaiting(queryable: Queryable, { accountId }: Caller): Promise
   return first(rows);
 }
 
-/** @returns SQL that selects the number of rows of a relation as `count`, and its first rows as `items`. */
+/** @returns SQL that selects the number of a relation's rows as `count`, and the first MAX_ITEMS rows as `items`. */
 function itemsOf(relation: string, order: string): string {
   return `select (select count(*) from ${relation}) as count, (
       select coalesce(json_agg(item), '[]') from (select * from ${relation} order by ${order} limit ${MAX_ITEMS}) item
@@ -253,8 +254,8 @@ function itemsOf(relation: string, order: string): string {
 }
 
 /**
- * @returns the user whose pushes and files are shown: a USER sees only their own (R-D7, R-E1); null means all users of
- * the account.
+ * @returns the id of a USER, who sees only their own pushes and files (R-D7, R-E1); null for another role, which sees
+ * the pushes and files of all users of the account.
  */
 function ownOnly({ role, userId }: Caller): string | null {
   return role === 'USER' ? userId : null;

@@ -8,7 +8,7 @@ import { readHealth } from './account-health.ts';
 
 export const HEALTH_QUERY = declareQuery({
   silentAfterHours: integerParameter(
-    'Hours without new points after which a variable may count as silent; data that are delivered once a day need 24 or more.',
+    'A variable can count as silent only when its newest point is older than this many hours; for data delivered once a day, use 24 or more.',
     { min: 0, max: 8784, default: 24 },
   ),
 });

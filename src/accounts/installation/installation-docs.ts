@@ -7,8 +7,8 @@ import type { StoredAccount } from './installation-routes.ts';
 const count = z.int().min(0);
 const seconds = z.number().min(0);
 const account = { accountId: idSchema, accountName: z.string() };
-const RECENT_RUNS = 'Includes the runs that ended in the last 24 hours, at most the newest 20,000.';
-const RECENT_PUSHES = 'Includes the pushes of the last 24 hours, at most the newest 20,000.';
+const RECENT_RUNS = 'Of the newest 20,000 runs, only those that ended in the last 24 hours are counted.';
+const RECENT_PUSHES = 'Of the newest 20,000 pushes, only those of the last 24 hours are counted.';
 
 const shape = {
   roles: z
@@ -19,7 +19,7 @@ const shape = {
       examined: count,
       succeeded: count,
       failed: count,
-      running: count.meta({ description: 'Current runs.' }),
+      running: count.meta({ description: 'Runs in progress; `examined` does not count them.' }),
       medianSeconds: seconds.nullable(),
       p95Seconds: seconds.nullable(),
       medianWaitSeconds: seconds.nullable(),
@@ -62,9 +62,9 @@ const shape = {
 z.object(shape) satisfies z.ZodType<InstallationReport>;
 
 const stored = z.object({
-  accountId: idSchema
-    .nullable()
-    .meta({ description: 'Null in the entry for points whose variable was deleted and that are not purged yet.' }),
+  accountId: idSchema.nullable().meta({
+    description: 'Null in the entry that counts the points of deleted variables; these points are not purged yet.',
+  }),
   accountName: z.string().nullable(),
   points: count,
   bytes: count,
@@ -91,7 +91,7 @@ export const INSTALLATION_OPERATION: Operation = {
     'The call is cheap: it reads indexes and the newest rows. Stored points are counted on request, at most every 10 minutes.',
   answers: [
     answersJson(
-      'Roles, waiting work, clients, signing keys and storage, and the most expensive scripts and accounts.',
+      'Connected roles, waiting work, recent runs, slowest scripts, busiest accounts, clients, signing keys and storage.',
       installation,
     ),
   ],

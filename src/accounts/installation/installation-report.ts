@@ -12,7 +12,7 @@ const EXAMINED_HOURS = 24;
 const MAX_ITEMS = 20;
 const TIMEOUT_MS = 5000;
 
-/** Open database connections of all processes that run with one set of roles. */
+/** Open database connections of all processes that were started with the same roles. */
 export interface ConnectedRoles {
   /** Names of the roles, separated by spaces, such as `api ingester`. */
   readonly roles: string;
@@ -27,10 +27,10 @@ export interface RunFigures {
   readonly failed: number;
   /** Runs in progress. */
   readonly running: number;
-  /** Median and 95th percentile of the time from start to end of a run, in seconds; null without runs. */
+  /** Median and 95th percentile of the seconds from the start of a run to its end; null when no run was examined. */
   readonly medianSeconds: number | null;
   readonly p95Seconds: number | null;
-  /** Median time from the request of a run to its start, in seconds; null without runs. */
+  /** Median of the seconds from the request of a run to its start; null when no run was examined. */
   readonly medianWaitSeconds: number | null;
 }
 
@@ -139,7 +139,7 @@ const KEYS = `
   select kid, algorithm, state, ${instantSql('created_date')} as "createdDate"
   from signing_key order by created_date desc limit 100`;
 
-/** @returns the report on the installation, over all accounts. */
+/** @returns the report on the installation, which covers all accounts. */
 export function readInstallation(database: Database): Promise<InstallationReport> {
   const read = async (transaction: Pick<Database, 'query'>): Promise<InstallationReport> => {
     const rowsOf = async <Row extends object>(sql: string) => (await transaction.query<Row>(sql)).rows;

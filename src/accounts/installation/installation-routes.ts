@@ -1,5 +1,6 @@
 /**
- * `GET /admin/operate`: the state of the installation, for its administrators. The console shows it in the view Operate.
+ * `GET /admin/operate`: the state of the installation, for its administrators. The console shows this state in the view
+ * Operate.
  */
 import { Hono } from 'hono';
 import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
@@ -8,7 +9,7 @@ import { recent } from '../../platform/metrics/recent.ts';
 import { readInstallation } from './installation-report.ts';
 
 export interface StoredPart {
-  /** Account of the points; null for points of deleted variables, until these points are purged. */
+  /** Account of the points; null when their variables are deleted and the points are not purged yet. */
   readonly accountId: number | null;
   readonly points: number;
   readonly bytes: number;
@@ -16,15 +17,18 @@ export interface StoredPart {
 
 export interface InstallationServices {
   readonly database: Database;
-  /** Reads the amount of waiting work, by metric name. */
+  /** @returns the amounts of waiting work. The keys are the names of the metrics that count the work. */
   readonly readBacklog: () => Promise<Readonly<Record<string, number>>>;
-  /** Counts stored points, which may take minutes. */
+  /** Measures the number and disk space of the stored points. The measurement may take minutes. */
   readonly measureStorage: () => Promise<readonly StoredPart[]>;
 }
 
-/** Minimum milliseconds between two measurements of storage. Only a request starts a measurement. */
+/** Minimum time in milliseconds between two measurements of storage. Only a request starts a measurement. */
 const STORAGE_MAX_AGE_MS = 10 * 60_000;
-/** Maximum milliseconds that a call waits; a longer measurement continues in the background for a later call. */
+/**
+ * Maximum time in milliseconds that a request waits for a measurement of storage. A longer measurement continues in the
+ * background, for a later request.
+ */
 const STORAGE_TIMEOUT_MS = 2000;
 const BACKLOG = { maxAgeMs: 2000, timeoutMs: 2500 } as const;
 
@@ -47,7 +51,7 @@ export interface StoredAccount extends StoredPart {
   readonly accountName: string | null;
 }
 
-/** @returns the sums of each account, the account with the most bytes first. */
+/** @returns the sums of points and of bytes of each account. The account with the most bytes is first. */
 async function sumByAccount(database: Database, parts: readonly StoredPart[]): Promise<readonly StoredAccount[]> {
   const { rows } = await database.query<{ id: number; name: string }>('select id, name from account');
   const names = new Map(rows.map(({ id, name }) => [id, name]));

@@ -96,8 +96,8 @@ function register(transaction: Transaction, { email, firstName, lastName, langua
 
 /**
  * Adds an existing user to the account, unless the user is already a member, and mails the user in either case. A user
- * who is added and has not proven the address also gets a temporary password by email, because a manager of another
- * account may have created the user under this name and address.
+ * who is added and has not proven the email address also gets a temporary password by email: a manager of another
+ * account may have created the user with this address and know the old password.
  * @throws {DomainError} conflict when the user is not a member yet and either has a different email address from the
  *   invitation, or is a MANAGER and was invited as a USER.
  */
@@ -121,8 +121,9 @@ async function joinAccount(
 }
 
 /**
- * Requires that the user has the address of the invitation and would not get more rights than the invitation grants.
- * Only a MANAGER who was invited as a USER would get more: an ADMIN may use every account anyway.
+ * Requires that the user has the email address of the invitation, and that the user does not get more rights in the
+ * account than the invitation grants. A MANAGER who was invited as a USER would get more. An ADMIN would not, because
+ * an ADMIN may use every account anyway.
  */
 function assertMatches({ email, role }: OpenInvitation, existing: ExistingUser): void {
   if (existing.email?.toLowerCase() !== email.toLowerCase()) {
@@ -161,8 +162,8 @@ async function queueAccountAddedMail(
 }
 
 /**
- * Drops sites and sources that were deleted or moved after the invitation. When no source of a list is left, the list
- * stays empty: it is not replaced by null, because null means all sources.
+ * Drops sites and sources that were deleted or moved after the invitation. When all sources that the invitation lists
+ * for a site are dropped, an empty list remains: without a list, the user would get access to all sources of the site.
  */
 async function findExistingSites(transaction: Transaction, { accountId, sites }: OpenInvitation) {
   const { rows } = await transaction.query<{ siteId: number; sourceIds: readonly number[] }>(

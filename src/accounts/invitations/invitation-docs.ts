@@ -97,7 +97,7 @@ export const INVITATION_OPERATIONS: readonly Operation[] = [
     query: INVITATION_PAGE_QUERY,
     answers: [
       { status: 200, description: 'A page with a button that accepts the invitation.', types: page },
-      { status: 400, description: 'An error page: the link has expired or was used.', types: page },
+      { status: 400, description: 'An error page: the link is invalid, has expired or was used.', types: page },
     ],
   },
   {
@@ -109,12 +109,13 @@ export const INVITATION_OPERATIONS: readonly Operation[] = [
       {
         status: 400,
         description:
-          'An error page: the link has expired or was used, or the form was not posted from a page of this service.',
+          'An error page: the link is invalid, has expired or was used; or the request was not sent from a page of this service.',
         types: page,
       },
       {
         status: 409,
-        description: 'An error page: the user exists, but not with the email address and role of the invitation.',
+        description:
+          'An error page: the user exists, but has an email address or a role that does not match the invitation.',
         types: page,
       },
     ],

@@ -21,7 +21,7 @@ import { acceptInvitation } from './accept-invitation.ts';
 import { findOpenInvitation, type OpenInvitation } from './invitations.ts';
 
 /** The token is the credential of the invited user. */
-export const TOKEN = textParameter('Token of the link in the email; it works once.');
+export const TOKEN = textParameter('Token from the link in the invitation email; the token works once.');
 export const INVITATION_PAGE_QUERY = declareQuery({ token: TOKEN });
 
 type Env = RequestIdEnv & { Bindings: HttpBindings };
@@ -63,7 +63,7 @@ async function accept(c: Context<Env>, services: AccountServices): Promise<Respo
     wakeMail();
     await accessInvalidation.publish([userId]);
   } catch (error) {
-    // The token became invalid in the meantime, for example by a second click.
+    // The token became invalid after `findOpenInvitation`, for example because the user clicked twice.
     if (error instanceof DomainError && error.code === 'not_found') return sendExpired(c);
     if (error instanceof DomainError && error.code === 'conflict') return sendMismatch(c, invitation);
     throw error;
@@ -81,8 +81,8 @@ async function accept(c: Context<Env>, services: AccountServices): Promise<Respo
 }
 
 /**
- * Answers that the invitation does not match the user. The page gives no reason, because the user may belong to another
- * account.
+ * Answers that the invitation does not match the user. The page gives no reason, because a reason would reveal details
+ * of a user who may belong to another account.
  */
 function sendMismatch(c: Context<Env>, { language: userLanguage, email }: OpenInvitation): Response {
   const language = choosePageLanguage(userLanguage);

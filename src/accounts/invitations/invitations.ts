@@ -1,6 +1,6 @@
 /**
  * Creates and lists invitations, sends them by email, and deletes them (§3, R-B10). accept-invitation.ts accepts them.
- * The token is made when the email is sent.
+ * The token in the link of an invitation is made when the email is sent.
  */
 import { z } from 'zod';
 import type { Caller } from '../../identity/caller/caller.ts';
@@ -89,7 +89,7 @@ export async function countInvitations(database: Queryable, accountId: number): 
 
 /**
  * Reads an invitation of the caller's account (R-B10).
- * @throws {DomainError} not_found, including for an invitation of another account.
+ * @throws {DomainError} not_found when the id is unknown or is that of another account's invitation.
  */
 export async function getInvitation(database: Queryable, { accountId }: Caller, id: string): Promise<Invitation> {
   const { rows } = isStorableText(id)
@@ -140,8 +140,8 @@ export async function createInvitation(
 }
 
 /**
- * Queues the email again; it will hold a new token (R-B10).
- * @throws {DomainError} not_found as `getInvitation`; conflict after acceptance.
+ * Queues a new email for the invitation; its link will contain a new token (R-B10).
+ * @throws {DomainError} not_found in the same cases as `getInvitation`; conflict when the invitation was accepted.
  */
 export async function resendInvitation(transaction: Transaction, context: AuditContext, id: string): Promise<void> {
   const invitation = await getInvitation(transaction, context.caller, id);
@@ -151,7 +151,7 @@ export async function resendInvitation(transaction: Transaction, context: AuditC
 
 /**
  * Deletes an invitation: its link stops working, and a waiting email is not sent (R-B10).
- * @throws {DomainError} not_found as `getInvitation`
+ * @throws {DomainError} not_found in the same cases as `getInvitation`.
  */
 export async function deleteInvitation(transaction: Transaction, context: AuditContext, id: string): Promise<void> {
   const { email } = await getInvitation(transaction, context.caller, id);

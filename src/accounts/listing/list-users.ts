@@ -52,7 +52,7 @@ export function listUsersOfAccount(selection: UserSelection): UserListing {
 /**
  * Lists the users of every account the caller may use, sorted by user name (§4.3). The member `accountIds` of a listed
  * user names only accounts that the caller may use.
- * @param accountIds limits the listing to users of these accounts; empty means no limit.
+ * @param accountIds accounts whose users are listed; empty means every account the caller may use.
  */
 export function listVisibleUsers(selection: UserSelection, accountIds: readonly number[]): UserListing {
   const seen = `select m.account_id from account_member m join account a on a.id = m.account_id
@@ -71,7 +71,8 @@ function listUsers(
   const { caller, accountId } = scope;
   const values: unknown[] = [caller.userId, caller.role, accountId];
   const conditions = [belongs(values), ...filters.flatMap((filter) => filterConditions(filter, values))];
-  // Refers to parameters 1 to 3 in every statement, so that PostgreSQL can infer their types.
+  // Every statement contains this condition, because PostgreSQL needs a type for each of the parameters 1 to 3, and
+  // cannot infer the type of a parameter that a statement does not use.
   const typed = '$1::text is not null and $2::text is not null and $3::int is not null';
   const where = `${typed} and ${conditions.join(' and ')}`;
   const order = 'order by lower(u.user_name), u.id';

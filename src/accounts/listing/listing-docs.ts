@@ -74,7 +74,7 @@ export const LISTING_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'get', path: '/account/usersForAccount/:id', operationId: 'listUsersOfAccount', tag, access: ADMINS },
-    summary: 'List the users of an account, each with the members of level Verbose',
+    summary: 'List the users of an account, each shown at DisplayLevel Verbose',
     query: USER_MAPPING_LIST,
     isListing: true,
     answers: [answersJson('Sorted by user name.', z.array(userInfoSchema))],
@@ -120,13 +120,13 @@ function viewOperations(): readonly Operation[] {
     },
     {
       ...{ ...ofViews, method: 'put', path: `${path}/:id`, operationId: 'updateView', summary: 'Change a view' },
-      description: 'Only the owner of the view and managers may do this.',
+      description: 'Only managers and the owner of the view may change it.',
       body: written,
       answers: [answersJson('The view.', view)],
     },
     {
       ...{ ...ofViews, method: 'delete', path: `${path}/:id`, operationId: 'deleteView', summary: 'Delete a view' },
-      description: 'Only the owner of the view and managers may do this.',
+      description: 'Only managers and the owner of the view may delete it.',
       answers: [emptyAnswer('Deleted.')],
     },
   ];

@@ -136,7 +136,10 @@ async function answerPage(
   return answerListing(c, services, c.var.caller.accountId, listing, paging);
 }
 
-/** @throws {DomainError} permission_denied when a caller other than an ADMIN names an account (§5); not_found for an unknown account or view */
+/**
+ * @throws {DomainError} permission_denied when a caller other than an ADMIN names an account (§5); not_found for an
+ * unknown account or view.
+ */
 async function searchUsers(
   database: Database,
   caller: Caller,
@@ -157,7 +160,7 @@ function pagingOf({ pageNumber, itemsPerPage }: UserSearch): Paging {
   return { limit: itemsPerPage, offset: pageOffset(itemsPerPage ?? 0, pageNumber) };
 }
 
-/** Adds the filter of the view. Level Verbose is for managers: a USER gets Normal. */
+/** Adds the filter of the saved view to the filter of the search. A USER who asks for level Verbose gets Normal. */
 async function toSelection(database: Database, caller: Caller, search: UserSearch): Promise<UserSelection> {
   const { filter, viewId, displayLevel } = search;
   const view = viewId === undefined ? [] : [(await getView(database, caller, viewId)).filter];

@@ -52,14 +52,14 @@ export const filterSchema = lenientObject({
     values: z.array(textSchema).max(MAX_LIST).nullish(),
   })
     .refine(({ name, values }) => name || !values?.length, {
-      error: 'must state in name which keys its values are: Id, Username or BusinessId',
+      error: 'must have a name (Id, Username or BusinessId) when it has values',
     })
     .nullish(),
 });
 
 const pagingMembers = { pageNumber: integerFrom(0).nullish(), itemsPerPage: integerFrom(1).nullish() };
 
-/** Schema of UserSearchRequest (§4.3) except its filter. */
+/** Schema of UserSearchRequest (§4.3) without the members of `filterSchema`. */
 export const requestSchema = lenientObject({
   displayLevel: enumerationSchema(USER_DISPLAY_LEVEL).nullish(),
   paging: lenientObject(pagingMembers).nullish(),
@@ -80,7 +80,7 @@ export interface UserSearch {
   readonly accountId: number | undefined;
 }
 
-/** Text that a query gives for the object at `index`: `Claims[index].Member=text`. */
+/** The parameter `Claims[index].Member=text` of a query, which sets one member of the claim at `index`. */
 interface IndexedText {
   readonly index: number;
   readonly text: string;
@@ -104,7 +104,10 @@ function claimParameter(description: string, maxLength: number): QueryParameter<
   };
 }
 
-/** A repeatable parameter; each text has at most 254 characters. @param separator splits a value into several texts. */
+/**
+ * @param separator text at which each value of the parameter is split; undefined means that values are not split.
+ * @returns a parameter that a query may repeat; each of its texts has at most 254 characters.
+ */
 function textsParameter(description: string, separator?: string): QueryParameter<readonly string[]> {
   return {
     description,
@@ -119,19 +122,25 @@ function textsParameter(description: string, separator?: string): QueryParameter
 const KEY_NAME = 'BusinessKeys.Name';
 const SEARCH = {
   DisplayLevel: enumerationParameter(
-    'The members of a user that are returned. A caller with role USER gets Normal in place of Verbose.',
+    'Which members of each user are returned. A caller with the role USER gets Normal instead of Verbose.',
     USER_DISPLAY_LEVEL,
     'Normal',
   ),
   SearchText: textParameter(
-    'Every word must occur in `pseudo`, `firstName`, `lastName` or `email` of the user; case and accents are ignored.',
+    'Each word must occur in at least one of the user’s `pseudo`, `firstName`, `lastName` and `email`; letter case and accents are ignored.',
     z.string().max(MAX_TEXT),
   ),
   Roles: textsParameter('Users with any of these roles.', ','),
   [KEY_NAME]: enumerationParameter('Kind of key in `BusinessKeys.Values`.', BUSINESS_KEY_NAME),
   'BusinessKeys.Values': textsParameter('Users with any of these keys.'),
-  'Claims[0].ClaimType': claimParameter('Users with this claim. Add claims as `Claims[1]…`; all must match.', MAX_TEXT),
-  'Claims[0].ClaimValue': claimParameter('Value of the claim; when absent, any value matches.', MAX_CLAIM_VALUE),
+  'Claims[0].ClaimType': claimParameter(
+    'Users with this claim. Give further claims as `Claims[1]…`; a user must have all of them.',
+    MAX_TEXT,
+  ),
+  'Claims[0].ClaimValue': claimParameter(
+    'Value of the claim. Without this parameter, any value matches.',
+    MAX_CLAIM_VALUE,
+  ),
   ViewId: textParameter('A saved view, applied in addition to the other filters.', z.string().max(MAX_TEXT)),
   'Paging.PageNumber': PAGING.pageNumber,
   'Paging.ItemsPerPage': PAGING.itemsPerPage,
@@ -140,16 +149,19 @@ const SEARCH = {
 export const USER_LIST = declareQuery(
   {
     ...SEARCH,
-    AccountId: integerParameter('Another account; for role ADMIN only.', { min: 1 }),
+    AccountId: integerParameter(
+      'Account whose users are listed, instead of the account of the caller. Requires the role ADMIN.',
+      { min: 1 },
+    ),
   },
   { isListing: true },
 );
 export const VISIBLE_USER_LIST = declareQuery(
-  { ...SEARCH, AccountIds: named(idsParameter('Users of these accounts only.'), 'AccountId') },
+  { ...SEARCH, AccountIds: named(idsParameter('Users of any of these accounts.'), 'AccountId') },
   { isListing: true },
 );
 
-/** Converts the query of a listing (§4.3). @throws {DomainError} invalid_input naming the parameter. */
+/** Converts the query of a listing (§4.3). @throws {DomainError} invalid_input, with the invalid parameter's name. */
 export function toUserSearch(
   query: QueryValues<typeof SEARCH> & { readonly accountId?: number | undefined },
 ): UserSearch {
@@ -164,7 +176,7 @@ export function toUserSearch(
   };
 }
 
-/** Parses a UserSearchRequest (§4.3). @throws {DomainError} invalid_input naming invalid members */
+/** Parses a UserSearchRequest (§4.3). @throws {DomainError} invalid_input, with the names of the invalid members. */
 export function parseSearchRequest(body: unknown): UserSearch {
   const request = parseInput(requestSchema, body);
   return {
@@ -188,7 +200,7 @@ function parseFilter(query: QueryValues<typeof SEARCH>): UserFilter {
     return parseInput(filterSchema, given, 'query');
   } catch (error) {
     if (!(error instanceof DomainError) || !error.details) throw error;
-    // The schema numbers the claims from 0 without a gap, but the query may skip indices.
+    // The schema counts the claims from 0 without a gap. The query may skip indices, so errors get the query's index.
     const toIndexInQuery = (_path: string, at: string) => `query.claims[${indices[Number(at)]}]`;
     throw invalidInput(
       error.details.map((detail) => ({ ...detail, path: detail.path.replace(CLAIM_PATH, toIndexInQuery) })),

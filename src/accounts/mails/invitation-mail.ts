@@ -14,8 +14,8 @@ const TTL_DAYS = 7;
 export const INVITATION_PATH = '/account/invitation';
 
 /**
- * @returns the values to fill into the email; undefined when the invitation was accepted or deleted while the email
- * waited to be sent (R-B10).
+ * @returns the values that replace the placeholders of the email's template; undefined when the invitation was accepted
+ * or deleted while the email waited to be sent (R-B10).
  */
 export async function prepareInvitation(
   database: Queryable,

@@ -124,12 +124,12 @@ async function assertClaims(
 
 function requireUserId({ userId }: WrittenClaim, root: string): string {
   if (userId) return userId;
-  throw invalidInput([{ path: `${root}.userId`, message: 'is required: the id of the user' }]);
+  throw invalidInput([{ path: `${root}.userId`, message: 'is required; it must be the id of the user' }]);
 }
 
 /**
- * @throws {DomainError} invalid_input for claim types that do not begin with `datapusher.`; other routes accept these
- *   types.
+ * @throws {DomainError} invalid_input when a claim type does not begin with `datapusher.`. Only the routes that call
+ *   this function refuse such a claim type.
  */
 function assertDataPusher(claims: readonly WrittenClaim[], pathOf: (index: number) => string): void {
   const problems = claims.flatMap(({ claimType }, index) =>

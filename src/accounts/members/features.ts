@@ -1,6 +1,6 @@
 /**
- * Features and secondary accesses (§4.1, §4.2, R-C3): what a front end offers a user. The service stores and returns them;
- * its own decisions use roles, permissions and site access.
+ * Features and secondary accesses (§4.1, §4.2, R-C3) tell a front end what to offer a user. The service only stores and
+ * returns them; what a user may do in the service depends on roles, permissions and site access.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import { invalidInput } from '../../platform/http/lenient.ts';
@@ -37,7 +37,7 @@ export async function listAccountFeatures(
   return withLevels(kind, rows, 'Admin', await listOwnFeatures(database, accountId, kind));
 }
 
-/** @returns every feature with the level of the user in the account; `None` when the feature was not granted (§4.2). */
+/** @returns every feature with the user's level in the account; `None` for a feature that was not granted (§4.2). */
 export async function listUserFeatures(
   database: Queryable,
   accountId: number,
@@ -64,9 +64,9 @@ type NamedFeature = Pick<UserFeature, 'id' | 'name'>;
 
 /**
  * Lists all features with their levels.
- * @param rows stored levels.
+ * @param rows the stored levels.
  * @param defaultLevel level of features without a row.
- * @param own features that the account added.
+ * @param own the account's own features, which follow the built-in ones.
  */
 export function withLevels(
   kind: FeatureKind,
@@ -84,9 +84,9 @@ export function withLevels(
 }
 
 /**
- * Sets the levels of the named features; other features keep their level (§4.2).
- * @param root JSON path of the list in error messages.
- * @throws {DomainError} invalid_input for an unknown feature, or a level above the account's.
+ * Sets a user's levels of the features in `written`; the levels of other features stay as they are (§4.2).
+ * @param root JSON path of `written` in the request body, for error messages.
+ * @throws {DomainError} invalid_input for an unknown feature, or a level above the feature's level in the account.
  */
 export async function saveUserFeatures(
   database: Queryable,

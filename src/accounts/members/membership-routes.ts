@@ -1,4 +1,4 @@
-/** Routes that add users to any account that the caller may use, and remove users from such an account (§4.3). */
+/** Routes that add users to an account that the caller may use, and remove users from such an account (§4.3). */
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { requireRole } from '../../identity/authentication/authenticate.ts';
@@ -40,7 +40,7 @@ export function membershipRoutes(services: AccountServices): Hono<AccountEnv> {
 /**
  * Changes the memberships of all users whom the request names, or of none.
  * @throws {DomainError} not_found for an account the caller may not use, or a user the caller may not see;
- * permission_denied when the caller has lost the role or is locked; the errors of `work`.
+ * permission_denied when the caller's role has been lowered or the caller is locked; the errors of `work`.
  */
 async function change(c: Context<AccountEnv>, services: AccountServices, work: ChangeMembership): Promise<Response> {
   const { accountId, userIds } = parseInput(membershipSchema, await readJsonBody(c.req.raw));

@@ -27,31 +27,32 @@ export interface AdminServices {
   readonly retryBatches: (transaction: Transaction, accountId: number | undefined) => Promise<number>;
   /** Encrypts secrets and headers of webhooks with the first key of WEBHOOK_KEYS. @returns a line for the operator. */
   readonly renewWebhookSecrets: () => Promise<string>;
-  /** @returns the lines of a table: the disk space of stored points. */
+  /** @returns the lines of a table that shows the disk space of stored points. */
   readonly describeStorage: () => Promise<readonly string[]>;
   /**
-   * @returns lines of text: every retention policy, and what it would delete now.
-   * @param accountId default: all accounts.
+   * @returns lines that describe every retention policy, and what the policy would delete now.
+   * @param accountId undefined means all accounts.
    */
   readonly describeRetention: (accountId: number | undefined) => Promise<readonly string[]>;
   /** @returns lines about variables that share a mappingConfig in a source. The database need not be migrated yet. */
   readonly describeRepeatedMappings: () => Promise<readonly string[]>;
   /** @returns lines about the variables whose readings are divided by a divider. */
   readonly describeDividers: () => Promise<readonly string[]>;
-  /** Commands on backups of the database, by name. */
+  /** Commands that make, list and restore backups of the database. The keys are the names of the commands. */
   readonly backups: Readonly<Record<string, FileCommand>>;
   /** Prints a line for the operator. */
   readonly print: (line: string) => void;
-  /** @returns the first line of standard input, without the line end; an empty text when there is none. */
+  /** @returns the first line of standard input, without the line end; an empty text when standard input is empty. */
   readonly readLine: () => Promise<string>;
   /**
-   * Sets a password that stays valid after the first sign-in; undefined where Keycloak administers passwords.
-   * @returns why the password is refused; undefined when it was set.
+   * Sets a password that stays valid after the first sign-in. There is no such function where Keycloak administers
+   * passwords.
+   * @returns the reason why the password is refused; undefined when the password was set.
    */
   readonly setPassword: SetPassword | undefined;
 }
 
-/** @param operands words after the command's name that are not options. */
+/** @param operands the arguments after the command's name, without the options. */
 type FileCommand = (operands: readonly string[], values: Values) => Promise<void>;
 
 export const ADMIN_USAGE = `admin <command>
@@ -152,7 +153,8 @@ function printLines(print: AdminServices['print'], lines: readonly string[]): vo
 /**
  * Runs one command (§5).
  * @param argv arguments after `admin`.
- * @throws {DomainError} invalid_input (with the usage for an unknown command, operand or option), conflict, not_found.
+ * @throws {DomainError} invalid_input, conflict, not_found. When a command, an operand or an option is unknown, the
+ * message of invalid_input contains the usage.
  */
 export async function runAdminCommand(services: AdminServices, argv: readonly string[]): Promise<void> {
   const { values, name, operands } = parseCommand(argv.includes('--help') ? ['help'] : argv);
@@ -290,7 +292,7 @@ function toAccountId(text: string | undefined): number {
   throw new DomainError('invalid_input', `--account must be the id of an account, got ${text ?? 'nothing'}`);
 }
 
-/** @returns the password of `--password-stdin`; undefined without that option. */
+/** @returns the password that the operator gives on standard input; undefined without `--password-stdin`. */
 async function readPassword(services: CommandServices, values: Values): Promise<string | undefined> {
   if (!values['password-stdin']) return undefined;
   if (services.setPassword) return services.readLine();
@@ -310,7 +312,7 @@ interface NewClient {
   readonly isPublic?: boolean | undefined;
 }
 
-/** @returns a line for the operator, with the secret of a client that is not public. */
+/** @returns a line for the operator. When the client is not public, the line contains the client's secret. */
 async function createClient(transaction: Transaction, auditor: AuditActor, client: NewClient): Promise<string> {
   const { clientId, name, scopes = CLIENT_SCOPES, redirectUris = [], logoutUris = [], isPublic = false } = client;
   const grantTypes = client.grantTypes ?? defaultGrants(isPublic, redirectUris);

@@ -7,7 +7,7 @@ import { languageSchema } from '../field-schemas.ts';
 export interface NewAccount {
   readonly name: string;
   readonly language?: string;
-  /** Time zone as IANA name; default UTC. */
+  /** Time zone as an IANA name; default UTC. */
   readonly timeZoneId?: string;
   /** ISO 4217 code of the currency. */
   readonly currency?: string;
@@ -31,7 +31,7 @@ export async function createAccount(database: Queryable, account: NewAccount): P
   return row.id;
 }
 
-/** Options of the command `create-account` for settings of the account; absent options are undefined. */
+/** Options of the command `create-account` that set the account's settings. An absent option is undefined. */
 interface AccountOptions {
   readonly language?: string | undefined;
   readonly 'time-zone'?: string | undefined;

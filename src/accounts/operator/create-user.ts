@@ -7,7 +7,7 @@ import { announceNewUser, insertUser } from '../users/save-user.ts';
 import { getProfile } from '../users/user-profile.ts';
 import type { RoleName } from '../users/user-rules.ts';
 
-/** @returns why the password is refused; undefined when it was set. */
+/** @returns the reason for refusing the password, as in `must have …`; undefined when the password was set. */
 export type SetPassword = (transaction: Transaction, userId: string, password: string) => Promise<string | undefined>;
 
 interface UserServices {
@@ -59,8 +59,8 @@ async function setTemporaryPassword(
   userName: string,
 ): Promise<string> {
   const password = await directory.setTemporaryPassword(transaction, userId);
-  // The operator gives the password to the owner of the address. When the owner replaces the password, the embedded
-  // directory counts the address as proven.
+  // The operator hands the password to the owner of the email address. This update makes the embedded directory count
+  // the address as proven when the owner replaces the password.
   await transaction.query('update app_user set secret_sent_to = email where id = $1', [userId]);
   if (password !== undefined) return password;
   throw new DomainError(

@@ -12,10 +12,10 @@ import { type FeatureLevel, listAccountFeatures } from '../members/features.ts';
 const LEVELS = ['None', 'Read', 'Write', 'Admin'] as const satisfies readonly FeatureLevel[];
 
 /**
- * Adds the feature `name` if it is missing, and limits it to `level` if given; without `name`, changes nothing.
+ * Adds the feature `name` if the account does not have it. If `level` is given, makes it the highest level of the
+ * feature. Without `name`, changes nothing.
  * @returns a line for each feature of the account.
- * @throws {DomainError} invalid_input for a level without a name, and for an unknown level; conflict when `addEntry`
- *   throws it.
+ * @throws {DomainError} invalid_input for a level without a name, and for an unknown level; the errors of `addEntry`.
  */
 export async function describeFeatures(
   database: Database,
@@ -32,8 +32,9 @@ export async function describeFeatures(
 }
 
 /**
- * Adds the feature unless the account has a feature with this name, ignoring case. Sets the level when it is given.
- * @throws {DomainError} invalid_input for an unknown level; conflict when `addEntry` throws it.
+ * Adds the feature `name` unless the account already has a feature with this name, ignoring case. If `level` is given,
+ * makes it the highest level of the feature.
+ * @throws {DomainError} invalid_input for an unknown level; the errors of `addEntry`.
  */
 async function setFeature(
   transaction: Transaction,

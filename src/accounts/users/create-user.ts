@@ -45,7 +45,7 @@ export async function createUser(database: Queryable, user: NewUser): Promise<st
 
 /** @returns the error text for a user name that another user has. */
 export function takenText(userName: string): string {
-  return `userName must be unique among all accounts, ignoring case; ${JSON.stringify(userName)} is taken`;
+  return `userName must be unique across all accounts, ignoring letter case; ${JSON.stringify(userName)} is taken`;
 }
 
 /** @returns the id of the user with this name, ignoring case; undefined when there is none. */

@@ -26,12 +26,12 @@ const MAILS_WITH_SECRETS = ['temporary_password', 'password_reset'];
 export type WrittenLock = z.output<typeof lockSchema>;
 
 /**
- * Saves the members of a user that are present in `written` (§4.2).
+ * Saves those members of a user that `written` contains (§4.2).
  * @throws {DomainError} not_found and permission_denied as `lockTargetUser` throws them; permission_denied for a role
- * above the caller's; conflict when the name is taken, when callers change their own role, and when `written` has
- * claims, features or sites for a user who is not a member of the caller's account; invalid_input for features and
- * sites that cannot be granted. With Keycloak also conflict when the email address is taken there, and
- * dependency_unavailable when Keycloak fails.
+ * above the caller's; conflict when the name is taken, when Keycloak has another user with the email address, when
+ * callers change their own role, and when `written` has claims, features or sites for a user who is not a member of the
+ * caller's account; invalid_input for features and sites that cannot be granted; dependency_unavailable when Keycloak
+ * fails.
  */
 export async function saveUser(
   transaction: Transaction,
@@ -60,7 +60,7 @@ export async function saveUser(
  * @param delayHours hours to wait before the email is sent.
  * @returns the user's id.
  * @throws {DomainError} invalid_input without an email address, or for features and sites that cannot be granted;
- * permission_denied for a role above the caller's; otherwise as `finishNewUser` and `insertUser`.
+ * permission_denied for a role above the caller's; and the errors of `insertUser` and `finishNewUser`.
  */
 export async function createMember(
   transaction: Transaction,
@@ -164,8 +164,8 @@ export async function announceNewUser(
 
 /**
  * Locks or unlocks a user. Unlocking also ends the block after wrong passwords (R-B11).
- * @throws {DomainError} not_found and permission_denied as `lockTargetUser`; conflict when callers lock themselves;
- * invalid_input for a lock whose `until` is not in the future.
+ * @throws {DomainError} not_found and permission_denied as `lockTargetUser` throws them; conflict when callers lock
+ * themselves; invalid_input for a lock whose `until` is not in the future.
  */
 export async function saveLock(
   transaction: Transaction,
@@ -198,7 +198,8 @@ export async function saveLock(
 
 /**
  * Deletes a user (§4.2).
- * @throws {DomainError} not_found and permission_denied as `lockTargetUser`; conflict when the user is the caller
+ * @throws {DomainError} not_found and permission_denied as `lockTargetUser` throws them; conflict when the user is the
+ * caller.
  */
 export async function deleteUser(
   transaction: Transaction,
@@ -216,8 +217,8 @@ export async function deleteUser(
 /**
  * Lets a user choose a new password: `directory` sends the user a link by email (§4.2).
  * @throws {DomainError} not_found and permission_denied as `lockTargetUser` throws them; conflict for a user without an
- * email address. With Keycloak also conflict for a user whom Keycloak has disabled, for example after a lock without an
- * end date; dependency_unavailable when Keycloak fails.
+ * email address, and for a user whom Keycloak has disabled, for example after a lock without an end date;
+ * dependency_unavailable when Keycloak fails.
  */
 export async function requestPasswordReset(
   transaction: Transaction,
@@ -252,7 +253,8 @@ async function changeRole(
   role: RoleName,
 ): Promise<void> {
   assertAllowed(planRoleGrant(caller, role));
-  // Users must not change their own role: the last manager of an account could not take the role MANAGER back.
+  // Users must not change their own role: the last manager of an account could give up the role MANAGER, but could not
+  // take the role back.
   assertOther(caller, target, 'change your own role');
   await transaction.query('update app_user set role = $2 where id = $1', [target.userId, role]);
 }
@@ -265,8 +267,8 @@ async function writeAccountParts(
 ): Promise<void> {
   const levels = [...(features ?? []), ...(secondaryAccesses ?? [])].filter(({ level }) => level !== 'None');
   const isGiven = [claims, levels, sites].some((part) => part && part.length > 0);
-  // The user may belong to another account than the ADMIN who saves it. Such a user has no claims, features or sites in
-  // the ADMIN's account, so there is nothing to store.
+  // An ADMIN may save a user who is not a member of the ADMIN's account. Such a user has no claims, features or sites
+  // in this account, so empty lists of them change nothing.
   if (!target.accountIds.includes(accountId) && !isGiven) return;
   const { userId } = target;
   if (isGiven) assertMember(target, accountId);

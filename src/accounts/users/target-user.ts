@@ -29,8 +29,8 @@ export async function findAccountIds(database: Queryable, userId: string): Promi
 
 /**
  * Finds a user of the caller's account; an ADMIN finds every user (R-A5).
- * @throws {DomainError} not_found when the user does not exist, and also when the user is not a member of the caller's
- * account: a caller other than an ADMIN must not learn that such a user exists.
+ * @throws {DomainError} not_found when the user does not exist, and also when the caller is not an ADMIN and the user
+ * is not a member of the caller's account: such a caller must not learn that the user exists.
  */
 export async function getTargetUser(database: Queryable, caller: Caller, userId: string): Promise<TargetUser> {
   return requireUser(
@@ -70,7 +70,10 @@ async function lockCaller(
   );
   const [now] = rows;
   if (now && planRoleGrant(now, role).kind === 'allowed') return;
-  throw new DomainError('permission_denied', `the caller must still have the role ${role} and must not be locked`);
+  throw new DomainError(
+    'permission_denied',
+    `the caller must still have the role ${role} or a higher one, and must not be locked`,
+  );
 }
 
 /**
@@ -112,7 +115,7 @@ export async function assertMayChange(database: Queryable, caller: Caller, targe
 
 /**
  * Requires that a decision of user-rules.ts allows the change (R-B8).
- * @throws {DomainError} permission_denied with the reason when the decision refuses the change.
+ * @throws {DomainError} permission_denied when the decision refuses the change; the message is the decision's reason.
  */
 export function assertAllowed(decision: ChangeDecision): void {
   if (decision.kind === 'refused') throw new DomainError('permission_denied', decision.reason);
@@ -127,13 +130,13 @@ export function assertMember(
   accountId: number,
 ): void {
   if (accountIds.includes(accountId)) return;
-  const rule = 'only members of an account have claims, features and sites in it';
+  const rule = 'only members can have claims, features and sites in an account';
   throw new DomainError('conflict', `the user ${userName} is not a member of account ${accountId}, and ${rule}`);
 }
 
 /**
- * Requires a user other than the caller (R-B8).
- * @param change completes the message, such as `lock yourself`.
+ * Requires that the user is not the caller (R-B8).
+ * @param change the words that complete the message `you cannot …`, such as `lock yourself`.
  * @throws {DomainError} conflict when the user is the caller
  */
 export function assertOther({ userId }: Caller, target: TargetUser, change: string): void {

@@ -61,7 +61,7 @@ export const USER_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/account/user/:userId', operationId: 'saveUser', summary: 'Save a user', ...manages },
     description:
-      'An absent member keeps its value. Null clears pseudo, names, email address, phone number and business id, and resets the language to English; null for any other member changes nothing. A list replaces the stored list, except for features and secondary accesses: those that the list does not name keep their level.',
+      'An absent member keeps its value. Null clears pseudo, names, email address, phone number and business id, and resets the language to English; null for any other member changes nothing. Features and secondary accesses that are not sent keep their level; any other list replaces the stored list.',
     inPath: USER_ID,
     body: userWritten,
     answers: [answersJson('The changed user.', userInfoSchema)],
@@ -98,7 +98,7 @@ export const USER_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'delete', path: '/account/user/:userId/sites', operationId: 'revokeSites', ...ofUser },
-    summary: 'Revoke access to sites',
+    summary: 'Revoke a user’s access to sites',
     body: jsonBody(siteIdsSchema),
     errors: ['conflict'],
   },
@@ -117,7 +117,7 @@ function featureOperations(path: string, name: string, words: string): readonly 
     {
       ...onPath,
       ...{ method: 'post', operationId: `saveUser${name}`, summary: `Set the ${words} of a user` },
-      description: `Each item names one of the ${words} by id or name. Items that are not sent keep their level.`,
+      description: `Each item names one of the ${words} by id or name. The ${words} that are not sent keep their level.`,
       body: featuresWritten,
       errors: ['conflict'],
     },
@@ -148,7 +148,7 @@ function claimOperations(): readonly Operation[] {
   return [
     {
       ...{ method: 'get', path: '/account/user/claim/:userId', operationId: 'listClaims', ...ofClaims },
-      summary: 'List the claims of a user in the account',
+      summary: 'List the claims that a user has in the account',
       inPath: USER_ID,
       isListing: true,
       answers: [answersJson('Sorted by type.', z.array(claimSchemaRead))],

@@ -36,7 +36,7 @@ export interface UserInfo extends UserInfoLight {
   readonly claims: readonly ClaimOfUser[];
   readonly features: readonly UserFeature[];
   readonly secondaryAccesses: readonly UserFeature[];
-  /** `sourceIds` is present when the access is limited to these sources of the site. */
+  /** When the user may access only some sources of a site, `sourceIds` lists these sources. Otherwise it is absent. */
   readonly sites: readonly {
     readonly siteId: number;
     readonly level: string;
@@ -51,7 +51,7 @@ export interface UserInfo extends UserInfoLight {
   readonly lastLoginDate: string | null;
 }
 
-/** The caller, and the account whose claims, features and sites are shown. */
+/** The caller, and the account for which a user's claims, features and sites are shown. */
 export interface InfoScope {
   readonly caller: Caller;
   readonly accountId: number;
@@ -70,8 +70,8 @@ type InfoRow = Omit<UserInfo, 'features' | 'secondaryAccesses'> & {
 
 const LIGHT = `u.id, u.user_name as "userName", u.pseudo, u.first_name as "firstName", u.last_name as "lastName"`;
 /**
- * SQL of the latest instant at which a block of a network ends. Wrong passwords block the client's network for the user
- * (R-B11).
+ * SQL of the instant at which the last of the user's network blocks ends. Too many wrong passwords for a user from one
+ * network block this network for the user (R-B11).
  */
 const NETWORK_LOCK = '(select max(locked_until) from sign_in_source where user_id = u.id)';
 const ROLES = `jsonb_build_array(jsonb_build_object('id', u.role, 'name', u.role)) as roles`;
@@ -83,7 +83,7 @@ export const IS_ALLOWED_ACCOUNT = `($2 = 'ADMIN' or exists (
 const list = (item: string, from: string, order: string) =>
   `coalesce((select jsonb_agg(${item} order by ${order}) from ${from}), '[]')`;
 
-/** Granted sources that still belong to the site; null means all sources. */
+/** SQL of the ids of the granted sources that still belong to the site. Null means all sources of the site. */
 const GRANTED_SOURCES = `case when x.source_ids is not null then array(
   select o.id from source o where o.site_id = s.id and o.id = any(x.source_ids) order by o.id) end`;
 
@@ -126,7 +126,7 @@ export const LEVEL_COLUMNS: Readonly<Record<UserDisplayLevel, string>> = {
     u.created_date as "createdDate", u.last_login_date as "lastLoginDate"`,
 };
 
-/** Converts a row with the columns of `level` to the user object of an answer. */
+/** Converts a database row, which has the columns of `level`, to the user object of an answer. */
 export function toUser(level: UserDisplayLevel, row: Readonly<Record<string, unknown>>): UserInfoLight {
   if (level !== 'Verbose') return row as unknown as UserInfoLight;
   const { featureRows, ownFeatures, lockedUntilOrPast, ...info } = row as unknown as InfoRow & {

@@ -1,4 +1,4 @@
-/** Members of a user that clients write, and the columns that store them. POST accepts what GET returns (R-C, R-C2). */
+/** Writable members of a user, and the columns that store them. POST accepts a user as GET returns it (R-C, R-C2). */
 import { z } from 'zod';
 import type { Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -17,8 +17,8 @@ import { takenText } from './create-user.ts';
 
 /**
  * An absent member keeps its value. Null clears pseudo, first name, last name, email address, phone number and business
- * id, resets the language of an existing user to English, and changes no other member. Read-only members (lock,
- * accounts, dates) are ignored.
+ * id, and resets the language of an existing user to English. A null for any other member has no effect. Read-only
+ * members (lock, accounts, dates) are ignored.
  */
 export const userSchema = lenientObject({
   userName: z.preprocess((name) => name ?? undefined, userNameSchema.optional()),
@@ -50,7 +50,10 @@ const COLUMNS = {
 
 const UNIQUE_VIOLATION = '23505';
 
-/** @returns columns of `app_user` with the values that `user` gives them (R-C2). `role` is never among them. */
+/**
+ * @returns the columns of `app_user` for which `user` has a value or null, each with this value (R-C2). The column
+ * `role` is never among these columns.
+ */
 export function givenColumns(user: WrittenUser): readonly (readonly [column: string, value: string | null])[] {
   const entries = Object.entries(COLUMNS).flatMap(([name, column]) => {
     const value = user[name as keyof typeof COLUMNS];
@@ -73,7 +76,10 @@ export async function writeUserColumns(database: Queryable, userId: string, user
   );
 }
 
-/** Runs a statement that sets a user name. @throws {DomainError} conflict when the name is taken, ignoring case. */
+/**
+ * Runs a statement that sets a user name.
+ * @throws {DomainError} conflict when another user has this name; letter case is ignored.
+ */
 export async function guardUserName<Result>(userName: string, write: () => Promise<Result>): Promise<Result> {
   try {
     return await write();

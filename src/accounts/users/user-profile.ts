@@ -1,9 +1,9 @@
-/** Reads the members that the user directory stores for a user. */
+/** Reads the data of a user that the user directory needs: names, email address and language. */
 import type { DirectoryUser } from '../../identity/directory/user-directory.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 
 /**
- * Reads a user as the directory stores it. Call it in the transaction that created or locked the user.
+ * Reads a user for the user directory. Call it in the transaction that created the user or locked the row of the user.
  * @throws Error when the user does not exist.
  */
 export async function getProfile(database: Queryable, userId: string): Promise<DirectoryUser> {

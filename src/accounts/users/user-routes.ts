@@ -1,4 +1,7 @@
-/** Routes of one user of the account (§4.2). Mount routes with fixed paths before `:userId`. */
+/**
+ * Routes of one user of the account (§4.2). A route with a fixed path, such as `/account/user/create`, must be mounted
+ * before `/account/user/:userId`, which would also match the fixed path.
+ */
 import { type Context, Hono } from 'hono';
 import type { z } from 'zod';
 import { requireRole } from '../../identity/authentication/authenticate.ts';
@@ -24,7 +27,7 @@ type Handler = (c: Context<AccountEnv>) => Promise<Response>;
 const MAX_DELAY_HOURS = 72;
 
 export const CREATE_USER_QUERY = declareQuery({
-  delayToSendEmail: integerParameter('Hours to wait before the email is sent.', {
+  delayToSendEmail: integerParameter('Hours to wait before the email with the temporary password is sent.', {
     min: 0,
     max: MAX_DELAY_HOURS,
     default: 0,
@@ -81,7 +84,10 @@ export function userRoutes(services: AccountServices): Hono<AccountEnv> {
 
 type ChangeWork = (transaction: Transaction, c: Context<AccountEnv>) => Promise<void>;
 
-/** Runs `work` in a transaction, invalidates the user's cached access, and answers 200 without a body. */
+/**
+ * Returns a handler that runs `work` in a transaction, invalidates the cached access of the user in the path, and
+ * answers 200 without a body.
+ */
 function changeHandler({ database, accessInvalidation }: AccountServices, work: ChangeWork): Handler {
   return async (c) => {
     await withTransaction(database, (transaction) => work(transaction, c));
@@ -98,7 +104,7 @@ type MemberWork = (
   readonly details: Record<string, unknown>;
 }>;
 
-/** Changes the data of a member in the caller's account, and audits the change. */
+/** Changes data of the user in the path, who must be a member of the caller's account, and audits the change. */
 function changeMember(services: AccountServices, c: Context<AccountEnv>, work: MemberWork): Promise<Response> {
   return changeHandler(services, async (transaction) => {
     const target = await lockTargetUser(transaction, c.var.caller, idOf(c));

@@ -31,7 +31,7 @@ export function planUserChange(changer: Changer, changed: Changed): ChangeDecisi
   const isAllTheirs = changed.accountIds.every((id) => changer.accountIds.includes(id));
   return isAllTheirs
     ? ALLOWED
-    : refuse('the user also belongs to accounts you do not manage; an ADMIN may change the user');
+    : refuse('the user also belongs to accounts you do not manage; only an ADMIN may change the user');
 }
 
 /** Decides whether a user may grant a role. A user may grant roles up to their own (R-B8). */

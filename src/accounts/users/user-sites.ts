@@ -7,8 +7,8 @@ import type { WrittenSite } from '../field-schemas.ts';
 /**
  * Grants access to sites, replacing earlier grants of these sites (R-C3).
  * @param root JSON path of the list in error messages.
- * @throws {DomainError} invalid_input for sites that do not belong to the account, and sources that do not belong to
- *   the site.
+ * @throws {DomainError} invalid_input for sites that do not belong to the account, and for sources that do not belong
+ *   to their site.
  */
 export async function writeUserSites(
   database: Queryable,
@@ -71,7 +71,7 @@ async function findSourceProblems(
   );
 }
 
-/** Revokes access to these sites of the account (R-C3). */
+/** Revokes the user's access to those sites of the account that `siteIds` names (R-C3). */
 export async function removeUserSites(
   database: Queryable,
   accountId: number,

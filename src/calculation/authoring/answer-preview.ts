@@ -28,20 +28,20 @@ const FIND_OPEN = `
   select from calculation_preview where id = $1 and created_date > clock_timestamp() - $2 * interval '1 millisecond'`;
 /** Interval at which a calculator checks whether the client still waits. */
 const CHECK_INTERVAL_MS = 500;
-// The API no longer waits for the answer to a task of this age (ask-calculator.ts).
+// Deletes tasks that no client waits for any more: the API waits at most `PATIENCE_MS` (ask-calculator.ts).
 const FORGET = `delete from calculation_preview where created_date < now() - interval '10 minutes'`;
 
-// Newest date that has a point of an input. Inputs are the variables that the saved declaration of variable $1 reads,
-// and the variables with the ids $2.
+// Newest date at which an input has a point. The inputs are the variables with the ids $2, and the variables that the
+// saved declaration of variable $1 reads.
 const NEWEST_DATE = `
   select (extract(epoch from max(max_date)) * 1000000)::int8 as newest from series
   where max_date > '-infinity' and variable_id in (
     select input_variable_id from variable_input where variable_id = $1
     union all select unnest($2::int[]))`;
 
-/** Maximum size of `sample.rdata` in bytes: `max_file_bytes` in r-runtime/R/files.R. */
+/** Maximum size of `sample.rdata` in bytes; equals `max_file_bytes` in r-runtime/R/files.R. */
 const MAX_SAMPLE_BYTES = 48e6;
-const TOO_LARGE = `the sample data must be at most ${MAX_SAMPLE_BYTES / 1e6} MB; request fewer dates with from and to, or declare a shorter period for the inputs`;
+const TOO_LARGE = `the sample data must be at most ${MAX_SAMPLE_BYTES / 1e6} MB; request a shorter period with the parameters from and to, or declare shorter periods for the inputs`;
 /** The script that saves the five globals, the toolbox and the seed in the file `sample.rdata` (R-H2, R-H9). */
 const SAVE_SAMPLE = `
 tidemark:::save_sample("sample.rdata")
@@ -53,9 +53,9 @@ interface Answer {
 }
 
 /**
- * Answers one task, unless another calculator has taken it or it was deleted. Stops the task when its client no longer
- * waits (R-H9).
- * @throws the error that prevented the answer, or the signal's reason; the task then waits again.
+ * Answers one task. Does nothing when another calculator has taken the task, or when the task was deleted. Stops the
+ * task, without an error, when its client no longer waits (R-H9).
+ * @throws the error that prevented the answer, or the reason of `signal`. In both cases, the task waits again.
  */
 export async function answerPreview(services: RunServices, id: number, signal: AbortSignal): Promise<void> {
   const { rows } = await services.database.query<{ variableId: number | null; task: PreviewTask }>(TAKE_TASK, [id]);
@@ -70,7 +70,7 @@ export async function answerPreview(services: RunServices, id: number, signal: A
     await services.database.query(STORE_ANSWER, [id, answer ? toStorableJson(answer) : null, file ?? null]);
   } catch (error) {
     if (client.signal.aborted) return;
-    // Another calculator, or this calculator on its next sweep, may succeed while the API still waits.
+    // Puts the task back: another calculator, or this one on its next sweep, may answer it while the API still waits.
     await services.database.query(PUT_BACK, [id]);
     throw error;
   } finally {
@@ -78,21 +78,21 @@ export async function answerPreview(services: RunServices, id: number, signal: A
   }
 }
 
-/** @returns the tasks that wait, oldest first (R-H9). Deletes tasks older than ten minutes. */
+/** Deletes the tasks older than ten minutes. @returns the waiting tasks, oldest first (R-H9). */
 export async function findWaitingPreviews(database: Database): Promise<readonly Turn[]> {
   await database.query(FORGET);
   return (await database.query<Turn>(FIND_WAITING)).rows;
 }
 
 /**
- * Watches whether the client still waits: the signal is aborted when the API has deleted the task, or no longer waits
- * for it.
+ * Watches whether the client still waits for the task, until `stop` is called. The signal is aborted when the API has
+ * deleted the task, or when the task is older than `PATIENCE_MS`.
  */
 function watchClient(database: Database, id: number): { readonly signal: AbortSignal; stop(): void } {
   const gone = new AbortController();
   const timer = setInterval(async () => {
     const open = await database.query(FIND_OPEN, [id, PATIENCE_MS]).catch(() => undefined);
-    if (open?.rowCount === 0) gone.abort(new Error('the client of the preview no longer waits'));
+    if (open?.rowCount === 0) gone.abort(new Error('the client no longer waits for the preview'));
   }, CHECK_INTERVAL_MS);
   return { signal: gone.signal, stop: () => clearInterval(timer) };
 }
@@ -123,7 +123,7 @@ async function perform(
   };
   const computed = await compute(services, connection, request, signal);
   if (task.kind === 'evaluate') return { answer: await describeComputed(computed, dates, request.defaultVersion) };
-  // Formulas run in the order of their dates; the sample has the inputs of the last formula.
+  // Formulas run in the order of their periods, so the sample has the inputs of the formula with the last period.
   const outcome = computed.outcomes.at(-1);
   const file = outcome?.kind === 'ok' ? outcome.files?.find(({ name }) => name === 'sample.rdata')?.bytes : undefined;
   if (file) return { file };

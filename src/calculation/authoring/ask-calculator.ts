@@ -16,8 +16,8 @@ export const PATIENCE_MS = 90_000;
 const MAX_OPEN = 20;
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [10, 200];
 const CALCULATOR_CHECK_MS = 2000;
-// Consecutive checks that must find no calculator before the API gives up: a calculator that restarts or reconnects may
-// be missing in one check.
+// The API gives up after this number of consecutive checks that find no calculator. One check is not enough, because a
+// calculator that restarts or reconnects may be missing in that check.
 const MISSING_CHECKS = 2;
 
 const TAKE_ANSWER = `delete from calculation_preview where id = $1 and state = 'Done' returning answer, file`;
@@ -36,9 +36,10 @@ export interface Question {
 
 /**
  * Hands a preview task to a calculator and waits for its answer (R-H9).
- * @param signal aborted when the client disconnects; the calculator then stops the preview, whose row is deleted.
- * @throws {DomainError} dependency_unavailable when no calculator runs, or none answers within 90 s; queue_full when
- * the account has MAX_OPEN open previews.
+ * @param signal signal that aborts when the client disconnects. The row of the preview is then deleted, and the
+ * calculator stops the preview.
+ * @throws {DomainError} dependency_unavailable when no calculator runs, or when no calculator answers within 90 s;
+ * queue_full when the account already has MAX_OPEN open previews.
  * @throws an AbortError when the signal is aborted.
  */
 export async function askCalculator(
@@ -85,8 +86,8 @@ async function awaitAnswer({ database, queue }: Asker, id: number, signal: Abort
     await assertCalculator();
     await pause(pauseMs, undefined, { signal });
   }
-  const rule = `the calculators of this service did not answer within ${PATIENCE_MS / 1000} s`;
-  const causes = 'each calculator is busy, cannot run R, or needs more time for this request';
+  const rule = `no calculator of this service answered within ${PATIENCE_MS / 1000} s`;
+  const causes = 'each calculator is busy or cannot run R, or this request needs more time';
   throw new DomainError(
     'dependency_unavailable',
     `${rule}: ${causes}; try again later, with fewer dates if the request names dates`,

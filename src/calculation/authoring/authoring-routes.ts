@@ -36,7 +36,7 @@ import type { PreviewDates, ValidateAnswer } from './preview-task.ts';
 const ROOT = '$.calculated';
 const PATH = '/sources/:sourceId/variables/:id/calculated';
 
-/** The dates of a preview, as members of a body. */
+/** The dates of a preview, as members of a request body. */
 const datesShape = {
   from: momentSchema.nullish(),
   to: momentSchema.nullish(),
@@ -52,10 +52,10 @@ export const previewSchema = lenientObject({
 
 export const SAMPLE_QUERY = declareQuery({
   from: momentParameter(
-    'Start of the range of changed dates for the run, inclusive. Default: `to`. A date without a zone is local time of the source.',
+    'Start (inclusive) of the range of dates that count as changed. Default: `to`. A date without a zone is local time of the source.',
   ),
   to: momentParameter(
-    'End of the range of changed dates for the run, inclusive. Default: `from`; without `from`, the newest date of the inputs, or now when the inputs have no points.',
+    'End (inclusive) of the range of dates that count as changed. Default: `from`; when `from` is missing too, the newest date of the inputs, or now when the inputs have no points.',
   ),
   triggerDate: momentParameter('The `triggerDate` that the script gets. Default: `to`.'),
 });
@@ -108,7 +108,7 @@ export function authoringRoutes(asker: Asker): Hono<CallerEnv> {
 
 /**
  * @returns the variable that the path names by `:id` and `:sourceId`.
- * @throws {DomainError} not_found unless the source has this variable and the caller may see it.
+ * @throws {DomainError} not_found when the source does not have this variable or the caller may not see it.
  */
 export async function findVariable(
   { database }: Pick<Asker, 'database'>,
@@ -137,15 +137,16 @@ async function readDeclaration(asker: Asker, c: Context<CallerEnv>, calculated: 
 }
 
 interface Problem extends ErrorDetail {
-  /** Line of the script at which the problem is, counted from 1. */
+  /** Number of the script line that has the problem; the first line is 1. */
   readonly line?: number;
 }
 
 /**
- * Reports syntax errors, and the problems that would prevent a new variable from being saved with this declaration. An
- * input that no longer exists is therefore reported even when the saved declaration has this input too: the existing
- * variable can still be saved with it, but its runs fail. Warns of names that are read but not declared, and of periods
- * that the window of an input may cover only in part. Saves nothing and does not run the script.
+ * Reports syntax errors, and the problems that would prevent a new variable from being saved with this declaration. It
+ * therefore also reports an input that no longer exists when the saved declaration already has this input. The existing
+ * variable can still be saved with such an input, but the runs of the variable fail. Warns of names that a script reads
+ * but that are not declared, and of periods that the window of an input may cover only in part. Saves nothing and does
+ * not run the script.
  */
 async function validate(asker: Asker, c: Context<CallerEnv>, variableId: number, calculated: unknown) {
   const problems: Problem[] = [...(await findSavingProblems(asker, c, variableId, calculated))];
@@ -210,12 +211,12 @@ function findUndeclared(
 /** Dates of a preview as a client gave them in the body or the query of a request. */
 type GivenDates = Readonly<Partial<Record<keyof typeof datesShape, ParsedMoment | null | undefined>>>;
 
-/** @returns the error for an invalid `from` in a body. */
+/** @returns the error for an invalid `from` in a request body. */
 const refuseInBody = (message: string): DomainError => invalidInput([{ path: '$.from', message }]);
 
 /**
  * Converts the dates of a preview to instants. A date without a zone is local time of the variable's source (R-A11).
- * @param refuse returns the error for an invalid `from`.
+ * @param refuse function that returns the error to throw for an invalid `from`.
  * @throws {DomainError} invalid_input when `from` is later than `to`.
  */
 async function settleDates(

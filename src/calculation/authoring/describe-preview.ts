@@ -19,10 +19,10 @@ export interface PreviewedDates {
 }
 
 /**
- * Describes the result of a previewed run.
+ * Describes the result of a previewed run. Reads rows slice by slice, so that the event loop can do other work in
+ * between.
  * @param defaultVersion the Version that rows without a Version get (§9.4).
- * @returns the body of the answer, with the same members for every outcome. Rows are read slice by slice, so that the
- * event loop can do other work in between.
+ * @returns the body of the answer, which has the same members for every outcome.
  */
 export async function describeComputed(
   computed: Computed,
@@ -56,8 +56,8 @@ export async function describeComputed(
 }
 
 /**
- * Returns the first `MAX_ROWS` rows. Reads the other slices too, because an output counts rows and collects warnings
- * only while its slices are read.
+ * Returns the first `MAX_ROWS` rows. Reads every slice, even after the first `MAX_ROWS` rows, because an output counts
+ * rows and collects warnings only while its slices are read.
  */
 async function readSeries(outputs: readonly Output[]): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const rows: Readonly<Record<string, unknown>>[] = [];
@@ -79,7 +79,7 @@ function toRow({ dateMicros, value, labels: { version, tags } }: OutputPoint): R
   };
 }
 
-/** @returns the file as a plot, without the directory in its name; nothing for a file that is not a picture. */
+/** @returns the file as a plot, named without its directory; an empty array for a file that is not a picture. */
 function toPlot({ name, bytes }: ScriptFile) {
   const extension = extname(name).toLowerCase();
   if (!PICTURES.has(extension)) return [];

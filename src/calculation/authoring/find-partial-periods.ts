@@ -1,6 +1,7 @@
 /**
  * Warns when a script groups an input by periods, such as days, and the window of the input may begin or end within a
- * period. A run then computes this period from only some of its points (R-H6, R-H9). Pure; validate uses it.
+ * period. A run then computes this period from only some of its points (R-H6, R-H9). Pure; `validate` of
+ * authoring-routes.ts returns the warnings.
  */
 import type { ErrorDetail } from '../../platform/errors.ts';
 import type { FormulaDeclaration, InputDeclaration } from '../declaration/declaration.ts';
@@ -8,7 +9,7 @@ import type { ScriptBucket } from './preview-task.ts';
 
 type Period = ScriptBucket['period'];
 
-/** For each kind of period, all kinds that consist of whole periods of that kind: a Month consists of whole Days. */
+/** Maps each kind of period to the kinds that consist of whole such periods: `Day` to `Month`, for example. */
 const COVERING: Readonly<Record<Period, readonly Period[]>> = {
   Hour: ['Hour', 'Day', 'Week', 'Month', 'Year'],
   Day: ['Day', 'Week', 'Month', 'Year'],
@@ -21,8 +22,8 @@ const COVERING: Readonly<Record<Period, readonly Period[]>> = {
  * @param names the names that the script reads, such as `inputVariables$a`. Only the inputs among them are checked;
  * when no name begins with `inputVariables$`, all inputs are checked.
  * @param path JSON path of the formula.
- * @returns at most one warning for each input. It names the first grouping whose periods the window of the input may
- * cover only partly.
+ * @returns at most one warning for each input. The warning names the first grouping with a period of which the window
+ * of the input may cover only a part.
  */
 export function findPartialPeriods(
   { variables }: FormulaDeclaration,
@@ -44,7 +45,7 @@ export function findPartialPeriods(
   });
 }
 
-/** @returns true when the window holds whole periods, or is absolute and therefore the same for every run. */
+/** @returns true when the window holds only whole periods, or is absolute: then it is the same for every run. */
 function isWhole({ periodType, granularity, alignTo }: InputDeclaration, period: Period): boolean {
   const covering: readonly string[] = COVERING[period];
   return (

@@ -6,8 +6,8 @@ import type { Declaration } from '../declaration/declaration.ts';
 import type { PictureFormat } from '../sandbox/sandbox-types.ts';
 
 /**
- * Dates of a preview. The default of `to` is `from`, else the newest date of the inputs, else now. The default of `from`
- * and of `triggerDate` is `to`.
+ * Dates of a preview. The default of `to` is `from`. When `from` is absent too, the default of `to` is the newest date
+ * of the inputs or, when no input has a date, now. The default of `from` and of `triggerDate` is `to`.
  */
 export interface PreviewDates {
   readonly from?: string | undefined;
@@ -28,7 +28,7 @@ export type PreviewTask =
   | { readonly kind: 'packages' }
   | { readonly kind: 'replay'; readonly runId: number };
 
-/** Why R could not parse a script, such as a syntax error. */
+/** The reason why a script could not be checked, such as a syntax error. */
 export interface ScriptProblem {
   /** Index of the formula in the declaration. */
   readonly formula: number;

@@ -47,7 +47,7 @@ const FIND_RUN = `
   join calculation_declaration kept on kept.account_id = run.account_id and kept.hash = run.declaration_hash
   where run.id = $1`;
 
-/** A point of the replay, and the stored value at its date and Version. */
+/** A replayed point that differs from the stored point with its date and Version, or that has no such stored point. */
 interface Difference {
   readonly date: string;
   readonly version?: string;
@@ -57,8 +57,8 @@ interface Difference {
 }
 
 /**
- * @returns the body of the answer, or `error` when the run has no recorded declaration: the run has not ended, was
- * interrupted, ended before its script started, or was recorded by an older release.
+ * @returns the body of the answer, or an object with only `error` when the run has no recorded declaration. A run has
+ * none when it has not ended, was interrupted, ended before its script started, or was recorded by an older release.
  * @throws the errors of `compute`.
  */
 export async function replayRun(
@@ -71,7 +71,7 @@ export async function replayRun(
   const [run] = rows;
   if (!run)
     return {
-      error: `run ${runId} has no declaration to replay: it has not ended, was interrupted, ended before its script started, or was recorded by an older release`,
+      error: `run ${runId} has no recorded declaration and so cannot be replayed: the run has not ended, was interrupted, ended before its script started, or was recorded by an older release`,
     };
   const declaration = parseInput(DECLARATION_SCHEMA, run.declaration);
   const computed = await compute(services, connection, requestOf(run, declaration), signal);
@@ -131,10 +131,10 @@ interface Comparison {
 }
 
 /**
- * Compares slice by slice, so that memory and the pauses of the event loop do not grow with the output. For each Version
- * in a slice, it reads the stored points between the first and the last date of the slice. A script can forge an
- * output whose dates are in random order. Each slice then reads nearly all stored points, until the API gives up after
- * 90 s and the replay is stopped.
+ * Compares slice by slice, so that memory and the pauses of the event loop do not grow with the output. For each slice
+ * and Version, reads the stored points between the first and the last date of the points with this Version. A script
+ * can forge an output whose dates are in random order. Nearly all stored points are then read for each slice, until the
+ * API gives up after 90 s and the replay is stopped.
  */
 async function comparePoints(
   transaction: Connection,

@@ -1,8 +1,8 @@
 /**
- * Collects the references of the last saved declaration of a variable. A new declaration may keep these references,
- * even when their target was deleted meanwhile, or is a variable whose unit has changed. So a client can rename the
- * calculated variable, or correct one of two inputs, while another reference is broken. Only new references are
- * checked.
+ * Collects the references of the last saved declaration of a variable. A new declaration may keep each of these
+ * references, even when the target of the reference was deleted meanwhile or is a variable whose unit has changed. So a
+ * client can rename the calculated variable, or correct one of two inputs, while another reference is broken. Only new
+ * references are checked.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import { DECLARATION_SCHEMA, type FormulaDeclaration } from './declaration.ts';
@@ -17,7 +17,7 @@ export interface AcceptedReferences {
   hasSource(sourceId: number): boolean;
 }
 
-/** Used when there is no saved declaration, or when it no longer fits the schema: every reference is new. */
+/** Used when no declaration is saved or the saved one no longer fits the schema. Every reference then counts as new. */
 export const NONE_ACCEPTED: AcceptedReferences = {
   hasVariable: () => false,
   hasUnit: () => false,
@@ -41,7 +41,7 @@ export function acceptedReferences(formulas: readonly FormulaDeclaration[]): Acc
   };
 }
 
-/** @returns the declaration of the last save, as it was stored; null when there is none. */
+/** @returns the last saved declaration, as it was stored; null when the variable has no saved declaration. */
 export async function findLastSaved(queryable: Queryable, variableId: number): Promise<unknown> {
   const { rows } = await queryable.query<{ calculated: unknown }>(
     'select calculated from declaration_save where variable_id = $1 order by id desc limit 1',
@@ -50,15 +50,18 @@ export async function findLastSaved(queryable: Queryable, variableId: number): P
   return rows[0]?.calculated ?? null;
 }
 
-/** @returns the references of a saved declaration; none when it is absent or no longer fits the schema. */
+/**
+ * @returns the references of a saved declaration. Returns `NONE_ACCEPTED` when the declaration is absent or no longer
+ * fits the schema.
+ */
 export function referencesOf(saved: unknown): AcceptedReferences {
   const parsed = DECLARATION_SCHEMA.safeParse(saved ?? {});
   return parsed.success ? acceptedReferences(parsed.data.calculatedVariableFormulas) : NONE_ACCEPTED;
 }
 
 /**
- * @returns true when `given` has no note and equals the saved declaration, as it was stored or as answers show it.
- * Such a declaration is not checked, because the rules may have become stricter after it was saved.
+ * @returns true when `given` has no note and equals the saved declaration, either as the database stores it or as
+ * answers show it. An equal declaration is not checked, because the rules may have become stricter since the save.
  */
 export function isSameDeclaration(saved: unknown, given: unknown): boolean {
   if (hasNote(given)) return false;
@@ -71,8 +74,8 @@ function hasNote(declaration: unknown): boolean {
 }
 
 /**
- * @returns JSON with sorted members, without nulls, without the note, and without the members that an answer adds
- * (present-declarations.ts); undefined for a value that is not an object.
+ * @returns the declaration as JSON with sorted members. Nulls, the note and the members that an answer adds
+ * (present-declarations.ts) are left out. Returns undefined when `declaration` is not an object.
  */
 function comparable(declaration: unknown): string | undefined {
   if (typeof declaration !== 'object' || declaration === null || Array.isArray(declaration)) return undefined;

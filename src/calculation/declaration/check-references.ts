@@ -1,6 +1,6 @@
 /**
- * Checks that the variables, sites and sources of a declaration exist, that the caller may read them, and that inputs can
- * be converted into their declared units (R-H1).
+ * Checks that the variables, sites and sources of a declaration exist, that the caller may read them, and that inputs
+ * can be converted into their declared units (R-H1).
  */
 import { isReached, type Reach } from '../../identity/caller/site-reach.ts';
 import type { Queryable } from '../../platform/database/database.ts';
@@ -38,8 +38,8 @@ const VISIBLE = `
 /**
  * Finds references to variables, sites and sources that are missing or invisible. Also finds declared units into which
  * an input cannot be converted (R-H1).
- * @param root path of the declaration, such as `$.calculated`: the problems' paths begin with it.
- * @param accepted references that are not checked. Default: none.
+ * @param root the declaration's JSON path, such as `$.calculated`, with which the path of each problem begins.
+ * @param accepted the references that are not checked. Default: none.
  * @returns one problem for each such reference and each such unit.
  */
 export async function findReferenceProblems(
@@ -52,7 +52,10 @@ export async function findReferenceProblems(
   return findProblemsOf(queryable, await findVisible(queryable, reader, formulas), formulas, root, accepted);
 }
 
-/** Like `findReferenceProblems`, but takes the result of `findVisible`, which may cover further formulas. */
+/**
+ * Does the same as `findReferenceProblems`, but takes the result of an earlier call of `findVisible`, which may also
+ * cover formulas that are not in `formulas`.
+ */
 export async function findProblemsOf(
   queryable: Queryable,
   visible: Visible,
@@ -70,7 +73,7 @@ export async function findProblemsOf(
   return problems;
 }
 
-/** Finds which of the variables, sites and sources that formulas refer to exist and may be read. */
+/** Finds those variables, sites and sources of the formulas that exist and that the caller may read. */
 export async function findVisible(
   queryable: Queryable,
   { accountId, reach: { siteIds, sourceIds, shownSiteIds } }: Reader,

@@ -1,6 +1,6 @@
 /**
- * The history of a calculated variable: its saved declarations with author, instant and note (R-H12). To
- * restore an old declaration, a client saves it again, which adds an entry.
+ * The history of a calculated variable: its saved declarations with author, instant and note (R-H12). To restore an old
+ * declaration, a client saves it again; the history then shows this save too.
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
@@ -11,7 +11,7 @@ import { presentDeclarations } from './present-declarations.ts';
 /** One save of a declaration, as clients read it. */
 export type DeclarationSave = {
   readonly id: number;
-  /** Null for a declaration that was saved before the history was introduced; its author is also unknown. */
+  /** Null for a declaration saved before the history was introduced; `userId` and `userName` are then null too. */
   readonly date: string | null;
   readonly userId: string | null;
   readonly userName: string | null;
@@ -19,8 +19,8 @@ export type DeclarationSave = {
   readonly impersonator: { readonly userId: string; readonly userName: string } | null;
   readonly note: string | null;
   /**
-   * The hash of the declaration, as in the records of its runs. Null when `calculated` is null, or when an old
-   * declaration no longer fits the schema.
+   * Hash of the declaration; each run of this declaration is recorded with the same hash. Null when `calculated` is
+   * null, or when an old declaration no longer fits the schema.
    */
   readonly declarationHash: string | null;
   /** The declaration; null when the save ended the calculation of the variable. */
@@ -33,8 +33,8 @@ interface LastSave {
 }
 
 /**
- * Adds a saved declaration to the history. A save that has no note and repeats the last declaration is left out, because
- * clients that change only the name send the whole variable. The row of the variable must be locked.
+ * Adds a saved declaration to the history. Adds nothing when the save has no note and repeats the last declaration: a
+ * client that changes only the name of a variable also sends its declaration. The row of the variable must be locked.
  * @param calculated the declaration that the variable stores; undefined when the variable is no longer calculated.
  */
 export async function keepSave(
@@ -66,8 +66,8 @@ export async function keepSave(
 }
 
 /**
- * @returns the stored hash of a save. For a save from before the history was introduced, computes the hash. Null when
- * the save has no declaration, or when an old declaration no longer fits the schema.
+ * @returns the stored hash of a save. A save from before the history was introduced has no stored hash; its hash is
+ * computed here. Null when the save has no declaration, or when an old declaration no longer fits the schema.
  */
 function hashOf({ hash, calculated }: LastSave): string | null {
   if (hash !== null || calculated === null) return hash;
@@ -75,7 +75,7 @@ function hashOf({ hash, calculated }: LastSave): string | null {
   return parsed.success ? hashDeclaration(parsed.data) : null;
 }
 
-/** Estimated bytes of the JSON of a save without its declaration. */
+/** Estimated size in bytes of the JSON of a save, not counting its declaration. */
 const SAVE_BYTES = 4000;
 
 /** Lists the saves of a variable, newest first (R-H12). The caller must have checked that the variable may be read. */

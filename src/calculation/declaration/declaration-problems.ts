@@ -34,7 +34,7 @@ export async function presentVariables(
 
 /**
  * @param declared the declarations of variables of the account, by variable id.
- * @returns the problems of the variables that have some.
+ * @returns the problems by variable id. Variables without problems are absent.
  */
 async function findProblems(
   queryable: Queryable,

@@ -1,7 +1,7 @@
 /**
  * Schema of the declaration of a calculated variable (R-H1), as clients write it. The formulas `[{}]` are accepted: a
  * client may create a variable with an empty formula, and fill in the formula with a later PUT. A null member counts as
- * absent, because clients post back what they read.
+ * absent, because a declaration that a client reads may contain nulls, and clients post back what they read.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -36,18 +36,22 @@ const aliasSchema = z
       `must be an R name: a letter or dot, then letters, digits, dots and underscores, got ${JSON.stringify(input)}`,
   });
 
-/** @returns schema parameters that make the error message: the rule and the given value; a long value is truncated. */
+/** @returns schema parameters whose error message is the rule and the given value. A long value is truncated. */
 const withRule = (rule: string) => ({
   error: ({ input }: { readonly input?: unknown }) => `${rule}, got ${showValue(input)}`,
 });
 
-/** An instant. `settleDeclaration` has already converted dates without a zone from local time of the source (R-A11). */
+/**
+ * An instant. A date without a zone is local time of the source; `settleDeclaration` has already converted it to an
+ * instant (R-A11).
+ */
 const instantSchema = z
   .string(withRule(DATE_RULE))
   .refine((text) => parseDate(text)?.isLocal === false, withRule(DATE_RULE))
   .meta({
     type: ['string', 'integer'],
-    description: 'A date without a zone is local time of the source of the variable, and is stored as an instant.',
+    description:
+      "A date without a time zone is local time of the calculated variable's source, and is stored as an instant.",
     examples: ['2026-03-01T00:15:00Z', '2026-03-01 00:15:00'],
   });
 
@@ -67,7 +71,7 @@ const scalarSchema = z.union(
 const ONE_OR_LIST = withRule('must be a string or a list of strings');
 const versionTagSchema = z.string().min(1).max(MAX_VERSION).refine(isStorableText, { error: STORABLE_RULE });
 
-/** Selects the points that have this tag. The syntax is `key:value`, as in a read (R-G2). */
+/** A tag, written `key:value` as in a read (R-G2). It selects the points that have the tag. */
 const tagSchema = z
   .string()
   .max(1000)
@@ -84,7 +88,7 @@ const inputSchema = lenientObject({
   periodTimeBase: withDefault(enumerationSchema(TIME_PERIOD), 'Hour'),
   alignTo: enumerationSchema(ALIGNMENT).nullish().meta({
     description:
-      "Widens the window to whole civil periods in the time zone of the input's source. Output rows outside them are not stored, unless the window is absolute.",
+      "Widens the window to whole civil periods in the time zone of the input's source. Output rows dated outside these periods are not stored; an AbsoluteDate window sets no such limit.",
   }),
   fromAbsolutePeriod: instantSchema.nullish(),
   toAbsolutePeriod: instantSchema.nullish(),
@@ -120,7 +124,7 @@ const entitySchema = lenientObject({
   // No default: a default would change the hash of each declaration that lacks this member.
   canBeUsedAsATrigger: booleanSchema.nullish().meta({
     description:
-      'Whether the variable is recalculated when the form value at `path` changes. The run covers the dates from the first point of its inputs until now. Default: false.',
+      "Whether the variable is recalculated when the form value at `path` changes. The run covers the dates from the first point of the variable's inputs until now. Default: false.",
   }),
 });
 
@@ -143,12 +147,12 @@ const declarationShape = {
   calculatedVariableFormulas: withDefault(z.array(formulaSchema).max(MAX_FORMULAS), []),
 };
 
-/** Schema for `parseInput`; the paths of its errors are relative to the declaration. */
+/** Schema of a declaration, for `parseInput`. The paths in the schema's errors are relative to the declaration. */
 export const DECLARATION_SCHEMA = lenientObject(declarationShape).superRefine(refuseSameBegin);
 
 const noteSchema = z.string().max(MAX_NOTE_CHARACTERS).refine(isStorableText, { error: STORABLE_RULE }).nullish();
 
-/** A declaration with the note of its author, as clients save it (R-H12). The note is not part of the declaration. */
+/** What a client sends to save a declaration (R-H12): the declaration, and a note that is not part of it. */
 export const SAVED_DECLARATION_SCHEMA = lenientObject({
   ...declarationShape,
   note: noteSchema.meta({
@@ -211,8 +215,8 @@ function refuseReversed<From extends string, To extends string>(from: From, to: 
 }
 
 /**
- * Refuses two formulas with the same `validFrom`: where formulas overlap, the latest `validFrom` decides which formula
- * is valid.
+ * Refuses two formulas with the same `validFrom`: where formulas overlap, only the formula with the latest `validFrom`
+ * is valid, and two equal instants would leave open which one that is.
  */
 function refuseSameBegin(
   { calculatedVariableFormulas }: { readonly calculatedVariableFormulas: readonly FormulaDeclaration[] },

@@ -6,9 +6,10 @@
 import type { Queryable } from '../../platform/database/database.ts';
 
 // Searches only if another variable reads $1: otherwise there is no cycle. A variable may read its own past, so edges
-// from a variable to itself do not count. Returns no rows when there is no cycle; otherwise, for each variable found,
-// one variable that reads it. `offset 0` keeps the nested loop over the primary key: the planner could otherwise build
-// a hash table for each round of the recursion.
+// from a variable to itself do not count. Returns no rows when there is no cycle. When there is one, returns a row for
+// each input of the upstream variables: the `id` of this input, and one upstream variable that reads it (`reader`).
+// `offset 0` keeps the nested loop over the primary key: the planner could otherwise build a hash table for each round
+// of the recursion.
 const READERS = `
   with recursive added (id) as materialized (
     select unnest($2::int[]) except select input_variable_id from variable_input where variable_id = $1 except select $1
@@ -28,11 +29,11 @@ const READERS = `
   group by edge.input_variable_id`;
 
 /**
- * Searches for a cycle through the variable with its new inputs (R-H1).
+ * Searches for a cycle that the variable would close with its new inputs (R-H1).
  * @param inputIds all inputs of the new declaration. The search starts only from inputs that the stored declaration
  * does not have.
- * @returns the ids of the cycle, from the variable through its readers back to itself; undefined when there is no
- * cycle.
+ * @returns the ids of the variables in the cycle, from the variable through its readers back to itself; undefined when
+ * there is no cycle.
  */
 export async function findCycle(
   queryable: Queryable,

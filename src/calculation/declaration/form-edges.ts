@@ -10,8 +10,8 @@ export interface DeclaredVariable {
 }
 
 /**
- * Replaces the form edges of the given variables of one account. An entity that is declared without `siteId` or
- * `sourceId` is the variable's own site or source.
+ * Replaces the form edges of the given variables of one account. A `Site` entity without `siteId` stands for the
+ * variable's own site; a `Source` entity without `sourceId` stands for the variable's own source.
  */
 export async function replaceFormEdges(
   transaction: Transaction,

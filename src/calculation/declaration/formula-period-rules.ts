@@ -1,7 +1,7 @@
 /**
  * Decides which formula computes which dates (R-H1). A formula is valid from `validFrom` (inclusive) to `validUntil`
- * (exclusive). Where several formulas overlap, the latest `validFrom` wins, so a new formula supersedes an earlier
- * formula that has no `validUntil`.
+ * (exclusive). Where several formulas are valid, the formula with the latest `validFrom` computes the dates, so a new
+ * formula supersedes an earlier formula that has no `validUntil`.
  */
 import type { Micros } from '../../points/point.ts';
 
@@ -57,7 +57,8 @@ function findValid(begins: readonly Micros[], ends: readonly Micros[], at: Micro
 
 /**
  * @returns the part of a range of dates that lies in a period. For a range outside the period, returns only the date in
- * the period that is nearest to the range: the window of an input at this date may contain dates of the range (R-H1).
+ * the period that is nearest to the range. The formula must run for this date when the window of an input at this date
+ * contains dates of the range (R-H1).
  */
 export function clampInto({ fromMicros, untilMicros }: FormulaPeriod, range: DateRange): DateRange {
   return { fromMicros: clamp(range.fromMicros), toMicros: clamp(range.toMicros) };

@@ -45,8 +45,8 @@ export async function lockGraph(transaction: Transaction, accountId: number): Pr
 }
 
 /**
- * Opens the queues of this process, one per account.
- * @param maxWaitMs milliseconds after which a saver that waits in memory or for the lock gives up.
+ * Opens the queues of the savers in this process, one per account.
+ * @param maxWaitMs milliseconds after which a saver that waits in its queue or for the lock gives up.
  */
 export function openGraphTurns(database: Database, maxWaitMs = MAX_WAIT_MS): GraphTurns {
   // Account → the savers that wait behind the current saver.
@@ -89,7 +89,7 @@ function waitInLine(line: (() => void)[], maxWaitMs: number): Promise<void> {
   });
 }
 
-/** @param deadline milliseconds on the clock of `performance.now()`; after it, GraphBusyError is rethrown. */
+/** @param deadline value of `performance.now()` after which a GraphBusyError is rethrown instead of retried. */
 async function retryWhileBusy<Result>(work: () => Promise<Result>, deadline: number): Promise<Result> {
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
     try {

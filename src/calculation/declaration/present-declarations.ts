@@ -40,8 +40,8 @@ interface Owners {
 }
 
 /**
- * Completes `calculated` of variables; a variable that is not calculated is returned without `calculated`.
- * @param variables of one account.
+ * Completes the member `calculated` of each calculated variable, and removes this member from every other variable.
+ * @param variables variables of the account `accountId`.
  */
 export async function presentDeclarations(
   queryable: Queryable,
@@ -122,7 +122,7 @@ function rename(object: Members, names: ReadonlyMap<string, string>): Members {
   );
 }
 
-/** @returns an id as a number, because ids may be stored as strings of digits (R-A3); null for any other value. */
+/** Converts an id, which may be stored as a string of digits (R-A3), to a number. @returns null for any other value. */
 function idOf(value: unknown): number | null {
   const id = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value;
   return typeof id === 'number' && id >= 1 && id <= MAX_INT4 ? id : null;

@@ -55,9 +55,9 @@ export function openDeclarations(database: Database): Declarations {
 }
 
 /**
- * Saves the declaration of a variable (R-H1). Call it in a `GraphTurns.run`, unless `declaration` is undefined.
+ * Saves the declaration of a variable (R-H1). If `declaration` is defined, call this function inside `GraphTurns.run`.
  * @param declaration undefined when the variable is no longer calculated.
- * @param accepted references of the former declaration, which are not checked. Default: none.
+ * @param accepted tells which references are not checked: those of the former declaration. Default: all are checked.
  * @throws {DomainError} invalid_input and calculation_cycle as `checkDeclaration` does.
  * @throws {GraphBusyError} when there is a declaration and another transaction is changing the graph.
  */
@@ -83,10 +83,10 @@ export async function saveDeclaration(
 }
 
 /**
- * Checks the references and cycles of a declaration, and changes nothing (R-H1).
- * @param accepted references that are not checked. Default: none.
- * @throws {DomainError} invalid_input with the problems of `findReferenceProblems`; calculation_cycle when the variable
- *   would trigger itself or close a cycle.
+ * Checks the references of a declaration, and that the declaration closes no cycle. Changes nothing (R-H1).
+ * @param accepted tells which references are not checked. Default: all are checked.
+ * @throws {DomainError} invalid_input with the problems that `findReferenceProblems` returns; calculation_cycle when
+ *   the variable would trigger itself or the declaration would close a cycle.
  */
 export async function checkDeclaration(
   queryable: Queryable,
@@ -120,8 +120,8 @@ function assertNoOwnTrigger(inputs: readonly InputDeclaration[], variableId: num
 }
 
 /**
- * Replaces the edges of a variable in the graph. An input that no longer exists gets no edge; the declaration may keep
- * the reference.
+ * Replaces the edges of a variable in the graph. An input variable that no longer exists gets no edge; the declaration
+ * may still refer to this variable.
  */
 async function replaceEdges(
   transaction: Transaction,

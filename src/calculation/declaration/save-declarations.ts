@@ -1,7 +1,7 @@
 /**
- * Saves the declarations of many variables. Makes the checks of `save-declaration.ts`, but most SQL statements here
- * handle all variables at once, because an import may have thousands of variables. The caller searches for cycles once,
- * at the end.
+ * Saves the declarations of many variables. Makes the same checks as `save-declaration.ts`, except for the search for
+ * cycles, which the caller makes once after the last save. Most SQL statements here handle all variables at once,
+ * because an import may have thousands of variables.
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import { readReach } from '../../identity/caller/site-reach.ts';
@@ -36,9 +36,10 @@ interface SavedDeclaration {
 }
 
 /**
- * Checks declarations and saves those without problems, with their edges, schedules and history. The variables must
- * exist, and their graph must be locked. Does not search for cycles: call `findGraphCycle` after the last save.
- * A declaration that has no note and equals the saved declaration of its variable is not saved again.
+ * Checks declarations, and saves each one that has no problem, together with its edges, schedules and history. The
+ * variables must exist, and the caller must have locked the account's graph (`lockGraph`). Does not search for cycles:
+ * call `findGraphCycle` after the last save. A declaration that has no note and equals the saved declaration of its
+ * variable is not saved again.
  * @returns the problems, and the ids of the variables whose declaration was saved.
  */
 export async function saveDeclarations(
@@ -90,7 +91,7 @@ async function parse(queryable: Queryable, sourceId: number, given: unknown): Pr
   }
 }
 
-/** Finds problems of the references in declarations, and inputs by which a variable would trigger itself. */
+/** Finds invalid references in declarations, and trigger inputs by which a variable would trigger itself. */
 async function findBroken(
   transaction: Transaction,
   caller: Caller,
@@ -182,8 +183,10 @@ async function storeTexts(transaction: Transaction, caller: Caller, sound: reado
 const EDGES_PER_FETCH = 50_000;
 
 /**
- * Searches the whole graph of an account for a cycle; edges from a variable to itself do not count (R-H1).
- * @returns the ids of the cycle, from a variable through its inputs back to itself; undefined when there is no cycle.
+ * Searches all variables of an account and their inputs for a cycle. A variable that is its own input does not count as
+ * a cycle (R-H1).
+ * @returns the ids of the variables in a cycle, each followed by one of its inputs; the last id repeats the first.
+ * Undefined when there is no cycle.
  */
 export async function findGraphCycle(
   transaction: Transaction,
@@ -212,7 +215,8 @@ export async function findGraphCycle(
 }
 
 /**
- * Searches for a cycle depth-first, with an explicit stack, because chains may be longer than the call stack allows.
+ * Searches depth-first for a cycle. Uses an array as the stack instead of recursion, because a chain of inputs may be
+ * longer than the call stack allows.
  */
 function searchCycle(inputs: ReadonlyMap<number, readonly number[]>): readonly number[] | undefined {
   const done = new Set<number>();

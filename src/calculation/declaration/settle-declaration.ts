@@ -1,7 +1,7 @@
 /**
- * Dates of a declaration as clients write them (R-A11): a date without a zone is local time of the source of the
- * variable; a date in epoch milliseconds is an instant. Both are stored as instants, so that a later change of the zone
- * changes no formula.
+ * Converts the dates that clients write in a declaration (R-A11). An ISO 8601 date without a zone is local time of the
+ * variable's source; a date in epoch milliseconds is an instant. Both are stored as instants, so that a later change of
+ * the source's zone changes no formula.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import { type ParsedDate, parseDate } from '../../platform/dates/date-rules.ts';
@@ -24,7 +24,7 @@ const DATES_OF_INPUT: ReadonlySet<string> = new Set(['fromabsoluteperiod', 'toab
 /**
  * Converts dates of a declaration to instants. A text with a zone stays unchanged. A value that is not a date stays
  * unchanged too: the schema checks it later.
- * @param sourceId the source of the variable.
+ * @param sourceId id of the variable's source.
  */
 export async function settleDeclaration(
   queryable: Queryable,
@@ -35,7 +35,7 @@ export async function settleDeclaration(
   const settled = mapDates(calculated, (value) => {
     const date = toDate(value);
     if (date?.isLocal) hasLocalDates = true;
-    // A date that is not local and has no colon is in epoch milliseconds; only such a date is converted here.
+    // Only a date in epoch milliseconds is converted here: such a date is not local, and its text has no colon.
     const isKept = !date || date.isLocal || String(value).includes(':');
     return isKept ? value : formatInstant(date.micros);
   });
@@ -53,7 +53,7 @@ function toDate(value: unknown): ParsedDate | undefined {
   return typeof value === 'string' || typeof value === 'number' ? parseDate(String(value)) : undefined;
 }
 
-/** Applies `convert` to the dates of formulas and inputs. Names of members match in upper or lower case (R-A3). */
+/** Applies `convert` to the dates of formulas and inputs. The case of member names is ignored (R-A3). */
 function mapDates(calculated: unknown, convert: Convert): unknown {
   const mapInput = (input: unknown) =>
     mapMembers(input, (name, value) => (DATES_OF_INPUT.has(name) ? convert(value) : value));

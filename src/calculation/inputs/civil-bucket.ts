@@ -1,6 +1,6 @@
 /**
- * Start and end of civil time buckets in a time zone: the buckets that `aggregatePoints` makes for inputs, but
- * overlapping buckets count as one (R-H6).
+ * Start and end of civil time buckets in a time zone. The buckets are those that `aggregatePoints` makes for inputs,
+ * except that overlapping buckets count as one (R-H6).
  */
 
 import { Temporal } from 'temporal-polyfill';
@@ -14,8 +14,8 @@ const MICROS_PER_MILLI = 1000;
 type CivilBucket = Exclude<Bucket, 'all'>;
 
 /**
- * @returns the first instant of the bucket that contains `micros` (R-H6). Buckets that overlap, because the clock goes
- * back across the boundary between them, count as one bucket.
+ * @returns the first instant of the bucket that contains `micros` (R-H6). When the clock goes back across the boundary
+ * between two buckets, the two overlap and count as one bucket.
  */
 export function bucketBegin(micros: Micros, bucket: CivilBucket, timeZoneId: string): Micros {
   const { startOf, previous } = bucketsOf(bucket, timeZoneId);
@@ -26,8 +26,8 @@ export function bucketBegin(micros: Micros, bucket: CivilBucket, timeZoneId: str
 }
 
 /**
- * @returns the first instant after the bucket that contains `micros`, and after buckets that overlap that bucket
- * (R-H6).
+ * @returns the first instant after the bucket that contains `micros`. When buckets overlap this bucket, the instant is
+ * also after them (R-H6).
  */
 export function bucketEnd(micros: Micros, bucket: CivilBucket, timeZoneId: string): Micros {
   const { startOf, next } = bucketsOf(bucket, timeZoneId);
@@ -42,8 +42,9 @@ export function bucketEnd(micros: Micros, bucket: CivilBucket, timeZoneId: strin
 }
 
 /**
- * @returns whether the bucket begins at a midnight that occurs twice. Until 2011, the clock in St John's went back from
- * 00:01 to 23:01: after the first midnight, the last part of the previous day came again, and then a second midnight.
+ * @returns whether `begin` is the first of two midnights of the same date, and a part of the previous day comes again
+ * between them. Until 2011, the clock in St John's went back from 00:01 to 23:01: after the first midnight, the last
+ * part of the previous day came again, and then a second midnight.
  */
 function isRepeated(begin: Micros, startOf: (micros: Micros) => Micros, timeZoneId: string): boolean {
   const first = Temporal.Instant.fromEpochMilliseconds(begin / MICROS_PER_MILLI).toZonedDateTimeISO(timeZoneId);

@@ -1,12 +1,13 @@
 /**
- * The path to a value in `clientData` (R-H1): words joined by dots. A word that contains a dot, a quote, a parenthesis or a
- * brace, or that begins with an operator, is written in single quotes; a single quote inside it is doubled. Quoted words
- * are written as in a customFilter (R-C10). A bare word may contain blanks; in a customFilter, it may not. A leading
- * `clientData` is ignored when a word follows it.
+ * The path to a value in `clientData` (R-H1): words joined by dots. A word that contains a dot, a quote, a parenthesis
+ * or a brace, or that begins with an operator, is written in single quotes; a single quote inside it is doubled. Quoted
+ * words are written as in a customFilter (R-C10). A bare word may contain blanks; in a customFilter, it may not. A
+ * leading `clientData` is ignored when a word follows it.
  */
 
 /** Rule for paths into forms, as error messages state it. */
-export const FORM_PATH_RULE = "must be words joined by dots, such as Form.Group.'Field name'";
+export const FORM_PATH_RULE =
+  "must be words joined by dots, quoted where they contain a dot, quote, parenthesis or brace, such as Form.Group.'Field (kWh)'";
 
 const WORD = /(?:'((?:[^']|'')+)'|([^\s().{}=<>~!'"][^.'"(){}]*))(\.|$)/y;
 const ROOT = 'clientdata';

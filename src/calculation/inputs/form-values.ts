@@ -1,4 +1,7 @@
-/** Values of forms of sites and sources (R-H1): the `inputForms` of a script. An unset value is NULL (R-H2). */
+/**
+ * Reads the values of forms of sites and sources (R-H1). A script receives the values as `inputForms`. An unset value
+ * is NULL (R-H2).
+ */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { EntityDeclaration } from '../declaration/declaration.ts';
 import type { SandboxScalar, ScalarValue } from '../sandbox/sandbox-types.ts';
@@ -12,7 +15,10 @@ export interface Home {
 export interface FormValues {
   /** Values of the forms, in the order in which the forms are declared. */
   readonly forms: readonly SandboxScalar[];
-  /** Warnings about forms whose site or source was deleted after the declaration was saved; their values are NULL. */
+  /**
+   * Warnings about forms whose site or source was deleted after the declaration was saved. These forms have the value
+   * NULL.
+   */
   readonly warnings: readonly string[];
 }
 
@@ -54,7 +60,10 @@ export function ownerOf({ entityType, siteId, sourceId }: EntityDeclaration, hom
   return { id: entityType === 'Site' ? (siteId ?? home.siteId) : (sourceId ?? home.sourceId) };
 }
 
-/** @returns the value as a script sees it: NULL when unset, an object or a list as its JSON text (R-H2). */
+/**
+ * @returns the value as a script sees it (R-H2): NULL for an unset value, the JSON text for an object or a list, and
+ * every other value unchanged.
+ */
 export function toScalar(value: unknown): ScalarValue {
   if (value === undefined || value === null) return null;
   if (typeof value === 'number' || typeof value === 'string' || typeof value === 'boolean') return value;

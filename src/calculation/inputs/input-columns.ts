@@ -13,7 +13,7 @@ const MICROS_PER_SECOND = 1_000_000;
 const MAX_R_SECONDS = 2_147_483_647;
 
 const NO_VERSION = '';
-/** Cell of Tags for a row without tags: every cell is the text of a JSON object (§2). */
+/** Cell of the column Tags in a row without tags. Every cell of this column is a JSON object as text (§2). */
 const NO_TAGS = '{}';
 
 /** Columns of a chunk, with at most one row per second. */
@@ -122,7 +122,7 @@ function keepLasts({ dates, values, versionTagIds, tagSetIds }: Part): Part {
   };
 }
 
-/** Collects the texts that the parts use in a table, and converts each dictionary id to an index into this table. */
+/** Makes a table of the texts that the parts use, and converts each dictionary id to an index into this table. */
 function codeTexts(
   parts: readonly Part[],
   size: number,
@@ -143,7 +143,7 @@ function codeTexts(
     const ids = columnOf(part);
     for (let row = 0; row < part.dates.length; row += 1, at += 1) {
       const id = ids?.[row] ?? 0;
-      // Adjacent rows usually have the same labels: the last code is reused.
+      // Adjacent rows usually have the same id, so the code of the previous row is reused.
       if (id !== lastId) [lastId, lastCode] = [id, codeFor(id)];
       codes[at] = lastCode;
     }

@@ -4,7 +4,7 @@ import type { LinearScale } from '../../points/point.ts';
 import { scaleBetween } from '../../structure/catalogue/unit-rules.ts';
 import { findUnits, type UnitOfFamily } from '../../structure/catalogue/units.ts';
 
-/** The unit of a variable, and the unit declared for the input. */
+/** The unit of the variable that an input reads, and the unit that the declaration requests for the input. */
 export interface UnitPair {
   readonly unitId: number | null;
   readonly wantedId: number | null | undefined;
@@ -37,6 +37,6 @@ export async function findInputScales(
 }
 
 function describeUnit(unitId: number | null, found: UnitOfFamily | undefined): string {
-  if (unitId === null) return 'has no unit and';
-  return found ? `is in ${found.name}, which` : `has the unit ${unitId}, which GET /units does not list, and`;
+  if (unitId === null) return 'has no unit, so its values';
+  return found ? `is in ${found.name}, which` : `has the unit ${unitId}, which GET /units does not list, so its values`;
 }

@@ -31,7 +31,7 @@ export interface InputRecord {
   readonly variableId: number;
   readonly from: string | null;
   readonly to: string | null;
-  /** Number of points read, or of buckets for an input with a granularity. */
+  /** Number of points that were read; for an input with a granularity, the number of buckets. */
   readonly points: number;
   readonly granularity?: string;
   readonly aggregation?: string;
@@ -42,14 +42,14 @@ export interface InputRecord {
   readonly horizon?: string;
   readonly tags?: readonly string[];
   /**
-   * Greatest VersionTimestamp of the variable at the time of the run; null when the variable had no points. For a
-   * record without `asOf`: a read of the window with this timestamp as `asOf` returns the points that the run read, as
-   * long as their versions are stored.
+   * Greatest VersionTimestamp of the variable at the time of the run; null when the variable had no points. When the
+   * record has no `asOf`, a read of the same window with this timestamp as `asOf` returns the points that the run read,
+   * as long as the versions of these points are stored.
    */
   readonly lastVersionTimestamp: string | null;
   /**
-   * The first instant from which the states of the variable are still complete; present when versions that the input
-   * could have read were deleted (R-F9).
+   * The start of the history that is still complete: the states of the variable at this instant and later are complete.
+   * Present when versions that the input could have read were deleted (R-F9).
    */
   readonly historyFrom?: string;
   /**
@@ -64,8 +64,8 @@ export interface LoadedInputs {
   readonly records: readonly InputRecord[];
   readonly pointCount: number;
   /**
-   * The dates for which the windows of all aligned inputs contain the whole `alignTo` period. Undefined when no aligned
-   * input limits the dates.
+   * For each of these dates, the window of every aligned input contains the whole `alignTo` period of the date.
+   * Undefined when no aligned input limits the dates.
    */
   readonly whole: DateRange | undefined;
 }
@@ -84,10 +84,10 @@ export interface InputsWanted {
 }
 
 /**
- * Reads every input of a formula over its window (R-H2, R-H6).
- * @param transaction read-only, repeatable read, begun after the run was claimed.
- * @throws {DomainError} not_found when an input does not exist; invalid_input when the unit of an input cannot be
- *   converted, or when the inputs have more than `remainingPoints` points.
+ * Reads each input of a formula within the window of that input (R-H2, R-H6).
+ * @param transaction a read-only transaction with isolation level repeatable read that began after the run was claimed.
+ * @throws {DomainError} not_found when the variable of an input does not exist; invalid_input when the unit of an input
+ *   cannot be converted, or when the inputs together have more than `remainingPoints` points.
  */
 export async function loadInputs(
   transaction: Transaction,
@@ -127,13 +127,16 @@ function intersect(first: DateRange | undefined, second: DateRange | undefined):
   };
 }
 
-/** Start and end of a window in whole seconds, as a script sees dates; null for a side on which the window is open. */
+/**
+ * Returns the start and end of a window in whole seconds, the unit in which scripts see dates; null for a side on which
+ * the window is open.
+ */
 function toSeconds({ fromMicros, toMicros }: Window): DateWindow {
   const floor = (micros: number | undefined) => (micros === undefined ? null : Math.floor(micros / MICROS_PER_SECOND));
   return { from: floor(fromMicros), to: floor(toMicros) };
 }
 
-/** What a read of one input needs, except its window, which depends on the changed dates. */
+/** Everything that a read of one input needs, except the window. The window depends on the changed dates. */
 interface InputPlan {
   readonly input: InputDeclaration;
   readonly variable: KnownVariable;
@@ -188,7 +191,8 @@ function planInput(
 
 function windowOf(transaction: Transaction, { input, variable, selection, buckets }: InputPlan, changed: DateRange) {
   const findNthBefore: FindNthBefore = async (limit, toMicros) => {
-    // The granularity `All` makes one bucket of the last N points, so this search counts points.
+    // The granularity `All` puts the last N points into one bucket, so for `All` this search counts points, not
+    // buckets.
     const grouped = buckets?.bucket === 'all' ? undefined : buckets;
     const wanted: PointSelection = { ...selection, toMicros, isToIncluded: true, order: 'DESC', limit };
     let first: number | undefined;
@@ -205,7 +209,10 @@ function periodOf({ fromMicros, toMicros }: Window): Pick<PointSelection, 'fromM
   };
 }
 
-/** Reads the points of an input, but at most `remainingPoints` + 1. */
+/**
+ * Reads at most `remainingPoints` + 1 points or buckets of an input. If the additional one is read, the caller knows
+ * that the input has too many.
+ */
 async function readColumns(
   transaction: Transaction,
   { selection, buckets }: InputPlan,
@@ -230,8 +237,8 @@ function tooManyPoints({ alias }: InputDeclaration, maxPoints: number): DomainEr
 }
 
 /**
- * After a failure of `visit`, reads the remaining items and ignores them, because leaving a read early would close the
- * connection, which holds the lock of the run.
+ * Calls `visit` with each item. When `visit` fails, the remaining items are read and ignored before the error is
+ * thrown, because ending a read early would close the connection, and this connection holds the lock of the run.
  */
 async function visitAll<Item>(items: AsyncIterable<Item>, visit: (item: Item) => void): Promise<void> {
   let failure: { readonly error: unknown } | undefined;
@@ -299,7 +306,10 @@ function toRecord(
   };
 }
 
-/** Selects the versions of an input as a read does (R-G2), in the time zone of the input's source. */
+/**
+ * Selects the versions of an input as a read does (R-G2). The months and days of a relative version or a horizon are
+ * subtracted in the time zone of the input's source.
+ */
 function chooseVersion(
   queryable: Queryable,
   { version, asOf, relativeVersion, horizon, tags }: InputDeclaration,

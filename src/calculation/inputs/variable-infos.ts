@@ -16,7 +16,7 @@ export interface KnownVariable {
   readonly siteId: number;
   readonly unitId: number | null;
   readonly accountId: number;
-  /** Aggregate function for the variable's points when the input that reads them names none (R-C8). */
+  /** Aggregate function for the variable's points, used when an input names no aggregate function (R-C8). */
   readonly aggregate: Aggregate;
 }
 

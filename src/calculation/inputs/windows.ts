@@ -1,9 +1,10 @@
 /**
- * The window of an input is the range of dates that a run reads from this input (R-H6). Let [a, b] be the changed
- * dates. RelativeDate reads (a − period, b + period], where the period is civil in the zone of the input's source.
- * LastNPoints reads the last N points up to a, and all points from a to b. AbsoluteDate reads the declared dates, both
- * inclusive. When an input is read in buckets other than `all`, a window of RelativeDate or LastNPoints is widened to
- * whole buckets; a window of AbsoluteDate is not. `alignTo` widens any window to whole civil periods.
+ * The window of an input is the range of dates that a run of the script reads from this input (R-H6). Let [a, b] be the
+ * changed dates. A RelativeDate window is (a − period, b + period], where the period is civil in the zone of the
+ * input's source. A LastNPoints window holds the last N points up to a, and all points from a to b. An AbsoluteDate
+ * window extends from the first to the second declared date, both inclusive. When an input is read in buckets other
+ * than `all`, a RelativeDate or LastNPoints window is widened to whole buckets; an AbsoluteDate window is not.
+ * `alignTo` widens any window to whole civil periods.
  */
 import { Temporal } from 'temporal-polyfill';
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';
@@ -26,9 +27,9 @@ export interface Window {
 }
 
 /**
- * Counts points, or buckets that hold points, backwards from `toMicros` (inclusive) among the selected versions, and
- * resolves to the date of the one with the number `count`. When there are fewer, resolves to the first date; when there
- * are none, to undefined.
+ * Counts the points of the selected versions, or the buckets that hold such points, backwards from `toMicros`
+ * (inclusive). Resolves to the date at which the number `count` is reached. When there are fewer points or buckets,
+ * resolves to the date of the earliest one. When there are none, resolves to undefined.
  */
 export type FindNthBefore = (count: number, toMicros: Micros) => Promise<Micros | undefined>;
 
@@ -50,14 +51,14 @@ const ALIGNED_BUCKETS = {
   Year: 'year',
 } as const satisfies Readonly<Record<Alignment, Bucket>>;
 
-// A period of more years is shortened to this number of years, which spans all storable dates and stays within the
-// range of the calendar library.
+// Maximum number of years by which an instant is moved. A longer period is shortened to this maximum, which spans all
+// storable dates and stays within the range of the calendar library.
 const MAX_YEARS = 1000;
 
 /**
- * Finds the window of an input: the dates that a run reads from this input (R-H6).
+ * Finds the window of an input: the dates that a run of the script reads from this input (R-H6).
  * @param timeZoneId IANA zone of the input's source.
- * @param bucket undefined for raw points.
+ * @param bucket kind of bucket in which the input is read; undefined when its raw points are read.
  */
 export async function findWindow(
   input: InputDeclaration,
@@ -87,7 +88,8 @@ export async function findWindow(
 }
 
 /**
- * Finds the window between declared dates. The window has no member `whole`, because every run reads the same dates.
+ * Finds the window of an AbsoluteDate input. The window has no member `whole`, which would limit the dates of stored
+ * rows. Such a limit is not needed, because every run of the script reads the same dates.
  */
 function absoluteWindow(input: InputDeclaration, timeZoneId: string): Window {
   const fromMicros = instantMicros(input.fromAbsolutePeriod);
@@ -100,8 +102,8 @@ function absoluteWindow(input: InputDeclaration, timeZoneId: string): Window {
 }
 
 /**
- * Dates that a change of the dates [a, b] affects: (a − period, b + period] for RelativeDate, otherwise [a, b].
- * `alignTo` widens the affected dates to whole civil periods (R-H6).
+ * @returns the dates that a change of the dates [a, b] affects: (a − period, b + period] for a RelativeDate input,
+ * [a, b] for any other input. If the input has `alignTo`, the range is widened to whole civil periods (R-H6).
  */
 export function reachOf(input: InputDeclaration, changed: DateRange, timeZoneId: string): DateRange {
   if (input.periodType !== 'RelativeDate') return align(input, changed, timeZoneId);
@@ -127,7 +129,7 @@ function toWholeBuckets(range: DateRange, timeZoneId: string, bucket: Bucket | u
 
 /**
  * Moves an instant back or ahead by the declared period, but not beyond the storable dates. When the period is 0,
- * moving ahead changes nothing. Moving back then subtracts one microsecond, which `reachOf` adds again.
+ * moving ahead changes nothing, and moving back subtracts one microsecond, which `reachOf` adds again.
  */
 function shift(micros: Micros, { period, periodTimeBase }: InputDeclaration, sign: 1 | -1, timeZoneId: string): Micros {
   if (period === 0) return sign === -1 ? micros - 1 : micros;

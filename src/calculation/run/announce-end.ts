@@ -20,7 +20,7 @@ declare module '../../platform/database/outbox.ts' {
 
 const instant = (column: string) => `replace(to_jsonb(${column}) #>> '{}', '+00:00', 'Z')`;
 
-// When the variable was deleted meanwhile, the event names the variable, but not its source and site.
+// When the variable was deleted before its run ended, the event names the variable, but not its source and site.
 const ANNOUNCE = `
   insert into outbox_event (account_id, type, payload)
   select run.account_id, $2, jsonb_strip_nulls(jsonb_build_object(
@@ -33,7 +33,7 @@ const ANNOUNCE = `
 
 /**
  * Appends `CalculationCompleted` or `CalculationFailed` to the outbox (R-I2).
- * @param run a run whose record has its final state.
+ * @param run ended run, whose outcome is already stored in `calculation_run`.
  */
 export async function announceEnd(
   transaction: Transaction,

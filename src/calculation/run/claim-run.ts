@@ -32,8 +32,9 @@ const RUN_COLUMNS = `id, variable_id as "variableId", account_id as "accountId",
   ${micros('from_date', 'fromMicros')}, ${micros('to_date', 'toMicros')}, ${micros('trigger_date', 'triggerMicros')},
   (extract(epoch from started_date - requested_date) * 1000)::int8 as "waitMs"`;
 
-// True when the database has restarted since the run started: then the calculator is not blamed for the end of the
-// run (R-A15). A crash resets the statistics; an orderly restart renews the server's start time.
+// True when the database has restarted since the run started. In this case, the calculator is not blamed for the end of
+// the run (R-A15). After a crash, the server resets the statistics; an orderly restart renews only the server's start
+// time. The later of the two instants is therefore the last restart.
 const HAS_RESTARTED = `
   (select greatest(pg_postmaster_start_time(), stats_reset) from pg_stat_bgwriter) > calculation_run.started_date`;
 
@@ -47,10 +48,10 @@ const ABANDON = `
         else 'the calculator stopped before the run ended; the run is not repeated after ' || $2 || ' attempts' end
   where variable_id = $1 and state = 'Running' returning ${RUN_COLUMNS}, ${HAS_RESTARTED} as "hasRestarted"`;
 
-// Dependency order (R-H5): a wave is all runs that one change triggers. A request waits while an upstream variable
-// waits or runs in the same or an earlier wave, and while the outbox holds an upstream result of the same wave. A
-// request does not wait for later waves. Otherwise, the readers of an input that changes all the time would never run.
-// Among the requests that need not wait, the request with the most attempts comes first. While one request of a
+// Dependency order (R-H5): a wave is all runs that one change triggers. A request waits while an upstream variable has
+// a request or a run in the same or an earlier wave. It also waits while the outbox holds an upstream result of the
+// same wave. It does not wait for later waves: if it did, the readers of an input that changes all the time would never
+// run. Among the requests that need not wait, the request with the most attempts comes first. While one request of a
 // variable is paused between its attempts, no request of this variable is due (`isDue`).
 const CLAIM = `
   with recursive upstream (id) as (
@@ -90,9 +91,9 @@ const CLAIM = `
 
 const MAX_DUE_PER_ACCOUNT = 1000;
 
-// Variables with a due request, or with a run whose session has ended. Returns a random sample of the requests of each
-// account: requests that wait for an upstream run are due as well, and in a fixed order they could hide requests that
-// can run.
+// Finds a random sample of the due requests of each account, and all runs whose session has ended. The sample is random
+// because requests that wait for an upstream run are due as well. In a fixed order, these requests could hide the
+// requests that can run.
 const FIND_DUE = `
   with recursive account (id) as (
     (select account_id from calculation_request order by account_id limit 1)
@@ -112,7 +113,7 @@ const FIND_DUE = `
       and database = (select oid from pg_database where datname = current_database()))`;
 
 /**
- * Turns a due request of a variable into a run, after ending abandoned runs of the variable. The caller must hold the
+ * Ends the abandoned runs of a variable, then turns a due request of the variable into a run. The caller must hold the
  * variable's lock.
  * @param defaultVersion the Version that rows without a Version get in this run (§9.4).
  * @returns undefined when no request is due, or every due request waits for an upstream variable.
@@ -130,7 +131,7 @@ export async function claimRun(
 }
 
 /**
- * @returns one turn for each due request, but at most 1000 for each account, and one turn for each abandoned run.
+ * @returns one turn for each due request (for at most 1000 requests per account) and one turn for each abandoned run.
  */
 export async function findDueTurns(queryable: Queryable): Promise<readonly Turn[]> {
   const { rows } = await queryable.query<RequestedRun>(FIND_DUE, [MAX_DUE_PER_ACCOUNT]);
@@ -158,7 +159,7 @@ async function abandonRuns(transaction: Transaction, variableId: number): Promis
       continue;
     }
     const attempt = run.attempt + 1;
-    // The first retry is not delayed. Later retries are, because the run itself may have crashed the calculator.
+    // The first retry is not delayed. Later retries are delayed, because the run itself may crash the calculator.
     const delaySec = run.attempt === 0 ? 0 : 2 ** run.attempt;
     if (attempt < MAX_ATTEMPTS) await requestAgain(transaction, { ...run, attempt, delaySec });
     else {

@@ -65,7 +65,7 @@ export interface Computed {
     | { readonly kind: 'failed'; readonly outcome: string; readonly message: string };
   readonly formulas: readonly FormulaRecord[];
   readonly inputs: readonly InputRecord[];
-  /** Number of points read, or of buckets for inputs with a granularity. */
+  /** Number of points that the run read. For an input with a granularity, its buckets are counted instead. */
   readonly read: number;
   readonly notes: Readonly<Record<string, unknown>>;
   /** Duration of each phase of the run, in milliseconds. */
@@ -86,8 +86,8 @@ interface Loaded {
   readonly isVersioned: boolean;
   readonly planned: readonly PlannedFormula[];
   /**
-   * For each planned formula: the dates to which its aligned inputs limit the stored rows (`Window.whole`). Undefined
-   * when the inputs set no limit.
+   * Each element belongs to one planned formula, whose aligned inputs limit the stored rows to these dates
+   * (`Window.whole`). The element is undefined when the inputs set no limit.
    */
   readonly wholes: readonly (DateRange | undefined)[];
   readonly jobs: readonly SandboxJob[];
@@ -98,9 +98,10 @@ interface Loaded {
 }
 
 /**
- * @returns the outputs, or why the run failed: a script that fails is a result, not an exception (R-H11).
- * @throws the signal's reason when aborted; {DomainError} dependency_unavailable;
- * {SandboxUnavailableError} when R cannot be reached.
+ * @returns the outputs, or the reason why the run failed: a script that fails is a result, not an exception (R-H11).
+ * @throws the reason of `signal` when it is aborted.
+ * @throws {DomainError} dependency_unavailable when a write that began before a pinned `asOf` stays open for too long.
+ * @throws {SandboxUnavailableError} when R cannot be reached.
  */
 export async function compute(
   services: ComputeServices,
@@ -137,8 +138,8 @@ export async function compute(
 }
 
 /**
- * @returns the hash of the scripts after a fault of the sandbox, because faults are counted per hash; nothing
- * otherwise.
+ * @returns the hash of the scripts when the last outcome is a fault of the sandbox, because faults are counted per
+ * hash; otherwise an empty object.
  */
 function identifyScripts(jobs: readonly SandboxJob[], outcomes: readonly SandboxOutcome[]) {
   if (outcomes.at(-1)?.kind !== 'fault') return {};
@@ -154,7 +155,7 @@ function conclude(
   const outputs: Output[] = [];
   for (const [index, outcome] of outcomes.entries()) {
     if (outcome.kind !== 'ok') {
-      // When the script returned texts in `Errors`, these texts are the whole message (R-H3).
+      // The texts that a script returned in `Errors` are the whole message, without the index of the formula (R-H3).
       const isReported = outcome.kind === 'script_error' && (outcome.errors ?? []).length > 0;
       const subject = planned.length > 1 && !isReported ? `formula ${planned[index]?.index}: ` : '';
       return { kind: 'failed', outcome: outcome.kind, message: subject + outcome.message };
@@ -168,8 +169,8 @@ function conclude(
 }
 
 /**
- * @returns the dates whose rows are stored: the period of the formula, limited to the whole periods of its aligned
- * inputs; undefined when neither limits the dates.
+ * @returns the dates whose rows are stored: the intersection of the period of the formula and of `whole`, the dates to
+ * which its aligned inputs limit the rows. Undefined when neither `period` nor `whole` limits the dates.
  */
 function narrow(
   period: PlannedFormula['period'] | undefined,
@@ -253,7 +254,7 @@ async function load(
   return { isVersioned, planned, declaration: { hash: hashDeclaration(declaration), declaration }, ...parts };
 }
 
-/** @returns the error with its message preceded by the index of the formula whose inputs caused it. */
+/** @returns a copy of an error in the inputs of a formula; the index of the formula is put before the message. */
 function inFormula(formula: number, { code, message, details, retryAfterSec }: DomainError): DomainError {
   return new DomainError(code, `formula ${formula}: ${message}`, details, retryAfterSec);
 }
@@ -311,7 +312,7 @@ async function findTarget(connection: Connection, variableId: number): Promise<S
     values: [variableId],
   });
   const [row] = rows;
-  // The variable was deleted after the run was claimed or after the preview was requested.
+  // The row is missing when the variable was deleted after the run was claimed or after the preview was requested.
   if (!row) throw new Error(`variable ${variableId} does not exist`);
   const declaration = row.calculated ? parseInput(DECLARATION_SCHEMA, row.calculated) : undefined;
   return { accountId: row.accountId, isVersioned: row.isVersioned, declaration };

@@ -3,7 +3,8 @@
 const MILLIS_PER_HOUR = 3_600_000;
 
 /**
- * Rounds up to the hour: a time exactly on the hour stays; one millisecond later becomes the next hour (§9.4).
+ * Rounds a time up to the hour (§9.4). A time exactly on the hour is unchanged; a time one millisecond later is rounded
+ * up to the next hour.
  * @returns `yyyy-MM-ddTHH:mm:ss`, without a Z.
  */
 export function defaultVersion(nowMillis: number): string {

@@ -1,7 +1,7 @@
 /**
  * Finds the runs that computed versions. A version does not name its run, but the record of a run has the first and the
- * last VersionTimestamp that the run stored. Records of older releases lack both. Their runs are found by start and end
- * date, because a variable has one run at a time.
+ * last VersionTimestamp that the run stored. A record that an older release wrote lacks both, so the start and end date
+ * of its run are compared with the VersionTimestamp. This is exact, because a variable has one run at a time.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Micros } from '../../points/point.ts';
@@ -27,7 +27,7 @@ export const FIND_RUNS_AT = `
 
 /**
  * Finds the runs that stored versions of a variable. The caller must have checked that the variable may be read.
- * @param versionTimestamps of the versions, in microseconds.
+ * @param versionTimestamps VersionTimestamps of the versions, in microseconds.
  * @returns the run of each VersionTimestamp; a VersionTimestamp that no recorded run stored is left out.
  */
 export async function findRunOrigins(

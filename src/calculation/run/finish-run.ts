@@ -89,8 +89,9 @@ export async function succeedRun(
 }
 
 /**
- * Ends the run as Failed. After a fault of the sandbox the run is instead requested again, with growing pauses and at
- * most `MAX_ATTEMPTS` attempts, unless `MAX_CAUSED_FAULTS` runs of its script caused such a fault.
+ * Ends the run as Failed. After a fault of the sandbox, instead ends the run as Abandoned and requests it again, with a
+ * pause that grows with each attempt. Even after such a fault the run is Failed when this was attempt number
+ * `MAX_ATTEMPTS`, or when `MAX_CAUSED_FAULTS` runs of the script caused such faults.
  */
 export async function failRun(connection: Connection, run: ClaimedRun, given: RunReport): Promise<RunReport> {
   return inTransaction(connection, async (transaction) => {
@@ -109,8 +110,8 @@ export async function failRun(connection: Connection, run: ClaimedRun, given: Ru
 }
 
 /**
- * Replaces the outcome `fault` by `breaks_sandbox` when the sandbox ended during this script in `MAX_CAUSED_FAULTS` of
- * the variable's last `MAX_ATTEMPTS` runs. A run counts only when no other run was in the sandbox at that moment.
+ * Replaces the outcome `fault` by `breaks_sandbox` when the sandbox ended during `MAX_CAUSED_FAULTS` of the variable's
+ * last `MAX_ATTEMPTS` runs. Only runs of this script that were alone in the sandbox when it ended are counted.
  */
 async function blameScript(transaction: Transaction, run: ClaimedRun, report: RunReport): Promise<RunReport> {
   const { faultCause, scriptHash } = report.notes;
@@ -121,7 +122,7 @@ async function blameScript(transaction: Transaction, run: ClaimedRun, report: Ru
   return { ...report, outcome: 'breaks_sandbox', message: BREAKS_SANDBOX };
 }
 
-/** @returns the report of a run that a user stopped; its record is already written (R-H5). */
+/** @returns the report of a run that a user stopped. The record of the run is already written (R-H5). */
 export function reportCancelled(run: ClaimedRun): RunReport {
   const none = { formulas: [], inputs: [], notes: {}, counts: {}, durations: { wait: run.waitMs } };
   return { ...none, outcome: 'cancelled', message: null };
@@ -147,7 +148,7 @@ function readTexts(texts: unknown): readonly string[] {
   return Array.isArray(texts) ? (texts as readonly string[]) : [];
 }
 
-/** Replaces characters that PostgreSQL cannot store: scripts can return them, and the run must still end. */
+/** Replaces the characters that PostgreSQL cannot store, so that a run whose script returns such characters can end. */
 function toStorableReport(report: RunReport): RunReport {
   const toStorable = (_name: string, value: unknown) => (typeof value === 'string' ? toStorableText(value) : value);
   return JSON.parse(JSON.stringify(report, toStorable)) as RunReport;
@@ -163,7 +164,7 @@ async function holdRun(transaction: Transaction, run: ClaimedRun): Promise<void>
   if (rowCount !== 1) {
     throw new RunEndedElsewhere(
       `run ${run.id} was already ended by another database session, so its result is not stored; ` +
-        'the record of the run says whether it is repeated',
+        'the record of the run says whether the run is repeated',
     );
   }
 }

@@ -2,15 +2,15 @@
 import type { SandboxOutcome } from '../sandbox/sandbox-types.ts';
 
 /**
- * @returns messages, warnings, errors and output, in the order of the formulas, and details of the formula that failed
- * (R-H8).
- * @param loaded the planned formulas, and the warnings about their form values.
+ * @returns the messages, warnings, errors and output of all formulas, in the order of the formulas, and details of the
+ * formula that failed (R-H8).
+ * @param loaded object with the planned formulas and with the warnings about the form values of these formulas.
  */
 export function mergeNotes(
   outcomes: readonly SandboxOutcome[],
   { planned, warnings }: { readonly planned: readonly unknown[]; readonly warnings: readonly string[] },
 ): Readonly<Record<string, unknown>> {
-  if (planned.length === 0) return { warnings: ['no formula is valid for these dates'] };
+  if (planned.length === 0) return { warnings: ['no formula with a script is valid for the dates of the run'] };
   const notes = outcomes.flatMap((outcome) => (outcome.kind === 'fault' ? [] : [outcome.notes]));
   if (notes.length === 0) return describeFailure(outcomes.at(-1));
   const errorsOf = (kind: SandboxOutcome['kind']) =>

@@ -28,11 +28,11 @@ export interface OutputPoint {
 export interface OutputCounts {
   /** Number of rows that the script returned. */
   readonly returned: number;
-  /** Rows whose date or value was NA or not finite. */
+  /** Number of rows whose date or value was NA or not finite. */
   readonly dropped: number;
-  /** Rows at dates outside the validity of the formula, or outside the whole periods of its aligned inputs. */
+  /** Number of rows whose date is outside the formula's validity or outside the whole periods of its aligned inputs. */
   readonly outside: number;
-  /** Rows with the same date and Version as a later row, which is stored instead. */
+  /** Number of rows with the same date and Version as a later row, which is stored instead. */
   readonly merged: number;
   readonly stored: number;
 }
@@ -42,7 +42,7 @@ export interface OutputCounts {
  * the result.
  */
 export interface Output {
-  /** Slices of the points to store; can be iterated once. */
+  /** Yields the points to store, in slices. Call it only once: a second call would count all rows again. */
   readonly slices: () => Generator<readonly OutputPoint[]>;
   /** Counts of the rows in the slices taken so far; `returned` always counts all rows. */
   readonly counts: () => OutputCounts;
@@ -102,7 +102,7 @@ function describeOddDate(date: number): string {
   const [first, last] = [MIN_DATE_MICROS, MAX_DATE_MICROS - 1].map((micros) => formatInstant(micros).slice(0, 10));
   const rule = `Dates must be whole UNIX seconds from ${first} to ${last}`;
   const isInstant = Number.isInteger(date) && Math.abs(date) < 8.64e12;
-  // The milliseconds of a date from July 1998 on exceed 9e11. Read as seconds, they are a date after the year 30,000.
+  // In milliseconds, dates since July 1998 exceed 9e11. In seconds, only dates after the year 30,000 exceed 9e11.
   const hint = Math.abs(date) > 9e11 && Math.abs(date) < MAX_DATE_MICROS / 1000 ? '; are these milliseconds?' : '';
   return `${rule}, got ${isInstant ? `${date} (${new Date(date * 1000).toISOString()})` : date}${hint}`;
 }
@@ -152,8 +152,8 @@ function endOfSlice(dates: Float64Array, from: number): number {
 }
 
 /**
- * Collects points that ascend by date. A point replaces an earlier point of the same date and Version, and becomes
- * the newest version of its date. Points of one push follow the same rule (§9.2).
+ * Collects points that are put in ascending order of date. A point replaces the point with the same date and Version
+ * that was put before it, and becomes the newest version of its date. Points of one push follow the same rule (§9.2).
  */
 function openPoints() {
   const points: (OutputPoint | undefined)[] = [];
@@ -191,13 +191,13 @@ function describeEmptiness({ returned, dropped, outside }: OutputCounts, period:
 }
 
 function describePeriod({ fromMicros, untilMicros }: Period): string {
-  if (untilMicros <= fromMicros) return 'no date is in both';
+  if (untilMicros <= fromMicros) return 'no date meets both conditions';
   const from = Number.isFinite(fromMicros) ? [`from ${formatInstant(fromMicros)}`] : [];
   const until = Number.isFinite(untilMicros) ? [`before ${formatInstant(untilMicros)}`] : [];
   return [...from, ...until].join(', ');
 }
 
-/** @returns functions that read the labels of rows; in a slice, rows with equal Version and Tags share one object. */
+/** @returns functions that read the labels of rows. Rows of a slice with equal Version and Tags share one `Labels`. */
 function labelReader(
   { dates, versions, tags }: OutputSeries,
   { isVersioned, defaultVersion }: Omit<OutputSettings, 'period'>,
@@ -230,8 +230,8 @@ function textOf(column: OutputColumn | null, code: number): string {
 }
 
 /**
- * Parses cells of tags; equal cells of a slice are parsed once. A row whose cell is not an object of at most
- * `MAX_TAGS` storable strings is stored without tags (§7).
+ * Parses the cells of the Tags column. Equal cells of a slice are parsed once. A row whose cell is not a JSON object of
+ * at most `MAX_TAGS` storable strings is stored without tags (§7).
  */
 function tagReader() {
   const known = new Map<string, Readonly<Record<string, string>> | undefined>();

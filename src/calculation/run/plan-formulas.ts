@@ -1,4 +1,4 @@
-/** Finds the formulas of a declaration that a change affects, and the dates each formula runs for (R-H1, R-H6). */
+/** Finds the formulas that a change affects in a declaration, and the dates each formula runs for (R-H1, R-H6). */
 import type { Micros } from '../../points/point.ts';
 import { type Declaration, type FormulaDeclaration, hasScript, instantMicros } from '../declaration/declaration.ts';
 import {

@@ -14,8 +14,8 @@ const NO_TARGET: VariableInfo = {
 };
 
 /**
- * R code that parses a script and collects the names that it reads, such as `inputVariables$a`, and the periods that it
- * groups by: `Day 3` is a grouping by day in the top-level expression that begins in line 3.
+ * R code that parses a script and collects the names that the script reads, such as `inputVariables$a`, and the periods
+ * that the script groups by. `Day 3` is a grouping by day in the top-level expression that begins in line 3.
  */
 const READ = `
 expressions <- tidemark:::parse_script(inputConstants$script)
@@ -27,7 +27,10 @@ list(
 /** Matches a grouping as `READ` writes it: a civil period and a line, such as `Day 3`. */
 const BUCKET = /^(Hour|Day|Week|Month|Year) (\d+)$/;
 
-/** Parses scripts in the sandbox without running them (R-H9). @param scripts null for a formula without a script. */
+/**
+ * Parses scripts in the sandbox without running them (R-H9).
+ * @param scripts one script per formula; null for a formula without a script.
+ */
 export async function readScripts(
   sandbox: SandboxPool,
   scripts: readonly (string | null)[],
@@ -48,7 +51,8 @@ export async function readScripts(
     names.push(read.filter((text) => !BUCKET.test(text)));
     buckets.push(read.flatMap(parseBucket));
     const line = outcome.kind === 'script_error' ? outcome.line : null;
-    // When a limit, a signal or a fault ends the check, the check is incomplete. The script itself was not run.
+    // A limit, a signal or a fault that ends the check is not an error of the script, so the message says that the
+    // script could not be checked.
     const subject = outcome.kind === 'script_error' ? '' : 'the script could not be checked: ';
     if (outcome.kind !== 'ok') problems.push({ formula, message: subject + outcome.message, line });
   }

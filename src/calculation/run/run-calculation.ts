@@ -36,7 +36,8 @@ export type RunResult =
 
 /**
  * Runs a due request of a variable (R-H5).
- * @param signal when aborted before the scripts have ended, the run is handed back: its request waits again, unchanged.
+ * @param signal signal that hands the run back when it aborts before the scripts have ended: the request of the run
+ * waits again, unchanged.
  * @returns `idle` when no request can be claimed; `busy` when another session runs the variable.
  */
 export async function runCalculation(
@@ -63,7 +64,7 @@ export async function runCalculation(
 /**
  * Hands back a run after a transient error, such as a lost connection. The attempt does not count, because this process
  * did not crash (R-A15). Retries until the database answers; a stopping calculator retries for 3 s. Gives up when
- * another session has requested the run again.
+ * another database session has already ended the run.
  */
 async function handBackLater({ database }: RunServices, run: ClaimedRun, signal?: AbortSignal): Promise<void> {
   let giveUpMs = Number.POSITIVE_INFINITY;
@@ -74,7 +75,7 @@ async function handBackLater({ database }: RunServices, run: ClaimedRun, signal?
       );
       return;
     } catch (error) {
-      // Any other error ends the retries, for example `RunEndedElsewhere`.
+      // An error that is not transient ends the retries, for example `RunEndedElsewhere`.
       if (!isTransientError(error)) return;
     }
     if (isStopping(signal)) giveUpMs = Math.min(giveUpMs, performance.now() + STOPPING_PATIENCE_MS);

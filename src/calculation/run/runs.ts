@@ -18,7 +18,7 @@ const COLUMNS = `id, variable_id as "variableId", state, outcome, message, trigg
   started_date as "startedDate", finished_date as "finishedDate", ancestors, causes, formulas, inputs, notes, counts, durations as "durationsMs",
   declaration_hash as "declarationHash"`;
 
-/** SQL that estimates the bytes of a run as JSON, without its declaration. The estimate tends to be too high. */
+/** SQL that estimates how many bytes of JSON a run needs without its declaration. The estimate tends to be too high. */
 const BYTES = `2000 + coalesce(octet_length(message), 0) + ${['formulas', 'inputs', 'notes', 'counts', 'durations']
   .map((column) => `coalesce(octet_length(${column}::text), 0)`)
   .join(' + ')} + 12 * cardinality(ancestors || causes)`;
@@ -32,17 +32,17 @@ export type RunRecord = Readonly<Record<string, unknown>> & {
   readonly wave: number;
   readonly inputs: readonly InputRecord[];
   readonly formulas: readonly FormulaRecord[];
-  /** Calculated variables whose results led to this run. */
+  /** Ids of the calculated variables whose results led to this run. */
   readonly ancestors: readonly number[];
-  /** Ids of the inputs whose changes triggered the run. */
+  /** Ids of the input variables whose changes triggered the run. */
   readonly causes: readonly number[];
 };
 
-/** Selects runs of a variable; an absent member or an empty list selects all. */
+/** Selects runs of a variable. An absent member or an empty list excludes no run. */
 export interface RunFilter {
   readonly states?: readonly string[];
   readonly triggers?: readonly string[];
-  /** Earliest and latest start, both inclusive, as ISO 8601. */
+  /** Earliest start (`from`) and latest start (`to`) of a selected run, both inclusive, as ISO 8601. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }

@@ -6,8 +6,8 @@ import type { SandboxPool } from '../sandbox/pool.ts';
 import type { SandboxJob, SandboxOutcome, SpentTime } from '../sandbox/sandbox-types.ts';
 
 /**
- * @returns a function that runs a script like `sandbox.run`, limited to the wall and CPU time that earlier scripts of
- * the run have not used (R-H7).
+ * @returns a function that runs one script, as `sandbox.run` does, but only within the wall and CPU time that earlier
+ * scripts of the run have left unused (R-H7).
  */
 export function shareLimits(
   sandbox: Pick<SandboxPool, 'run'>,

@@ -31,7 +31,7 @@ export interface WrittenOutputs {
   readonly versions: WrittenVersions | undefined;
 }
 
-/** Stores the outputs in the transaction. */
+/** Stores the outputs of a run as part of the caller's transaction. */
 export async function writeOutputs(
   transaction: Transaction,
   dictionary: Dictionary,

@@ -1,8 +1,9 @@
 /**
  * A control group for a bwrap container. With it, the kernel limits all runs of the container together. On cgroup
- * version 1, only root can create the group. On version 2, only a process in the root group of the machine can create
- * it. Any other parent group contains this process, and the kernel sets no memory limit on a child of a group that
- * contains a process. The control group is optional, because rlimits and supervisors limit each run anyway.
+ * version 1, only root can create the control group. On version 2, only a process in the root group of the machine can
+ * create it: the new group is a child of the group of this process, and the kernel limits the memory of such a child
+ * only when its parent is the root group or contains no process. The control group is optional, because rlimits and
+ * supervisors limit each run anyway.
  */
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -34,7 +35,7 @@ interface Wanted {
   readonly limit: number;
 }
 
-/** Creates a control group with these limits. @returns undefined when this process cannot create one. */
+/** Creates a control group that enforces `limits`. @returns undefined when this process cannot create the group. */
 export async function makeControlGroup(limits: SharedLimits): Promise<ControlGroup | undefined> {
   const wanted = await findDirectories(limits, makeOwnedName());
   const directories = [...new Set(wanted.map(({ directory }) => directory))];
@@ -42,7 +43,7 @@ export async function makeControlGroup(limits: SharedLimits): Promise<ControlGro
   for (const directory of directories) await removeAll(await findLeftovers(dirname(directory)), 1);
   try {
     for (const directory of directories) await mkdir(directory);
-    // `r+` does not create the file: a missing file means that the controller is not available.
+    // With the flag `r+`, the write fails when the file is missing, that is, when its controller is not available.
     for (const { directory, file, limit } of wanted)
       await writeFile(join(directory, file), String(limit), { flag: 'r+' });
   } catch {
@@ -57,7 +58,11 @@ export async function makeControlGroup(limits: SharedLimits): Promise<ControlGro
   };
 }
 
-/** Directories below this process's groups: one per controller on cgroup version 1, one in total on version 2. */
+/**
+ * @returns the limit files of the new control group, which is a child of this process's group. On cgroup version 1,
+ * each file is in the directory of its own controller; on version 2, all files are in one directory. The list is empty
+ * when the machine has no control groups.
+ */
 async function findDirectories({ memoryBytes, maxProcesses }: SharedLimits, name: string): Promise<readonly Wanted[]> {
   const lines = await readFile('/proc/self/cgroup', 'utf8').catch(() => '');
   const pathOf = (controller: string) =>

@@ -5,7 +5,7 @@
 import { connect, type Socket } from 'node:net';
 import { type Answer, AnswerReader } from './wire.ts';
 
-/** The zygote cannot be reached. The run has not begun, so it may be repeated. */
+/** The zygote cannot be reached. The run has not begun, so the caller may send its request again. */
 export class ConnectError extends Error {
   override readonly name = 'ConnectError';
 }
@@ -13,9 +13,9 @@ export class ConnectError extends Error {
 /**
  * Runs one exchange with a supervisor: sends the run header and the request frame, and receives the answer.
  * @param timeoutMs milliseconds until the connection is closed; must be longer than the supervisor's wall limit.
- * @param signal closes the connection when aborted; the supervisor then kills the run.
- * @returns everything received; incomplete when the supervisor died or the time-out passed.
- * @throws {ConnectError} when no connection is made; the signal's reason when it is aborted.
+ * @param signal abort signal that closes the connection, whereupon the supervisor kills the run.
+ * @returns the answer as far as received; it is incomplete when the supervisor died or the time-out passed.
+ * @throws {ConnectError} when no connection is made. Throws the reason of `signal` when `signal` is aborted.
  */
 export async function exchange(
   socketPath: string,
@@ -51,18 +51,19 @@ function collect(socket: Socket, parts: readonly Buffer[]): Promise<Answer> {
       socket.uncork();
     });
     socket.once('error', (error) => {
-      // An error after `connect`, such as a reset, only ends the answer; without a trailer, the run ends as a `fault`.
+      // An error after `connect`, such as a reset, ends the answer without a rejection. If the trailer has not arrived
+      // by then, the run ends as a `fault`.
       if (!isConnected) reject(new ConnectError(error.message, { cause: error }));
     });
     let isFinished = false;
     // Reads the answer only once: the caller may transfer the buffers of a large answer while the socket is still
-    // closing.
+    // closing, and a second reading would find these buffers detached.
     const finish = () => {
       if (!isFinished) resolve(reader.answer());
       isFinished = true;
     };
     socket.on('data', (bytes: Buffer) => {
-      // Does not wait for the close: the supervisor takes some milliseconds to exit.
+      // Finishes at the trailer: the connection closes some milliseconds later, when the supervisor has exited.
       if (!isFinished && reader.take(bytes)) finish();
     });
     socket.once('end', finish);

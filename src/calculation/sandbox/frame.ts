@@ -1,7 +1,7 @@
 /**
- * Codec of the columnar frames that enter and leave the sandbox, little-endian; layouts in r-runtime/FRAMES.md. Pure.
- * A result comes from a script's process and is not trusted: every count is checked against the remaining bytes, every
- * code against its table.
+ * Encodes the frames that enter the sandbox and decodes the frames that leave it. The frames are columnar and
+ * little-endian; r-runtime/FRAMES.md describes their layouts. Pure. A result comes from a script's process and is not
+ * trusted: every count is checked against the remaining bytes, every code against its table.
  */
 import { endianness } from 'node:os';
 import { crc32 } from 'node:zlib';
@@ -27,7 +27,7 @@ const RESULT_STATUSES = ['ok', 'script_error', 'memory', 'output_size', 'process
 
 export type FailureStatus = Exclude<(typeof RESULT_STATUSES)[number], 'ok'>;
 
-/** A decoded result: the script's output, or why it failed. */
+/** A decoded result: the script's output, or the reason why the script failed. */
 export type ResultFrame =
   | {
       readonly status: 'ok';
@@ -74,7 +74,7 @@ const MAX_FILES = 100;
 /**
  * Decodes the result frame of a script (R-H7).
  * @returns null when the bytes are not exactly one result frame.
- * @throws {Error} only for a bug of the decoder.
+ * @throws {Error} only for a bug in the decoder.
  */
 export function tryDecodeResult(bytes: Buffer, limits: FrameLimits): ResultFrame | null {
   try {

@@ -29,7 +29,7 @@ const BOUND_DIRECTORY = '/mnt/socket';
 /**
  * Creates the launcher that confines R with bubblewrap (R-H7).
  * @param rRoot root directory of the R file system (mode 755).
- * @param limits limits that all runs share. A control group enforces them where one can be created.
+ * @param limits the limits that all runs share. A control group enforces the limits on hosts where one can be created.
  */
 export function createBwrapLauncher(rRoot: string, limits?: SharedLimits): Launcher {
   return { mode: 'namespaces', launch: () => launch(rRoot, limits) };
@@ -63,7 +63,7 @@ export async function makeSocketDirectory(): Promise<string> {
   return directory;
 }
 
-/** @returns the command line that runs `command` in a bubblewrap container, with `directory` at `SOCKET_DIRECTORY`. */
+/** @returns the command line that runs `command` in a container and mounts `directory` there at `SOCKET_DIRECTORY`. */
 export function containerCommand(rRoot: string, directory: string, command: readonly string[]): readonly string[] {
   if (!isRoot()) return bwrapCommand(rRoot, directory, command);
   return unprivilegedCommand({

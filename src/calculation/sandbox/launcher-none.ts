@@ -22,14 +22,14 @@ import { findLeftovers, makeOwnedName } from './leftovers.ts';
 import { SandboxUnavailableError } from './sandbox-types.ts';
 
 /**
- * Creates the launcher without a container.
+ * Creates the launcher that runs R without a container.
  * @throws {SandboxUnavailableError} when this process is not root and `rRoot` is not `/`: only root can change the root
  * directory.
  */
 export function createNoneLauncher(rRoot: string): Launcher {
   if (!isRoot() && rRoot !== '/') {
     throw new SandboxUnavailableError(
-      'SANDBOX=none needs root unless R_ROOT is /, because only root may make R_ROOT the root directory of R',
+      'with SANDBOX=none, the service must run as root, or R_ROOT must be /: only root may make another directory the root directory of R',
     );
   }
   return { mode: 'rlimits-only', launch: () => launch(rRoot) };
@@ -47,7 +47,7 @@ async function launch(rRoot: string): Promise<Container> {
   const [file = '', ...rest] = [...changeUser(rRoot), ...zygoteCommand(inside, 'rlimits-only')];
   const child = spawn(file, rest, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    // R's temporary directory is the directory of the socket, which `remove` deletes.
+    // The directory of the socket is also R's temporary directory, so `remove` deletes R's temporary files too.
     env: { ...CONTAINER_ENVIRONMENT, ...HOST_ENVIRONMENT, TMPDIR: dirname(inside) },
     cwd: '/',
   });

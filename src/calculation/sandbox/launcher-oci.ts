@@ -28,8 +28,9 @@ const SECCOMP_PROFILE = fileURLToPath(new URL('../../container/calculator-seccom
 const ID_BYTES = 6;
 
 /**
- * The engine's client is not the parent of the container, so the container would outlive the calculator. This script
- * ends the container when its standard input closes, which happens whenever the calculator ends.
+ * The calculator starts the engine's client, which is not the parent of the container, so the container would outlive
+ * both. This script runs the zygote in the container and kills it when the standard input of the script closes. That
+ * input closes whenever the calculator ends.
  */
 const END_WITH_STDIN = 'exec 3<&0; "$@" 3<&- & zygote=$!; (cat <&3 > /dev/null; kill -KILL $zygote) & wait $zygote';
 
@@ -52,7 +53,8 @@ async function launch(settings: OciSettings): Promise<Container> {
     process: spawn(file, rest, { stdio: ['pipe', 'pipe', 'pipe'], env: { ...HOST_ENVIRONMENT } }),
     socketPath: join(directory, SOCKET_NAME),
     remove: async () => {
-      // The container may outlive the client. `docker rm` has no --time; `podman rm` waits 10 s without it.
+      // The container may outlive the engine's client. `podman rm` waits 10 s when --time is not given; `docker rm` has
+      // no such option.
       const force = isDocker(settings.command) ? ['--force'] : ['--force', '--time', '0', '--ignore'];
       await runOci(settings.command, ['rm', ...force, name]).catch(() => undefined);
       await rm(directory, { recursive: true, force: true });
@@ -70,7 +72,8 @@ function runArguments(settings: OciSettings, name: string, directory: string): r
     ...['--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--security-opt', `seccomp=${SECCOMP_PROFILE}`],
     ...['--security-opt', isDocker(settings.command) ? 'systempaths=unconfined' : 'unmask=ALL'],
     ...['--memory', String(settings.memoryBytes), '--pids-limit', String(settings.maxProcesses)],
-    // Sets limits below the engines' defaults: the defaults fail where hard limits may not be raised.
+    // The engines' default limits may exceed the hard limits of the host, which not every user may raise; the container
+    // would then not start. These limits are lower than the defaults.
     ...['--ulimit', 'nofile=1024:4096', '--ulimit', 'nproc=1000:1000'],
     ...userNamespace(settings.command),
     ...['--volume', `${directory}:${SOCKET_DIRECTORY}`, ...environment],
@@ -79,8 +82,9 @@ function runArguments(settings: OciSettings, name: string, directory: string): r
 }
 
 /**
- * @returns options of rootless podman that map the user of the container to the user of this process, because this
- * process must connect to the socket of the container. No options when this process is root, and none for Docker.
+ * @returns options with which rootless podman maps the user of the container to the user of this process. This process
+ * may then connect to the socket that the container creates. Returns no options when this process is root or when the
+ * engine is Docker.
  */
 function userNamespace(command: readonly string[]): readonly string[] {
   return isRoot() || isDocker(command) ? [] : ['--userns', `keep-id:uid=${SANDBOX_UID},gid=${SANDBOX_UID}`];

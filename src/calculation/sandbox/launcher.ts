@@ -1,4 +1,7 @@
-/** Interface of the launchers: bwrap, an OCI engine, or none. Isolation is never reduced silently (R-H7). */
+/**
+ * Interface of the launchers, which start R with bwrap, with an OCI engine or without a container. Isolation is never
+ * reduced silently (R-H7).
+ */
 import type { ChildProcess } from 'node:child_process';
 
 export type ContainerMode = 'namespaces' | 'rlimits-only';
@@ -12,7 +15,7 @@ export interface Container {
 }
 
 export interface Launcher {
-  /** How the R process of a run (the runner) confines itself inside the container; passed to the zygote. */
+  /** Tells the zygote how the R process of a run (the runner) must confine itself inside the container. */
   readonly mode: ContainerMode;
   launch(): Promise<Container>;
 }
@@ -41,12 +44,12 @@ export const CONTAINER_ENVIRONMENT: Readonly<Record<string, string>> = {
   OPENBLAS_NUM_THREADS: '1',
 };
 
-/** Environment of the host's programs that launch containers or R, such as bwrap. */
+/** Environment of the programs on the host, such as bwrap, that launch a container or R. */
 export const HOST_ENVIRONMENT: Readonly<Record<string, string>> = {
   PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
 };
 
-/** @returns the command that turns R into a zygote listening on `socketPath`. */
+/** @returns the command that starts R as a zygote, which listens on `socketPath`. */
 export function zygoteCommand(socketPath: string, mode: ContainerMode): string[] {
   const call = `tidemark:::zygote_main(${JSON.stringify(socketPath)}, ${JSON.stringify(mode)})`;
   return ['R', '--no-echo', '--no-restore', '--vanilla', '-e', call];

@@ -1,7 +1,7 @@
 /**
- * Finds folders and control groups that killed calculators left behind. Each name contains the PID namespace and the
- * process id of the calculator that made it, so that the folders of a live calculator are not taken for leftovers, even
- * where containers share the parent folder.
+ * Finds folders and control groups that killed calculators left behind. The name of each contains the PID namespace and
+ * the process id of the calculator that made it. So the folders of a live calculator are not taken for leftovers, even
+ * when containers share the parent folder.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readlinkSync } from 'node:fs';
@@ -16,8 +16,8 @@ export function makeOwnedName(): string {
 }
 
 /**
- * @returns the paths in `parent` that were made by ended processes of this PID namespace; none when the folder cannot
- * be read.
+ * @returns the paths of the folders in `parent` that ended processes of this PID namespace made; none when `parent`
+ * cannot be read.
  */
 export async function findLeftovers(parent: string): Promise<readonly string[]> {
   const names = await readdir(parent).catch(() => []);
@@ -30,7 +30,8 @@ export async function findLeftovers(parent: string): Promise<readonly string[]> 
 }
 
 /**
- * @returns the inode of the PID namespace, such as `4026531836`: a process id has a meaning only within its namespace.
+ * Identifies the PID namespace of this process, because a process id is unique only within its namespace.
+ * @returns the inode of the namespace, such as `4026531836`.
  */
 function pidNamespace(): string {
   return readlinkSync('/proc/self/ns/pid').replace(/\D/g, '');

@@ -9,7 +9,7 @@ import { SandboxUnavailableError } from './sandbox-types.ts';
 
 const REPOSITORY = 'localhost/tidemark-r';
 
-/** @returns the name of the image. @throws {SandboxUnavailableError} when the engine cannot import it. */
+/** @returns the name of the image. @throws {SandboxUnavailableError} when the image cannot be imported. */
 export async function ensureImage(command: readonly string[], rRoot: string): Promise<string> {
   const image = `${REPOSITORY}:${basename(rRoot).replaceAll(/[^\w.-]/g, '-')}`;
   const isThere = await runOci(command, ['image', 'inspect', '--format', 'there', image]).then(
@@ -41,7 +41,10 @@ async function importRoot([file = '', ...options]: readonly string[], rRoot: str
   throw new SandboxUnavailableError(`tar could not read R_ROOT ${rRoot}: ${tarErrors.trim()}`);
 }
 
-/** @returns the exit code; null after a signal. @throws {SandboxUnavailableError} when the engine cannot run. */
+/**
+ * @returns the exit code; null when a signal ended the engine.
+ * @throws {SandboxUnavailableError} when the engine cannot run.
+ */
 async function endOf(child: ChildProcess, file: string): Promise<number | null> {
   const [code] = await once(child, 'close').catch((error: Error) => {
     throw new SandboxUnavailableError(
@@ -53,8 +56,8 @@ async function endOf(child: ChildProcess, file: string): Promise<number | null> 
 
 /**
  * Runs the engine once. @returns the engine's output.
- * @throws {SandboxUnavailableError} when the engine cannot run or exits with an error. After an error exit, the message
- * contains the standard error of the engine.
+ * @throws {SandboxUnavailableError} when the engine cannot run or exits with an error. When it exits with an error, the
+ * message contains what it wrote to standard error.
  */
 export async function runOci([file = '', ...options]: readonly string[], args: readonly string[]): Promise<string> {
   const child = spawn(file, [...options, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: HOST_ENVIRONMENT });

@@ -9,13 +9,13 @@ import type { FailureStatus, ResultFrame } from './frame.ts';
 import type { LimitName, Notes, RunLimits, RunTiming, SandboxOutcome, ScriptFile } from './sandbox-types.ts';
 import { type Answer, maxResultBytes, type Trailer } from './wire.ts';
 
-/** Text R prints when it lacks the memory to report an error. */
+/** Matches the messages that R prints when it has too little memory to report an error. */
 const MEMORY_WORDS = /cannot allocate|memory exhausted|bad_alloc/i;
 
 interface Ending {
   readonly notes: Notes;
   readonly timing: RunTiming;
-  /** Line of the script that the run reached last; null when unknown. */
+  /** Number of the last script line that the run reached; null when unknown. */
   readonly line: number | null;
 }
 
@@ -30,8 +30,8 @@ export interface DecidedLimits extends RunLimits {
 /**
  * Decides how a run ended, from the bytes received and the limits (R-H7).
  * @param frame the decoded result; null when its bytes cannot be read.
- * @param elapsedMs from the call to the end of the answer, for `timing.waitMs`.
- * @param isAlone whether no other run was under way when the answer ended.
+ * @param elapsedMs milliseconds from the call to the end of the answer, for `timing.waitMs`.
+ * @param isAlone true when no other run was under way at the end of the answer.
  */
 export function decideOutcome(
   answer: Answer,
@@ -84,15 +84,15 @@ function filesOf({ files }: ResultFrame): { readonly files?: readonly ScriptFile
 }
 
 /**
- * Describes a run that ended without a readable result: quit(), a crash of a package, or bytes that the script wrote
- * into the result.
+ * Describes a run that ended without a readable result. The cause is quit(), a crash of a package, too little
+ * memory, or bytes that the script wrote into the result.
  */
 function unreportedOutcome(answer: Answer, trailer: Trailer, limits: DecidedLimits, ending: Ending): SandboxOutcome {
   if (trailer.code !== 0 && MEMORY_WORDS.test(answer.output)) return limitOutcome('memory', limits, ending);
   const message =
     answer.result.length > 0
       ? 'the result of the script could not be read, probably because the script wrote to the file descriptor of the result'
-      : `the script ended R before its last expression (quit() or a crash), exit code ${trailer.code}`;
+      : `R ended before the last expression of the script, because of quit() or a crash; exit code ${trailer.code}`;
   return { kind: 'script_error', message, call: '', errors: [], ...ending };
 }
 
@@ -114,7 +114,7 @@ function limitOutcome(
 
 function limitMessage(limit: LimitName, limits: DecidedLimits): string {
   const [scripts, together] =
-    limits.isFirst === false ? ["the scripts of the run's formulas", ' together'] : ['the script', ''];
+    limits.isFirst === false ? ["the scripts of the run's formulas", ' in total'] : ['the script', ''];
   switch (limit) {
     case 'wall_time':
       return `${scripts} ran longer than ${limits.wallTimeMs / 1000} s${together}`;
@@ -151,7 +151,7 @@ function notesOf(answer: Answer, trailer: Trailer, frame: ResultFrame | null, ma
   };
 }
 
-/** @returns texts up to a total of `maxLength` characters; the last may be cut. An empty text counts as a character. */
+/** @returns the first texts, up to `maxLength` characters. The last may be cut. An empty text counts as a character. */
 function keepTexts(texts: readonly string[], maxLength: number): string[] {
   const kept: string[] = [];
   let remaining = maxLength;

@@ -35,8 +35,8 @@ const CONNECT_RETRY_MS = 100;
 export interface SandboxPool {
   /**
    * Runs one script. A script that fails is an outcome, not an exception.
-   * @throws the signal's reason when aborted; the run is killed.
-   * @throws {SandboxUnavailableError} when R refuses connections for 30 s; the script has not run.
+   * @throws the signal's reason when the signal aborts the run, which is then killed.
+   * @throws {SandboxUnavailableError} when R refuses connections for 30 s; in this case the script has not run.
    */
   run(job: SandboxJob, signal?: AbortSignal): Promise<SandboxOutcome>;
   /** Runs a trivial script. @throws {SandboxUnavailableError} when it fails. */
@@ -63,8 +63,9 @@ type SandboxConfig = Pick<
 
 /**
  * Starts R and runs a probe script that checks whether runs are isolated as configured (R-H7).
- * @throws {SandboxUnavailableError} when R_ROOT is missing or has no readable R runtime, SANDBOX=none is not allowed, R
- *   does not start, or the isolation is weaker than configured.
+ * @throws {SandboxUnavailableError} when the sandbox needs R_ROOT and it is missing or has no readable R runtime, when
+ *   SANDBOX is `none` without SANDBOX_ALLOW_NONE=true, when R does not start, or when the isolation is weaker than
+ *   configured.
  */
 export async function openSandboxPool(options: {
   readonly config: SandboxConfig;
@@ -124,8 +125,8 @@ async function chooseLauncher(config: SandboxConfig, log: Log): Promise<Launcher
 }
 
 /**
- * Multiplies the limits of one run by CALC_CONCURRENCY + 1, and adds OWN_PROCESSES to the maximum number of processes.
- * The `+ 1` is for the zygote and its waiting runners.
+ * Returns the limits that all runs share: CALC_CONCURRENCY + 1 times the memory and the number of processes that one
+ * run may use, plus OWN_PROCESSES processes. The `+ 1` is for the zygote and its waiting runners.
  */
 function sharedLimits(config: SandboxConfig): SharedLimits {
   const shares = config.CALC_CONCURRENCY + 1;
@@ -197,7 +198,7 @@ async function connectAndRun(
     } catch (error) {
       if (!(error instanceof ConnectError)) throw error;
       if (performance.now() > giveUpMs) throw new SandboxUnavailableError(`R cannot be reached: ${error.message}`);
-      // An abort ends the pause; the next attempt throws the reason.
+      // When the signal aborts, the pause ends early, and the next attempt throws the reason of the signal.
       await pause(CONNECT_RETRY_MS, undefined, { signal }).catch(() => undefined);
     }
   }

@@ -1,4 +1,4 @@
-/** Types of a run in the sandbox: job, limits, outcome, and the error for an unavailable sandbox (R-H2, R-H3, R-H7). */
+/** Types for a run in the sandbox: its job, limits and outcome, and SandboxUnavailableError (R-H2, R-H3, R-H7). */
 import type { TextTable } from './results/text-table.ts';
 
 /** Dictionary-coded text column: a table of texts and, for each row, the zero-based index of its text. */
@@ -8,8 +8,8 @@ export interface CodedText {
 }
 
 /**
- * Points of one variable, as columns of equal length. `dates` are distinct UNIX seconds in ascending order; doubles can
- * hold dates after 2038.
+ * Points of one variable, as columns of equal length. `dates` are distinct UNIX seconds in ascending order. A
+ * Float64Array is needed for dates after 2038, which 32-bit integers cannot hold.
  */
 export interface SeriesColumns {
   readonly dates: Int32Array | Float64Array;
@@ -18,7 +18,7 @@ export interface SeriesColumns {
   readonly tags: CodedText;
 }
 
-/** `Variable` and `targetVariable` of R-H2. Null is NULL in R. */
+/** A variable as scripts see it in `Variable` of an input and in `targetVariable` (R-H2). A null is NULL in R. */
 export interface VariableInfo {
   readonly id: number;
   readonly name: string;
@@ -32,7 +32,7 @@ export interface VariableInfo {
 
 export type ScalarValue = string | number | boolean | null;
 
-/** UNIX seconds, both inclusive; null (NULL in R): the dates are not limited on that side. */
+/** Inclusive limits of dates in UNIX seconds. A null (NULL in R) means that the dates have no limit on that side. */
 export interface DateWindow {
   readonly from: number | null;
   readonly to: number | null;
@@ -41,7 +41,7 @@ export interface DateWindow {
 export interface SandboxInput {
   readonly alias: string;
   readonly variable: VariableInfo;
-  /** Dates that were read: `From` and `To` of the input. Absent means that both are NULL. */
+  /** Dates that were read; in R, `From` and `To` of the input. Absent means that both are NULL. */
   readonly window?: DateWindow;
   readonly series: SeriesColumns;
 }
@@ -51,14 +51,14 @@ export interface SandboxScalar {
   readonly value: ScalarValue;
 }
 
-/** A run as the sandbox gets it. `triggerDate` is in UNIX seconds. */
+/** What the sandbox gets in order to run one script. `triggerDate` is in UNIX seconds. */
 export interface SandboxJob {
   readonly script: string;
   readonly inputs: readonly SandboxInput[];
   readonly forms: readonly SandboxScalar[];
   readonly constants: readonly SandboxScalar[];
   readonly target: VariableInfo;
-  /** Changed dates: `ChangedFrom` and `ChangedTo` of `targetVariable`. Absent means that both are NULL. */
+  /** Changed dates; in R, `ChangedFrom` and `ChangedTo` of `targetVariable`. Absent means that both are NULL. */
   readonly changed?: DateWindow;
   readonly triggerDate: number;
   /** Format of the plots; absent means that no plot and no other file of the script is kept (R-H9). */
@@ -74,16 +74,16 @@ export interface SpentTime {
 
 export type PictureFormat = 'svg' | 'png';
 
-/** A file that a run wrote: a plot or data file of the script, or the sample data. A script can choose the name. */
+/** A file that a run wrote: a plot or data file of the script, or the sample data. The script can choose file names. */
 export interface ScriptFile {
   readonly name: string;
   readonly bytes: Buffer;
 }
 
 /**
- * Columns the script returned, each with its own length: the caller applies the rules about lengths, NA and tags (§7).
- * `dates` are whole UNIX seconds, unless the script forged the result. NA and infinite dates become NaN;
- * a text that is NA becomes ''.
+ * Columns that the script returned. Their lengths may differ, because the rules about lengths, NA and tags (§7) are
+ * applied later, by the caller. `dates` are whole UNIX seconds, unless the script forged the result. A date that is NA
+ * or infinite becomes NaN; a text that is NA becomes ''.
  */
 export interface OutputSeries {
   readonly dates: Float64Array;
@@ -99,8 +99,8 @@ export interface OutputColumn {
 }
 
 /**
- * Texts of the script. Each member is cut at about CALC_MAX_TEXT_BYTES: all messages together, all warnings together,
- * and the printed output.
+ * Texts that the script wrote. About CALC_MAX_TEXT_BYTES is the limit for each member: for all messages together, for
+ * all warnings together, and for the printed output. Longer texts are cut.
  */
 export interface Notes {
   readonly messages: readonly string[];
@@ -109,7 +109,7 @@ export interface Notes {
 }
 
 export interface RunTiming {
-  /** Milliseconds outside the run itself: waiting for a zygote, transfer of bytes. */
+  /** Milliseconds spent outside the run itself: on waiting for a zygote and on transferring bytes. */
   readonly waitMs: number;
   /** Wall time in milliseconds, from the arrival of the run header to the end of the run. */
   readonly runMs: number;
@@ -126,8 +126,8 @@ export type LimitName = 'wall_time' | 'cpu_time' | 'memory' | 'output_size' | 'p
 export type FaultCause = 'run' | 'sandbox';
 
 /**
- * How a run ended. Every `message` is meant for the script's author. A `fault` is an error of the service, and the run
- * may be repeated.
+ * How a run ended. Every `message` is meant for the script's author. The outcome `fault` is an error of the service;
+ * after a fault, the run may be repeated.
  */
 export type SandboxOutcome =
   | {
@@ -146,7 +146,7 @@ export type SandboxOutcome =
       readonly call: string;
       /** Line at which the script failed, counted from 1; null when unknown. */
       readonly line: number | null;
-      /** Texts in `Errors` of a script that returned `Errors` but no series. */
+      /** The texts of `Errors`, when the script returned `Errors` but no series; otherwise absent. */
       readonly errors?: readonly string[];
       readonly files?: readonly ScriptFile[];
       readonly notes: Notes;
@@ -156,7 +156,7 @@ export type SandboxOutcome =
       readonly kind: 'limit';
       readonly limit: LimitName;
       readonly message: string;
-      /** Line of the script that was reached last; null when unknown. */
+      /** Line that the script reached last; null when unknown. */
       readonly line: number | null;
       readonly notes: Notes;
       readonly timing: RunTiming;
@@ -165,7 +165,7 @@ export type SandboxOutcome =
       readonly kind: 'killed';
       readonly signal: string;
       readonly message: string;
-      /** Line of the script that was reached last; null when unknown. */
+      /** Line that the script reached last; null when unknown. */
       readonly line: number | null;
       readonly notes: Notes;
       readonly timing: RunTiming;

@@ -1,6 +1,6 @@
 /**
- * Checks the isolation from inside before any customer's script runs: a probe script reports what it can reach. The
- * calculator does not start when a checked guarantee of R-H7 does not hold.
+ * Checks the isolation of the sandbox from inside before any customer's script runs: a probe script reports what it can
+ * reach. The calculator does not start when a checked guarantee of R-H7 does not hold.
  */
 import type { ContainerMode } from './launcher.ts';
 import { type SandboxJob, type SandboxOutcome, SandboxUnavailableError } from './sandbox-types.ts';
@@ -57,7 +57,7 @@ export async function proveIsolation(run: Run, mode: ContainerMode): Promise<voi
   }
 }
 
-/** Runs a trivial script (R-H7). @throws {SandboxUnavailableError} when it fails. */
+/** Runs a trivial script (R-H7). @throws {SandboxUnavailableError} when the script fails. */
 export async function checkHealth(run: Run): Promise<void> {
   const outcome = await run(jobOf(`list(${NO_POINTS})`));
   if (outcome.kind !== 'ok') throw checkFailed(outcome.message);

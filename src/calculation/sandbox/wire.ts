@@ -12,7 +12,7 @@ const HEADER_BYTES = 64;
 const TRAILER_BYTES = 64;
 const CHUNK = { result: 1, text: 2, trailer: 3 } as const;
 
-/** Bytes of a result row without its texts, and the allowance for the texts of all rows. */
+/** Number of bytes of a result row without its texts, and the number of bytes allowed for the texts of all rows. */
 const BYTES_PER_POINT = 24;
 const TEXT_ALLOWANCE_BYTES = 64 << 20;
 
@@ -20,21 +20,21 @@ const ENDS = ['exited', 'signalled', 'setup_failed'] as const;
 const LIMITS = [null, 'wall_time', 'cpu_time', 'memory', 'output_size', 'processes'] as const;
 const STAGES = [
   'nothing',
-  'the run header',
-  'pipes',
-  'new namespaces',
-  'the user id map',
-  'a process',
-  'a session of its own and the highest OOM score',
-  'private mounts',
-  'a read-only file system',
-  'a private /tmp',
-  'a private /proc',
+  'reading the run header',
+  'opening pipes',
+  'entering new namespaces',
+  'writing the user id map',
+  'starting a process',
+  'starting a new session with the highest OOM score',
+  'making mounts private',
+  'making the file system read-only',
+  'mounting a private /tmp',
+  'mounting a private /proc',
   'hiding the socket directory',
-  'the descriptors',
-  'resource limits',
+  'arranging the descriptors',
+  'setting resource limits',
   'dropping capabilities',
-  'the system-call filter',
+  'installing the system-call filter',
 ] as const;
 
 /** The supervisor's report. `code` is an exit code or a signal number. */
@@ -48,15 +48,15 @@ export interface Trailer {
   readonly wallMs: number;
   readonly cpuMs: number;
   readonly maxRssBytes: number;
-  /** Number of bytes that the script printed, including dropped bytes. */
+  /** Number of bytes that the script printed, including the bytes that the supervisor dropped. */
   readonly textBytes: number;
-  /** Last line of the script that was reached, counted from 1; null when none was reached. The script can forge it. */
+  /** Last line that the script reached, counted from 1; null when it reached none. The script can forge this number. */
   readonly line: number | null;
 }
 
 /** Results up to this size are decoded on the event loop. */
 export const INLINE_BYTES = 1 << 20;
-/** A result larger than INLINE_BYTES is collected in blocks of this size, so that its buffers can be transferred. */
+/** Size of the blocks that collect a result larger than INLINE_BYTES. Their buffers can be transferred to a thread. */
 const BLOCK_BYTES = 4 << 20;
 
 /** Everything received on one connection. `trailer` is null when none arrived, for example if the supervisor died. */
@@ -67,14 +67,14 @@ export interface Answer {
   readonly trailer: Trailer | null;
 }
 
-/** @returns the maximum bytes of a result that may have `maxPoints` points. */
+/** @returns the maximum number of bytes of a result that may have `maxPoints` points. */
 export function maxResultBytes(maxPoints: number): number {
   return maxPoints * BYTES_PER_POINT + TEXT_ALLOWANCE_BYTES;
 }
 
 /**
  * Encodes the header of a run: 64 bytes with the limits of the run.
- * @param frameBytes length of the request frame that follows.
+ * @param frameBytes number of bytes of the request frame, which follows the header.
  */
 export function encodeRunHeader(limits: RunLimits, frameBytes: number): Buffer {
   const header = Buffer.alloc(HEADER_BYTES);
@@ -92,7 +92,7 @@ export function encodeRunHeader(limits: RunLimits, frameBytes: number): Buffer {
   return header;
 }
 
-/** Parses an answer as it arrives. An incomplete chunk is dropped; the trailer is then missing. */
+/** Parses an answer as it arrives. If the answer ends within a chunk, the chunk is dropped and the trailer is null. */
 export class AnswerReader {
   /** Small result: its pieces as they arrived. Large result: its full blocks; `#block` is the block being filled. */
   #results: Buffer[] = [];

@@ -1,7 +1,7 @@
 /**
  * Life cycle of the zygote, the warm R process from which runs are forked: start it, wait until it listens, watch its
- * heartbeat, replace it when it dies or is stuck, stop it. A standby is a second zygote, started in advance, that
- * replaces the first. Without a standby, a new zygote is started, after a pause that grows with each failed start.
+ * heartbeat, replace it when it dies or is stuck, stop it. A standby is a second zygote, started in advance to replace
+ * the first. Without a standby, a new zygote is started after a pause, which grows with each failed start.
  */
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -20,8 +20,9 @@ const CHECK_INTERVAL_MS = 500;
 /** A zygote is replaced after this many checks without a heartbeat. */
 const SILENT_CHECKS = 4;
 /**
- * Default pause before a standby is started. A standby replaces a stuck zygote immediately, whereas starting R takes
- * 1.5 s of CPU time, and 7 s of wall time on a busy machine. A standby costs the memory of one more warm R.
+ * Default pause before a standby is started. There is none, because only a started standby replaces a stuck zygote
+ * immediately: starting R takes 1.5 s of CPU time, and 7 s of wall time on a busy machine. A standby costs the memory
+ * of one more warm R.
  */
 const STANDBY_DELAY_MS = 0;
 
@@ -34,15 +35,16 @@ export class Zygote {
   readonly #launcher: Launcher;
   readonly #log: Log;
   readonly #metrics: ZygoteMetrics;
-  /** Whether the zygote `#current` runs and sends its heartbeat. */
+  /** True while the zygote `#current` runs and sends its heartbeat. */
   #isAlive = false;
   readonly #closing = new AbortController();
   /**
-   * Resolves to the container that serves, once it has started. A new promise replaces this one when the container
-   * ends. Rejects when the first start fails, or the zygote is closed before another start has succeeded.
+   * Resolves to the container that serves, once the container has started. When the container ends, a new promise
+   * replaces this one. A promise rejects when the first start fails, and when the zygote is closed before a replacement
+   * has started.
    */
   #serving: Promise<Container>;
-  /** The container that serves; undefined while one starts. Every other started container is a standby. */
+  /** The container that serves; undefined while no container serves. Every other started container is a standby. */
   #current: Container | undefined;
   #standby: Container | undefined;
   /** Settles when the standby that is starting is ready, or has failed to start. */
@@ -64,7 +66,7 @@ export class Zygote {
   /**
    * @param standbyDelayMs pause before the start of each standby except the first.
    * @param firstStandbyDelayMs pause before the start of the first standby.
-   * @throws {SandboxUnavailableError} when R does not start; the message contains R's last lines of standard error.
+   * @throws {SandboxUnavailableError} when R does not start; the message contains the last lines of R's standard error.
    */
   static async open(
     launcher: Launcher,
@@ -84,7 +86,7 @@ export class Zygote {
     }
   }
 
-  /** @returns the path of the socket; waits while R restarts. */
+  /** Waits while R restarts. @returns the path of the socket. */
   async socketPath(): Promise<string> {
     return (await this.#serving).socketPath;
   }
@@ -134,8 +136,8 @@ export class Zygote {
   }
 
   /**
-   * Starts a standby after a pause, unless a standby exists or is being started. After a failed start, the next
-   * replacement of the zygote tries again.
+   * Starts a standby after a pause, unless a standby exists or is being started. After a failed start, no standby is
+   * started until the zygote is next replaced.
    */
   #prepareStandby(delayMs = this.#standbyDelayMs): void {
     if (this.#standby) return;
@@ -144,7 +146,7 @@ export class Zygote {
         if (this.#closing.signal.aborted) return;
         this.#log.warn(
           { err: error },
-          'a standby of the R zygote could not be started; the next replacement of the zygote tries again',
+          'a standby of the R zygote could not be started; another attempt follows when the zygote is next replaced',
         );
       })
       .finally(() => {
@@ -206,7 +208,7 @@ export class Zygote {
     this.#serving.catch(() => undefined);
   }
 
-  /** Waits for a standby that is starting, because a new start takes longer. Without a standby, starts a container. */
+  /** Waits for the standby that is starting: a new start would take longer. Without a standby, starts a container. */
   async #awaitStandby(): Promise<Container> {
     await this.#starting?.catch(() => undefined);
     const standby = this.#standby;
@@ -214,8 +216,7 @@ export class Zygote {
     this.#standby = undefined;
     this.#current = standby;
     this.#isAlive = true;
-    // The promise `#preparing` of this standby may still be pending. Only after it has settled can another standby be
-    // prepared.
+    // `#prepareStandby` starts no other standby while the promise `#preparing` of this standby is pending.
     void Promise.resolve(this.#preparing).then(() => this.#prepareStandby());
     return standby;
   }
@@ -240,9 +241,9 @@ export class Zygote {
 }
 
 /**
- * Calls `onSilence` once, when `SILENT_CHECKS` consecutive checks each found no new heartbeat. It counts checks, not
- * elapsed time, so that a blocked event loop does not look like silence: after the block, at most one overdue check
- * runs before the waiting heartbeats are read.
+ * Calls `onSilence` once, after `SILENT_CHECKS` consecutive checks without a new heartbeat. Counting elapsed time would
+ * take a blocked event loop for a silent zygote. Counting checks does not: after the block, at most one overdue check
+ * runs before the event loop reads the heartbeats that arrived during the block.
  * @returns a function that stops watching.
  */
 function watchHeartbeat(child: ChildProcess, onSilence: (silentMs: number) => void): () => void {
@@ -290,10 +291,10 @@ function untilReady(child: ChildProcess, log: Log): Promise<void> {
       clearTimeout(timer);
       reject(new SandboxUnavailableError([`R could not be started in its sandbox: ${why}`, ...errorLines].join('\n')));
     };
-    const timer = setTimeout(() => fail(`not ready after ${START_TIMEOUT_MS / 1000} s`), START_TIMEOUT_MS);
+    const timer = setTimeout(() => fail(`it was not ready after ${START_TIMEOUT_MS / 1000} s`), START_TIMEOUT_MS);
     child.once('error', (error) => fail(error.message));
     child.once('close', (code, signal) => fail(`it ${describeEnd(code, signal)}`));
-    if (!child.stdout) return fail('its output is not connected');
+    if (!child.stdout) return fail('the standard output of its process is not connected');
     createInterface({ input: child.stdout }).on('line', (line) => {
       if (line !== 'ready') return;
       clearTimeout(timer);

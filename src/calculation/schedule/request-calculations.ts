@@ -1,8 +1,8 @@
 /**
- * Triggers (R-H5): which variables must run over which dates after a change. Two waiting requests of one variable are
- * merged when their numbers of failed attempts are equal. A new request has no failed attempt, so it is merged with the
- * waiting request that has none. A committed write becomes requests in the transaction that removes its event from the
- * outbox, so no change is lost or requested twice.
+ * Triggers (R-H5): requests runs of the variables that a change affects, over the affected dates. Two waiting requests
+ * of one variable are merged when their numbers of failed attempts are equal. A new request has no failed attempt, so
+ * it is merged with the waiting request that has none. The requests for a committed write are created in the
+ * transaction that removes the event of the write from the outbox, so no change is lost or requested twice.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { EventConsumer, EventName, OutboxEvent } from '../../platform/database/outbox.ts';
@@ -16,12 +16,13 @@ import { wakeTurns } from '../turns/turn-wake-ups.ts';
 import type { DueSchedule } from './schedule.ts';
 
 // A wave is all runs that one change triggers. Its number comes from the sequence of the event ids.
-// Merging two requests keeps the range that spans their dates, and the older wave. With the newer wave, a request would
-// wait for every later upstream request, so an input that changes all the time would starve it.
+// A merged request has the range that spans the dates of both requests, and the older wave. A request waits for
+// upstream requests of its own wave and of older waves. With the newer wave, each merge would make the request wait for
+// more upstream requests, so an input that changes all the time would starve it.
 // Only requests with equal numbers of attempts merge: otherwise the failed attempts for some dates would also count for
 // other dates.
-// The later of the two pauses applies. A paused request pauses all requests of its variable (`isDue`): otherwise a run
-// that crashes its calculator would be tried without a pause while its input changes.
+// The pause that ends later applies. A paused request pauses all requests of its variable (`isDue`). Otherwise, each
+// change of an input would start a run without a pause, even when the runs of this variable crash the calculator.
 // The merged request is a background request only when both requests are.
 const WIDEN = `
   on conflict (variable_id, attempt) do update
@@ -38,7 +39,7 @@ const WIDEN = `
   returning variable_id as "variableId", account_id as "accountId", is_background as "isBackground"`;
 
 // When the result of a run triggers a request, the request records the variables whose results led to it (`ancestors`),
-// so that a loop is detected (R-H11). The result of a background run triggers a background run.
+// so that a loop is detected (R-H11). A run that only results of background runs trigger is a background run too.
 const CHANGES = `
   with change as (
     select given.*, coalesce(result.way, '{}') as way, coalesce(result.is_background, false) as is_background
@@ -83,8 +84,8 @@ const STOP_LOOPS = `${CHANGES}
 
 /**
  * SQL of the range of a run: from the given first date, else from the first point of the inputs of `variable`, else
- * from now. It reads points, so the transaction must hold `point_gate`: otherwise a chunk compressed between the plan
- * and its execution would look empty.
+ * from now. This SQL reads points, so the transaction must hold `point_gate`: otherwise a chunk that is compressed
+ * after the statement is planned and before it is executed would look empty.
  * @param begin SQL of a given first date and a comma, or an empty text.
  * @param end SQL of the last date.
  */
@@ -98,8 +99,8 @@ const wholeRange = (begin: string, end: string) => `
   ) range`;
 const NEXT_WAVE = `(select nextval(pg_get_serial_sequence('outbox_event', 'id')))`;
 
-// Without dates, a forced run covers the dates from the first point of its inputs until now. Runs that are forced
-// together are one wave.
+// When the caller gives no dates, a forced run covers the dates from the first point of its inputs until now. All runs
+// that one call forces are one wave.
 const FORCE = `
   insert into calculation_request (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave, request_id,
                                    is_background)
@@ -222,9 +223,9 @@ async function requestFormReaders(
 }
 
 /**
- * When the result of a variable leads back to the same variable in one wave, through the results of other variables,
- * records a failed run of it instead of a request (R-H11). The saved graph never has a cycle. But a declaration that is
- * saved during the wave can lead back to a variable that has already run.
+ * Records a failed run of a variable, instead of a request, when the variable's own result reaches the variable again
+ * in the same wave through the results of other variables (R-H11). At any one time, the saved declarations form no
+ * cycle. But a declaration that is saved during a wave can lead back to a variable that has already run in this wave.
  */
 async function stopLoops(transaction: Transaction, values: readonly unknown[]): Promise<void> {
   const { rows } = await transaction.query<EndedRun>(STOP_LOOPS, [...values]);
@@ -280,7 +281,7 @@ export interface RunRequest {
 }
 
 export interface RequestBack extends RunRequest {
-  /** Seconds until the request may run again. */
+  /** Minimum time, in seconds, before the run is tried again. */
   readonly delaySec: number;
 }
 
@@ -292,8 +293,8 @@ export const MAX_ATTEMPTS = 5;
 
 /**
  * @returns SQL that is true when no request of a variable is paused (R-H5).
- * @param alias SQL alias of a row whose `variable_id` names the variable.
- * @param now SQL expression of the current time.
+ * @param alias the SQL alias of a row whose `variable_id` names the variable.
+ * @param now the SQL expression of the current time.
  */
 export const isDue = (alias: string, now = 'clock_timestamp()') => `
   not exists (select from calculation_request paused
@@ -332,9 +333,9 @@ export async function requestAgain(transaction: Transaction, request: RequestBac
 }
 
 /**
- * Delays the waiting requests of a variable. Called when a run of the variable failed because of the sandbox or the
- * calculator and is not repeated. The script may have caused that failure, and may cause it again for the dates of the
- * waiting requests (R-H5).
+ * Delays the waiting requests of a variable. Call it when a run of the variable ends because the sandbox or the
+ * calculator failed, and the run is not tried again. The script of the variable may have caused this failure, and may
+ * cause the same failure again when it runs for the waiting requests (R-H5).
  */
 export async function delayRequests(transaction: Transaction, variableId: number, delaySec: number): Promise<void> {
   await transaction.query(
@@ -359,7 +360,8 @@ const FORGET_NEXT = `
 
 /**
  * A schedule without a zone follows the time zone of its source or site (R-H5). When a source or site was updated,
- * clears the next dates of these schedules, because the zone may have changed. A schedule that is due stays due.
+ * clears the next dates of the schedules that follow it, because its zone may have changed. A schedule that is already
+ * due stays due.
  */
 async function followTimeZones(transaction: Transaction, events: readonly OutboxEvent[]): Promise<void> {
   const idsOf = (type: EventName) => events.flatMap((event) => (event.type === type ? readId(event.payload) : []));

@@ -23,7 +23,7 @@ export interface DueSchedule {
   readonly lastMillis: number;
 }
 
-export const CRON_RULE = 'must be a cron expression such as 15 6 * * 1-5, with an instant in the future';
+export const CRON_RULE = 'must be a cron expression that matches a time in the future, such as 15 6 * * 1-5';
 
 // Zone in which `hasNextInstant` checks an expression; any zone would do.
 const SOME_ZONE = 'UTC';
@@ -72,7 +72,7 @@ export function hasNextInstant(cron: string): boolean {
   }
 }
 
-/** Parses a cron expression. `?` is replaced by `*`: in other cron dialects it means "any", in this library "now". */
+/** Parses a cron expression. Replaces `?`, which means "now" in this library but "any" in other dialects, by `*`. */
 function openCron(cron: string, timeZoneId: string): Cron {
   return new Cron(cron.trim().replaceAll('?', '*'), { paused: true, timezone: timeZoneId });
 }

@@ -56,7 +56,7 @@ interface Step {
   readonly nextMillis: number;
 }
 
-/** Replaces the schedules of a variable by those that its formulas declare; skips formulas without a script (R-H5). */
+/** Replaces a variable's schedules with those that its formulas declare; skips formulas without a script (R-H5). */
 export async function replaceSchedules(
   transaction: Transaction,
   variableId: number,
@@ -82,7 +82,7 @@ export async function replaceSchedules(
   ]);
 }
 
-/** Requests the runs that are due (R-H5). @returns ids of the variables; the caller wakes the calculators. */
+/** Requests the runs that are due (R-H5). @returns ids of their variables. The caller must wake the calculators. */
 export async function fireSchedules(database: Database, clock: Clock): Promise<readonly number[]> {
   const fired: number[] = [];
   for (;;) {

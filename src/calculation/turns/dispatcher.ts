@@ -28,7 +28,7 @@ export interface Dispatcher {
 export interface DispatcherOptions {
   /** Maximum number of runs and previews at the same time. */
   readonly slots: number;
-  /** Performs a run or a preview. Must end soon after `signal` is aborted; the reason of the signal is a `HandBack`. */
+  /** Performs a run or a preview. The promise must settle soon after `signal` is aborted (reason: a `HandBack`). */
   readonly perform: (turn: Turn, signal: AbortSignal) => Promise<void>;
   readonly log: Log;
 }
@@ -38,7 +38,7 @@ export function openDispatcher({ slots, perform, log }: DispatcherOptions): Disp
   const queue = new FairQueue(slots, () => performance.now());
   const underWay = new Map<Turn, { readonly abort: AbortController; readonly ended: Promise<void> }>();
   let isStopping = false;
-  /** Aborted when the grace period ends, together with the runs and previews still under way. */
+  /** Its signal is aborted when the grace period ends. The runs and previews still under way are then aborted too. */
   const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
 
@@ -89,12 +89,12 @@ function logInterrupted(log: Log, { accountId, urgency, id }: Turn, error: unkno
   if (urgency === 'preview') {
     log.error(
       { err: error, accountId, previewId: id },
-      'an error interrupted a preview; if the preview is Waiting again, a sweep repeats it; else the client gets 503',
+      'an error interrupted a preview; a sweep repeats the preview if it is Waiting again; otherwise the client gets 503',
     );
     return;
   }
   log.error(
     { err: error, accountId, urgency, variableId: id },
-    'an error interrupted a run; unless the run has ended, a sweep repeats it or, after the last attempt, ends it as Failed',
+    'an error interrupted a run; if the run has not ended, a sweep repeats it or, after the last attempt, ends it as Failed',
   );
 }

@@ -45,7 +45,7 @@ interface Account {
 
 interface Running {
   readonly turn: Turn;
-  /** Instant up to which the time of the run is already debited from its account. */
+  /** Instant up to which the time of this run or preview has been debited from the account, in ms. */
   debitedMs: number;
   isReturning: boolean;
 }
@@ -61,7 +61,7 @@ export class FairQueue {
   #used = 0;
   #starts = 0;
 
-  /** @param slots maximum concurrent runs and previews. @param nowMs a monotonic clock. */
+  /** @param slots maximum number of concurrent runs and previews. @param nowMs a monotonic clock. */
   constructor(slots: number, nowMs: () => number) {
     this.#slots = slots;
     this.#share = Math.ceil(slots / 2);
@@ -90,7 +90,7 @@ export class FairQueue {
     );
   }
 
-  /** @returns the turn that takes a free slot; undefined when no slot is free or no turn may take it. */
+  /** @returns the turn that starts in a free slot; undefined when no slot is free, or when no turn may start. */
   start(): Turn | undefined {
     if (this.#used >= this.#slots) return undefined;
     this.#debit();
@@ -112,8 +112,8 @@ export class FairQueue {
   }
 
   /**
-   * @returns a run or preview that must give back a borrowed slot, because an account below its share waits and no slot
-   * is free; else undefined. The caller stops it and calls `end`. The next call returns a different run or preview.
+   * @returns a run or preview that must give back a borrowed slot, because `isSqueezed` returns true; else undefined.
+   * The caller stops this run or preview and calls `end`. The next call does not return the same run or preview.
    */
   takeBack(): Turn | undefined {
     if (!this.isSqueezed()) return undefined;
@@ -162,7 +162,7 @@ export class FairQueue {
     return turn;
   }
 
-  /** Advances rounds until one of the given balances is positive. */
+  /** Credits every account for the smallest number of rounds that makes one of the given balances positive. */
   #creditUntilPositive(balances: readonly number[]): void {
     const best = Math.max(...balances);
     if (best > 0) return;

@@ -3,7 +3,10 @@
  */
 export class HandBack extends Error {
   override readonly name = 'HandBack';
-  /** Aborted when the grace period of the stopping calculator ends. The hand-back itself can be earlier. */
+  /**
+   * Signal that is aborted when the grace period of the stopping calculator ends. The run or preview can be handed back
+   * before that.
+   */
   readonly stopping: AbortSignal;
 
   constructor(message: string, stopping: AbortSignal) {

@@ -1,7 +1,8 @@
 /**
  * Wake-ups of calculators. A turn is a variable to run or a preview to answer. Redis holds one set of ids for each
- * account and urgency; one job for each set makes a calculator take the ids. Thousands of ids of one account are thus
- * at most three jobs among the jobs of other accounts. The sweeper finds ids that Redis loses.
+ * account and urgency; one job for each set makes a calculator take the ids. As there are three urgencies, thousands of
+ * ids of one account are at most three jobs among the jobs of other accounts. When Redis loses ids, the sweeper finds
+ * their turns in the database.
  */
 import type { MemberQueue } from '../../platform/queue.ts';
 import { type Turn, URGENCIES, type Urgency } from './fair-queue.ts';
@@ -28,16 +29,16 @@ export async function wakeTurns(queue: Pick<MemberQueue, 'wakeMembers'>, turns: 
 }
 
 export interface TurnTaker {
-  /** Takes the ids of the set `key` from Redis, as many as the calculator has capacity for. */
+  /** Takes ids from the Redis set `key`, as many as the calculator has capacity for. */
   take(key: string): Promise<void>;
   /**
-   * Takes the ids of further turns of an account from Redis, if `take` left some there for lack of capacity. Takes none
-   * of an urgency while MAX_HELD / 2 or more turns of this account and urgency wait in the calculator.
+   * Takes further ids of an account from Redis if `take` left ids there for lack of capacity. Skips an urgency while
+   * MAX_HELD / 2 or more turns of this account and urgency wait in the calculator.
    */
   takeMore(accountId: number): Promise<void>;
 }
 
-/** @param target queue that receives the turns. */
+/** @param target in-memory queue of the calculator. It receives the turns that are taken from Redis. */
 export function openTurnTaker(
   queue: Pick<MemberQueue, 'takeMembers'>,
   target: {
@@ -45,7 +46,7 @@ export function openTurnTaker(
     countWaiting(accountId: number, urgency: Urgency): number;
   },
 ): TurnTaker {
-  /** Keys that may still have members in Redis after the last take. */
+  /** Keys of the sets that may still have ids in Redis after the latest `take`. */
   const unfinished = new Set<string>();
   const take = async (key: string): Promise<void> => {
     const [account, urgency] = key.split(':');

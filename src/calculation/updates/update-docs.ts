@@ -1,4 +1,7 @@
-/** OpenAPI of forced updates, of current and waiting runs, and of waves (R-A9, R-H5, R-H8). */
+/**
+ * OpenAPI of the routes that force and stop updates, show current and waiting runs, and list instants; also the schema
+ * of a wave (R-A9, R-H5, R-H8).
+ */
 import { z } from 'zod';
 import {
   ALL_USERS,
@@ -17,7 +20,7 @@ import type { Wave } from './wave.ts';
 const tag = 'Calculations';
 
 const forced = z.object({
-  variableIds: z.array(idSchema).meta({ description: 'Ids of the variables that will run.' }),
+  variableIds: z.array(idSchema).meta({ description: 'Ids of the variables that will be recalculated.' }),
 });
 const stopped = z.object({
   runIds: z.array(idSchema).meta({
@@ -43,10 +46,10 @@ const updateState = z
         attempt: z.int().min(0),
       }),
     ),
-    usualMs: z
-      .number()
-      .nullable()
-      .meta({ description: 'Median duration of the last 20 runs that succeeded; null when none has succeeded.' }),
+    usualMs: z.number().nullable().meta({
+      description:
+        'Median duration, in milliseconds, of the last 20 runs that succeeded; null when no run has succeeded.',
+    }),
   })
   .meta({ id: 'UpdateState' }) satisfies z.ZodType<UpdateState>;
 
@@ -61,7 +64,9 @@ export const waveSchema = z
         state: z
           .enum(['Changed', 'Waiting', ...RUN_STATES])
           .meta({ description: '`Changed`: an input that a push, a file or an earlier wave wrote.' }),
-        runId: idSchema.nullable().meta({ description: 'The last run of the variable in this wave.' }),
+        runId: idSchema
+          .nullable()
+          .meta({ description: 'Id of the last run of the variable in this wave; null for `Changed` and `Waiting`.' }),
         outcome: z.string().nullable(),
         trigger: trigger.nullable(),
         startedDate: instantSchema.nullable(),
@@ -73,7 +78,7 @@ export const waveSchema = z
     }),
     isCut: z
       .boolean()
-      .meta({ description: '`true` when the wave has too many nodes or runs: nodes may then be missing.' }),
+      .meta({ description: '`true` when the wave has too many nodes or runs to list all nodes: some may be missing.' }),
   })
   .meta({ id: 'Wave' }) satisfies z.ZodType<Record<keyof Wave, unknown>>;
 
@@ -92,8 +97,9 @@ function forceUpdate(of: string, path: string, kind: string): readonly Operation
       ...{ method: 'post', path: `${path}/stopUpdate`, operationId: `stopUpdate${kind}`, tag, access: MANAGERS },
       summary: `Stop the runs of ${of}`,
       description:
-        'Ends running runs and removes waiting requests, whatever triggered them; each is recorded as `Failed` with the ' +
-        'outcome `cancelled` and the dates that were not calculated. A run that is already storing its points ends normally.',
+        'Ends running runs and removes waiting requests, whatever triggered them. Each ended run and each removed request is ' +
+        'recorded as a `Failed` run with the outcome `cancelled` and the dates that were not calculated. A run that is ' +
+        'already storing its points ends normally.',
       answers: [answersJson('The stopped runs.', stopped)],
     },
   ];
@@ -105,12 +111,12 @@ export const UPDATE_OPERATIONS: readonly Operation[] = [
   ...forceUpdate('the variables of a site', '/sites/:id', 'Site'),
   {
     ...{ method: 'get', path: '/variables/:id/updateState', operationId: 'getUpdateState', tag, access: ALL_USERS },
-    summary: 'Read what a variable still has to calculate',
+    summary: 'Read the current run and the waiting requests of a variable',
     answers: [answersJson('The current run and the waiting requests.', updateState)],
   },
   {
     ...{ method: 'get', path: '/calculated/instants', operationId: 'listScheduleInstants', tag, access: ALL_USERS },
-    summary: 'List the next instants of a cron expression',
+    summary: 'List the next times that match a cron expression',
     query: INSTANTS_QUERY,
     answers: [
       answersJson(

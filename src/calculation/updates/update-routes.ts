@@ -1,6 +1,6 @@
 /**
- * Routes that request and stop updates of calculated variables, show the current and waiting runs of a variable, and
- * list the instants of a schedule (R-H5, R-H8).
+ * Routes for calculated variables (R-H5, R-H8). They force and stop updates, show the current and waiting runs of a
+ * variable, and list the instants of a schedule.
  */
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
@@ -40,7 +40,7 @@ export interface UpdateRouteServices {
   readonly clock?: Clock;
 }
 
-/** Body of a forced update; both dates inclusive. */
+/** Body of a request that forces an update. Both dates are inclusive. */
 export const rangeSchema = lenientObject({ from: momentSchema.nullish(), to: momentSchema.nullish() });
 
 const MICROS_PER_MILLI = 1000;
@@ -63,7 +63,7 @@ export const INSTANTS_QUERY = declareQuery({
     ),
   ),
   from: momentParameter(
-    'Earliest instant, inclusive, such as `validFrom` of a formula. Instants up to now are left out.',
+    'Earliest instant, inclusive; for example, `validFrom` of a formula. Only future instants are returned.',
   ),
   until: momentParameter('Latest instant, exclusive.'),
   count: integerParameter('Maximum number of instants.', { min: 1, max: 100, default: 5 }),
@@ -83,7 +83,7 @@ const FORCED = [
   ['/sites/:id', SITE],
 ] as const;
 
-/** Routes of forced updates, of current and waiting runs, and of instants of schedules (R-H5, R-H8). */
+/** Creates the routes that force and stop updates, show current and waiting runs, and list instants (R-H5, R-H8). */
 export function updateRoutes(services: UpdateRouteServices): Hono<CallerEnv & RequestIdEnv> {
   const { database, clock = systemClock } = services;
   const manager = requireRole('MANAGER');
@@ -151,7 +151,10 @@ function forceUpdateHandler({ database, queue, log }: UpdateRouteServices, resou
     );
     if (!isWoken) {
       const { requestId } = c.var;
-      log.warn({ requestId, accountId }, 'the calculators could not be woken; their next sweep finds the requests');
+      log.warn(
+        { requestId, accountId },
+        'the calculators could not be woken; their next sweep finds the forced updates',
+      );
     }
     return c.json({ variableIds });
   };
@@ -173,7 +176,7 @@ async function force(
     requestId,
   );
   if (resource.kind === 'Variable' && variableIds.length === 0) {
-    throw new DomainError('conflict', `variable ${id} is not calculated`);
+    throw new DomainError('conflict', `variable ${id} is not a calculated variable`);
   }
   const asked = { [`${resource.kind.toLowerCase()}Id`]: id, ...range };
   const payload = { ...asked, variables: await findWithParents(transaction, variableIds) };
@@ -187,7 +190,7 @@ declare module '../../platform/database/outbox.ts' {
   }
 }
 
-/** Reads variables with their source and site, as events need them. */
+/** Reads the ids of the variables and of their sources and sites, for events. */
 async function findWithParents(transaction: Transaction, variableIds: readonly number[]): Promise<readonly unknown[]> {
   const { rows } = await transaction.query(
     `select variable.id as "variableId", source_id as "sourceId", site_id as "siteId"

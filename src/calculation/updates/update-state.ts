@@ -1,6 +1,6 @@
 /**
- * Reads what a variable still has to calculate: its current run, its waiting requests, and how long its runs usually
- * take (R-H8).
+ * Reads the update state of a variable: its current run, its waiting requests, and how long its runs usually take
+ * (R-H8).
  */
 import type { Queryable } from '../../platform/database/database.ts';
 
@@ -11,7 +11,7 @@ const RUNNING = `
   select id as "runId", trigger, from_date as "from", to_date as "to", started_date as "startedDate"
   from calculation_run where variable_id = $1 and state = 'Running'`;
 
-// Two waiting requests of a variable may have the same wave, but never the same number of attempts.
+// Two waiting requests of a variable may have the same wave, but not the same `attempt`, so their order is definite.
 const WAITING = `
   select trigger, from_date as "from", to_date as "to", requested_date as "requestedDate",
          not_before_date as "notBeforeDate", attempt

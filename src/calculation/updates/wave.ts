@@ -1,7 +1,7 @@
 /**
- * The wave of a run: which change triggered which run (R-H8). Shows the variables that are linked to the variable of this
- * run by triggers, in either direction: at most the `MAX_NODES` nearest. Omits variables that the caller may not read
- * (R-B9).
+ * The wave of a run: which change triggered which run (R-H8). Shows the variables that are linked by triggers, in
+ * either direction, to the variable of this run: at most the `MAX_NODES` nearest. Omits variables that the caller may
+ * not read (R-B9).
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Queryable } from '../../platform/database/database.ts';
@@ -9,8 +9,8 @@ import { findReached } from '../run/runs.ts';
 
 const MAX_NODES = 200;
 /**
- * Maximum number of runs, and of waiting requests, that are read from one wave. A wave can be large: a forced update of
- * a site is one wave.
+ * Maximum number of runs that are read from one wave. The same maximum applies to its waiting requests. A wave can be
+ * large: a forced update of a site is one wave.
  */
 const MAX_RUNS = 20_000;
 
@@ -42,7 +42,7 @@ interface WaveRun {
 export interface WaveNode extends Omit<WaveRun, 'causes' | 'trigger'> {
   readonly name: string;
   readonly sourceName: string;
-  /** State of the run; `Changed` for an input without a run in this wave. */
+  /** State of the run, `Waiting` for a waiting request, or `Changed` for an input with neither in this wave. */
   readonly state: string;
   /** Null when `state` is `Changed`. */
   readonly trigger: string | null;
@@ -51,15 +51,15 @@ export interface WaveNode extends Omit<WaveRun, 'causes' | 'trigger'> {
 export interface Wave {
   readonly wave: number;
   readonly nodes: readonly WaveNode[];
-  /** Variable ids: the result or change of `from` triggered the run of `to`. */
+  /** Pairs of variable ids: a change of variable `from`, or the result of its run, triggered the run of `to`. */
   readonly edges: readonly { readonly from: number; readonly to: number }[];
   /** Whether nodes may be missing, because the wave has too many nodes or runs. */
   readonly isCut: boolean;
 }
 
 /**
- * @returns the part of a wave that is linked to a variable by triggers.
- * @param variableId a variable with a run in this wave.
+ * Returns those variables of a wave that are linked by triggers to the variable `variableId`, and these triggers.
+ * @param variableId id of a variable that has a run in this wave.
  */
 export async function readWave(queryable: Queryable, caller: Caller, wave: number, variableId: number): Promise<Wave> {
   const values = [wave, caller.accountId, MAX_RUNS];
@@ -81,7 +81,7 @@ export async function readWave(queryable: Queryable, caller: Caller, wave: numbe
   return { wave, nodes, edges, isCut };
 }
 
-/** @returns `first` and the ids of all variables linked to it by triggers, in either direction, sorted by distance. */
+/** @returns `first` and the ids of all variables linked to it by triggers, in either direction, nearest first. */
 function findNear(runs: ReadonlyMap<number, WaveRun>, first: number): readonly number[] {
   const triggered = new Map<number, number[]>();
   for (const { variableId, causes } of runs.values()) {

@@ -37,8 +37,8 @@ interface Result<Data> {
 }
 
 /**
- * Calls `fetch` with the caller's token. When the answer is 401, the browser is redirected to the issuer.
- * @throws {ApiError} when the server is not reached.
+ * Calls `fetch` with the caller's token. When the answer is 401, redirects the browser to the issuer for a new sign-in.
+ * @throws {ApiError} when the server cannot be reached.
  */
 export async function fetchWithToken(request: Request): Promise<Response> {
   const token = await accessToken();

@@ -1,11 +1,14 @@
-/** GET requests without openapi-fetch: points in Arrow format, the stream of new points, and files to show or save. */
+/**
+ * Sends GET requests without openapi-fetch. These requests get points in Arrow format, the stream of new points, and
+ * files that the console shows or saves.
+ */
 import { settings } from '../session/settings.ts';
 import { ApiError, fetchWithToken } from './client.ts';
 
-/** Query parameters of a call, named as in the API description; undefined ones are not sent. */
+/** Query parameters of a call, named as in the API description. A parameter whose value is undefined is not sent. */
 export type PointQuery = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** @returns the URL of a call with its query. */
+/** @returns the URL of the API, followed by `path` and the parameters of `query`. */
 export function pointAddress(path: string, query: PointQuery): string {
   const address = new URL(settings.api + path);
   for (const [name, value] of Object.entries(query)) {
@@ -25,15 +28,18 @@ export async function fetchPoints(path: string, query: PointQuery, signal?: Abor
   return response;
 }
 
-/** Saves the answer to a query as a download. @throws {ApiError} unless the call succeeded. */
+/**
+ * Sends a GET request and saves the answer as a download. @param path path relative to the API's URL.
+ * @throws {ApiError} when the API refuses the call or cannot be reached.
+ */
 export async function savePoints(path: string, query: PointQuery, fileName: string): Promise<void> {
   saveBlob(await (await fetchPoints(path, query)).blob(), fileName);
 }
 
 /**
- * Saves the answer to a call as a download.
+ * Sends a GET request and saves the answer as a download.
  * @param path path relative to the API's URL, with the query.
- * @throws {ApiError} unless the call succeeded.
+ * @throws {ApiError} when the API refuses the call or cannot be reached.
  */
 export async function saveAnswer(path: string, fileName: string): Promise<void> {
   await savePoints(path, {}, fileName);

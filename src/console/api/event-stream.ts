@@ -26,7 +26,7 @@ export async function* readEvents(path: string, signal: AbortSignal): AsyncGener
   }
 }
 
-/** @returns undefined for a block without data, such as a comment that keeps the connection open. */
+/** @returns the event, or undefined for a block without data, such as a comment that keeps the connection open. */
 function parseEvent(block: string): ServerEvent | undefined {
   let event = 'message';
   const data: string[] = [];

@@ -6,7 +6,7 @@ import { type QueryKey, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { readEvents } from './event-stream.ts';
 
-/** Pause before the stream is reopened after it has ended or broken off. */
+/** Pause between the end or the failure of the stream and the next attempt to open it. */
 const RETRY_MS = 2000;
 
 interface Followed<Status> {
@@ -14,11 +14,11 @@ interface Followed<Status> {
   readonly read: () => Promise<Status>;
   /** Path of the event stream. */
   readonly events: string;
-  /** Returns true when the work has ended. Pass the same function at each render. */
+  /** Returns true when the server's work has ended. The caller must pass the same function at each render. */
   readonly isOver: (status: Status) => boolean;
 }
 
-/** @returns the query of the resource. Its data are updated until the work ends. */
+/** @returns the query of the resource. The hook updates the query's data until the server's work ends. */
 export function useFollowed<Status>({ queryKey, read, events, isOver }: Followed<Status>) {
   const queries = useQueryClient();
   const query = useQuery({ queryKey, queryFn: read });
@@ -32,7 +32,8 @@ export function useFollowed<Status>({ queryKey, read, events, isOver }: Followed
       try {
         for await (const { data } of readEvents(events, end.signal)) {
           const status = JSON.parse(data) as Status;
-          // Events omit the lists of the resource, so the resource is read again after the last event.
+          // Events omit lists of the resource, such as its problems. Therefore, the resource is read again below after
+          // the last event.
           if (isOver(status)) break;
           queries.setQueryData<Status>(JSON.parse(key) as QueryKey, (old) => old && { ...old, ...status });
         }

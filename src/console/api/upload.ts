@@ -1,4 +1,4 @@
-/** Sends a file and reports the progress of the upload, which `fetch` does not report. */
+/** Sends a file with XMLHttpRequest, because `fetch` does not report the progress of an upload. */
 import i18next from 'i18next';
 import { settings } from '../session/settings.ts';
 import { accessToken } from '../session/sign-in.ts';
@@ -6,7 +6,7 @@ import { ApiError } from './client.ts';
 
 /**
  * Posts a file as the body of a call.
- * @param path path and query below the API. @param onProgress gets the fraction sent so far, from 0 to 1.
+ * @param path the URL below the API's base URL, query included. @param onProgress gets the fraction sent, from 0 to 1.
  * @returns the body of the answer. @throws {ApiError} unless the call succeeded.
  */
 export async function sendFile<Answer>(

@@ -1,4 +1,4 @@
-/** Calls about calculated variables: validate, evaluate, save, history, runs, waves and schedules. */
+/** API calls for calculated variables: validation, evaluation, saving, history, runs, waves and schedules. */
 import { keepPreviousData, queryOptions, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { api, bodyOf } from '../api/client.ts';
 import type { components } from '../api/openapi.d.ts';
@@ -12,7 +12,7 @@ export type Save = components['schemas']['DeclarationSave'];
 export type Run = components['schemas']['Run'];
 export type Wave = components['schemas']['Wave'];
 
-/** Ids of a variable and its source, which the paths of some calls contain. */
+/** The id of a variable and the id of its source. The paths of some API calls contain both ids. */
 export interface Place {
   readonly sourceId: number;
   readonly id: number;
@@ -66,7 +66,10 @@ export function evaluate(
   );
 }
 
-/** @returns the query of the windows that a run of the declaration reads; the author's scripts are not run. */
+/**
+ * @returns the query of the windows that a run of the declaration would read. The query does not execute the author's
+ * scripts: it evaluates the declaration with `NO_RESULT` in place of each script.
+ */
 export function useWindows(place: Place, declaration: Declaration, dates: PreviewDates, isWanted: boolean) {
   const formulas = declaration.calculatedVariableFormulas.map((formula) => ({ ...formula, formula: NO_RESULT }));
   return useQuery({
@@ -81,9 +84,9 @@ export function useWindows(place: Place, declaration: Declaration, dates: Previe
 
 /**
  * Saves a declaration.
- * @param before the saved declaration as the API returned it, if there is one. When the saved declaration has changed
- * since then, this save fails.
- * @throws {ApiError} unless the call succeeded.
+ * @param before declaration that the API returned before the user's changes; null or undefined when the variable had
+ * none. The save fails when another declaration has been saved since the API returned this one.
+ * @throws {ApiError} when the API refuses the call or cannot be reached.
  */
 export async function saveDeclaration(
   { sourceId, id }: Place,
@@ -144,7 +147,7 @@ export function useFoundVariables(text: string, isWanted: boolean) {
   });
 }
 
-/** @returns the query of the next instants of a cron expression in a zone. */
+/** @returns the query of the next instants that match a cron expression in a time zone. */
 export function useInstants(cron: string, timeZoneId: string) {
   return useQuery({
     queryKey: ['instants', cron, timeZoneId],
@@ -154,7 +157,10 @@ export function useInstants(cron: string, timeZoneId: string) {
   });
 }
 
-/** @returns the query of what a variable still has to calculate; polled more often while a run waits or is underway. */
+/**
+ * @returns the query of the current run and the waiting requests of a variable. The query polls more often while there
+ * is a current run or a waiting request.
+ */
 export function useUpdateState(id: number) {
   return useQuery({
     queryKey: ['update-state', id],
@@ -163,7 +169,7 @@ export function useUpdateState(id: number) {
   });
 }
 
-/** @returns the query of the pages of runs, newest first. */
+/** @returns the query of the runs of a variable that match the filter, in pages; the newest runs come first. */
 export function useRuns(id: number, { state, trigger, from, to }: RunFilter) {
   return useInfiniteQuery({
     queryKey: ['run-pages', id, state, trigger, from, to],
@@ -192,7 +198,7 @@ export function runQuery(id: number) {
   });
 }
 
-/** @returns the query of the wave of a run; polled while a run of the wave waits or is under way. */
+/** @returns the query of the wave of a run. The query polls while a run of the wave is waiting or under way. */
 export function useWave(id: number) {
   return useQuery({
     queryKey: ['wave', id],

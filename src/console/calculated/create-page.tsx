@@ -1,4 +1,4 @@
-/** Creates a calculated variable, with a first input when one is chosen, then shows its script. */
+/** Page that creates a calculated variable, then shows its script. The user may choose a first input of the script. */
 import { Button, Group, Select, Switch, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
@@ -124,7 +124,10 @@ function CreateForm({ draftKey, input }: { readonly draftKey: string; readonly i
   );
 }
 
-/** Creates the variable. With a first input, the script copies the points of the input; without one, the script is empty. */
+/**
+ * Creates the variable. Its script copies the points of the first input; when the user chose no first input, the script
+ * is empty.
+ */
 function createVariable(wanted: Wanted, sourceId: number, inputName: string) {
   const { name, inputId, granularity, timeBase, unitId, isVersioned } = wanted;
   const alias = freeAlias(inputName, []);

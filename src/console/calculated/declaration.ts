@@ -1,4 +1,4 @@
-/** The declaration of a calculated variable, as the API answers and accepts it (R-H1). Pure. */
+/** The declaration of a calculated variable, as the API returns and accepts it (R-H1). Pure. */
 
 export interface Input {
   readonly alias: string;
@@ -23,9 +23,9 @@ export interface Input {
 export interface Form {
   readonly alias: string;
   readonly entityType: string;
-  /** Site that has the value, when `entityType` is Site. Absent means the site of the variable. */
+  /** Site whose form value is read, when `entityType` is Site. Absent means the site of the variable. */
   readonly siteId?: number | null;
-  /** Source that has the value, when `entityType` is Source. Absent means the source of the variable. */
+  /** Source whose form value is read, when `entityType` is Source. Absent means the source of the variable. */
   readonly sourceId?: number | null;
   readonly path: string;
   readonly canBeUsedAsATrigger?: boolean | null;
@@ -55,17 +55,17 @@ export interface Declaration {
 
 export const EMPTY_FORMULA: Formula = { formula: '', variables: [], entities: [], constants: [] };
 
-/** A script that returns no points. Its preview shows the windows of the inputs without running the author's script. */
+/** A script that returns no points. To show the windows of the inputs, it is run instead of the author's script. */
 export const NO_RESULT = 'list(TimeSeries = list(Dates = integer(), Values = numeric()))';
 
-/** @returns the first script of a new calculated variable with one input. */
+/** @returns the initial script of a new calculated variable: it returns the points of the only input, `alias`. */
 export function starterScript(alias: string): string {
   return `ts <- inputVariables$${alias}$TimeSeries\n\nlist(TimeSeries = data.frame(Dates = ts$Dates, Values = ts$Values))\n`;
 }
 
 /**
- * @returns the declaration with every list present and at least one formula.
- * @param given what the API answered; null when the variable is not calculated.
+ * @returns the declaration with at least one formula. An absent list of inputs, forms or constants becomes empty.
+ * @param given the declaration that the API returned; null when the variable is not calculated.
  */
 export function toDeclaration(given: unknown): Declaration {
   const { calculatedVariableFormulas = [], ...rest } = (given ?? {}) as Partial<Declaration>;
@@ -78,7 +78,7 @@ export function toDeclaration(given: unknown): Declaration {
   return { ...rest, calculatedVariableFormulas: formulas.length === 0 ? [EMPTY_FORMULA] : formulas };
 }
 
-/** Removes the site and source that the API adds to each input in its answers. */
+/** Removes the site and the source of an input. The API returns them, but they are not part of a declaration. */
 function withoutPlace({
   siteId: _siteId,
   sourceId: _sourceId,
@@ -95,7 +95,7 @@ export function changeFormula(declaration: Declaration, index: number, change: P
   return { ...declaration, calculatedVariableFormulas: formulas };
 }
 
-/** @returns the cron expression and the zone of the schedule; an empty string for each that is missing. */
+/** @returns the cron expression and the time zone of the schedule. Either is an empty string when it is missing. */
 export function scheduleOf({ schedule }: Formula): { readonly cron: string; readonly timeZoneId: string } {
   if (!schedule) return { cron: '', timeZoneId: '' };
   return typeof schedule === 'string'
@@ -120,8 +120,8 @@ export function freeAlias(name: string, taken: readonly string[]): string {
 }
 
 /**
- * Parses a constant that a person typed. Converts numbers, and TRUE or FALSE in any letter case. Other input stays
- * text.
+ * Parses the text that a person typed as a constant. A number becomes a number. TRUE or FALSE, in any letter case,
+ * becomes a boolean. Any other text stays a text.
  */
 export function parseScalar(text: string): Scalar {
   if (/^(true|false)$/i.test(text)) return text.toLowerCase() === 'true';
@@ -150,7 +150,7 @@ function sortKeys(value: unknown): unknown {
   );
 }
 
-/** Whether two declarations are equal, whatever the order of members; a null member equals an absent one. */
+/** @returns true when the declarations have equal members, in any order. A null member equals an absent one. */
 export function isSame(a: Declaration, b: Declaration): boolean {
   return JSON.stringify(sortKeys(a)) === JSON.stringify(sortKeys(b));
 }

@@ -1,4 +1,4 @@
-/** The page "Import data": pushes and files of points; for MANAGER and ADMIN also the structure and mappers. */
+/** The page "Import data" shows pushes and files of points; for MANAGER and ADMIN users, also structure and mappers. */
 import { Skeleton } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';

@@ -23,7 +23,7 @@ export function Find() {
   const navigate = route.useNavigate();
   const { mayManage } = useSession();
   const [text, setText] = useState(q);
-  // Typing changes the URL. A link, or going back, changes it too: the box then shows the text of the new URL.
+  // Typing changes the URL. When a link or the Back button changes the URL, the box shows the URL's search text.
   const [address, setAddress] = useState(q);
   if (address !== q) {
     setAddress(q);

@@ -9,7 +9,7 @@ import { formatNumber } from '../texts/language.ts';
 import classes from './results.module.css';
 import { type Hits, useSearch, useSourcesOf } from './structure.ts';
 
-/** Shows the search results for a text. @param text not empty. */
+/** Shows the search results for a text. @param text must not be empty. */
 export function Results({ text }: { readonly text: string }) {
   const { t } = useTranslation();
   const search = useSearch(text);

@@ -1,9 +1,9 @@
-/** Turns what a person types into customFilter expressions (R-C10). Pure. */
+/** Converts the text that a person types in a search field to a customFilter expression (R-C10). Pure. */
 
 /** Matches an operator of `customFilter`. A text without an operator consists of words to look for. */
 const OPERATOR = /[=<>~]|\bstartswith\b|\blike\b/i;
 
-/** Fields in which words are looked for, by kind of element. */
+/** For each kind of element, the fields in which the words of a search are looked for. */
 const FIELDS = {
   sites: ['name', 'city'],
   sources: ['name', 'serialNumber', 'eanNumber', 'meterNumber', 'tags'],

@@ -14,11 +14,11 @@ export type Variable = components['schemas']['Variable'];
 
 /** Maximum number of elements that one request for a list returns. */
 const PAGE = 500;
-/** Maximum number of hits that are shown of each kind: sites, sources, variables. */
+/** Maximum number of hits that a search shows for each kind of element: sites, sources and variables. */
 const MAX_HITS = 50;
 const headers = { 'x-total-count': 'true' };
 
-/** A list of the tree: the sites, the sources of a site, or the variables of a source. */
+/** Key of a list of the tree: the sites, the sources of a site, or the variables of a source. */
 export type ListKey = 'sites' | `sources:${number}` | `variables:${number}`;
 export type Element = Site | Source | Variable;
 
@@ -42,7 +42,7 @@ export interface LoadedList {
   readonly error: unknown;
 }
 
-/** Loads the sites, and the children of sites and sources, page by page as `want` asks for them. */
+/** Loads the lists of the tree page by page: the first page of the sites, and the pages that `want` asks for. */
 export function useLists() {
   const [wanted, setWanted] = useState<ReadonlyMap<ListKey, number>>(new Map([['sites', 1]]));
   const requests = [...wanted].flatMap(([key, count]) => Array.from({ length: count }, (_, page) => ({ key, page })));
@@ -75,7 +75,7 @@ interface Found<Item> {
   readonly total: number;
 }
 
-/** @returns the query of the hits of a search for `text`. The query sends no request while `text` is empty. */
+/** @returns a query whose data are the hits for `text`. The query sends no request while `text` is empty. */
 export function useSearch(text: string) {
   return useQuery({
     queryKey: ['search', text],
@@ -88,8 +88,8 @@ export function useSearch(text: string) {
 async function search(text: string): Promise<Hits> {
   const query = (kind: ElementKind) => ({ customFilter: toFilter(text, kind), pageNumber: 0, itemsPerPage: MAX_HITS });
   const refusals: unknown[] = [];
-  // A filter may name a field that not every kind of element has. The API refuses the filter for a kind without the
-  // field, which counts as no hits of that kind. When the API refuses the filter for all three kinds, the search fails.
+  // A filter may name a field that not every kind of element has. When the API refuses the filter for a kind without
+  // this field, the kind has no hits. When the API refuses the filter for all three kinds, the search fails.
   const found = <Item>(call: Promise<Found<Item>>) =>
     call.catch((error: unknown) => {
       if (!(error instanceof ApiError) || error.status !== 400) throw error;
@@ -106,8 +106,9 @@ async function search(text: string): Promise<Hits> {
 }
 
 /**
- * @returns a query whose data maps the source ids of the variables to the sources. A search hit for a variable shows
- * the site of its source.
+ * Queries the sources of variables that a search found, because each of these variables is shown with the site of its
+ * source.
+ * @returns a query whose data is a map from source id to source.
  */
 export function useSourcesOf(variables: readonly Variable[]) {
   const sourceIds = [...new Set(variables.map(({ sourceId }) => sourceId))].sort((a, b) => a - b);

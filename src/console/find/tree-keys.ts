@@ -3,11 +3,11 @@
 /** A row of the tree. */
 export interface TreeNode {
   readonly depth: number;
-  /** Whether a node with children is open; absent for a row that cannot have children. */
+  /** True when the row is open, false when it is closed; absent for a row that cannot have children. */
   readonly isOpen?: boolean;
 }
 
-/** The action of a key in the tree. */
+/** What the tree does when the user presses a key. */
 export type Step =
   | { readonly kind: 'choose' }
   | { readonly kind: 'toggle' }

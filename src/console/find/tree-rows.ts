@@ -17,7 +17,10 @@ export type Row =
 
 type Lists = ReadonlyMap<ListKey, LoadedList>;
 
-/** @returns the rows of the open part of the tree, in order. @param open ids of open rows. */
+/**
+ * @param open set with the ids of the rows that are open.
+ * @returns the rows of the tree from top to bottom, without the children of closed rows.
+ */
 export function toRows(lists: Lists, open: ReadonlySet<string>): readonly Row[] {
   return rowsOf<Site>(lists, 'sites', 0, (item) => {
     const id = `site-${item.id}`;

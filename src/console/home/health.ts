@@ -11,7 +11,7 @@ const REFRESH_MS = 30_000;
 export const KINDS = ['silent', 'calculations', 'pushes', 'files', 'webhooks'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** @returns the query of the account's health. */
+/** @returns the query that reads the account's health. */
 export function useHealth() {
   return useQuery({
     queryKey: ['health'],
@@ -20,7 +20,7 @@ export function useHealth() {
   });
 }
 
-/** @returns how many items of each kind need attention; a kind that the role may not see is absent. */
+/** @returns how many items of each kind need attention. The result lacks the kinds that the role may not see. */
 export function countTroubles({ variables, calculations, pushes, files, webhooks }: Health) {
   const counts: Partial<Record<Kind, number>> = {
     silent: variables.silent.count,

@@ -1,6 +1,7 @@
 /**
  * Home: what needs attention in the account. Shows the number of items of each kind, then the items, each with a link
- * to its variable, runs, push, file or webhook. Without variables, shows the first steps.
+ * to its variable, runs, push, file or webhook. A manager who sees no variables gets the first steps instead; any other
+ * user who sees no variables learns whom to ask.
  */
 import { ActionIcon, Skeleton, Tooltip } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
@@ -114,7 +115,7 @@ function Tile({ kind, count }: { readonly kind: Kind; readonly count: number }) 
   );
 }
 
-/** Accepted pushes and files that are not finished, and calculations that have not started. */
+/** Shows how many accepted pushes and files are not finished and how many calculations have not started, as one sum. */
 function Waiting({ waiting }: { readonly waiting: Health['waiting'] }) {
   const { t } = useTranslation();
   const count = waiting.pushes + waiting.files + waiting.calculations;

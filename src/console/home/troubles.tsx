@@ -1,4 +1,4 @@
-/** The items that need attention, by kind; empty kinds are not shown. */
+/** Shows the items that need attention, by kind. A kind without items is not shown. */
 import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { type ReactElement, type ReactNode, useState } from 'react';
@@ -56,7 +56,7 @@ function Section({ kind, count, items }: SectionProps) {
 
 interface ItemProps {
   readonly title: ReactNode;
-  /** Texts below the title, such as the names of site and source. */
+  /** Texts of the line below the title, such as the name of the site and the name of the source. */
   readonly path?: readonly string[];
   readonly message?: string | null;
   readonly instant: string | null;

@@ -1,4 +1,4 @@
-/** A table of figures in a card. */
+/** A card with a heading and a table, whose columns mostly show numbers. */
 import type { ReactNode } from 'react';
 import { Table } from '../parts/table.tsx';
 import classes from '../parts/view.module.css';

@@ -182,7 +182,7 @@ function formatSeconds(value: number | null | undefined): string {
   return format(typeof value === 'number' ? Math.round(value * 100) / 100 : value);
 }
 
-/** Writes numbers of 100 and more as whole numbers, smaller numbers with at most three significant digits. */
+/** Rounds numbers of 100 and more to whole numbers, and smaller numbers to at most three significant digits. */
 function format(value: number | null | undefined): string {
   if (value === null || value === undefined) return '–';
   const shown = Math.abs(value) < 100 ? value : Math.round(value);

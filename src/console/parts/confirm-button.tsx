@@ -11,7 +11,7 @@ interface ConfirmButtonProps {
   readonly onConfirm: () => void;
 }
 
-/** A button that asks `question` before it acts. The confirming button has the same label as the first button. */
+/** A button that asks `question` in a dialog before it acts. The dialog repeats `label` on the button that confirms. */
 export function ConfirmButton({ label, question, isBusy = false, size = 'sm', onConfirm }: ConfirmButtonProps) {
   const { t } = useTranslation();
   const [isOpen, setOpen] = useState(false);

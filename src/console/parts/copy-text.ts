@@ -1,6 +1,6 @@
 /**
- * Copies a text. Browsers offer the clipboard only on pages with TLS or on loopback; elsewhere, the text is selected in
- * a temporary field and copied.
+ * Copies a text to the clipboard. Browsers offer `navigator.clipboard` only on pages loaded over TLS or from a loopback
+ * address. On other pages, the function selects the text in a temporary field and copies the selection.
  */
 export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);

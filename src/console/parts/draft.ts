@@ -1,4 +1,4 @@
-/** Drafts: unsaved work in local storage, which survives a reload until it is saved or discarded. */
+/** Drafts hold unsaved work in local storage until the user saves or discards it, so that it survives a reload. */
 import { useCallback, useState } from 'react';
 import { useSession } from '../session/session.tsx';
 

@@ -6,7 +6,7 @@ import { Problem } from './problem.tsx';
 import classes from './view.module.css';
 
 interface EntryListProps<Entry extends { readonly id: Key }> {
-  /** Name of the list for screen readers. */
+  /** Name of the list, which only screen readers present. */
   readonly label: string;
   readonly entries: UseQueryResult<readonly Entry[]>;
   readonly texts: { readonly none: string; readonly noneHint: string; readonly create: string };

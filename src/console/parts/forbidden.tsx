@@ -1,8 +1,8 @@
-/** Shown for a route that the role of the user may not open. No link leads to such a route, but a URL can. */
+/** The page in place of a route that the user's role may not open. No link leads there, but users can enter the URL. */
 import { useTranslation } from 'react-i18next';
 import classes from './view.module.css';
 
-/** @param needs the lowest role that may open the route. */
+/** @param needs name of the lowest role that may open the route. */
 export function Forbidden({ needs }: { readonly needs: 'manager' | 'admin' }) {
   const { t } = useTranslation();
   return (

@@ -20,8 +20,8 @@ export function writeAgo(instant: string, nowMs: number, locale: string): string
 }
 
 /**
- * Formats an instant. In the hour that repeats when clocks go back, the offset from GMT follows the text.
- * @param timeZone undefined means the zone of the runtime.
+ * Formats an instant. For an instant in the hour that repeats when clocks go back, appends the offset from GMT.
+ * @param timeZone zone of the text; undefined means the zone of the runtime.
  */
 export function writeMoment(
   instant: string | number,

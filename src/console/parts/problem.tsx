@@ -7,11 +7,11 @@ import classes from './problem.module.css';
 
 interface ProblemProps {
   readonly error: unknown;
-  /** Called by the button that tries again; absent when there is no button. */
+  /** Called when the user presses the button "Try again". Without this function, the box has no such button. */
   readonly onRetry?: () => void;
 }
 
-/** A box with the message of an error. When `onRetry` is given, the box also has a button that tries again. */
+/** A box with the message of an error. When `onRetry` is given, the box also has a button that calls `onRetry`. */
 export function Problem({ error, onRetry }: ProblemProps) {
   const { t } = useTranslation();
   const { requestId, details = [] } = error instanceof ApiError ? error : {};

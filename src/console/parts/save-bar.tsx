@@ -5,9 +5,9 @@ import { useTranslation } from 'react-i18next';
 import classes from './view.module.css';
 
 interface SaveBarProps {
-  /** Whether the draft differs from what is stored. */
+  /** True when the draft has unsaved changes. */
   readonly isChanged: boolean;
-  /** Whether nothing is stored yet; if so, an unchanged draft can be saved too. */
+  /** True when nothing has been saved yet: an unchanged draft can then be saved too. */
   readonly isNew?: boolean;
   readonly isBusy: boolean;
   /** Text of the save button; absent means Save. */

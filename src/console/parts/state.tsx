@@ -4,7 +4,7 @@ import classes from './view.module.css';
 
 export type Tone = 'good' | 'warn' | 'bad' | 'plain';
 
-/** @param tone colour of the word; the word must convey the state even without its colour. */
+/** @param tone the colour of the word. The word must convey the state even without its colour. */
 export function State({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {
   return (
     <span className={classes.state} data-tone={tone}>

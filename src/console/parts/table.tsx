@@ -10,8 +10,8 @@ import own from './table.module.css';
 import classes from './view.module.css';
 
 /**
- * Maximum number of columns that the style sheet can label on a phone. A table with more columns scrolls sideways, on a
- * phone as on a larger screen.
+ * Maximum number of columns that the style sheet can label on a phone. On a phone, a table with more columns scrolls
+ * sideways, as it does on a larger screen.
  */
 const MAX_NAMED = 8;
 
@@ -59,7 +59,7 @@ interface PagesProps {
   readonly onChange: (page: number) => void;
 }
 
-/** Buttons for the previous and the next page; nothing when one page holds all rows. */
+/** Shows buttons for the previous and the next page, or nothing when one page holds all rows. */
 export function Pages({ page, pageRows, total, onChange }: PagesProps) {
   const { t } = useTranslation();
   if (total <= pageRows) return null;

@@ -1,4 +1,4 @@
-/** The heading of a route with tabs. The tabs are links: the URL names the tab. */
+/** The heading and the tabs of a route. Each tab is a link, because the URL names the current tab. */
 import { Link } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import classes from './view.module.css';

@@ -1,4 +1,4 @@
-/** People and access: users, invitations, the audit trail, and for administrators the clients and signing keys. */
+/** Page of users, invitations and the audit trail. Administrators also see the clients and signing keys. */
 import { getRouteApi } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { Forbidden } from '../parts/forbidden.tsx';

@@ -1,6 +1,6 @@
 /**
- * The session: the signed-in user, the account, and the permissions of the role. The server checks the permissions again on
- * every call.
+ * The session: the signed-in user, the account, and the permissions of the role. The server checks the permissions
+ * again on every call.
  */
 import type { User } from 'oidc-client-ts';
 import { createContext, type ReactNode, useContext } from 'react';
@@ -13,7 +13,7 @@ export interface Session {
   /** Name of the user, as the console shows it. */
   readonly name: string;
   readonly role: Role;
-  /** Account that the token is for. */
+  /** Account for which the user's tokens were issued; undefined when they name no account. */
   readonly accountId: number | undefined;
   /** Whether the role may change structure, scripts and settings of the account. */
   readonly mayManage: boolean;
@@ -38,7 +38,7 @@ export function toSession({ profile }: User): Session {
   };
 }
 
-/** Provides the session to everything below it. */
+/** Provides the session to `children` and to the components inside them. */
 export function SessionProvider({ session, children }: { readonly session: Session; readonly children: ReactNode }) {
   return <SessionContext value={session}>{children}</SessionContext>;
 }
@@ -46,6 +46,6 @@ export function SessionProvider({ session, children }: { readonly session: Sessi
 /** @returns the session. @throws {Error} outside SessionProvider. */
 export function useSession(): Session {
   const session = useContext(SessionContext);
-  if (!session) throw new Error('useSession must be used below SessionProvider');
+  if (!session) throw new Error('useSession must be used inside SessionProvider');
   return session;
 }

@@ -1,4 +1,4 @@
-/** URLs and client id of this installation, which the server writes into the page. */
+/** Settings that the server writes into the page: the URLs and the client id of this installation. */
 
 export interface Settings {
   /** Public URL of the API, without a trailing slash. */

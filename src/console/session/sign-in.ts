@@ -1,7 +1,7 @@
 /**
- * Signs in by authorization code with PKCE (R-B2). Tokens stay in memory: after a reload, the session at the issuer
- * signs the user in again without showing a page. The tab's session storage keeps the state of a running sign-in, but
- * no tokens.
+ * Signs in by authorization code with PKCE (R-B2). Tokens are kept only in memory, so a reload loses them. The issuer,
+ * where the session continues, then signs the user in again without showing a page. The tab's session storage keeps
+ * the state of a running sign-in, but no tokens.
  */
 import { InMemoryWebStorage, type User, UserManager, WebStorageStateStore } from 'oidc-client-ts';
 import { settings } from './settings.ts';
@@ -12,7 +12,7 @@ const SIGNED_OUT_PATH = '/console/signed-out';
 const RENEW_BEFORE_SEC = 60;
 
 interface ReturnState {
-  /** Path, query and fragment that sign-in returns to. */
+  /** Path, query and fragment of the page that the browser shows after the sign-in. */
   readonly address: string;
 }
 
@@ -41,14 +41,14 @@ export type SignInOutcome =
   | { readonly kind: 'failed'; readonly message: string };
 
 /**
- * Completes a sign-in that returns from the issuer, or starts one. Does neither on the page for signed-out people. On
- * an origin other than the API's, only sends the browser to the API's origin.
+ * Completes the sign-in when the browser returns from the issuer; starts a sign-in on any other page. Does neither on
+ * the page for signed-out people. On an origin other than the API's, only sends the browser to the API's origin.
  */
 export async function openSession(): Promise<SignInOutcome> {
   if (location.pathname === SIGNED_OUT_PATH) return { kind: 'signed_out' };
   const canonical = new URL(settings.api).origin;
   if (location.origin !== canonical) {
-    // The issuer redirects to the registered URL only.
+    // Sign-in works only there: the issuer redirects only to the registered URL, which has the API's origin.
     location.replace(canonical + here());
     return { kind: 'leaving' };
   }
@@ -63,7 +63,7 @@ export async function openSession(): Promise<SignInOutcome> {
   }
 }
 
-/** Redirects the browser to the issuer. @param address URL in the console to return to. */
+/** Redirects the browser to the issuer. @param address page to show after the sign-in: its path, query and fragment. */
 export async function signIn(address: string = here()): Promise<SignInOutcome> {
   await manager.removeUser();
   const state: ReturnState = { address: address.startsWith(SIGNED_IN_PATH) ? '/' : address };
@@ -71,13 +71,18 @@ export async function signIn(address: string = here()): Promise<SignInOutcome> {
   return { kind: 'leaving' };
 }
 
-/** Revokes the refresh token and ends the session at the issuer, which then redirects to the page for signed-out people. */
+/**
+ * Revokes the refresh token and ends the session at the issuer, which then redirects to the page for signed-out people.
+ */
 export async function signOut(): Promise<void> {
   await manager.revokeTokens(['refresh_token']).catch(() => undefined);
   await manager.signoutRedirect();
 }
 
-/** Forgets the tokens of this tab and shows the page for signed-out people. Call after the server has ended every session. */
+/**
+ * Forgets the tokens of this tab and shows the page for signed-out people. Call it after the server has ended all
+ * sessions of the user.
+ */
 export async function leave(): Promise<void> {
   await manager.removeUser();
   location.assign(SIGNED_OUT_PATH);

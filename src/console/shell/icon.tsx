@@ -1,6 +1,6 @@
 /**
- * The console's icons: SVG strokes on a grid of 24 by 24. Drawn for the console, because an icon package would add
- * thousands of files.
+ * The console's icons: SVG strokes on a grid of 24 by 24. They were drawn for the console, because an icon package
+ * would add thousands of files.
  */
 
 const PATHS = {
@@ -38,7 +38,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** An icon, hidden from screen readers. @param size pixels. */
+/** An icon, hidden from screen readers. @param size width and height, in pixels. */
 export function Icon({ name, size = 18 }: { readonly name: IconName; readonly size?: number }) {
   return (
     <svg

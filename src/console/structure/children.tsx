@@ -13,7 +13,10 @@ interface ChildrenProps {
   readonly id: number;
 }
 
-/** Lists the sources or variables. Managers and administrators also see a link to the page that adds one. */
+/**
+ * Lists the sources of a site, or the variables of a source. Managers and administrators also see a link to the page
+ * that adds a source or a variable.
+ */
 export function Children({ kind, id }: ChildrenProps) {
   const { t } = useTranslation('structure');
   const { mayManage } = useSession();

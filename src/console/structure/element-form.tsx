@@ -1,4 +1,4 @@
-/** The fields and forms of a site, a source or a variable. Unsaved work is kept in the browser. */
+/** Edits the fields and forms of a site, a source or a variable. The browser keeps changes that are not yet saved. */
 import { Skeleton } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
@@ -38,7 +38,10 @@ interface ElementFormProps {
   readonly onSaved: (id: number) => void | Promise<void>;
 }
 
-/** Waits for the definitions of the forms, which the editor needs to show stored values as text. */
+/**
+ * Shows the editor as soon as the definitions of the forms are loaded. The editor needs the definitions to show stored
+ * values as text.
+ */
 export function ElementForm(props: ElementFormProps) {
   const forms = useForms(props.kind);
   if (forms.error) return <Problem error={forms.error} onRetry={() => void forms.refetch()} />;

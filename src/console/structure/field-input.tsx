@@ -31,8 +31,8 @@ export function FieldInput({ field, text, options, isDisabled, onChange }: Field
         searchable
         clearable
         limit={100}
-        // Disabled until the options arrive: after a click on a field without options, the list stays closed even when
-        // the options arrive.
+        // The input is disabled until its options arrive: if a user clicked it earlier, its list would stay closed even
+        // after their arrival.
         disabled={isDisabled || data.length === 0}
         data={[...data]}
         value={text === '' ? null : text}

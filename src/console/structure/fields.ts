@@ -1,11 +1,11 @@
 /**
- * The fields of sites, sources and variables. Converts the members of the REST API to the texts of the form's input
- * elements, and back. Pure.
+ * The fields of sites, sources and variables. The functions convert members of the REST API to the texts that the input
+ * elements of the console show, and back. They have no side effects.
  */
 
 export type Kind = 'Site' | 'Source' | 'Variable';
 
-/** How the user gives the value of a field; for `entry`, the user chooses an entry of the catalogue. */
+/** How the user sets the value of a field. For `entry`, the user chooses an entry of the catalogue `catalogue`. */
 type Input =
   | { readonly input: 'text' | 'number' | 'tags' | 'flag' | 'zone' }
   | { readonly input: 'choice'; readonly choices: readonly string[] }
@@ -56,7 +56,7 @@ export const FIELDS: Readonly<Record<Kind, readonly Field[]>> = {
   ],
 };
 
-/** Members of a stored site, source or variable, or of a request. */
+/** Members of a JSON object: of a site, source or variable in an answer or a request, or of its client data. */
 export type Members = Readonly<Record<string, unknown>>;
 export type Texts = Readonly<Record<string, string>>;
 
@@ -103,7 +103,10 @@ function toMember({ input, isRequired }: Field, typed: string): unknown {
   }
 }
 
-/** @returns the number, or `typed` when it is blank or not a number; the service then refuses it with a reason. */
+/**
+ * @returns `typed` as a number. When `typed` is blank or not a number, returns the text unchanged, so that the service
+ * refuses the text and states the reason.
+ */
 export function toNumber(typed: string): number | string {
   const value = Number(typed.replace(',', '.'));
   return typed.trim() !== '' && Number.isFinite(value) ? value : typed;

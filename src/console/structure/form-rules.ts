@@ -5,10 +5,10 @@ import { type Members, toNumber } from './fields.ts';
 export type Form = components['schemas']['Form'];
 export type FormField = Form['groups'][number]['fields'][number];
 
-/** Texts of fields, by path (see `pathOf`). */
+/** Texts of the inputs of form fields. `pathOf` makes the key of each text. */
 export type FormTexts = Readonly<Record<string, string>>;
 
-/** @returns the key under which a draft holds the text of a field. */
+/** @returns the key of a field in `FormTexts`. */
 export function pathOf(form: string, group: string, field: string): string {
   return JSON.stringify([form, group, field]);
 }
@@ -24,7 +24,10 @@ export function toFormTexts(forms: readonly Form[], clientData: Members | null |
   );
 }
 
-/** @returns clientData with the changed fields; its other members stay. A group or form that becomes empty is left out. */
+/**
+ * @returns clientData with new values for the fields whose text in `texts` differs from the text in `saved`. The other
+ * members of clientData stay. A group or form that becomes empty is left out.
+ */
 export function withFormTexts(
   forms: readonly Form[],
   clientData: Members | null | undefined,
@@ -51,7 +54,7 @@ export function withFormTexts(
 
 type Tree = Record<string, unknown>;
 
-/** @returns the object in the member `name`. A member without an object gets an empty one first. */
+/** @returns the object in the member `name`. If the member does not hold an object, sets it to an empty one first. */
 function branchOf(parent: Tree, name: string): Tree {
   const value = parent[name];
   const branch: Tree = typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Tree) : {};

@@ -59,7 +59,7 @@ function Value({ field, label, text, onChange }: ValueProps) {
     onChange(currentTarget.value);
   const options = optionsOf(field, { yes: t('yes'), no: t('no') });
   if (options) {
-    // A stored value that the form no longer offers stays visible.
+    // A stored value that is no longer among the choices of the field stays visible.
     const unknown = text !== '' && !options.some(({ value }) => value === text) ? [{ value: text, label: text }] : [];
     const data = [{ value: '', label: t('forms.choose') }, ...unknown, ...options];
     return <NativeSelect {...common} data={data} value={text} onChange={change} />;
@@ -81,7 +81,7 @@ interface Words {
   readonly no: string;
 }
 
-/** @returns the choices of a list or a Boolean; undefined for free text. */
+/** @returns the choices of a list field or a Boolean field; undefined for any other field. */
 function optionsOf({ type, isList, items }: FormField, { yes, no }: Words) {
   if (isList) {
     const listed = (items ?? []) as readonly { readonly name?: string | null; readonly value: unknown }[];

@@ -1,4 +1,4 @@
-/** Pages that show a site, a source or the properties of a variable, and pages that create these elements. */
+/** Pages that show a site, a source or a variable's properties, and pages that create a site, source or variable. */
 import { Skeleton } from '@mantine/core';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
@@ -90,7 +90,7 @@ interface PathProps {
   readonly stored: Stored;
 }
 
-/** Links to the site of a source, or to the source of a variable. */
+/** The page of a source links to its site, and the page of a variable links to its source. */
 function Path({ kind, stored: { siteId = 0, siteName, sourceId = 0, sourceName } }: PathProps) {
   if (kind === 'Site') return null;
   return kind === 'Source' ? (

@@ -93,7 +93,10 @@ export interface Option {
   readonly label: string;
 }
 
-/** @returns the entries of catalogues as options, by the name of the catalogue; no options while a catalogue loads. */
+/**
+ * @returns for the name of each catalogue, the entries of this catalogue as options. While a catalogue loads, its array
+ * of options is empty.
+ */
 export function useCatalogues(names: readonly CatalogueName[]): ReadonlyMap<CatalogueName, readonly Option[]> {
   const results = useQueries({
     queries: names.map((name) => ({ queryKey: [name], queryFn: LOADERS[name], staleTime: STALE_MS })),
@@ -136,5 +139,5 @@ export async function saveElement(kind: Kind, target: Target, members: Members):
   return (await bodyOf(api.POST('/variables/source/{sourceId}', { params: { path }, body }))).id;
 }
 
-/** An element to change, or the parent of a new one. */
+/** Identifies the element to change, or the parent of the element to create. */
 export type Target = { readonly id: number; readonly parentId?: number } | { readonly parentId?: number };

@@ -71,7 +71,7 @@ export const en = {
       silent: 'Variables without new points',
       calculations: 'Failing calculations',
       pushes: 'Rejected pushes of the last 7 days',
-      files: 'Files of the last 7 days with errors',
+      files: 'Files with errors in the last 7 days',
       webhooks: 'Disabled webhooks',
     },
     more: 'Showing {{shown, number}} of {{count, number}}.',
@@ -139,7 +139,7 @@ export const en = {
     latestNote: 'The latest version of every point.',
     knownAt: 'as of {{moment}}',
     kind: { latest: 'Latest', labels: 'Labels', known: 'As of', compare: 'Compare' },
-    noLabels: 'No version has a label yet. Push points with a VersionTag to label them.',
+    noLabels: 'No version has a label yet. To label versions, push points with a VersionTag.',
     noVersions: 'No versions found yet.',
     slider: 'Arrival of versions',
     stop: '{{number}} of {{count}}',
@@ -207,5 +207,5 @@ export const en = {
 
 /** The texts of one language, under the same names as the English texts. */
 export type Texts = TextsOf<typeof en>;
-/** The type of a translation of `Node`: the same names, each with any string. */
+/** The type of a translation of `Node`: it has the same names, and any string in the place of each English text. */
 export type TextsOf<Node> = { readonly [Name in keyof Node]: Node[Name] extends string ? string : TextsOf<Node[Name]> };

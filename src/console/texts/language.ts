@@ -1,6 +1,7 @@
 /**
- * The language of the console: the person's choice, else the first of the browser's languages that the console has,
- * else English. English texts are built in; the texts of another language are loaded when the console changes to it.
+ * Selects the language of the console: the language that the person chose, or else the first of the browser's languages
+ * that LANGUAGES contains, or else English. English texts are built in. The texts of another language are loaded when
+ * the console changes to that language.
  */
 import i18next from 'i18next';
 import { initReactI18next } from 'react-i18next';
@@ -38,8 +39,8 @@ export function currentLanguage(): Language {
 }
 
 /**
- * @returns the locale of dates and numbers: the console's language, with the region that the browser gives for it;
- * en-GB for English without a region.
+ * @returns the locale of dates and numbers: the first of the browser's locales that has the console's language and a
+ * region. If there is none, the locale is en-GB for English, and otherwise the language without a region.
  */
 export function currentLocale(): string {
   const language = currentLanguage();

@@ -1,6 +1,7 @@
 /**
- * Texts that are loaded with a route, so the first view need not load them. Each such route has a folder `texts/` with
- * the four languages. Its page adds them with `addTexts`, and its components call `useTranslation(namespace)`.
+ * The texts of a namespace are loaded with the routes that show them, so the console can start without these texts. A
+ * namespace has a folder `texts/` with one file for each of the four languages. A module of the routes adds the texts
+ * with `addTexts`, and the components of the routes call `useTranslation(namespace)`.
  */
 import i18next from 'i18next';
 import type { en as calculated } from '../calculated/texts/en.ts';
@@ -33,7 +34,7 @@ declare module 'i18next' {
   }
 }
 
-/** Adds the texts of a route in every language. */
+/** Adds the texts of a namespace in every language. */
 export function addTexts<T extends object>(
   namespace: keyof ViewTexts,
   texts: { readonly en: T } & { readonly [L in Exclude<Language, 'en'>]: TextsOf<T> },

@@ -15,7 +15,7 @@ import { loadPoints, loadVersionInstants } from './points.ts';
 
 /** Maximum number of stops of the slider. A stop is an instant at which a version arrived. */
 const MAX_STOPS = 300;
-/** When a range has more points than this (estimated), the slider gets no stops from the versions of these points. */
+/** When the estimated number of points in the range is higher than this, the versions of these points add no stops. */
 const MAX_POINTS_FOR_STOPS = 12_000;
 
 /** The spacing of a variable's points is estimated from at most this number of its last points. */
@@ -54,7 +54,7 @@ export interface ChartPoints {
   readonly band: { readonly min: Points; readonly max: Points } | undefined;
 }
 
-/** The points that one line of the chart shows: a variable, and which of its versions. */
+/** What one line of the chart shows: the variable, the versions of its points (`side`), and whether a band is drawn. */
 export interface WantedPoints {
   readonly variableId: number;
   readonly side: Side;
@@ -87,7 +87,7 @@ export function useChartPoints(
 }
 
 /**
- * @param live instants of versions that arrived while the chart is open.
+ * @param live instants at which versions have arrived since the chart was opened.
  * @returns the stops of the slider, ascending, as ISO 8601: the instants in `live`, and the arrivals of the first and
  * last version of each VersionTag. Versions without a VersionTag count as one more tag. When the range has few points,
  * the arrivals of all versions of these points are stops too. When there are more than MAX_STOPS stops, MAX_STOPS of
@@ -113,7 +113,8 @@ export function useStops(
     lastVersionTimestamp,
   ]);
   // VersionTimestamps have microseconds, stops have milliseconds. A stop is rounded up, so that its version has arrived
-  // by then. `instants` keeps the data of the previous range; this data is not used when the new range has many points.
+  // by then. `instants` keeps the data of the previous range until the data of the new range arrive. When the new range
+  // has many points, its data are not read, and the data of the previous range are not used.
   const seen = (isFew ? (instants.data ?? []) : []).map((seconds) => new Date(Math.ceil(seconds * 1000)).toISOString());
   const all = [...new Set([...[...tagged, ...live].map(ceilMillis), ...seen])].sort();
   return thin(all);

@@ -16,13 +16,13 @@ export interface Points {
 export type Resolution = 'Raw' | 'Minute' | 'Hour' | 'Day' | 'Month';
 
 /**
- * Maximum points of a chart that reads raw points. When the estimated number of points is higher, the chart reads
+ * Maximum number of points in a chart of raw points. When the estimated number of points is higher, the chart reads
  * buckets instead. The limit allows a year of quarter-hours, which are at most 35,136 points.
  */
 export const RAW_LIMIT = 45_000;
 /**
- * Maximum buckets of a chart: several for each pixel of a wide window. The limit does not apply to buckets of a month,
- * the longest buckets.
+ * Maximum number of buckets in a chart. It allows several buckets for each pixel of a wide window. The limit does not
+ * apply to buckets of a month, because a month is the longest bucket.
  */
 const BUCKET_LIMIT = 6000;
 /** Step of a variable without a granularity or without a time base, in seconds. */
@@ -60,7 +60,10 @@ export interface Bounds extends Range {
   readonly spacingSec: number | undefined;
 }
 
-/** @returns the median interval between consecutive dates, given in any order; undefined for fewer than two. */
+/**
+ * @param seconds dates in Unix seconds, in any order.
+ * @returns the median interval between consecutive dates; undefined for fewer than two dates.
+ */
 export function spacingOf(seconds: readonly number[]): number | undefined {
   const dates = seconds.toSorted((a, b) => a - b);
   const distances = dates.slice(1).map((date, index) => date - (dates[index] ?? date));
@@ -69,8 +72,9 @@ export function spacingOf(seconds: readonly number[]): number | undefined {
 
 /**
  * @returns the step, in seconds, with which a chart estimates the number of points in a range. The step is the shorter
- * of the declared step and the usual interval (`spacingSec`); DEFAULT_STEP_SEC when neither is known. With the declared
- * step alone, a chart could read millions of raw points of a variable whose points are closer together.
+ * of the declared step and the usual interval (`spacingSec`); DEFAULT_STEP_SEC when neither is known. When the points
+ * are closer together than declared, an estimate with the declared step would be too low, and the chart could read
+ * millions of raw points.
  */
 export function chartStepOf(granularity: number | null, timeBase: string | null, { spacingSec }: Bounds): number {
   const declared = granularity === null ? undefined : stepOf(granularity, timeBase);
@@ -107,7 +111,7 @@ export function defaultRange(bounds: Range, stepSec: number): Range {
   return { from: Math.max(bounds.from, to - YEAR_SEC), to };
 }
 
-/** @returns the range moved by `by` times its length: -1 gives the preceding range. */
+/** @param by factor of the length of the range; -1 gives the preceding range. @returns the moved range. */
 export function moveRange({ from, to }: Range, by: number): Range {
   const length = to - from;
   return { from: from + by * length, to: to + by * length };
@@ -140,7 +144,7 @@ export function versionOf(side: Side): VersionQuery {
   return {};
 }
 
-/** @returns one `Side` for each line that a chart draws for a variable; the `Side` of the most important line first. */
+/** @returns one `Side` for each line that a chart draws for a variable, in order, the most important line first. */
 export function sidesOf(selection: Selection): readonly Side[] {
   switch (selection.kind) {
     case 'latest':

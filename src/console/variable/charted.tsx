@@ -1,5 +1,5 @@
 /**
- * The chart of a variable with its panels: other variables, the version bar, changes, versions of a point, correction.
+ * Shows the chart of a variable and its panels: other variables, version bar, changes, versions of a point, correction.
  */
 import { Button, Skeleton } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
@@ -155,7 +155,7 @@ export function Charted({ context, bounds, live }: ChartedProps) {
   );
 }
 
-/** Rounds to whole milliseconds, the precision of the URL and of a deletion. */
+/** Rounds both ends to whole milliseconds, the precision of dates in the URL and in a deletion. */
 function onStep({ from, to }: Range): Range {
   return { from: Math.round(from * 1000) / 1000, to: Math.round(to * 1000) / 1000 };
 }
@@ -203,7 +203,7 @@ function useLines({ context, search, selection, range, read, resolution, live }:
   const { variable, unit, timeZone } = context;
   const sides = sidesOf(selection);
   const others = useOtherVariables(search.with ?? []);
-  // In a chart as of an instant, other variables are shown as of that instant too.
+  // When the chart shows this variable as of an instant, it shows the other variables as of the same instant.
   const otherSide = selection.kind === 'known' ? (sides[0] ?? 'latest') : 'latest';
   const wanted = [
     ...sides.map((side, index) => ({ variableId: variable.id, side, hasBand: index === 0 && others.length === 0 })),

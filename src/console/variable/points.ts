@@ -6,7 +6,7 @@ import type { Points } from './chart-rules.ts';
 const MICROS_PER_SEC = 1e6;
 const TWO_32 = 2 ** 32;
 
-/** @returns the points of one variable. @throws {ApiError} when the API refuses the call or is not reached. */
+/** @returns the points of one variable. @throws {ApiError} when the API refuses the call or cannot be reached. */
 export async function loadPoints(query: PointQuery, signal?: AbortSignal): Promise<Points> {
   const table = await loadTable(query, signal);
   const name = table.schema.fields.find((field) => field.name.endsWith('Value'))?.name;

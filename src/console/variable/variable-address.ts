@@ -1,21 +1,21 @@
 /**
- * The URL of a variable's page: period, versions, further variables and point, so that a user can share what the
- * page shows. Pure.
+ * Reads and writes the URL of a variable's page. The URL contains the period, the selection of versions, the further
+ * variables and the point, so that a user can share what the page shows. Pure.
  */
 import type { Selection } from './chart-rules.ts';
 
-/** Maximum number of further variables in the chart of a variable's page, because the chart has six colours. */
+/** Maximum number of variables that a chart shows besides the page's own variable. A chart has six colours. */
 export const MAX_OTHERS = 5;
 
 export interface VariableSearch {
-  /** Start of the chart as ISO 8601; `from` and `to` are given together or not at all. */
+  /** Start of the chart's period, as an ISO 8601 text. A URL has both `from` and `to`, or neither. */
   readonly from?: string;
   readonly to?: string;
   readonly v?: 'labels' | 'known' | 'compare';
   readonly labels?: readonly string[];
-  /** Instant at which the shown state was known, for the choice `known`. */
+  /** Used when `v` is `known`: the instant at which the state that the chart shows was known. */
   readonly at?: string;
-  /** The versions on the two sides of the comparison, for the choice `compare`. */
+  /** Used when `v` is `compare`: `left` and `right` are the versions on the two sides of the comparison. */
   readonly left?: string;
   readonly right?: string;
   /** Ids of further variables in the chart. */
@@ -64,7 +64,7 @@ export function toSelection({ v, labels = [], at, left = 'latest', right = 'late
   }
 }
 
-/** @returns the URL with another selection; period, point and other variables stay. */
+/** @returns the parameters of `old` with the given selection of versions; period, point and further variables stay. */
 export function toSearch(old: VariableSearch, selection: Selection): VariableSearch {
   const { from, to, point, with: others } = old;
   const kept = {

@@ -1,4 +1,4 @@
-/** Queries a variable together with its source, site and unit. These queries do not read the points of the variable. */
+/** Queries a variable together with its source, site and unit, but without its points. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { api, bodyOf } from '../api/client.ts';
 import type { components } from '../api/openapi.d.ts';
@@ -13,7 +13,7 @@ export interface VariableContext {
   readonly variable: Variable;
   readonly source: Source;
   readonly site: Site;
-  /** Symbol of the unit; empty without a unit. */
+  /** Symbol of the unit; name of the unit when it has no symbol; empty when the variable has no unit. */
   readonly unit: string;
   /** Zone in which dates are shown: the source's, else the site's. */
   readonly timeZone: string;
@@ -33,7 +33,7 @@ export function variableQuery(id: number) {
       ]);
       const [source] = sources;
       const [site] = sites;
-      if (!source || !site) throw new Error(`variable ${id} must have a source and a site`);
+      if (!source || !site) throw new Error(`the source or the site of variable ${id} was not found`);
       return {
         variable,
         source,
@@ -51,7 +51,7 @@ function symbolOf(units: readonly Unit[], unitId: number | null): string {
   return unit ? unit.symbol || unit.name : '';
 }
 
-/** @returns the query of a variable. */
+/** Runs `variableQuery` in a component. @returns the state of the query: pending, failed, or its data. */
 export function useVariable(id: number) {
   return useQuery(variableQuery(id));
 }

@@ -33,7 +33,7 @@ export function VariablePage() {
   const others = route.useSearch().with ?? [];
   const context = useVariable(variableId);
   const bounds = useQuery(boundsQuery(variableId));
-  // The watch starts at the same time as the first reads, so it is usually open before the points are read.
+  // Connects to `GET /data/watch` during the first reads, so it is usually connected before the chart reads points.
   const live = useLive([variableId, ...others]);
   const isFirst = bounds.data === null && live.points.lastOf(variableId) !== undefined;
   const { refetch } = bounds;

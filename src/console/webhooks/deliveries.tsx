@@ -21,7 +21,7 @@ const REFRESH_MS = 3000;
 const STATES = ['Pending', 'Succeeded', 'Failed'] as const;
 type AttemptState = (typeof STATES)[number];
 
-/** Lists the deliveries of a webhook. @param id id of the webhook. */
+/** Lists the last deliveries of a webhook. @param id the webhook's id. */
 export function Deliveries({ id }: { readonly id: string }) {
   const { t } = useTranslation('webhooks');
   const [state, setState] = useState<AttemptState>();

@@ -51,7 +51,7 @@ function Message({ head, headers, body }: MessageProps) {
   );
 }
 
-/** @returns JSON with line breaks, any other text as it is. */
+/** @returns `body` with line breaks and indents when it is JSON; otherwise `body` as it is. */
 function indent(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body), null, 2);

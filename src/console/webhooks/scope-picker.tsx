@@ -44,7 +44,7 @@ export function ScopePicker({ kind, label, value, onChange }: ScopePickerProps) 
       placeholder={t('field.search')}
       searchable
       hidePickedOptions
-      // A deleted element and a text that is not an id have no name here.
+      // `known` has no name for a deleted element or for a text that is not an id.
       data={[...new Set([...known.keys(), ...ids])].map((id) => ({ value: id, label: known.get(id) ?? `#${id}` }))}
       filter={({ options }) => options}
       value={ids}
@@ -56,8 +56,8 @@ export function ScopePicker({ kind, label, value, onChange }: ScopePickerProps) 
 }
 
 /**
- * @returns at most `limit` elements that match the filter. Until they are loaded: the result for the previous filter,
- * or undefined when there is none.
+ * @returns at most `limit` elements that match the filter. While they are loading, returns the elements that matched
+ * the previous filter, or undefined when no elements were loaded before.
  */
 function useElements(kind: ElementKind, filter: object, limit: number): readonly Element[] | undefined {
   return useQuery({

@@ -10,7 +10,7 @@ import { Exchange } from './exchange.tsx';
 
 const REFRESH_MS = 500;
 
-/** Follows a test message until it has ended. @param id id of the test. */
+/** Shows a test message, and reloads it until the test has ended. @param id id of the test. */
 export function Trial({ id }: { readonly id: string }) {
   const { t } = useTranslation('webhooks');
   const trial = useQuery({

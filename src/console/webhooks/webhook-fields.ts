@@ -1,4 +1,4 @@
-/** A webhook as the form shows it: every member is a text or a boolean. Pure. */
+/** A webhook as the form shows it: every field is a text or a boolean. Pure. */
 import type { components } from '../api/openapi.d.ts';
 import { en } from './texts/en.ts';
 
@@ -20,11 +20,11 @@ export interface WebhookFields {
   readonly isEnabled: boolean;
   /** Custom headers, one `Name: value` per line. */
   readonly headers: string;
-  /** Ids of the sites whose events the webhook receives, separated by commas. */
+  /** Comma-separated ids of the sites whose events the webhook receives. */
   readonly siteIds: string;
   readonly sourceIds: string;
   readonly variableIds: string;
-  /** Template of the body; empty means the whole message as JSON. */
+  /** Template of the request body. When the template is empty, the body is the whole message as JSON. */
   readonly bodyTemplate: string;
 }
 
@@ -33,7 +33,7 @@ export const NEW_WEBHOOK: WebhookFields = {
   ...{ headers: '', siteIds: '', sourceIds: '', variableIds: '', bodyTemplate: '' },
 };
 
-/** @returns the texts of the form for a stored webhook. */
+/** @returns the fields of the form, filled with the values of a stored webhook. */
 export function toFields(webhook: Webhook): WebhookFields {
   const {
     name,

@@ -1,4 +1,7 @@
-/** One webhook: its form, a test message with the receiver's answer, and its deliveries, updated as they happen. */
+/**
+ * Page of one webhook: its input form, a test message with the receiver's answer, and the list of its deliveries, which
+ * is updated as they happen.
+ */
 import { Button, NativeSelect, Skeleton, Switch, Textarea, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
@@ -27,7 +30,7 @@ import {
 /** Secrets of webhooks created since the page was loaded: the API returns each secret only once. */
 const secrets = new Map<string, string>();
 
-/** The form of a webhook and its deliveries. @param id id of the webhook, or `new`. */
+/** Shows the form of a webhook and, below the form, the webhook's deliveries. @param id the webhook's id, or `new`. */
 export function WebhookPage({ id }: { readonly id: string }) {
   const { t } = useTranslation('webhooks');
   const isNew = id === 'new';
@@ -156,7 +159,8 @@ function Form({ fields, onChange }: FormProps) {
       <NativeSelect
         className={classes.double ?? ''}
         label={t('field.eventType')}
-        // Messages carry the name of the event type, so people who write a receiver need it.
+        // Each label also shows the name of the event type: messages contain this name, so the author of a receiver
+        // must know it.
         data={EVENT_TYPES.map((value) => ({ value, label: `${t(`events.${value}`)} (${value})` }))}
         value={fields.eventType}
         onChange={({ currentTarget }) => onChange({ ...fields, eventType: currentTarget.value as EventType })}

@@ -1,4 +1,4 @@
-/** Webhooks: the systems that receive events, and the results of the deliveries to them. */
+/** The page of webhooks. It lists the webhooks with their URLs and states, or shows one webhook (`WebhookPage`). */
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';

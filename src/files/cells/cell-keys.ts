@@ -24,15 +24,16 @@ export class CellKeys {
   readonly #ids: number[] = [];
 
   /**
-   * @param columns columns that form the key. @param numberOf returns the number of a key that is not cached; the same
-   * cells must always have the same number.
+   * @param columns positions of the columns whose cells form the key.
+   * @param numberOf function that returns the number of a key that is not cached. It must always return the same number
+   * for the same cells.
    */
   constructor(columns: readonly number[], numberOf: (cells: RowCells) => number) {
     this.#columns = columns;
     this.#numberOf = numberOf;
   }
 
-  /** Returns the number of the row's key, from the cache or from `numberOf`. */
+  /** Returns the number that identifies the row's key. The number comes from the cache or from `numberOf`. */
   idOf(cells: RowCells): number {
     const length = this.#readKey(cells);
     if (length > MAX_KEY_BYTES) return this.#numberOf(cells);

@@ -8,14 +8,14 @@ import { MAX_TAG_VALUE, MAX_TAGS, MAX_VERSION, type Tags } from '../../points/la
 
 /** Start of the message for an invalid date. */
 export const FILE_DATE_RULE =
-  'date must be yyyy-MM-ddTHH:mm:ss with or without a zone, or epoch milliseconds, in both cases from 1700 to 2199';
+  'date must be from 1700 to 2199, as yyyy-MM-ddTHH:mm:ss with or without a zone, or as epoch milliseconds';
 
 const [ZERO, SPACE] = [0x30, 0x20];
 
 /**
- * Parses the date of a row, in every form that a push accepts (R-A11): §2 gives one form; spreadsheets and data frames
- * write others.
- * @returns undefined for a form that no push accepts, such as dd/MM/yyyy, and for a date outside 1700 to 2199.
+ * Parses the date of a row. Accepts every form of a date that a push accepts (R-A11), not only the form that §2 gives,
+ * because spreadsheets and data frames write other forms.
+ * @returns undefined for any other form, such as dd/MM/yyyy, and for a date outside 1700 to 2199.
  */
 export function parseFileDate(text: string): ParsedDate | undefined {
   return parseDate(text);
@@ -43,7 +43,7 @@ export function parseFileId(text: string): number | undefined {
 }
 
 /**
- * Parses labels such as `quality:estimated|period:high`; the first colon ends the key (§2).
+ * Parses labels such as `quality:estimated|period:high`; the first colon of a label ends its key (§2).
  * @returns the tags, or a message when the text is invalid.
  */
 export function parseFileTags(text: string): Tags | string {
@@ -59,14 +59,14 @@ export function parseFileTags(text: string): Tags | string {
     const value = label.slice(colon + 1).trim();
     if (key === '') return `tags must be labels of the form key:value, separated by |, got ${show(label)}`;
     if (key.length > MAX_VERSION || value.length > MAX_TAG_VALUE) {
-      return `tags must have keys of at most ${MAX_VERSION} and values of at most ${MAX_TAG_VALUE} characters`;
+      return `tags must have keys of at most ${MAX_VERSION} characters and values of at most ${MAX_TAG_VALUE} characters`;
     }
     entries.push([key, value]);
   }
   return Object.fromEntries(entries);
 }
 
-/** @returns the cell in quotes for a message, with at most 60 of its characters; `nothing` for an empty cell. */
+/** @returns the text of a cell in quotes, cut to 60 characters, for a message; `nothing` for an empty text. */
 export function show(text: string): string {
   if (text === '') return 'nothing';
   return JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);

@@ -1,14 +1,15 @@
 /**
- * Reads plain cells, that is, dates and numbers in their usual form, from bytes, because creating strings would cost more.
- * Returns NaN for other forms, which `cell-parser.ts` parses. For plain cells, both files return exactly the same values.
+ * Reads plain cells, that is, dates and numbers in their usual form. Reads the bytes directly, because creating strings
+ * would cost more. Returns NaN for any other cell; `cell-parser.ts` then parses the cell. For a plain cell, both files
+ * return exactly the same value.
  */
 import { daysInMonth } from '../../platform/dates/date-rules.ts';
 
 const [SPACE, ZERO, DASH, DOT, COLON, UPPER_T, UPPER_Z] = [0x20, 0x30, 0x2d, 0x2e, 0x3a, 0x54, 0x5a];
 const LOCAL_BYTES = 19;
 const MICROS_PER_SECOND = 1_000_000;
-// Integers below 2^53 and powers of ten to 10^22 are exact as doubles, so one division gives the
-// double nearest to the text.
+// A number of at most 15 digits is an integer divided by a power of ten. Doubles hold integers below 2^53 and powers of
+// ten up to 10^22 exactly, so one division gives the double nearest to the number in the cell.
 const MAX_DIGITS = 15;
 const POWERS_OF_TEN = Array.from({ length: MAX_DIGITS + 1 }, (_, exponent) => 10 ** exponent);
 
@@ -56,7 +57,10 @@ export class PlainDates {
   }
 }
 
-/** @param day as the number yyyyMMdd. @returns the start of the day; NaN when `day` is not a date from 1700 to 2199. */
+/**
+ * @param day date as the number yyyyMMdd.
+ * @returns microseconds from 1970-01-01 to the start of the day; NaN when `day` is not a date from 1700 to 2199.
+ */
 function toDayMicros(day: number): number {
   const year = Math.floor(day / 10_000);
   const month = Math.floor(day / 100) % 100;
@@ -73,8 +77,8 @@ function twoDigits(bytes: Uint8Array, at: number): number {
 }
 
 /**
- * Reads digits with an optional minus sign and point.
- * @returns NaN for another form, such as an exponent or more than 15 digits.
+ * Reads a number that consists of digits, with an optional minus sign and an optional decimal point.
+ * @returns NaN for any other cell, such as a number with an exponent or with more than 15 digits.
  */
 export function plainNumber(bytes: Uint8Array, start: number, end: number): number {
   const isNegative = bytes[start] === DASH;
@@ -97,10 +101,10 @@ export function plainNumber(bytes: Uint8Array, start: number, end: number): numb
 }
 
 /**
- * Reads the serial number of a date cell. Whole days and fraction are read separately, the fraction to 15 digits, so the
- * error is far less than a millisecond.
- * @returns days since the epoch of the workbook; NaN for another form, such as one with an exponent, and for a negative
- * number with a fraction.
+ * Reads a date cell that holds a serial number. Reads the whole days and the fraction separately, and 15 digits of the
+ * fraction, so the error is far less than a millisecond.
+ * @returns days since the epoch of the workbook; NaN for a cell that is not a plain number, such as a number with an
+ * exponent, and for a negative number with a fraction.
  */
 export function plainSerial(bytes: Uint8Array, start: number, end: number): number {
   let point = start;

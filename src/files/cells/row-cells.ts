@@ -2,13 +2,13 @@
 
 /**
  * Cells by column. The bytes of a cell are those in `bytes` from `starts[column]`, inclusive, to `ends[column]`,
- * exclusive; an absent cell has no bytes. Valid until the scanner reads the next row.
+ * exclusive; an absent cell has no bytes. The object is valid until the scanner reads the next row.
  */
 export interface RowCells {
   readonly bytes: Buffer;
   readonly starts: readonly number[];
   readonly ends: readonly number[];
-  /** Kinds of the cells of a workbook (`KIND` in `xlsx/sheet-cells.ts`). */
+  /** Kind of each cell, by column (`KIND` in `xlsx/sheet-cells.ts`); only for a workbook. */
   readonly kinds?: readonly number[];
 }
 

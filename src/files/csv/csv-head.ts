@@ -16,15 +16,15 @@ const MIN_COLUMNS = 3;
 export interface CsvHead {
   readonly dialect: Dialect;
   readonly columns: Columns;
-  /** Position in the file of the first record below the header. */
+  /** Where in the file the first record below the header begins. */
   readonly position: FilePosition;
 }
 
 /**
- * Reads dialect and columns from the first part of a CSV (R-E2).
- * @param bytes the first part of the file, with the whole header.
+ * Finds the dialect and the columns of a CSV file (R-E2).
+ * @param bytes the first part of the file, which must include the whole header.
  * @throws {FileRefusal} when the file is empty or not CSV, when its first 4096 bytes are only white space, or when its
- * header cannot be read, lacks a column or repeats one.
+ * header cannot be read, lacks a required column or repeats a known column.
  */
 export function readHead(bytes: Buffer): CsvHead {
   const text = bytes.toString('latin1');
@@ -57,8 +57,8 @@ function findHeader(dialect: Dialect, bytes: Buffer, mark: number) {
 }
 
 /**
- * Finds the line end and the delimiter of a file. The delimiter is the one that splits the header into the most known
- * column names. When two delimiters give equally many known names, the one that gives more names in total is chosen.
+ * Finds the line end and the delimiter of a file. Chooses the delimiter that splits the header into the most known
+ * column names. When two delimiters give equally many known names, chooses the one that gives more names in total.
  */
 function findDialect(text: string): Dialect {
   const newline = text.includes('\n') && !endsInReturn(text) ? '\n' : '\r';
@@ -68,8 +68,8 @@ function findDialect(text: string): Dialect {
 }
 
 /**
- * Returns true when a complete header ends in a bare carriage return, the line end of old Macintosh files. The cells of
- * such a file may contain newlines.
+ * Returns true when `text` begins with a complete header that ends in a carriage return without a newline, as in old
+ * Macintosh files. The cells of such a file may contain newlines, so a newline does not prove that it ends a line.
  */
 function endsInReturn(text: string): boolean {
   const [, header = ''] = /^\s*([^\r\n]+)\r+(?![\r\n])/.exec(text) ?? [];

@@ -1,6 +1,7 @@
 /**
- * Adds the records of a CSV to the `RowCollector` as rows. Dates and numbers in their usual form are read from bytes
- * (`cells/plain-cell-scanner.ts`), others as text (`cells/cell-parser.ts`).
+ * Adds the records of a CSV file to the `RowCollector` as rows. When the date and the number of a record are in the
+ * usual notation, they are read from its bytes (`cells/plain-cell-scanner.ts`), otherwise as text
+ * (`cells/cell-parser.ts`).
  */
 import { FILE_DATE_RULE, parseFileDate, parseFileNumber, show } from '../cells/cell-parser.ts';
 import { isPlainLocal, PlainDates, plainNumber } from '../cells/plain-cell-scanner.ts';
@@ -52,12 +53,12 @@ export class CsvRows implements RecordVisitor {
     const valueText = cellText(cells, valueColumn);
     const date = parseFileDate(dateText) ?? parseFileDate(dateText.trim());
     const value = parseFileNumber(valueText);
-    // Without this check, 1,5 in a file delimited by commas would be read as 1.
+    // Without this check, the value `1,5` in a file delimited by commas would be read as 1.
     if (cellCount > count) {
       collector.reject(
         row,
         'malformed_row',
-        `the row must not have more cells than the header, which has ${count}, got ${cellCount}`,
+        `the row must have at most ${count} cells, like the header, got ${cellCount}`,
       );
     } else if (!date) {
       const alsoValue = Number.isNaN(value) ? `; value must be a finite number, got ${shown(valueText)}` : '';
@@ -68,7 +69,10 @@ export class CsvRows implements RecordVisitor {
   }
 }
 
-/** Quotes a cell for a message. Reads a cell that is not UTF-8 as latin1; replaces NUL, which cannot be stored. */
+/**
+ * Quotes a cell for an error message. Reads a cell that is not valid UTF-8 as latin1. Replaces NUL by U+FFFD, because
+ * PostgreSQL cannot store NUL.
+ */
 function shown(cell: string): string {
   return show((decodeUtf8(cell) ?? cell).replaceAll('\0', '\uFFFD'));
 }

@@ -13,7 +13,7 @@ import { RecordScanner } from './record-scanner.ts';
 
 /**
  * Reads the rows after the position `from` and emits them in chunks (R-E2, R-E5).
- * @throws {FileRefusal} when `readHead` refuses the file, or the file has too many rows (too_many_rows).
+ * @throws {FileRefusal} when `readHead` refuses the file, or when the file has too many rows (too_many_rows).
  */
 export async function readCsv({ source, limits, from, onHeader, emit }: ParseJob): Promise<void> {
   const { dialect, columns, position } = readHead(asBuffer(await source.readPart(0)));

@@ -16,15 +16,15 @@ export interface Dialect {
 /** Receives the records in file order. */
 export interface RecordVisitor {
   /**
-   * @param cells valid during the call only. @param cellCount number of cells up to the last cell that is not empty; 0
-   * when all cells are empty.
+   * @param cells cells of the record; they are valid only during the call. @param cellCount number of cells up to the
+   * last cell that is not empty; 0 when all cells are empty.
    */
   record(row: number, cells: RowCells, cellCount: number): void;
   /** @param reason message for the uploader. */
   malformed(row: number, reason: string): void;
 }
 
-/** Maximum bytes that are kept of an incomplete record. Limits the memory that an unclosed quote takes. */
+/** Maximum number of bytes kept of an incomplete record. Limits the memory for a record with an unclosed quote. */
 export const MAX_RECORD_BYTES = 1 << 20;
 
 const TOO_LONG = `the row must be at most ${MAX_RECORD_BYTES} bytes; look for a quote that is not closed`;
@@ -67,7 +67,7 @@ export class RecordScanner {
     this.#delimiter = dialect.delimiter.charCodeAt(0);
     this.#newline = dialect.newline.charCodeAt(0);
     this.#columnLimit = columnLimit;
-    // The missing cells of a short record are empty, in the first record too.
+    // Each cell is empty at first, because the first record may be short, and its missing cells must be empty.
     if (Number.isFinite(columnLimit)) for (let column = 0; column < columnLimit; column += 1) this.#cut(column, 0, 0);
     this.#visitor = visitor;
     this.offset = start.offset;
@@ -124,7 +124,8 @@ export class RecordScanner {
   }
 
   /**
-   * @returns the index of the newline after the record, or of the end of the file; INCOMPLETE when neither is read yet.
+   * @returns the index of the newline after the record, or of the end of the file; INCOMPLETE when neither has been
+   * read yet.
    */
   #record(start: number): number {
     const bytes = this.#bytes;
@@ -167,7 +168,7 @@ export class RecordScanner {
     return lineEnd;
   }
 
-  /** Reads a record with quotes, which may span lines. @returns the same as `#record`, or MALFORMED. */
+  /** Reads a record that has quotes and may span several lines. @returns the same as `#record`, or MALFORMED. */
   #quoted(start: number): number {
     const bytes = this.#bytes;
     let cellCount = 0;
@@ -178,8 +179,8 @@ export class RecordScanner {
       if (end < 0) return end;
       if (end > at && !(isQuoted && this.#isEmptyQuoted(at))) cellCount = column + 1;
       if (end >= bytes.length || bytes[end] === this.#newline) {
-        // Doubled quotes are replaced only in a complete record, because a malformed record
-        // is read again, line by line.
+        // Doubled quotes are replaced only when the record is complete: a malformed record is read again, line by
+        // line, and therefore needs its original bytes.
         for (const doubled of this.#doubled) this.#halveQuotes(doubled);
         this.#visit(column + 1, cellCount);
         return end;
@@ -188,7 +189,7 @@ export class RecordScanner {
     }
   }
 
-  /** @returns the index of the delimiter or newline after the cell, or of the end of the file; or INCOMPLETE. */
+  /** @returns the index of the delimiter, newline or end of file after the cell; INCOMPLETE when none has been read. */
   #bareCell(start: number, column: number): number {
     const bytes = this.#bytes;
     let at = start;
@@ -210,14 +211,14 @@ export class RecordScanner {
     const next = bytes[end];
     const isOver = next === undefined || next === this.#newline || (next === this.#delimiter && end === close + 1);
     if (!isOver) {
-      this.#reason = `column ${column + 1} has text after its closing quote`;
+      this.#reason = `the cell in column ${column + 1} has text after its closing quote`;
       return MALFORMED;
     }
     this.#cut(column, start + 1, close);
     return end;
   }
 
-  /** @returns the index of the quote that closes a cell, -1 if there is none; a doubled quote stands for one quote. */
+  /** Skips doubled quotes, which do not close a cell. @returns the index of the closing quote; -1 if there is none. */
   #closingQuote(start: number, column: number): number {
     const bytes = this.#bytes;
     let isDoubled = false;
@@ -264,7 +265,7 @@ export class RecordScanner {
     return end > start && this.#bytes[end - 1] === RETURN ? end - 1 : end;
   }
 
-  /** @returns the index of the next newline, or of the end of the file, or INCOMPLETE. */
+  /** @returns the index of the next newline, or of the end of the file; INCOMPLETE when neither has been read yet. */
   #lineEnd(start: number): number {
     const found = this.#bytes.indexOf(this.#newline, start);
     if (found >= 0) return found;

@@ -1,5 +1,6 @@
 /**
- * The ingester's side of the file through which one parser process passes chunks; see `chunk-window.ts`.
+ * File through which one parser process passes chunks to the ingester. This code runs in the ingester; the code for the
+ * parser process is in `chunk-window.ts`.
  */
 import { closeSync, ftruncateSync, mkdtempSync, openSync, read, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +14,7 @@ export interface ChunkFile {
   readonly descriptor: number;
   /** Reads a chunk into memory that the next read overwrites. */
   read(range: ChunkRange): Promise<Buffer>;
-  /** Empties the file, and frees the memory of `read`. Call it only when every chunk written so far has been read. */
+  /** Empties the file, and frees the memory that `read` fills. Call it only when every chunk in the file was read. */
   clear(): void;
   close(): void;
 }

@@ -1,8 +1,8 @@
 /**
  * The parser's side of the file through which the parser passes chunks to the ingester. Both processes have the
  * unlinked file open. Its two slots hold the chunk that is being written to the database and the next chunk. Messages
- * between the processes would be slower: 60 MB of tuples for a million rows made V8 collect the whole heap of the
- * ingester again and again (MEASUREMENTS.md).
+ * between the processes were slower: the 60 MB of tuples of a million rows, sent as messages, made V8 collect the whole
+ * heap of the ingester again and again (MEASUREMENTS.md).
  */
 import { writeSync } from 'node:fs';
 
@@ -10,7 +10,7 @@ import { writeSync } from 'node:fs';
 export const CHUNK_DESCRIPTOR = 4;
 
 const SLOTS = 2;
-// The file is sparse: a slot takes as much space as its largest chunk.
+// The file is sparse: on disk, each slot takes only as much space as the largest chunk that was written to it.
 const SLOT_BYTES = 256 << 20;
 
 /** Position of a chunk's tuples in the file, in bytes. */
@@ -19,7 +19,7 @@ export interface ChunkRange {
   readonly length: number;
 }
 
-/** Returns memory of the given number of bytes, which may be the memory of an earlier chunk. */
+/** Returns a buffer of the given number of bytes. The buffer may reuse the memory of an earlier chunk. */
 export type AllocateTuples = (bytes: number) => Buffer;
 
 export class ChunkWindow {
@@ -33,7 +33,7 @@ export class ChunkWindow {
     return this.#memory.subarray(0, bytes);
   };
 
-  /** Resolves when a slot is free, and takes the slot. */
+  /** Waits until a slot is free, then takes this slot. */
   async take(): Promise<void> {
     while (this.#inUse === SLOTS) {
       await new Promise<void>((resolve) => {
@@ -44,8 +44,8 @@ export class ChunkWindow {
   }
 
   /**
-   * Writes into the slot taken last.
-   * @throws {Error} of the file system, such as ENOSPC.
+   * Writes the tuples of a chunk into the slot that was taken last.
+   * @throws {Error} an error of the file system, such as ENOSPC.
    */
   write(tuples: Buffer): ChunkRange {
     const start = this.#slot * SLOT_BYTES;
@@ -55,7 +55,7 @@ export class ChunkWindow {
     return { start, length: tuples.length };
   }
 
-  /** Frees the slot that has been taken the longest. Call this once its chunk has been written to the database. */
+  /** Frees the slot that has been in use the longest. Call this after its chunk has been written to the database. */
   release(): void {
     this.#inUse -= 1;
     this.#waiting?.();

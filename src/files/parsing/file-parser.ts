@@ -1,7 +1,7 @@
 /**
- * Parses stored files in child processes: a hostile file can end its parser, not the ingester, and a large file does
- * not block the event loop. The caller pulls chunks. While the caller writes a chunk, the parser prepares at most the
- * next two, so memory does not depend on the size of the file.
+ * Parses stored files in child processes, so that a hostile file can end only its parser, not the ingester, and a large
+ * file does not block the event loop of the ingester. The caller pulls chunks. While the caller writes a chunk, the
+ * parser prepares at most the next two chunks, so memory does not depend on the size of the file.
  */
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -48,8 +48,8 @@ export interface FileParser {
 export class ParserDeath extends Error {
   override readonly name = 'ParserDeath';
   /**
-   * True when the file may have caused the death; the usual cause is that the file exhausted the memory of the process
-   * and V8 aborted. False when the process was killed from outside, or ended before it asked for the file (R-A15).
+   * True when the file may have ended the process. Usually such a file exhausted the memory of the process, so that V8
+   * aborted. False when the process was killed from outside, or ended before it asked for the file (R-A15).
    */
   readonly isByFile: boolean;
 
@@ -59,14 +59,15 @@ export class ParserDeath extends Error {
   }
 }
 
-/** Signals that an operator, a shutdown, or the kernel of a machine without free memory sends to a parser. */
+/** The signals that a parser gets from an operator, from a shutdown, or from a kernel that has no free memory left. */
 const OUTER_SIGNALS: ReadonlySet<string> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']);
 
 const PROGRAM = fileURLToPath(new URL('./parser-process.ts', import.meta.url));
-// Maximum heap of a parser. It is far below the memory of the container, so that a file that needs too much memory
-// makes V8 abort the parser, which counts as a failure of the file. A kill by the kernel would not count.
+// Maximum heap of a parser, far below the memory of the container. If a file needs more heap, V8 aborts the parser, and
+// the abort counts as a failure of the file. A kill of the parser by the kernel would not count as a failure.
 const HEAP_MEBIBYTES = 192;
-// Maximum memory outside the heap: parts of 1 MiB and their inflated bytes, and one chunk of at most 10 MB.
+// Maximum memory of a parser outside its heap. It holds parts of 1 MiB, their inflated bytes, and one chunk of at most
+// 10 MB.
 const BUFFER_MEBIBYTES = 128;
 const MAX_IDLE_MS = 60_000;
 
@@ -79,7 +80,7 @@ interface Parser {
 export function openFileParser(heapMebibytes = HEAP_MEBIBYTES): FileParser {
   const idle: Parser[] = [];
   const keep = (parser: Parser): void => {
-    // Frees memory: on a tmpfs the chunk file takes memory, and several parsers may be idle.
+    // Clears the chunk file to free memory: a file on a tmpfs takes up memory, and several parsers may be idle.
     parser.chunkFile.clear();
     idle.push(parser);
     setTimeout(() => {
@@ -109,7 +110,7 @@ export function openFileParser(heapMebibytes = HEAP_MEBIBYTES): FileParser {
 }
 
 /**
- * Takes the most recently used process, so that surplus processes stay idle and are then ended. Skips
+ * Takes the most recently used process, so that surplus processes stay idle until the pool ends them. Skips
  * processes that have ended.
  */
 function takeLiving(idle: Parser[]): Parser | undefined {
@@ -128,7 +129,7 @@ function startParser(heapMebibytes: number): Parser {
     descriptor: chunkFile.descriptor,
   });
   holdLoop(child, false);
-  // Keeps an error of an idle parser from ending this process.
+  // This listener also exists while the parser is idle; without a listener, an `error` event would end this process.
   child.on('error', () => child.kill('SIGKILL'));
   child.on('close', () => chunkFile.close());
   return { child, chunkFile };
@@ -162,7 +163,7 @@ async function* chunksOf(
       fail(Object.assign(new Error(`the parser failed: ${message.reason}`), { code: message.code }));
     else answer(message, help).then(reply, fail);
   };
-  // A late answer must not reach the next file that the process parses.
+  // An answer that arrives after the end of its file is not sent, because the process may already parse the next file.
   const reply = (message: ToParser | undefined): void => {
     if (message && !isOver) send(child, message);
   };
@@ -173,7 +174,7 @@ async function* chunksOf(
         hasAsked && !OUTER_SIGNALS.has(signal ?? ''),
       ),
     );
-  // The event `error` comes without `exit` when the process could not be started, for example for lack of memory.
+  // Node.js emits `error` without `exit` when it cannot start the process, for example for lack of memory.
   child.on('message', onMessage).on('exit', onExit).on('error', fail);
   holdLoop(child, true);
   try {
@@ -199,7 +200,7 @@ async function* chunksOf(
   }
 }
 
-/** Decides whether the child process keeps the event loop of this process alive. */
+/** Sets whether the child process keeps the event loop of this process alive. */
 function holdLoop(child: ChildProcess, isHeld: boolean): void {
   for (const handle of [child, child.channel]) isHeld ? handle?.ref() : handle?.unref();
 }

@@ -1,13 +1,13 @@
 /**
- * Finds the columns of a Standard File by its header (§2, R-E2): names may be in upper or lower case and in any order;
- * unknown columns are ignored.
+ * Finds the columns of a Standard File by the names in its header (§2, R-E2). The names may have any letter case and
+ * any order. Unknown columns are ignored.
  */
 import type { TargetIdentifiers } from '../../push/body/push-element.ts';
 import { FileRefusal } from '../standard-file.ts';
 
 type Identifier = keyof TargetIdentifiers;
 
-/** The columns of a header. Indexes of columns count from 0. */
+/** The columns of a header. A column is given by its index; the first column has the index 0. */
 export interface Columns {
   readonly date: number;
   readonly value: number;
@@ -22,7 +22,7 @@ export interface Columns {
 
 type Role = 'date' | 'value' | 'version' | 'tags' | Identifier;
 
-// A Map, because looking up a column named `__proto__` in an object finds a member that every object inherits.
+// This is a Map, not an object: for a column named `__proto__`, an object would return a member that it inherits.
 const ROLES: ReadonlyMap<string, Role> = new Map([
   ['date', 'date'],
   ['value', 'value'],
@@ -49,9 +49,9 @@ export function countKnown(header: readonly string[]): number {
 
 /**
  * Finds the columns of a header (R-E2).
- * @param row row number of the header (see `RowError`), for the error.
- * @throws {FileRefusal} missing_column, with the name of every missing column; duplicate_column when two names of the
- * header mean the same known column.
+ * @param row number of the header's row (see `RowError`), which the messages of errors show.
+ * @throws {FileRefusal} missing_column when required columns are missing, with the name of each of them;
+ * duplicate_column when two names of the header mean the same known column.
  */
 export function planColumns(header: readonly string[], row: number): Columns {
   const columnOf = new Map<Role, number>();
@@ -75,8 +75,8 @@ export function planColumns(header: readonly string[], row: number): Columns {
 }
 
 /**
- * Returns, by column index, 1 for a column that is read and 0 for others. The array ends with
- * the last column that is read.
+ * @returns an array whose element at the index of a column is 1 when the column is read, and otherwise 0. The array
+ * ends with the last column that is read.
  */
 export function usedColumns({ date, value, version, tags, identifiers }: Columns): Uint8Array {
   const columns = [date, value, version, tags, ...identifiers.map(({ column }) => column)].flatMap(
@@ -97,7 +97,7 @@ function normalize(name: string): string {
 
 function duplicate(header: readonly string[], row: number, first: number, second: number): FileRefusal {
   const [one, other] = [first, second].map((at) => `${JSON.stringify(header[at]?.trim())} in column ${at + 1}`);
-  const message = `${one} and ${other} are names of the same column; the header in row ${row} must name it once`;
+  const message = `${one} and ${other} mean the same column; the header in row ${row} must contain only one of them`;
   return new FileRefusal('duplicate_column', message);
 }
 

@@ -27,7 +27,7 @@ export class LabelTable {
   #entries: Entry[] = [];
   #generation = 0;
 
-  /** @param decode turns a cell of the file into text; returns undefined when the cell is not UTF-8. */
+  /** @param decode function that turns a cell of the file into text, and a cell that is not UTF-8 into undefined. */
   constructor(decode: (text: string) => string | undefined) {
     this.#decode = decode;
   }
@@ -38,7 +38,7 @@ export class LabelTable {
     return this.#ids.get(key) ?? this.#add(key, version, tags);
   }
 
-  /** Returns the valid combinations whose dictionary ids are unknown. */
+  /** Returns the valid combinations of version and tags whose dictionary ids are still unknown. */
   unresolved(): readonly { readonly id: number; readonly labels: Labels }[] {
     return this.#entries.flatMap(({ labels, ids }, id) => (labels && !ids ? [{ id, labels }] : []));
   }
@@ -49,7 +49,7 @@ export class LabelTable {
     if (entry) entry.ids = ids;
   }
 
-  /** Counts how often the table was cleared. Clearing invalidates the numbers of all combinations. */
+  /** How many times the table was cleared. A number from `idOf` is valid only until the table is cleared. */
   get generation(): number {
     return this.#generation;
   }
@@ -65,7 +65,7 @@ export class LabelTable {
     return found;
   }
 
-  /** Clears the table when it has more than 100,000 entries. Clearing invalidates all numbers. */
+  /** Clears the table when it has more than 100,000 combinations. Then no number from `idOf` is valid any more. */
   trim(): void {
     if (this.#entries.length <= MAX_ENTRIES) return;
     this.#ids.clear();

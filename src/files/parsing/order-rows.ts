@@ -13,7 +13,7 @@ export interface RowColumns {
   readonly versionTagIds: Int32Array;
 }
 
-/** @returns row indexes in writing order; undefined means that all rows are written in file order (R-D5). */
+/** @returns the indexes of the rows to write, in writing order. Undefined means all rows, in file order (R-D5). */
 export function orderRows(columns: RowColumns): Uint32Array | undefined {
   return isAscending(columns) ? undefined : sortedRows(columns);
 }

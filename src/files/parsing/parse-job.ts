@@ -13,8 +13,8 @@ export interface FileSource {
 }
 
 /**
- * Takes the collected rows as a chunk; resolves when the collector may take more rows.
- * @param position position in the file after the collected rows.
+ * Function that receives the collected rows as a chunk. It resolves when rows may be added to the collector again.
+ * @param position position in the file directly after the collected rows.
  */
 export type EmitRows = (collector: RowCollector, position: FilePosition, isLast: boolean) => Promise<void>;
 
@@ -34,16 +34,19 @@ export interface ParseJob {
   readonly emit: EmitRows;
 }
 
-/** Numbers of rows that fill a chunk. A chunk is written in one transaction, whose commit waits for the disk. */
+/**
+ * Numbers of rows that fill a chunk. Each chunk is written in a transaction of its own, whose commit waits for the
+ * disk, so larger chunks mean fewer waits.
+ */
 export interface ChunkRows {
-  /** Rows of the first chunk; small, so that writing starts early. */
+  /** Number of rows of the first chunk. It is small, so that writing starts early. */
   readonly first: number;
   readonly max: number;
 }
 
 /**
- * Parsing CSV is faster than writing its rows to the database. So the writer waits for the first chunk, and each later
- * chunk is ready before the writer needs it.
+ * Parsing CSV is faster than writing its rows to the database. So the writer waits only for the first chunk; each
+ * later chunk is ready before the writer needs it.
  */
 export const CSV_CHUNKS: ChunkRows = { first: 30_000, max: 90_000 };
 /** Parsing a workbook is slower than parsing CSV; chunks that grow keep the parser and the database busy. */
@@ -59,7 +62,7 @@ export function isChunk({ first, max }: ChunkRows, collectedRows: number, doneRo
 
 /**
  * Requires that the file stays within its limit of rows.
- * @param rows number of rows below the header so far.
+ * @param rows number of rows below the header that the parser has read so far.
  * @throws {FileRefusal} too_many_rows when `rows` exceeds the limit (R-E4).
  */
 export function assertRowCount(rows: number, { maxRows }: FileLimits): void {

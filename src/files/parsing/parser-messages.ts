@@ -1,6 +1,6 @@
 /**
- * Messages between the parser process and the ingester. The parser asks the ingester for parts of the file and for ids;
- * it never accesses the database.
+ * Messages between the parser process and the ingester. The parser asks the ingester for parts of the file, and for the
+ * ids of variables, VersionTags and tag sets; the parser itself never accesses the database.
  */
 
 import type { StoredPart } from '../../platform/database/stored-parts.ts';
@@ -11,7 +11,7 @@ import type { FileFormat, FileLimits, FilePosition, RefusalCode, RowError, RowWa
 import type { ChunkRange } from './chunk-window.ts';
 import type { LabelIds } from './label-table.ts';
 
-/** Order to the parser process: the file to parse. */
+/** Tells the parser process which file to parse, and from which position. */
 export interface ParseOrder {
   readonly format: FileFormat;
   readonly sizeBytes: number;
@@ -21,7 +21,7 @@ export interface ParseOrder {
 }
 
 /**
- * Combinations of identifiers, and combinations of VersionTag and tags, that the parser has not resolved yet. The
+ * The combinations of identifiers, and the combinations of VersionTag and tags, that the ingester shall resolve. The
  * parser numbers the combinations; `id` is this number.
  */
 export interface ResolveRequest {

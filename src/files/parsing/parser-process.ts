@@ -1,6 +1,7 @@
 /**
- * Child process that parses files, one at a time; `file-parser.ts` starts it. Reads one part ahead, and prepares at
- * most two chunks while another is written. A file that exhausts the memory ends only this process.
+ * Child process that parses files, one at a time; `file-parser.ts` starts it. It requests the next part of the file
+ * together with the part that it needs. While the ingester writes a chunk, the parser prepares at most two more chunks.
+ * When a file exhausts the memory, only this process ends.
  */
 import { inflatePart } from '../../platform/database/stored-parts.ts';
 import { readCsv } from '../csv/read-csv.ts';
@@ -11,8 +12,8 @@ import type { EmitRows, FileSource } from './parse-job.ts';
 import type { FromParser, ParseOrder, ResolveAnswer, ToParser } from './parser-messages.ts';
 import type { RowCollector } from './row-collector.ts';
 
-// Maximum parts held in memory. A workbook is read at several offsets: its directory, shared strings and sheet. They
-// may be in different parts.
+// Maximum number of parts in memory. A workbook is read at several offsets, because its ZIP directory, its shared
+// strings and its sheet may be in different parts.
 const CACHED_PARTS = 4;
 
 const waitingForParts = new Map<number, (bytes: Uint8Array) => void>();

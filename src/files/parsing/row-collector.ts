@@ -29,7 +29,7 @@ export interface EncodedRows {
   readonly warningCount: number;
 }
 
-/** The rows of one chunk; `targets` and `labels` outlive the chunk. */
+/** Holds the rows of one chunk at a time. `encode` removes them; `targets` and `labels` stay for the next chunk. */
 export class RowCollector {
   readonly targets: TargetTable;
   readonly labels: LabelTable;
@@ -51,14 +51,14 @@ export class RowCollector {
     this.labels = new LabelTable(decode);
   }
 
-  /** Number of valid and invalid rows collected since the last chunk. */
+  /** Number of valid and invalid rows collected since the last call of `encode`. */
   get count(): number {
     return this.#size + this.#errors.length;
   }
 
   /**
    * Adds a row with a valid date and value.
-   * @param dateMicros microseconds since 1970-01-01, on the local clock when `isLocal`.
+   * @param dateMicros microseconds since 1970-01-01T00:00 in UTC, or in local time when `isLocal` is true.
    * @param isDay true when the row has a date without a time of day; `dateMicros` is then the start of that day.
    */
   add(
@@ -86,7 +86,7 @@ export class RowCollector {
   }
 
   /**
-   * Encodes the collected rows and empties the collector. Every target and label must be resolved.
+   * Encodes the collected rows and empties the collector. Call it only when every target and label is resolved.
    * @param allocate returns memory for the given number of bytes.
    */
   encode(allocate: (bytes: number) => Buffer = Buffer.allocUnsafeSlow): EncodedRows {
@@ -106,9 +106,9 @@ export class RowCollector {
   }
 
   /**
-   * Replaces the numbers that `targets` and `labels` assigned with ids of variables, VersionTags and tag sets. Replaces
-   * local dates with instants, and divides values by the divider of their variable. Moves valid rows to the front;
-   * invalid rows become errors.
+   * Turns the numbers from `targets` and `labels` into ids of variables, VersionTags and tag sets, and local dates into
+   * instants. Divides each value by the divider of its variable. Moves valid rows to the front; turns invalid rows into
+   * errors.
    * @returns number of valid rows.
    */
   #settle(): number {
@@ -160,7 +160,10 @@ export class RowCollector {
   #warn(row: number, kind: 'ambiguous' | 'skipped', localMicros: number, micros: number, timeZoneId: string): void {
     this.#warningCount += 1;
     if (this.#warnings.length === MAX_WARNINGS) return;
-    const what = kind === 'ambiguous' ? 'occurs twice; the later instant' : 'is skipped; the instant after the gap';
+    const what =
+      kind === 'ambiguous'
+        ? 'occurs twice; the later instant'
+        : 'is skipped by a clock change; the local time plus the length of the gap';
     const local = formatInstant(localMicros).replace('Z', '');
     const message = `${local} in ${timeZoneId} ${what}, ${formatInstant(micros)}, is used`;
     this.#warnings.push({ row, code: `${kind}_local_date`, message });

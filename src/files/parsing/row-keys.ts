@@ -1,17 +1,17 @@
-/** Adds rows to the collector; finds their targets and labels by the bytes of the cells (`CellKeys`). */
+/** Adds the rows of a file to a collector. The targets and labels are found by the bytes of the cells (`CellKeys`). */
 import { CellKeys } from '../cells/cell-keys.ts';
 import type { RowCells } from '../cells/row-cells.ts';
 import type { Columns } from './header-columns.ts';
 import type { RowCollector } from './row-collector.ts';
 
-/** Adds rows to a collector, with the ids of their targets and labels. Create one object per file and collector. */
+/** Adds each row to a collector with the ids of its target and labels. Create one `RowKeys` per file and collector. */
 export class RowKeys {
   readonly #collector: RowCollector;
   readonly #targets: CellKeys;
   readonly #labels: CellKeys;
   #generation = 0;
 
-  /** @param textOf returns a cell in the form that the `decode` of the collector accepts. */
+  /** @param textOf function that returns the text of a cell as the `decode` function of the collector expects it. */
   constructor(columns: Columns, collector: RowCollector, textOf: (cells: RowCells, column: number) => string) {
     this.#collector = collector;
     const { targets, labels } = collector;

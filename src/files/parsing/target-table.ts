@@ -50,7 +50,10 @@ export class TargetTable {
     this.#decode = decode;
   }
 
-  /** Returns the number of the combination in `cells`, which are indexed by column. Adds a combination that is new. */
+  /**
+   * Returns the number that identifies the combination in `cells`, the cells of a row by column. A new combination is
+   * added to the table.
+   */
   idOf(cells: readonly string[]): number {
     const columns = this.#columns;
     let key = cells[columns[0]?.column ?? 0] ?? '';
@@ -59,12 +62,12 @@ export class TargetTable {
     return this.#ids.get(key) ?? this.#add(key, cells);
   }
 
-  /** Returns the combinations to be resolved, with their numbers. */
+  /** Returns the combinations that are not resolved yet, each with the number that identifies it. */
   unresolved(): readonly { readonly id: number; readonly identifiers: TargetIdentifiers }[] {
     return this.#entries.flatMap(({ identifiers, resolved }, id) => (resolved ? [] : [{ id, identifiers }]));
   }
 
-  /** Stores the target of a combination of identifiers, or why the combination has none. */
+  /** Stores the target of a combination of identifiers, or the reason why the combination has no target. */
   resolve(id: number, target: Target | Unresolved): void {
     const entry = this.#entries[id];
     if (!entry) return;
@@ -80,7 +83,7 @@ export class TargetTable {
   }
 
   /**
-   * Returns the target of a combination of identifiers, or why it has none.
+   * Returns the target of a combination of identifiers, or the reason why the combination has no target.
    * @throws {Error} when the combination is unknown or not resolved yet.
    */
   get(id: number): ResolvedTarget {
@@ -89,7 +92,7 @@ export class TargetTable {
     return resolved;
   }
 
-  /** Clears the table, which invalidates all numbers, when it has more than 100,000 entries. */
+  /** When the table has more than MAX_ENTRIES combinations, clears it, which invalidates all their numbers. */
   trim(): void {
     if (this.#entries.length <= MAX_ENTRIES) return;
     this.#ids.clear();
@@ -128,7 +131,7 @@ export class TargetTable {
   }
 }
 
-/** Copies a string, because a slice makes V8 keep the whole text in memory. */
+/** Copies a slice of a text, because V8 would keep the whole text in memory as long as the slice exists. */
 export function copyOf(slice: string): string {
   return Buffer.from(slice, 'utf16le').toString('utf16le');
 }

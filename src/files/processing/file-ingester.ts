@@ -1,7 +1,7 @@
 /**
  * Background worker that ingests uploaded files, part of the ingester role. A queue of account ids wakes it;
- * a sweeper finds accounts whose wake-up was lost. Each wake-up ingests one file, then re-queues the account,
- * so that accounts take turns.
+ * a sweeper finds accounts whose wake-up was lost. On each wake-up, the worker ingests one file of the account and then
+ * queues the account again, so that accounts take turns.
  */
 
 import { ACCOUNT_DELAYS, createBackOff } from '../../platform/back-off.ts';
@@ -79,7 +79,10 @@ export function startFileIngester(services: FileIngesterServices): FileIngester 
     const hasWorked = await ingestFile(ingest, accountId, stopping.signal).catch((error: unknown) => {
       const delayMs = Math.round(backOff.failed(key));
       const fields = { err: error, requestId: file?.requestId, accountId, fileId: file?.id, delayMs };
-      log.warn(fields, 'processing the files of an account failed and is tried again; the written rows are kept');
+      log.warn(
+        fields,
+        'the files of an account could not be processed; they are retried after delayMs, and rows already written are kept',
+      );
       return undefined;
     });
     if (hasWorked !== undefined) backOff.succeeded(key);

@@ -29,7 +29,7 @@ export interface IngestFileServices {
   readonly limits: FileLimits;
   /** Relays events after each commit; must not reject. */
   readonly onWritten: () => Promise<void>;
-  /** Called with the file before its rows are read. */
+  /** Receives the file that `ingestFile` is about to read. */
   readonly onTaken?: (file: TakenFile) => void;
   readonly metrics: FileMetrics;
   readonly log: Log;
@@ -43,11 +43,11 @@ const MAX_FAILURES = 10;
 const PARSER_DEATH_FAILURES = 5;
 
 /**
- * Log message when this call stops early: because this process stops, or because another process has written the next
- * chunk or ended the processing of the file.
+ * Log message when `ingestFile` stops before the last chunk of the file: either this process stops, or another process
+ * has written the next chunk or ended the processing of the file.
  */
 const STOPPED =
-  'file processing stopped; the written rows are kept, and an unfinished file continues with the next row';
+  'file processing stopped; the written rows are kept, and an unfinished file resumes after its last written row';
 
 /**
  * Ingests the oldest waiting file of an account (R-E2). When `signal` aborts, stops after the chunk in progress. A file
@@ -96,7 +96,10 @@ async function toRefusal(
   if (isTransientError(error) || (isDeath && (signal.aborted || !error.isByFile))) throw error;
   const failures = await countFailures(database, file.id, isDeath ? PARSER_DEATH_FAILURES : 1);
   if (failures < MAX_FAILURES) throw error;
-  log.warn({ err: error, accountId: file.accountId, fileId: file.id }, 'a file failed repeatedly; it is not retried');
+  log.warn(
+    { err: error, accountId: file.accountId, fileId: file.id },
+    'processing a file failed repeatedly; the file ends as Failed and is not tried again',
+  );
   if (isDeath)
     return new FileRefusal(
       'too_large',
@@ -113,7 +116,8 @@ async function ingestRows(services: IngestFileServices, file: TakenFile, signal:
   const { database, parser, pace, limits, onWritten, metrics } = services;
   const { format, sizeBytes, position: from } = file;
   const order = { format, sizeBytes, partBytes: PART_BYTES, limits, from };
-  // A chunk is written only after the pushes to its variables that were accepted before the processing started (R-D6).
+  // Earlier pushes are written first (R-D6): before a chunk is written, it waits for every push to its variables that
+  // was accepted before the processing started.
   const awaitEarlierPushes = await openPushBarrier(database, file.accountId, signal);
   let done: FilePosition = from;
   const { accountId } = file;
@@ -141,7 +145,10 @@ function createHelp({ database, dictionary, log }: IngestFileServices, file: Tak
     resolve: (request) => resolve(database, dictionary, file, request),
     onHeader: (ignored) => {
       storeIgnoredColumns(database, file.id, ignored).catch((error: unknown) => {
-        log.warn({ err: error, fileId: file.id }, 'could not store the ignored columns; the file status may lack them');
+        log.warn(
+          { err: error, fileId: file.id },
+          'could not store which columns of the file are ignored; the status of the file may not list them',
+        );
       });
     },
   };

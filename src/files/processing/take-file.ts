@@ -28,7 +28,7 @@ interface FileRow extends Omit<TakenFile, 'reach' | 'position'>, FilePosition {
 
 /**
  * Marks the oldest unfinished file of an account as Processing and returns it; a file whose process crashed is
- * unfinished too. @returns undefined when there is none.
+ * unfinished too. @returns undefined when the account has no unfinished file.
  */
 export async function takeFile(database: Database, accountId: number): Promise<TakenFile | undefined> {
   const { rows } = await database.query<FileRow>(
@@ -49,8 +49,8 @@ export async function takeFile(database: Database, accountId: number): Promise<T
 }
 
 /**
- * Adds `failures` to the failure count of a file.
- * @returns the number of failures since the last chunk of the file was written.
+ * Adds `failures` to the failure count of a file. Each chunk that is written sets this count to 0 again.
+ * @returns the new count.
  */
 export async function countFailures(database: Database, fileId: string, failures: number): Promise<number> {
   const { rows } = await database.query<{ attempts: number }>(
@@ -61,8 +61,8 @@ export async function countFailures(database: Database, fileId: string, failures
 }
 
 /**
- * Returns the ids of the accounts that have unfinished files. The sweeper wakes these accounts, because a wake-up may have
- * been lost.
+ * Returns the ids of the accounts that have unfinished files. The sweeper wakes these accounts, because a wake-up may
+ * have been lost.
  */
 export async function findWaitingAccounts(database: Database): Promise<readonly number[]> {
   const { rows } = await database.query<{ accountId: number }>(
@@ -72,16 +72,16 @@ export async function findWaitingAccounts(database: Database): Promise<readonly 
 }
 
 /**
- * Sets the final state of a file, and appends the event `FileIngested` to the outbox. The state is Failed when `refusal`
- * is given, and otherwise depends on the numbers of ingested and rejected rows.
- * @returns false when the file had already ended.
+ * Sets the final state of a file, and appends the event `FileIngested` to the outbox. The state is Failed when
+ * `refusal` is given, and otherwise depends on the numbers of ingested and rejected rows.
+ * @returns false when the file already had a final state; the call then changes nothing.
  */
 export async function endFile(
   transaction: Transaction,
   fileId: string,
   refusal?: { readonly code: RefusalCode; readonly message: string },
 ): Promise<boolean> {
-  // The message may contain the name of a part of the workbook, in which any character may occur.
+  // The message may contain the name of a part of the workbook, and such a name may contain any character.
   const failure = refusal && { ...refusal, message: toStorableText(refusal.message) };
   const { rows } = await transaction.query<Ended>(
     `update stored_file
@@ -121,8 +121,8 @@ interface FileIngested extends Pick<Ended, 'filename' | 'userId' | 'state'> {
   readonly counts: Pick<Ended, 'rows' | 'ingested' | 'rejected' | 'warnings'>;
   readonly failure?: { readonly code: RefusalCode; readonly message: string };
   /**
-   * Ids of the variables to which the file has written points. Present only when the account has an enabled webhook
-   * with a filter for this event. Not sent to receivers.
+   * Ids of the variables to which the file has written points. Present only when the account has an enabled webhook for
+   * `FileIngested` that has a filter. Not sent to receivers.
    */
   readonly concerns?: readonly number[];
 }

@@ -69,7 +69,7 @@ const ADD_REFUSED = `
 
 /**
  * Moves refused rows from the count of ingested rows to the count of rejected rows, and adds warnings.
- * @param row row number that the warnings name: `firstRow` of the chunk.
+ * @param row the row number that the warnings name; it is `firstRow` of the chunk.
  */
 async function warnOfRefused(
   transaction: Transaction,
@@ -85,7 +85,7 @@ async function warnOfRefused(
   }
 }
 
-/** Splits the tuples into slices, which COPY sends one by one. */
+/** Splits the tuples into the batches that `writePoints` takes, each of at most `BATCH_BYTES`. */
 function inBatches({ buffer, byteOffset, byteLength }: Uint8Array): readonly Buffer[] {
   const batches: Buffer[] = [];
   for (let start = 0; start < byteLength; start += BATCH_BYTES) {

@@ -6,11 +6,11 @@
 const BY_NAME: readonly (readonly [name: RegExp, advice: string])[] = [
   [
     /\.(csv|tsv|txt|xlsx)\.(gz|zip|bz2|xz|zst|7z)$/i,
-    'the file is stored, but its rows are not read: upload it unpacked, or gzipped with Content-Encoding: gzip, under a name that ends in .csv or .xlsx',
+    'the file is stored, but its rows are not read: unpack it and upload it under a name that ends in .csv or .xlsx; the request body may be gzipped, with the header Content-Encoding: gzip',
   ],
   [
     /\.(tsv|tab|psv|dat)$/i,
-    'the file is stored, but its rows are not read: give it a name that ends in .csv; commas, semicolons and tabs separate columns',
+    'the file is stored, but its rows are not read: upload it under a name that ends in .csv, with columns separated by commas, semicolons or tabs',
   ],
   [
     /\.(json|jsonl|ndjson|parquet|feather|arrow|zip|gz)$/i,
@@ -18,7 +18,10 @@ const BY_NAME: readonly (readonly [name: RegExp, advice: string])[] = [
   ],
 ];
 
-/** @returns the advice as ASCII text, which fits into a header; undefined when the name does not look like data. */
+/**
+ * @returns the advice as ASCII text, which fits into a header; undefined when `filename` does not look like the name of
+ * a data file.
+ */
 export function adviceFor(filename: string): string | undefined {
   return BY_NAME.find(([name]) => name.test(filename))?.[1];
 }

@@ -10,7 +10,7 @@ const UTF8_MARK = '\xef\xbb\xbf';
 
 const NOT_CSV: readonly (readonly [start: string, what: string])[] = [
   [ZIP_START, 'the file must be CSV, got a zip archive, perhaps an xlsx workbook'],
-  ['\x1f\x8b', 'the file must be CSV, got gzip; send gzip with Content-Encoding: gzip'],
+  ['\x1f\x8b', 'the file must be CSV, got gzip; to send the CSV compressed, add the header Content-Encoding: gzip'],
   [COMPOUND_START, 'the file must be CSV, got an old or encrypted Office document'],
   ['%PDF', 'the file must be CSV, got a PDF'],
   ['\xff\xfe', 'the file must be UTF-8, got UTF-16'],
@@ -23,8 +23,9 @@ export function markBytes(start: string): number {
 }
 
 /**
- * Requires that the first bytes match the format (R-E4).
- * @param start the first `SIGNATURE_BYTES` bytes of the file as latin1 text; fewer for a workbook or a shorter file.
+ * Checks that the first bytes of a file match its format (R-E4).
+ * @param start the first `SIGNATURE_BYTES` bytes of the file as latin1 text, or the whole file if it is shorter. For a
+ * workbook, fewer bytes are enough.
  * @throws {FileRefusal} wrong_format, encrypted, empty_file.
  */
 export function assertSignature(format: FileFormat, start: string): void {
@@ -35,7 +36,7 @@ export function assertSignature(format: FileFormat, start: string): void {
 function assertCsvStart(start: string): void {
   const foreign = NOT_CSV.find(([mark]) => start.startsWith(mark));
   if (foreign) throw new FileRefusal('wrong_format', foreign[1]);
-  // Checks only the header: the first line that is not blank. A NUL after the header rejects only the row it is in.
+  // Checks only the header, the first line that is not blank. For a NUL in a later line, only that row is rejected.
   if (/^\s*[^\r\n]*\0/.test(start)) {
     throw new FileRefusal('wrong_format', 'the file must be CSV in UTF-8, got NUL bytes in its header');
   }

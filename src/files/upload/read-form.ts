@@ -1,4 +1,4 @@
-/** Streams the file in a multipart/form-data body; other parts of the form are skipped. */
+/** Streams the file from a multipart/form-data body, and skips the other parts of the form. */
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
 import { DomainError } from '../../platform/errors.ts';
@@ -34,8 +34,8 @@ export function findPart(body: Readable, contentType: string): Promise<FormPart>
         return;
       }
       found = content;
-      // The consumer of `content` gets the error. Without this handler, an error before the first read of `content`
-      // would end the process.
+      // Ignores errors of `content` here, because its consumer gets them. Without this handler, an error before the
+      // first read of `content` would end the process.
       content.on('error', () => {});
       resolve({ content: contentOf(content), filename: filename ?? '', mimeType });
     });
@@ -77,5 +77,8 @@ function missingPart(): DomainError {
 }
 
 function invalidForm(error: unknown): DomainError {
-  return new DomainError('invalid_input', `the form cannot be read: ${error instanceof Error ? error.message : error}`);
+  return new DomainError(
+    'invalid_input',
+    `the multipart/form-data body cannot be read: ${error instanceof Error ? error.message : error}`,
+  );
 }

@@ -1,8 +1,8 @@
 /**
  * Reads an upload request (R-E1): a form with a part `data`, or the file as the body. Decides the name and format of
  * the file. Refuses a workbook in a format other than .xlsx, and a raw body whose Content-Type contradicts the
- * extension of the file name. Any other file with an extension, except .csv and .xlsx, is an attachment. The body may
- * be gzip; the limit applies to the inflated size (R-A4).
+ * extension of the file name. A .csv or .xlsx file is a Standard File; a file with another extension is an attachment
+ * unless it is refused. The body may be gzip; the limit applies to the inflated size (R-A4).
  */
 import { z } from 'zod';
 import { toStorableText } from '../../platform/database/storable-text.ts';
@@ -29,17 +29,18 @@ const OTHER_WORKBOOKS: ReadonlySet<string> = new Set(['xls', 'xlsm', 'xlsb', 'od
 
 export const UPLOAD_QUERY = declareQuery({
   filename: textParameter(
-    'File name. A file with the extension .csv or .xlsx is a Standard File. A workbook in another format is refused. A file with any other extension is an attachment. Without an extension, the content type decides. Default: the file name in the form; in a request without a form, `upload.csv` or `upload.xlsx`, depending on the content type.',
-    // Documents the maximum; `nameOf` enforces it after it has removed folders from the name.
+    'File name. A file with the extension .csv or .xlsx is a Standard File. A file with the extension .xls, .xlsm, .xlsb or .ods is refused. A file with any other extension is an attachment. If the name has no extension, the content type decides. Default: in a multipart body, the file name of the part `data`; otherwise `upload.csv` or `upload.xlsx`, depending on the content type.',
+    // This only documents the maximum. `nameOf` removes folders from the name, and then enforces the maximum.
     z.string().meta({ maxLength: MAX_FILENAME }),
   ),
 });
 
 /**
- * Returns the upload of a request. The content of the upload is received while the caller iterates it (R-E1).
+ * Returns the upload of a request. The file is received while the caller iterates `content` of the upload (R-E1).
  * @param maxBytes maximum size of the file.
  * @throws {DomainError} unsupported_media_type when the format or the Content-Encoding is not accepted; invalid_input
- * for a malformed form or file name; body_too_large, which may come while the content is iterated.
+ * for a malformed form or file name; body_too_large for a body that is too large. Iterating `content` may also throw
+ * body_too_large.
  */
 export async function receiveUpload(request: Request, maxBytes: number): Promise<Upload> {
   const type = mediaType(request.headers.get('content-type'));
@@ -84,15 +85,15 @@ function isOtherWorkbook(filename: string): boolean {
 }
 
 /**
- * Returns `format`, which the content type names.
- * @throws {DomainError} unsupported_media_type when the file name has another extension.
+ * Returns `format`, the format that the content type names.
+ * @throws {DomainError} unsupported_media_type when the file name has an extension that does not belong to `format`.
  */
 function assertSameFormat(format: FileFormat, filename: string | undefined): FileFormat {
   const extension = extensionOf(filename ?? '');
   if (extension === '' || EXTENSIONS.get(extension) === format) return format;
   throw new DomainError(
     'unsupported_media_type',
-    `the file name must end in .${format} for this Content-Type, got .${extension}`,
+    `for this Content-Type, the file name must end in .${format} or have no extension, got .${extension}`,
   );
 }
 
@@ -125,6 +126,6 @@ function notReadable(filename: string): DomainError {
 }
 
 function wrongType(type: string): DomainError {
-  const message = `Content-Type must be multipart/form-data, text/csv or ${XLSX_TYPE}, got ${type || 'none'}; an attachment needs a filename with an extension other than .csv and .xlsx`;
+  const message = `Content-Type must be multipart/form-data, text/csv or ${XLSX_TYPE}, got ${type || 'none'}; with any other Content-Type, the file must be an attachment: the parameter filename must have an extension other than .csv and .xlsx`;
   return new DomainError('unsupported_media_type', message);
 }

@@ -40,12 +40,12 @@ export interface StoreServices {
   readonly maxBytes: number;
 }
 
-/** Message of the error body_too_large. @param maxBytes FILE_MAX_BYTES. */
+/** Message of the error body_too_large. @param maxBytes value of the setting FILE_MAX_BYTES. */
 export const fileTooLarge = (maxBytes: number) => `the file must be at most ${showBytes(maxBytes)}`;
 
 /**
  * Stores an upload and queues a Standard File for processing. Deletes a failed upload.
- * @returns the file id when the file is durable.
+ * @returns the file id, after the file has become durable.
  * @throws {DomainError} body_too_large; unsupported_media_type when the content does not match the format;
  * invalid_input when the file is empty, or is a CSV with only white space in its first 4096 bytes; queue_full when
  * uploads take too much memory (R-A14).

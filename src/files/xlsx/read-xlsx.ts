@@ -1,6 +1,6 @@
 /**
- * Reads the first sheet of a workbook into chunks of rows (R-E2). Dates may be date cells, or have any form that dates
- * in a CSV may have. The value of a formula is its cached result.
+ * Reads the first sheet of a workbook into chunks of rows (R-E2). A date may be a date cell, or may be written in any
+ * way that is allowed for a date in a CSV. The value of a formula is its cached result.
  */
 import type { ParsedDate } from '../../platform/dates/date-rules.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
@@ -23,8 +23,8 @@ import { damaged, decodeXml } from './xml-scanner.ts';
 /**
  * Reads the rows of the first sheet and emits them in chunks. After a crash, reads the sheet again and skips the rows
  * before `from` (R-E5).
- * @throws {FileRefusal} when the workbook cannot be read, or its first sheet is empty, lacks or repeats a column, or
- * has too many rows.
+ * @throws {FileRefusal} when the workbook cannot be read, or when its first sheet is empty, lacks a required column,
+ * repeats a known column, or has too many rows.
  */
 export async function readXlsx({ source, limits, from, onHeader, emit }: ParseJob): Promise<void> {
   const archive = await openXlsxArchive(source, limits);
@@ -53,14 +53,14 @@ export async function readXlsx({ source, limits, from, onHeader, emit }: ParseJo
 }
 
 /**
- * Takes the first row that is not empty as the header. Below the header, skips empty rows and the first `doneRows` rows
- * that are not empty; adds each further valid row to the collector, and rejects each further invalid row.
+ * Reads the first row that is not empty as the header. Below the header, skips all empty rows, and the first `doneRows`
+ * rows that are not empty. Of the other rows, adds the valid ones to the collector, and rejects the invalid ones.
  */
 class SheetRows implements RowVisitor {
   scanner: SheetScanner | undefined;
   /** Collects the rows; undefined until the header is read. */
   collector: RowCollector | undefined;
-  /** Number of rows read below the header, without empty rows. */
+  /** Number of rows read below the header; empty rows do not count. */
   rows = 0;
   rowNumber = 0;
   /** Number of the current row. */
@@ -99,7 +99,8 @@ class SheetRows implements RowVisitor {
   }
 
   #readHeader(row: number, cells: SheetCells): void {
-    // Limits the total length of the names: a small header can have many cells that refer to one long shared string.
+    // Limits the total length of the names, which could otherwise fill the memory: even in a small file, many cells of
+    // the header can refer to one long shared string.
     let characters = 0;
     const names = cells.kinds.map((_, column) => {
       const name = this.#textOf(cells, column);
@@ -126,7 +127,9 @@ class SheetRows implements RowVisitor {
       return;
     }
     const problems = [
-      ...(micros === undefined ? [`${FILE_DATE_RULE}, or a date cell, got ${this.#shown(cells, columns.date)}`] : []),
+      ...(micros === undefined
+        ? [`${FILE_DATE_RULE}, or as a date cell, got ${this.#shown(cells, columns.date)}`]
+        : []),
       ...(Number.isNaN(value) ? [`value must be a finite number, got ${this.#shown(cells, columns.value)}`] : []),
     ];
     collector.reject(row, micros === undefined ? 'invalid_date' : 'invalid_value', problems.join('; '));

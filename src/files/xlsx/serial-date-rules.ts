@@ -3,7 +3,10 @@
  * part 1, 18.17.4 and 18.8.30).
  */
 
-/** 1900: day 1 is 1900-01-01, and day 60 is the nonexistent 29 February 1900. 1904: day 0 is 1904-01-01. */
+/**
+ * In the system 1900, day 1 is 1900-01-01, and day 60 is the nonexistent 29 February 1900. In the system 1904, day 0 is
+ * 1904-01-01.
+ */
 export type DateSystem = 1900 | 1904;
 
 const MILLIS_PER_DAY = 86_400_000;
@@ -13,8 +16,8 @@ const PHANTOM_DAY = 60;
 const END = Date.UTC(2200, 0, 1);
 
 /**
- * Converts the serial number `serial` (days) to a local date, rounded to the millisecond, because finer digits are
- * rounding errors of the fraction.
+ * Converts the serial number `serial` (days) to a local date. Rounds the date to the millisecond, because digits after
+ * the milliseconds only come from rounding errors in the fraction of the day.
  * @returns microseconds of the local clock since 1970-01-01; undefined for a negative number, for 29 February 1900, and
  * for dates in 2200 and later.
  */
@@ -26,8 +29,8 @@ export function serialToMicros(serial: number, system: DateSystem): number | und
   return isPhantom || millis >= END ? undefined : millis * MICROS_PER_MILLI;
 }
 
-// Ids of the built-in date formats, as ranges from a first to a last id. A workbook need not define these formats. 27–36
-// and 50–58 are East Asian dates.
+// Ids of the built-in date formats, as ranges from a first to a last id. A workbook may use these formats without
+// defining them. The formats 27–36 and 50–58 are for East Asian dates.
 const BUILT_IN_DATES: readonly (readonly [number, number])[] = [
   [14, 22],
   [27, 36],
@@ -35,11 +38,13 @@ const BUILT_IN_DATES: readonly (readonly [number, number])[] = [
   [50, 58],
 ];
 
-/** @returns true when a number format shows a date or a time. @param code format code; undefined for a built-in format. */
+/**
+ * @returns true when a number format shows a date or a time. @param code format code; undefined for a built-in format.
+ */
 export function isDateFormat(id: number, code: string | undefined): boolean {
   if (code === undefined) return BUILT_IN_DATES.some(([first, last]) => id >= first && id <= last);
-  // Letters in quoted texts, after escape and padding characters, and in brackets (colours,
-  // conditions) do not stand for dates.
+  // A letter does not stand for a date when it is in a quoted text, directly after an escape or padding character, or
+  // in brackets (colours, conditions).
   const pattern = code
     .replace(/"[^"]*"?/g, '')
     .replace(/[\\_*]./g, '')

@@ -10,8 +10,8 @@ import { decodeXml, XmlScanner, type XmlVisitor } from './xml-scanner.ts';
 /** The shared strings of a workbook, by index. */
 export interface SharedStrings {
   /**
-   * @param index from 0.
-   * @param place returns the row that refers to the text, for the message of a refusal.
+   * @param index index of the shared string, counted from 0.
+   * @param place function that returns the row that refers to the text, for the message of a refusal.
    * @returns the text, cut to the length limit of a cell; undefined when there is no such string.
    * @throws {FileRefusal} damaged_file when the text is not UTF-8.
    */
@@ -27,7 +27,7 @@ const CACHED = 4096;
 // Longer texts are not cached, to bound the memory of the cache.
 const MAX_CACHED_CHARACTERS = 1000;
 
-/** For a workbook without shared strings. */
+/** The shared strings of a workbook that has none. */
 export const NO_STRINGS: SharedStrings = { get: () => undefined };
 
 /**
@@ -37,7 +37,7 @@ export const NO_STRINGS: SharedStrings = { get: () => undefined };
 export async function readSharedStrings(archive: XlsxArchive, name: string): Promise<SharedStrings> {
   const table = new StringTable();
   let raw = '';
-  // The elements `t` contain the text. Those inside a phonetic run `rPh` are ignored: they only give its pronunciation.
+  // Elements `t` contain the text. An element `t` inside a phonetic run (`rPh`) is ignored: it is a pronunciation.
   let isText = false;
   let phoneticDepth = 0;
   const visitor: XmlVisitor = {

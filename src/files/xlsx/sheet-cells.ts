@@ -2,8 +2,8 @@
 import type { RowCells } from '../cells/row-cells.ts';
 
 /**
- * Content of a cell: `serial` is a number with a date format, `shared` the index of a shared string, `error` a text such
- * as #N/A, `date` an ISO 8601 text.
+ * Content of a cell: `serial` is a number with a date format, `shared` the index of a shared string, `error` a text
+ * such as #N/A, `date` an ISO 8601 text.
  */
 export const KIND = { empty: 0, number: 1, serial: 2, shared: 3, text: 4, boolean: 5, error: 6, date: 7 } as const;
 
@@ -14,7 +14,7 @@ export interface SheetCells extends RowCells {
 
 /** Receives the rows of a sheet in order. */
 export interface RowVisitor {
-  /** @param row number of the row in the sheet. @param cells valid during the call only. */
+  /** @param row position of the row in the sheet, from 1. @param cells an object that is valid only during the call. */
   row(row: number, cells: SheetCells): void;
 }
 
@@ -34,12 +34,12 @@ export class SheetRow implements SheetCells {
   readonly #isDateStyle: readonly boolean[];
   #wanted: Uint8Array | undefined;
 
-  /** @param isDateStyle for each cell style, by index, whether the style shows a number as a date. */
+  /** @param isDateStyle one flag per cell style, by index: true when the style shows a number as a date. */
   constructor(isDateStyle: readonly boolean[]) {
     this.#isDateStyle = isDateStyle;
   }
 
-  /** From the next row on, keeps only the wanted columns. @param wanted by column index, 1 for a column to keep. */
+  /** From the next row on, keeps only some columns. @param wanted one byte per column: 1 when the column is kept. */
   want(wanted: Uint8Array): void {
     this.#wanted = wanted;
   }
@@ -55,7 +55,7 @@ export class SheetRow implements SheetCells {
     for (let column = 0; column < this.kinds.length; column += 1) this.#put(column, KIND.empty, 0, 0);
   }
 
-  /** Sets a cell; a cell without content is empty, whatever its kind. @param style index of its cell style. */
+  /** Sets a cell. A cell without bytes becomes `empty` instead of `kind`. @param style index of the cell's style. */
   set(column: number, kind: number, start: number, end: number, style: number): void {
     for (let between = this.kinds.length; between < column; between += 1) this.#put(between, KIND.empty, 0, 0);
     const held = kind === KIND.number && this.#isDateStyle[style] === true ? KIND.serial : kind;

@@ -1,6 +1,6 @@
 /**
- * Reads the rows of a worksheet incrementally: rows in the usual form with `plain-row.ts`, other rows with
- * `xml-rows.ts`.
+ * Reads the rows of a worksheet incrementally: plain rows, as nearly every program writes them, with `plain-row.ts`,
+ * and all other rows with `xml-rows.ts`.
  */
 import { PlainRows } from './plain-row.ts';
 import { type RowVisitor, SheetRow } from './sheet-cells.ts';
@@ -10,7 +10,7 @@ const ROW_END = '</row>';
 // An incomplete row of more than MAX_WAITING_BYTES is read with `xml-rows.ts`, which does not need the whole row.
 const MAX_WAITING_BYTES = 1 << 18;
 
-/** Reads the rows of one sheet. Each sheet needs an object of its own. */
+/** Reads the rows of one sheet. Each sheet needs a scanner of its own. */
 export class SheetScanner {
   readonly #row: SheetRow;
   readonly #plain: PlainRows;
@@ -36,7 +36,7 @@ export class SheetScanner {
   }
 
   /**
-   * Reads the next bytes of the sheet. Each row that ends in these bytes is passed to the visitor.
+   * Reads the next bytes of the sheet. Passes each row whose end is among these bytes to the visitor.
    * @throws {FileRefusal} damaged_file, wrong_format.
    */
   feed(piece: Uint8Array): void {
@@ -51,13 +51,13 @@ export class SheetScanner {
     this.#buffer.copyWithin(0, at, bytes.length);
   }
 
-  /** Ends the sheet. @throws {FileRefusal} damaged_file when it ends inside a tag, comment or CDATA section. */
+  /** Ends the sheet. @throws {FileRefusal} damaged_file when the sheet ends inside a tag, comment or CDATA section. */
   end(): void {
     this.#xml.feed(this.#buffer.toString('latin1', 0, this.#waiting));
     this.#xml.end();
   }
 
-  /** @returns the index after the bytes that were read; `at` when the row is incomplete and more bytes are needed. */
+  /** @returns the index after the bytes that were read; `at` when nothing was read, because the row is incomplete. */
   #plainRow(bytes: Buffer, at: number): number {
     this.#plain.rowNumber = this.#xml.rowNumber;
     const end = this.#plain.read(bytes, at);
@@ -71,7 +71,7 @@ export class SheetScanner {
   }
 
   /**
-   * Reads with `xml-rows.ts` to the end of a row or of the bytes.
+   * Reads the bytes from `at` with `xml-rows.ts`: up to the first end of a row or, when no row ends, all of them.
    * @returns the index after the bytes that were read.
    */
   #byTags(bytes: Buffer, at: number): number {
@@ -81,7 +81,7 @@ export class SheetScanner {
     return end;
   }
 
-  /** The buffer starts with the bytes of an incomplete row; writes `piece` directly after them. */
+  /** Writes `piece` into the buffer, directly after the bytes of the incomplete row with which the buffer starts. */
   #append(piece: Uint8Array): Buffer {
     const size = this.#waiting + piece.length;
     if (size > this.#buffer.length) {

@@ -11,7 +11,7 @@ export interface Workbook {
   /** Name of the shared strings' part in the archive; undefined when the workbook has none. */
   readonly sharedStrings: string | undefined;
   readonly dateSystem: DateSystem;
-  /** For each cell style, by index, whether the style shows a number as a date. */
+  /** One flag per cell style, by index: true when the style shows a number as a date. */
   readonly isDateStyle: readonly boolean[];
 }
 

@@ -6,7 +6,7 @@ import { assertSignature } from '../upload/file-signature.ts';
 
 const START_BYTES = 8;
 
-/** An archive whose directory was checked; reading a part may throw FileRefusal. */
+/** An archive whose directory was checked. Its method `read` may throw FileRefusal. */
 export type XlsxArchive = ZipArchive;
 
 /**

@@ -1,17 +1,17 @@
 /**
  * Scans the XML of a workbook incrementally, as latin1 text (see `cells/utf8.ts`): elements, text, CDATA, comments.
  * Refuses a document type declaration, whose entities could expand a kilobyte to gigabytes. The package saxes is not
- * used: reading a whole sheet with saxes takes 9.0 times as long. If saxes replaced only this file, reading rows tag by
- * tag would take 1.5 times as long, and reading shared strings 2.1 times as long (measured 2026-11-22,
- * MEASUREMENTS.md). saxes also collects texts and comments without a limit, and refuses a whole workbook for one stray
- * character.
+ * used: with saxes, reading a whole sheet takes 9.0 times as long as with our reader. If saxes replaced only this file,
+ * reading rows tag by tag would take 1.5 times as long, and reading shared strings 2.1 times as long (measured
+ * 2026-11-22, MEASUREMENTS.md). saxes also collects texts and comments without a limit, and refuses a whole workbook
+ * for one stray character.
  */
 import { decodeUtf8 } from '../cells/utf8.ts';
 import { FileRefusal } from '../standard-file.ts';
 
 /** Receives the content of the document in order. */
 export interface XmlVisitor {
-  /** @param name local name. @param attributes raw text, see `attributeOf`. */
+  /** @param name local name. @param attributes raw text of all attributes; `attributeOf` finds the value of one. */
   open(name: string, attributes: string): void;
   /** Called at the end of every element, including empty elements. */
   close(name: string): void;
@@ -27,13 +27,13 @@ const [LESS, SLASH, BANG, QUESTION, SPACE, COLON] = [0x3c, 0x2f, 0x21, 0x3f, 0x2
 const [DOUBLE_QUOTE, SINGLE_QUOTE] = [0x22, 0x27];
 const CDATA_START = '<![CDATA[';
 
-/** Scans one XML part; one object per part. */
+/** Scans one XML part, which is one XML file in the workbook; one object per part. */
 export class XmlScanner {
   readonly #visitor: XmlVisitor;
   readonly #part: string;
   #text = '';
 
-  /** @param part name of the part, for messages. Default: the sheet, which `xml-rows.ts` reads. */
+  /** @param part name of the XML part, for messages. The default is for `xml-rows.ts`, which scans the first sheet. */
   constructor(visitor: XmlVisitor, part = 'the first sheet') {
     this.#visitor = visitor;
     this.#part = part;
@@ -45,7 +45,7 @@ export class XmlScanner {
   }
 
   /**
-   * Takes the next text of the part.
+   * Scans the next piece of the XML part.
    * @throws {FileRefusal} damaged_file for a tag, comment or CDATA section that is too long, and for a document type
    * declaration; wrong_format for an encoding other than UTF-8.
    */
@@ -70,7 +70,10 @@ export class XmlScanner {
     this.#text = text.slice(at);
   }
 
-  /** Ends the part. @throws {FileRefusal} damaged_file when it ends inside a tag, comment or CDATA section. */
+  /**
+   * Ends the scan after the last piece of the XML part.
+   * @throws {FileRefusal} damaged_file when the XML part ends inside a tag, comment or CDATA section.
+   */
   end(): void {
     if (this.#text !== '') throw damaged(`${this.#part} ends inside a tag, comment or CDATA section`);
   }
@@ -107,7 +110,7 @@ export class XmlScanner {
       return end;
     }
     if (text.length - start < CDATA_START.length) return -1;
-    throw damaged(`${this.#part} has a document type declaration`);
+    throw damaged(`${this.#part} must not have a document type declaration`);
   }
 }
 
@@ -147,7 +150,7 @@ function assertEncoding(instruction: string): void {
   throw new FileRefusal('wrong_format', `the workbook must be written in UTF-8, got ${encoding}`);
 }
 
-/** Returns the raw value of an attribute; undefined when absent. @param name with its prefix, if any. */
+/** Returns the raw value of an attribute; undefined when absent. @param name full name, including any prefix. */
 export function attributeOf(attributes: string, name: string): string | undefined {
   for (let at = attributes.indexOf(name); at >= 0; at = attributes.indexOf(name, at + 1)) {
     if (attributes.charCodeAt(at - 1) > SPACE) continue;
@@ -163,14 +166,17 @@ export function attributeOf(attributes: string, name: string): string | undefine
   return undefined;
 }
 
-/** Returns the value of the attribute `localPart` with any prefix: `id` finds `r:id`. Undefined when absent. */
+/**
+ * Returns the value of the attribute whose name is any prefix followed by `localPart`: `id` finds `r:id`. Returns
+ * undefined when there is no such attribute.
+ */
 export function prefixedAttributeOf(attributes: string, localPart: string): string | undefined {
   return new RegExp(`\\s[\\w.-]+:${localPart}\\s*=\\s*["']([^"']*)["']`).exec(attributes)?.[1];
 }
 
 /**
- * Decodes UTF-8 and entities of raw text or an attribute.
- * @param place returns the row or part with the text, for the message.
+ * Decodes the UTF-8 and the entities of a raw text or of the raw value of an attribute.
+ * @param place function that returns the name of the row or XML part that contains the text, for the error message.
  * @throws {FileRefusal} damaged_file when the text is not UTF-8.
  */
 export function decodeXml(raw: string, place: () => string): string {

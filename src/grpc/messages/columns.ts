@@ -1,4 +1,7 @@
-/** Encodes point columns: fixed-width columns as little-endian bytes, texts as codes into a table. */
+/**
+ * Encodes point columns: a fixed-width column as little-endian bytes, and a column of texts as the list of its distinct
+ * texts and one code per point.
+ */
 import { NO_ID } from '../../points/dictionary.ts';
 
 /** Width of an instant or a double in a packed column. */
@@ -6,7 +9,7 @@ export const BYTES_PER_VALUE = 8;
 
 const TWO_32 = 2 ** 32;
 
-/** Encodes instants in microseconds since 1970 as sfixed64. */
+/** Encodes each instant, in microseconds since 1970, as an sfixed64. */
 export function toInt64Bytes(micros: Float64Array): Buffer {
   const bytes = Buffer.allocUnsafe(micros.length * BYTES_PER_VALUE);
   for (const [index, value] of micros.entries()) {
@@ -17,7 +20,7 @@ export function toInt64Bytes(micros: Float64Array): Buffer {
   return bytes;
 }
 
-/** Encodes doubles as eight little-endian bytes each; NaN stays NaN. */
+/** Encodes each double as eight little-endian bytes; NaN stays NaN. */
 export function toDoubleBytes(values: Float64Array): Buffer {
   const bytes = Buffer.allocUnsafe(values.length * BYTES_PER_VALUE);
   for (const [index, value] of values.entries()) bytes.writeDoubleLE(value, index * 8);
@@ -25,10 +28,11 @@ export function toDoubleBytes(values: Float64Array): Buffer {
 }
 
 /**
- * Encodes a column of texts with a dictionary: lists each distinct text once, and gives each point a code.
- * @param ids dictionary id of each point's text; NO_ID for a point without a text.
- * @returns `texts`, the distinct texts, and `codes`, one code per point. A point's code is the position of its text in
- * `texts`, counted from 1, or 0 when the point has no text. Both lists are empty when no point has a text.
+ * Encodes a column of texts: lists each distinct text once, and gives each point a code.
+ * @param ids id of each point's text in the dictionary (dictionary.ts); NO_ID for a point without a text.
+ * @returns `texts`, the distinct texts, and `codes`, one code per point. The code of a point without a text is 0. The
+ * code of any other point is the position of its text in `texts`, counted from 1. Both lists are empty when no point
+ * has a text.
  */
 export function codeTexts(
   ids: Int32Array,

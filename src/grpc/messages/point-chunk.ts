@@ -21,8 +21,8 @@ export interface PointChunkMessage {
 }
 
 /**
- * Yields the chunk as one message, or as several when its texts exceed 2 MiB.
- * @param unitId unit of the values; null when the variable has none.
+ * Yields the chunk as one message, or as several messages when the distinct labels of the chunk exceed 2 MiB.
+ * @param unitId id of the unit of the values; null when the variable has no unit.
  */
 export function* pointMessages(chunk: PointChunk, labels: Labels, unitId: number | null): Generator<PointChunkMessage> {
   for (const part of partsOf(chunk, labels)) yield pointMessage(part, labels, unitId);
@@ -55,7 +55,7 @@ const AGGREGATES = {
   stdev: 'AGGREGATE_STDEV',
 } as const satisfies Record<AggregateFunction, PointChunkMessage['aggregate']>;
 
-/** @returns the buckets of one variable as a message, without version columns. */
+/** @returns a message with the buckets of one variable; the version columns of the message are empty. */
 export function aggregateMessage(chunk: AggregateChunk, unitId: number | null): PointChunkMessage {
   return {
     variableId: chunk.variableId,

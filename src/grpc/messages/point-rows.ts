@@ -1,9 +1,9 @@
-/** Points of several variables as one `PointRows` message, whose columns span all variables. */
+/** Converts the points of several variables to one `PointRows` message, with all variables in the same columns. */
 import { type Labels, NO_ID } from '../../points/dictionary.ts';
 import type { PointChunk } from '../../points/point.ts';
 import { codeTexts, toDoubleBytes, toInt64Bytes } from './columns.ts';
 
-/** `PointRows` as the server encodes it: see load-proto.ts. */
+/** `PointRows` as the server encodes it, with its fixed-width columns as bytes (load-proto.ts). */
 export interface PointRowsMessage {
   readonly variableIds: readonly number[];
   readonly dateMicros: Buffer;
@@ -18,7 +18,7 @@ export interface PointRowsMessage {
 
 /**
  * Builds one message from the chunks of several variables (R-J1).
- * @param unitOf unit of a variable's values; null when it has none.
+ * @param unitOf returns the unit of a variable's values; null when the variable has no unit.
  */
 export function pointRows(
   chunks: readonly PointChunk[],

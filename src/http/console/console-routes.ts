@@ -53,7 +53,10 @@ export function consoleRoutes(options: ConsoleOptions): Hono {
     .get(`/console/${ASSETS}:name`, (c) => sendAsset(c, files))
     .get('/console', sendPage)
     .get('/console/*', sendPage, (c) => {
-      throw new DomainError('not_found', `${c.req.path} is a page of the console; request it as text/html`);
+      throw new DomainError(
+        'not_found',
+        `${c.req.path} is a page of the console; request it with the header Accept: text/html`,
+      );
     });
 }
 
@@ -83,7 +86,8 @@ function chooseEncoding(accepted: string): Encoding {
 
 async function fillPage(page: ConsoleFile, { api, push, issuer, clientId }: ConsoleOptions): Promise<string> {
   const text = new TextDecoder().decode(await page.read('identity'));
-  if (!text.includes(SETTINGS_PLACE)) throw new Error('the page of the console has no meta element for its settings');
+  if (!text.includes(SETTINGS_PLACE))
+    throw new Error(`${PAGE} of the console must contain ${SETTINGS_PLACE}; build the console again`);
   const settings = JSON.stringify({ api, push, issuer, clientId });
   return text.replace(SETTINGS_PLACE, () => SETTINGS_PLACE.replace('""', `"${escapeAttribute(settings)}"`));
 }
@@ -93,10 +97,10 @@ function escapeAttribute(text: string): string {
 }
 
 /**
- * Headers of the console's pages. Scripts, styles and fonts come only from the console's origin; inline ones and `eval`
- * are refused. Requests go only to the console's origin, the API, push and the issuer. Scripts style elements through
- * the CSSOM, which the policy does not govern; `style` attributes in markup are refused. `blob:` images show what a
- * calculation drew.
+ * Headers of the console's pages. Scripts, styles and fonts come only from the console's origin; inline scripts, inline
+ * styles and `eval` are refused. Requests go only to the console's origin, the API, push and the issuer. Scripts can
+ * set the style of elements through the CSSOM, which the policy does not govern; `style` attributes in markup are
+ * refused. `blob:` images show what a calculation drew.
  */
 function securityHeaders({ api, push, issuer }: ConsoleOptions): Readonly<Record<string, string>> {
   const origins = [api, push, issuer].map((address) => new URL(address).origin);

@@ -1,4 +1,4 @@
-/** Builds the OpenAPI 3.1 document of the service (R-A9) from the operations that features describe next to their routes. */
+/** Builds the OpenAPI 3.1 document of the service (R-A9) from the operations described next to their routes. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ERROR_MAPPINGS, type ErrorCode } from '../../platform/errors.ts';
 import { API_VERSION } from '../../platform/http/api-version.ts';
@@ -50,7 +50,7 @@ interface Parts extends SchemaCollector {
 }
 
 /**
- * Builds the document (R-A9). It takes about 120 ms of CPU and yields to the event loop after each operation.
+ * Builds the document (R-A9) in about 120 ms of CPU time. Yields to the event loop after each operation.
  * @throws Error when two operations have the same method and path, or two different schemas have the same id.
  */
 export async function buildDocument(description: Description): Promise<OpenApiDocument> {
@@ -60,7 +60,7 @@ export async function buildDocument(description: Description): Promise<OpenApiDo
   const paths: Record<string, Record<string, JsonSchema>> = {};
   const templates = new Map<string, string>();
   for (const operation of operations) {
-    // Routes that differ only in the names of path parameters share one path; the first name wins.
+    // Routes that differ only in the names of path parameters share one path, with the names of the first route.
     const shape = operation.path.replace(/:\w+/g, '{}');
     const path = templates.get(shape) ?? operation.path.replace(/:(\w+)/g, '{$1}');
     templates.set(shape, path);
@@ -122,8 +122,8 @@ function rolesOf({ role }: Access & { readonly kind: 'caller' }): readonly strin
 function describeAccess(access: Access): string {
   if (access.kind === 'open') return 'Needs no token.';
   const callers = access.role === undefined ? 'all users' : rolesOf(access).join(' and ');
-  const permission = access.permission === undefined ? '' : `, with the permission \`${access.permission}\``;
-  return `For ${callers}${permission}; scope \`${access.scope}\`.`;
+  const permission = access.permission === undefined ? '' : ` with the permission \`${access.permission}\``;
+  return `For ${callers}${permission}; the token must have the scope \`${access.scope}\`.`;
 }
 
 /** Describes the accepted credentials. Bearer comes first: generated clients use the first scheme. */
@@ -230,9 +230,9 @@ const WITH_TOKEN: readonly ErrorCode[] = ['invalid_token', 'insufficient_scope',
 const WITH_BODY: readonly ErrorCode[] = ['invalid_input', 'body_too_large', 'unsupported_media_type'];
 
 /**
- * Errors with which an operation can answer (R-A5): the errors of every operation, the errors that the operation's
- * access, path, query and body imply, and the errors that the operation declares.
- * @returns status → codes, both ascending.
+ * Finds the errors with which an operation can answer (R-A5): errors that all operations share, errors that follow from
+ * the operation's access, path, query and body, and errors that the operation declares.
+ * @returns the error codes by HTTP status; statuses and codes are in ascending order.
  */
 function findErrors(operation: Operation): ReadonlyMap<number, readonly ErrorCode[]> {
   const codes = new Set<ErrorCode>([

@@ -4,7 +4,7 @@ import type { JsonSchema } from './json-schemas.ts';
 
 const HEADERS: readonly (readonly [name: string, description: string])[] = [
   ['webhook-id', 'Id of the message, the same on every attempt. Receivers use it to ignore duplicates.'],
-  ['webhook-timestamp', 'Instant of the attempt in UNIX seconds.'],
+  ['webhook-timestamp', 'Time of the attempt, as a UNIX timestamp in seconds.'],
   [
     'webhook-signature',
     'One or two of `v1,<base64>`: HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the secret of the webhook.',
@@ -16,7 +16,7 @@ const ANSWERS = {
   '410': { description: 'The receiver no longer exists: the service disables the webhook.' },
   default: {
     description:
-      'The service retries, by default after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, or after `Retry-After`.',
+      'The attempt failed. The service retries, by default after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, or later if `Retry-After` asks for a longer delay.',
   },
 };
 

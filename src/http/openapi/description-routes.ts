@@ -1,4 +1,7 @@
-/** `/openapi.json` and `/docs` (R-A9). Neither needs a token. The document is built at the first request and kept. */
+/**
+ * Serves `/openapi.json` and `/docs` (R-A9). Neither path needs a token. The OpenAPI document is built at the first
+ * request and kept.
+ */
 import { type Context, Hono } from 'hono';
 import { buildDocument, type Description } from './build-document.ts';
 import { docsRoutes, etagOf, isKnown } from './docs-routes.ts';
@@ -10,7 +13,7 @@ interface Kept {
 
 /**
  * Creates the routes, to be mounted at the root before authentication (R-A9).
- * @param describe called at the first request, and again only after it failed.
+ * @param describe reads the description. It is called at the first request, and again only when the last call failed.
  */
 export function descriptionRoutes(describe: () => Promise<Description>): Hono {
   const description = once(describe);

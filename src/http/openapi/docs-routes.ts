@@ -1,7 +1,7 @@
 /**
- * `/docs` (R-A9): Swagger UI over `/openapi.json`. All files come from this service, and the Content-Security-Policy
- * allows only the origins of the service's own addresses. It allows inline styles, because Swagger UI's components set
- * them.
+ * `/docs` (R-A9): Swagger UI over `/openapi.json`. All files come from this service. The Content-Security-Policy lets
+ * the page connect only to the origins of the service's own addresses. The policy allows inline styles, because
+ * components of Swagger UI set inline styles.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ interface File {
 /**
  * Creates the routes of `/docs`, to be mounted at the root before authentication (R-A9). A file is read at its first
  * request and then cached.
- * @param findAddresses where "Try it out" may send requests.
+ * @param findAddresses function that finds the addresses to which "Try it out" may send requests.
  */
 export function docsRoutes(findAddresses: () => Promise<Addresses>): Hono {
   const files = new Map<string, File>();
@@ -53,7 +53,7 @@ export function docsRoutes(findAddresses: () => Promise<Addresses>): Hono {
     .get('/docs/*', (c) => send(c, c.req.path.slice(c.req.path.lastIndexOf('/docs/') + '/docs/'.length)));
 }
 
-/** Whether the header If-None-Match of the request names this ETag or `*`. */
+/** Returns true when the header If-None-Match of the request names this ETag or `*`. */
 export function isKnown(c: Context, etag: string): boolean {
   const known = (c.req.header('if-none-match') ?? '').split(',').map((tag) => tag.trim());
   return known.includes(etag) || known.includes('*');

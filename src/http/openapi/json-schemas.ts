@@ -25,7 +25,8 @@ export function collectSchemas(): SchemaCollector {
   return {
     components,
     toJsonSchema: (schema, direction) => {
-      // Wraps the schema in an object, because zod never makes a definition of the root.
+      // Wraps the schema in an object: zod makes no definition of the root schema, but a given schema with an id must
+      // get one.
       const whole = z.toJSONSchema(z.object({ schema }), { io: direction, unrepresentable: 'any', override: tidy });
       const { $defs = {}, properties } = whole as unknown as Wrapped;
       for (const [id, definition] of Object.entries($defs)) addComponent(components, id, finish(definition));
@@ -41,7 +42,8 @@ interface Wrapped {
 
 /** Changes the JSON Schema that zod produces, so that it meets the expectations of client generators. */
 function tidy({ zodSchema, jsonSchema }: Converted): void {
-  // Answers may get new members later, so the schemas admit unknown members. The tests of this service refuse them.
+  // Answers may get new members later, so the schemas admit unknown members. The tests of this service nevertheless
+  // fail when an answer has an unknown member.
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
   // zod writes `id`, which JSON Schema does not define.
   delete jsonSchema.id;
@@ -49,7 +51,8 @@ function tidy({ zodSchema, jsonSchema }: Converted): void {
   // Removes a default of null: client generators treat a member with a default as always present, but a member whose
   // default is null may be absent.
   if (jsonSchema.default === null) delete jsonSchema.default;
-  // zod omits the examples of a transformed input schema, because it takes them for outputs; ours are inputs.
+  // zod omits the examples of an input schema with a transform, because it assumes that they are outputs of the
+  // transform. The examples in this service are inputs, so they are added here.
   const examples = z.globalRegistry.get(zodSchema as z.ZodType)?.examples;
   if (examples !== undefined) jsonSchema.examples = examples;
 }
@@ -95,7 +98,8 @@ function withNull({ anyOf, ...others }: Record<string, unknown>): JsonSchema {
   if (anyOf === undefined) return others;
   const [first, second, ...more] = anyOf as readonly JsonSchema[];
   const isNullable = second?.type === 'null' && Object.keys(second).length === 1 && more.length === 0;
-  // `others` already lists the types, so the union adds nothing.
+  // An `anyOf` with an empty schema accepts every value. Only the types that `others` lists limit the values, so the
+  // `anyOf` is left out.
   if (isNullable && first && Object.keys(first).length === 0 && Array.isArray(others.type)) return others;
   if (!isNullable || typeof first?.type !== 'string') return { anyOf, ...others };
   const { enum: names } = first;

@@ -12,7 +12,7 @@ export interface Addresses {
   };
 }
 
-const SCOPES = { 'datahub-api': 'The API.', 'push-data': 'Pushes and the state of operations.' };
+const SCOPES = { 'datahub-api': 'The API.', 'push-data': 'Pushes and the state of push operations.' };
 
 /** @returns the security schemes `oauth2`, `bearer` and `basic` of the document. */
 export function securitySchemes({
@@ -23,7 +23,7 @@ export function securitySchemes({
     oauth2: {
       type: 'oauth2',
       description:
-        'A bearer token. The form field `account` selects one of the user’s accounts; default: the active account.',
+        'A bearer token. The request parameter `account` selects one of the user’s accounts; default: the active account.',
       flows: { password: shared, authorizationCode: { authorizationUrl, ...shared } },
     },
     bearer: {
@@ -80,14 +80,17 @@ const header = (description: string, schema: JsonSchema): JsonSchema => ({ descr
 export const RESPONSE_HEADERS: Readonly<Record<string, JsonSchema>> = {
   'Api-Version': header('Interface version of the service.', { type: 'string', const: API_VERSION }),
   'X-Request-Id': header('Id of this request.', { type: 'string' }),
-  'x-total-count': header('Number of items on all pages; present when requested.', { type: 'integer', minimum: 0 }),
+  'x-total-count': header('Total number of items on all pages; present when requested.', {
+    type: 'integer',
+    minimum: 0,
+  }),
   'WWW-Authenticate': header('Required credentials (RFC 6750).', { type: 'string' }),
   'Retry-After': header('Seconds to wait.', { type: 'integer', minimum: 1 }),
 };
 
 /** Introduction of the OpenAPI document, in CommonMark. */
 export const INTRODUCTION = `A time-series engine for measurements that get corrected. It keeps every revision of a versioned point, recalculates
-derived series by R scripts when an input changes, and reads points as they are now, as they were known at an instant, or by
+derived series with R scripts when an input changes, and reads points as they are now, as they were known at an instant, or by
 the label of a revision.
 
 **Requests** are read leniently. Paths may have doubled and trailing slashes. Names of query parameters match in any letter case and with
@@ -98,7 +101,7 @@ text, and an enumeration value as a number or as a name in any letter case.
 Unknown and read-only members of a body are ignored, so a client may send back what GET returned. Media types of bodies are \`application/json\`, \`application/*+json\` or
 \`application/json-patch+json\`.
 
-**Responses** are strict. Instants are ISO 8601 in UTC with \`Z\`, or with an offset when the request names a time zone. Enumerations
-are names. New members may appear without a new version. Responses larger than 1 KiB are compressed on request.
+**Responses** are strict. Instants are ISO 8601 in UTC with \`Z\`, or with an offset when the request names a time zone. Enumeration
+values are names. New members may appear without a new interface version. Responses of 1 KiB or more are compressed on request.
 
-**Errors** have one form, \`Error\`; \`code\` is stable. Resources of other accounts answer 404.`;
+**Errors** have one form, \`Error\`; \`code\` is stable. A request for a resource of another account gets 404.`;

@@ -20,11 +20,11 @@ import type { VerifiedToken } from './verify-token.ts';
 export interface BasicAuthentication extends Authentication {
   /** Exchanges the password of HTTP Basic for a token; undefined means that Basic is refused. */
   readonly exchangePassword: ExchangePassword | undefined;
-  /** Called before a password is checked; its error becomes the answer. */
+  /** Runs before each check of a password. An error that it throws becomes the answer. */
   readonly beforeTry?: (c: Context) => Promise<void>;
   /**
-   * Other origins whose pages may send Basic with methods other than GET and HEAD. Pages of the service's own origin
-   * may always do so. Default: none.
+   * Origins, besides the service's own origin, whose pages may send Basic with methods other than GET and HEAD. Pages
+   * of the service's own origin may always send it. Default: none.
    */
   readonly corsOrigins?: readonly string[];
   /** Number of the operator's proxies that append to X-Forwarded-For. Default: 0. */
@@ -38,15 +38,16 @@ const MAX_CACHED = 5000;
 
 /**
  * Creates middleware for requests that require a scope.
- * @param applies whether HTTP Basic is accepted for a request; default: always.
+ * @param applies function that returns true for a request for which HTTP Basic is accepted. Default: true for every
+ * request.
  */
 export type AuthenticateScope = (scope: Scope, applies?: (c: Context) => boolean) => MiddlewareHandler<CallerEnv>;
 
 /**
  * @returns a function that creates middleware for a scope; the middleware of all scopes shares one cache of exchanged
- * passwords. The middleware accepts a bearer token and, where `applies` is true and `exchangePassword` is given, HTTP
- * Basic (R-B7). It sets `c.var.caller` or throws {DomainError}; a 401 answer has `WWW-Authenticate`. Permissions are
- * checked later.
+ * passwords. The middleware accepts a bearer token. It also accepts HTTP Basic if `exchangePassword` is given and
+ * `applies` returns true (R-B7). It sets `c.var.caller` or throws {DomainError}; a 401 answer has `WWW-Authenticate`.
+ * Permissions are checked later.
  */
 export function openBasicAuthentication(authentication: BasicAuthentication): AuthenticateScope {
   const { exchangePassword } = authentication;
@@ -91,8 +92,8 @@ function parseBasic(authorization: string | undefined): Omit<Credentials, 'netwo
 
 /**
  * Refuses Basic for a request from a page of another origin, because a browser adds a remembered password to the
- * requests of any page. Allows the request when its method is GET or HEAD, or when CORS_ORIGINS names the origin; `*`
- * names no origin.
+ * requests of any page. Allows such a request when its method is GET or HEAD, or when CORS_ORIGINS names the origin of
+ * the page; `*` names no origin.
  * @throws {DomainError} permission_denied for a refused request.
  */
 function assertOwnPage({ req }: Context, corsOrigins: readonly string[]): void {
@@ -104,7 +105,8 @@ function assertOwnPage({ req }: Context, corsOrigins: readonly string[]): void {
       ? origin === undefined || hostOf(origin) === req.header('host')
       : site === 'same-origin' || site === 'none';
   if (isOwn || (origin !== undefined && corsOrigins.includes(origin))) return;
-  // CORS_ORIGINS accepts only an origin in this form. It does not accept `null`, which a sandboxed page sends.
+  // CORS_ORIGINS accepts an origin only as `URL.origin` spells it. It does not accept `null`, which a sandboxed page
+  // sends.
   const isListable = origin !== undefined && URL.parse(origin)?.origin === origin;
   const remedy = isListable ? `, or ask the operator to add ${origin} to the setting CORS_ORIGINS` : '';
   throw new DomainError(
@@ -127,12 +129,12 @@ function decodeText(bytes: Buffer): string {
 }
 
 /**
- * Offers Basic to a request without credentials or with wrong Basic credentials, not to a request with a refused bearer
- * token. Offers only Bearer to a script in a page, because an offer of Basic makes the browser prompt the user for a
- * password.
+ * Sets `WWW-Authenticate`. If a script in a page sent the request, offers only Bearer, because an offer of Basic makes
+ * the browser prompt the user for a password. For any other request, offers Basic if the request has no credentials or
+ * wrong Basic credentials, but not if its bearer token was refused.
  */
 function setChallenge(c: Context, authorization: string | undefined): void {
-  // Only browsers send `Sec-Fetch-Site`; Node's fetch sends `Sec-Fetch-Mode` without it.
+  // `Sec-Fetch-Mode` alone does not prove a browser: Node's fetch sends it too. Only browsers send `Sec-Fetch-Site`.
   const isOfPage = c.req.header('sec-fetch-site') !== undefined && c.req.header('sec-fetch-mode') !== 'navigate';
   if (isOfPage) {
     // For a request without Basic credentials, `authenticate` has already set this challenge.
@@ -143,13 +145,13 @@ function setChallenge(c: Context, authorization: string | undefined): void {
 
 interface Exchanged {
   readonly verified: VerifiedToken;
-  /** Removes the cached result; undefined when the password was checked in this call. */
+  /** Removes `verified` from the cache; undefined when this call checked the password instead of using the cache. */
   readonly evict: (() => void) | undefined;
 }
 
 type CachedExchange = (credentials: Credentials, beforeTry: () => Promise<void>) => Promise<Exchanged>;
 
-/** Finds the caller. When a cached result proves stale, it is evicted and the password is checked once more. */
+/** Finds the caller. If `callers` refuses a cached token as invalid, evicts it and checks the password once more. */
 async function findUser(
   exchange: CachedExchange,
   callers: FindCaller,
@@ -175,7 +177,7 @@ function assertScope({ scopes }: VerifiedToken, scope: Scope): void {
   throw new DomainError(
     'insufficient_scope',
     `the token issuer did not grant the scope ${scope} for this user name and password; send a bearer token that has ` +
-      'this scope, or ask the operator to allow it for the client that the setting PUSH_BASIC_CLIENT_ID names',
+      'this scope, or ask the operator to allow this scope for the client that the setting PUSH_BASIC_CLIENT_ID names',
   );
 }
 
@@ -194,8 +196,9 @@ interface CacheEntry {
 }
 
 /**
- * Caches exchanges. The key is an HMAC with a random secret, so that the cache holds no password. Concurrent calls with
- * the same credentials share one check. Refusals are not cached.
+ * Caches the tokens that `exchange` returns. The key of a token is an HMAC of the credentials with a random secret, so
+ * that the cache holds no password. Concurrent calls with the same credentials share one check. Refusals are not
+ * cached.
  */
 function cacheExchange(exchange: ExchangePassword, clock: Clock): CachedExchange {
   const secret = randomBytes(32);

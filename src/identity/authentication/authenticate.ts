@@ -53,8 +53,8 @@ export async function authenticateBearer(
 }
 
 /**
- * Middleware that sets `c.var.caller`, or throws {DomainError} as `authenticateBearer` does (R-B5, R-B6). An answer for
- * invalid_token or insufficient_scope has `WWW-Authenticate` (RFC 6750).
+ * Middleware that sets `c.var.caller`, or throws {DomainError} as `authenticateBearer` does (R-B5, R-B6). An answer
+ * with the error invalid_token or insufficient_scope has the header `WWW-Authenticate` (RFC 6750).
  */
 export function authenticate({ scope, ...authentication }: Authentication & { readonly scope: Scope }) {
   const middleware: MiddlewareHandler<CallerEnv> = async (c, next) => {

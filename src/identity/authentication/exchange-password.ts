@@ -1,7 +1,7 @@
 /**
- * Exchanges the user name and the password of HTTP Basic for the claims of a token (R-B7). The embedded issuer computes
- * the claims in this process, without signing and verifying a token. When PUSH_BASIC_TOKEN_URL is set, that token
- * endpoint is called instead.
+ * Exchanges the user name and the password of HTTP Basic for the claims of a token (R-B7). When PUSH_BASIC_TOKEN_URL is
+ * set, the token endpoint at that URL is called. Otherwise the embedded issuer computes the claims in this process,
+ * without signing and verifying a token.
  */
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
@@ -118,7 +118,7 @@ export function exchangeAtEndpoint({
     const token = tokenAnswer.safeParse(answer);
     if (token.success) {
       const verified = await verifier(token.data.access_token);
-      // Each request asks for the scope of pushes, so the caller gets this scope even when the token does not name it.
+      // Either request above asks for the scope of pushes, so the caller gets it even when the token does not name it.
       const scopes = new Set([...verified.scopes, PUSH_SCOPE]);
       return { verified: { ...verified, scopes }, ttlSec: token.data.expires_in };
     }

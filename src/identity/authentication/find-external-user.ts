@@ -1,7 +1,8 @@
 /**
  * Maps a token of another issuer to a user (R-B5): the user linked to its `sub`; else the user whose id is the `sub`;
- * else, as EXTERNAL_USERS says, the user with the verified email address or the BusinessId. A user found by address
- * or BusinessId is linked to the `sub`, so that the `sub` keeps this user when another user gets the address.
+ * else the user with the verified email address of the token, when EXTERNAL_USERS is `email`, or with its BusinessId,
+ * when EXTERNAL_USERS is `businessId`. A user found by address or BusinessId is linked to the `sub`, so that the `sub`
+ * keeps this user when another user gets the address.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import { isStorableText } from '../../platform/database/storable-text.ts';

@@ -32,7 +32,7 @@ interface TokenUserRow {
  * Finds the user and the account of a token. The account is the requested account; when none is requested, the active
  * account, else the first account (R-B4). An account is chosen only if the user is a member of it; an ADMIN need not be
  * a member of the requested or of the active account.
- * @param now decides whether a lock has ended.
+ * @param now the current time; a user whose lock ended by this time is not locked.
  * @returns undefined when the user does not exist.
  */
 export async function findTokenUser(

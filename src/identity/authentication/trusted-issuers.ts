@@ -1,7 +1,7 @@
 /**
- * The issuers whose tokens are accepted, and where their keys are (R-B1). Keys of the embedded issuer are read from the
- * database: the public URL of this issuer may be unreachable from inside a container, or not be up yet. Other
- * issuers publish their keys over HTTP.
+ * The issuers whose tokens are accepted, and where their keys are (R-B1). The keys of the embedded issuer are read from
+ * the database, because its public URL may be unreachable from inside a container, or may not be served yet. The keys
+ * of other issuers are read over HTTP.
  */
 import type { JSONWebKeySet } from 'jose';
 import type { Config } from '../../config.ts';
@@ -23,10 +23,13 @@ export interface TrustedIssuer {
 
 const FETCH_TIMEOUT_MS = 5000;
 
-/** Advice to clients when an issuer fails. The cause of the error, which is logged, has the URL and the reason. */
+/**
+ * Advice in the error that a client gets when an issuer fails. The cause of this error is logged, not sent; it contains
+ * the URL and the reason.
+ */
 export const ISSUER_ADVICE = 'try again later, or quote the request id to the operator, whose log has the reason';
 
-/** @returns the issuers of TRUSTED_ISSUERS; without this setting, only the embedded issuer (R-B1). */
+/** @returns the issuers in the setting TRUSTED_ISSUERS; without this setting, only the embedded issuer (R-B1). */
 export function trustedIssuers(config: Config, database: Queryable): readonly TrustedIssuer[] {
   const embedded = issuerUrl(config);
   const stored: KeySource = { kind: 'database', database };
@@ -40,7 +43,7 @@ export function trustedIssuers(config: Config, database: Queryable): readonly Tr
 
 /**
  * Reads the keys of an issuer (R-B1).
- * @throws Error when the source cannot be read; an HTTP source must answer within 5 seconds.
+ * @throws Error when the keys cannot be read, or when reading them over HTTP takes more than 5 seconds.
  */
 export async function readKeys(source: KeySource, fetchKeys: typeof fetch): Promise<JSONWebKeySet> {
   switch (source.kind) {
@@ -57,6 +60,6 @@ async function fetchKeySet(jwksUri: string, fetchKeys: typeof fetch): Promise<JS
     redirect: 'error',
     signal: AbortSignal.timeout(FETCH_TIMEOUT_MS),
   });
-  if (!response.ok) throw new Error(`the key set at ${jwksUri} answered ${response.status}`);
+  if (!response.ok) throw new Error(`${jwksUri} must answer with a key set, got status ${response.status}`);
   return (await response.json()) as JSONWebKeySet;
 }

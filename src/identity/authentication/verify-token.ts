@@ -1,6 +1,6 @@
 /**
- * Verifies access tokens with `jose` (R-B1): trusted issuer, asymmetric signature, audience, time. It returns the
- * claims; find-caller.ts decides what the user may do (R-B5).
+ * Verifies access tokens with `jose` (R-B1): the issuer must be trusted, and the asymmetric signature, the audience and
+ * the times must be valid. The verifier returns the claims; find-caller.ts decides what the user may do (R-B5).
  */
 import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose';
 import { type Clock, systemClock } from '../../platform/clock.ts';
@@ -30,8 +30,8 @@ export interface VerifiedToken {
   /** Claim `iat` in Unix seconds; undefined when absent. */
   readonly issuedSec?: number | undefined;
   /**
-   * Fingerprint of the password for which the embedded issuer returned the claims (R-B7): the claims are valid only
-   * while the user has this password. Undefined when the claims are those of a token.
+   * Fingerprint of the user's password, when the user signed in to the embedded issuer with it (R-B7): the claims are
+   * valid only while the user has this password. Undefined when the claims were read from a token.
    */
   readonly passwordFingerprint?: string | undefined;
   /** Claim `account`; undefined when it is absent, null or an empty text. */
@@ -44,13 +44,16 @@ export interface VerifiedToken {
   readonly roles: ReadonlySet<string>;
   /** Claim `act.sub`: the ADMIN who impersonates the user (R-B14). */
   readonly actorSubject: string | undefined;
-  /** Claim `email`, where `email_verified` is true (R-B5). */
+  /** Claim `email`; undefined unless the claim `email_verified` is true (R-B5). */
   readonly verifiedEmail: string | undefined;
   /** Claim `businessId` (R-B5). */
   readonly businessId: string | undefined;
 }
 
-/** @throws {DomainError} invalid_token; dependency_unavailable when the issuer's keys cannot be read. */
+/**
+ * @throws {DomainError} invalid_token when the token is refused; dependency_unavailable when the issuer's keys cannot
+ * be read.
+ */
 export type VerifyToken = (token: string) => Promise<VerifiedToken>;
 
 export interface TokenVerifierOptions {
@@ -61,7 +64,7 @@ export interface TokenVerifierOptions {
 
 /**
  * Creates a verifier for the tokens of `issuers`, each with its own keys and audience (R-B1).
- * @returns a function that throws {DomainError} invalid_token; dependency_unavailable when keys cannot be loaded.
+ * @returns the verifier; `VerifyToken` lists its errors.
  */
 export function createTokenVerifier(options: TokenVerifierOptions): VerifyToken {
   const { issuers, clock = systemClock } = options;
@@ -95,7 +98,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): VerifyToken 
   };
 }
 
-/** @returns the claim `iss`, which is any JSON value, as the token is not verified yet; undefined when absent. */
+/** @returns the claim `iss`; undefined when absent. The token is not verified yet, so `iss` can be any JSON value. */
 function readIssuer(token: string): unknown {
   try {
     return decodeJwt(token).iss;
@@ -125,7 +128,10 @@ function describeRefusal(error: errors.JOSEError, audience: string): string {
   return 'the signature of the token cannot be verified';
 }
 
-/** Describes a refused claim. The text may show what the claim must be, because the signature was verified before. */
+/**
+ * Describes a refused claim. The description may name the value that the claim must have: the signature is already
+ * verified, so the token comes from a trusted issuer.
+ */
 function describeClaim({ claim, reason, payload }: errors.JWTClaimValidationFailed, audience: string): string {
   if (claim === 'aud') {
     return `the claim aud of the token must contain ${JSON.stringify(audience)}, got ${show(payload.aud, 'aud')}`;
@@ -133,7 +139,8 @@ function describeClaim({ claim, reason, payload }: errors.JWTClaimValidationFail
   if (claim === 'nbf' && reason === 'check_failed') {
     return 'the token is not valid yet: its claim nbf is later than the clock of this service';
   }
-  return `the claim ${claim} of the token is missing or not accepted`;
+  const rule = claim === 'sub' ? 'given' : 'a number';
+  return `the claim ${claim} of the token must be ${rule}, got ${show(payload[claim], claim)}`;
 }
 
 function readClaims(issuer: string, payload: JWTPayload): VerifiedToken {
@@ -146,7 +153,8 @@ function readClaims(issuer: string, payload: JWTPayload): VerifiedToken {
     // The previous identity system writes the scopes as a list.
     scopes: parseScopes(typeof scope === 'string' ? scope : texts(scope).join(' ')),
     roles: new Set([...texts(roles), ...texts((realmAccess as { roles?: unknown } | undefined)?.roles)]),
-    // An actor without `sub` gives '', which find-caller.ts refuses: the token must not pass as the user's own.
+    // A token with `act` but without `act.sub` must not count as a token without impersonation. So it gets '', which
+    // find-caller.ts refuses.
     actorSubject: act === undefined ? undefined : (text((act as { sub?: unknown } | null)?.sub) ?? ''),
     verifiedEmail: payload.email_verified === true ? text(payload.email) : undefined,
     businessId: text(payload.businessId),
@@ -156,7 +164,7 @@ function readClaims(issuer: string, payload: JWTPayload): VerifiedToken {
 /**
  * Reads the claim `account`. Any value that an issuer may have meant as an account must not count as absent: the caller
  * would then work in the user's active account instead. So the id 0, which no account has, is kept.
- * @throws {DomainError} invalid_token.
+ * @throws {DomainError} invalid_token when the claim is neither empty nor an id.
  */
 function readAccount(claim: unknown): number | undefined {
   if (claim === undefined || claim === null || claim === '') return undefined;

@@ -1,6 +1,6 @@
 /**
- * Invalidates the caller caches of all processes by Redis messages, after a change to what users may do (R-B5). Redis
- * may lose a message; a cached caller expires after ACCESS_CACHE_SEC anyway.
+ * After a change to what users may do, sends Redis messages that tell all processes to drop these users from their
+ * caller caches (R-B5). A message may be lost; a cached caller expires after ACCESS_CACHE_SEC in any case.
  */
 import type { Log } from '../../platform/log.ts';
 import { openRedis } from '../../platform/redis.ts';
@@ -10,8 +10,8 @@ const MAX_LOGGED = 20;
 
 export interface AccessInvalidation {
   /**
-   * Drops the cached access of these users in this process, and tells all other processes to drop it, by a Redis
-   * message, which may be lost. Call it after the commit of the change. Never rejects.
+   * Drops the cached access of these users in this process, and sends a Redis message that tells all other processes to
+   * drop it too. The message may be lost. Call `publish` after the commit of the change. Never rejects.
    */
   publish(userIds: readonly string[]): Promise<void>;
   close(): void;

@@ -1,6 +1,7 @@
 /**
  * Looks up the caller of a bearer token in the caches only, without waiting: for handlers that answer most requests
- * synchronously. When the token or the caller is not cached, or the token lacks the scope, `authenticate` decides.
+ * synchronously. When the token or the caller is not cached, or the token lacks the scope, the lookup returns undefined
+ * and `authenticate` decides about the request.
  */
 import { BEARER } from '../authentication/authenticate.ts';
 import type { CachingTokenVerifier } from '../authentication/verified-token-cache.ts';
@@ -12,7 +13,7 @@ export type FindCachedCaller = (authorization: string | undefined, scope: Scope)
 
 /** Creates the lookup function. The function returns undefined for a request that `authenticate` must decide. */
 export function createCachedCallerLookup(verifier: CachingTokenVerifier, callers: CallerCache): FindCachedCaller {
-  // Clients repeat the same header: comparing it is faster than parsing it.
+  // A client sends the same header again and again: comparing it with the last header is faster than parsing it.
   let lastHeader: string | undefined;
   let lastToken: string | undefined;
   const tokenOf = (authorization: string | undefined): string | undefined => {

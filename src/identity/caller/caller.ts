@@ -26,7 +26,7 @@ export interface Caller {
   readonly actor?: Actor;
 }
 
-/** Access to a site: Read shows it, Write and Admin also allow pushing to it (R-C3). */
+/** Access to a site. With Read, the user sees the site; with Write or Admin, the user may also push to it (R-C3). */
 export interface SiteGrant {
   readonly siteId: number;
   readonly level: 'Read' | 'Write' | 'Admin';
@@ -50,7 +50,7 @@ export function assertRole(caller: Caller, role: Role): void {
 
 /**
  * Requires a permission granted by a claim in the caller's account (R-B8).
- * @throws {DomainError} permission_denied without it
+ * @throws {DomainError} permission_denied when the caller lacks the permission
  */
 export function assertPermission(caller: Caller, permission: Permission): void {
   if (caller.permissions.has(permission)) return;

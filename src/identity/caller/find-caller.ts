@@ -13,11 +13,11 @@ import type { Actor, Caller, Role, SiteGrant } from './caller.ts';
 
 const MAX_CACHED = 10_000;
 const REVOKED = 'the token was revoked; sign in again';
-/** For each value of EXTERNAL_USERS: the claims that identify the user when another issuer issued the token. */
+/** Error text for each value of EXTERNAL_USERS: names the claims of another issuer's token that identify the user. */
 const IDENTIFYING: Readonly<Record<ExternalUsers, string>> = {
-  sub: 'its sub',
-  email: 'its sub or its verified email',
-  businessId: 'its sub or its businessId',
+  sub: 'sub',
+  email: 'sub or, when no user matches sub, by verified email address',
+  businessId: 'sub or, when no user matches sub, by businessId',
 };
 
 /**
@@ -29,7 +29,7 @@ export type FindCaller = (token: VerifiedToken) => Promise<Caller>;
 export interface CallerCache extends FindCaller {
   /** @returns the cached caller; undefined when none is cached or the token is revoked. */
   findCached(token: VerifiedToken): Caller | undefined;
-  /** Removes these users from the cache; undefined means all users. Call it after a change to them is committed. */
+  /** Removes users from the cache; undefined means all users. Call it after a change to the users is committed. */
   invalidate(userIds: readonly string[] | undefined): void;
 }
 
@@ -134,9 +134,9 @@ function keyOf({ issuer, subject, accountId, actorSubject }: VerifiedToken): str
 }
 
 /**
- * Removes the entries whose caller, or the ADMIN who impersonates the caller, is one of the users. Also removes every
- * entry whose query still runs, because that query may have read the state before the change.
- * @param userIds undefined removes all entries.
+ * Removes the entries whose caller, or the ADMIN who impersonates the caller, is one of the changed users. Also removes
+ * every entry whose query still runs, because that query may have read the user before the change.
+ * @param userIds ids of the changed users; undefined removes all entries.
  */
 function invalidate(cache: Map<string, Entry>, userIds: readonly string[] | undefined): void {
   for (const [key, { resolved }] of cache) {
@@ -163,7 +163,7 @@ async function findAccess(options: CallerCacheOptions, token: VerifiedToken, now
 
 function noAccess(userName: string, accountId: number | undefined): string {
   if (accountId !== undefined) return `the user ${userName} has no access to account ${accountId}`;
-  return `the token has no claim account, and the user ${userName} has no access to an active account; send a token with this claim`;
+  return `the token must name an account in its claim account, because the user ${userName} has no accessible active account`;
 }
 
 function toCaller(row: AccessRow) {
@@ -176,7 +176,7 @@ function toCaller(row: AccessRow) {
   };
 }
 
-/** @throws {DomainError} invalid_token when a token of another issuer matches no user, or more than one. */
+/** @throws {DomainError} invalid_token when a token of another issuer matches no user or several users. */
 async function findUserId(options: CallerCacheOptions, token: VerifiedToken): Promise<string> {
   const { database, ownIssuer, externalUsers = 'sub' } = options;
   if (ownIssuer === undefined || token.issuer === ownIssuer) return token.subject;

@@ -1,16 +1,16 @@
 /**
- * Decides which sites, sources and variables a caller may read or push to (R-B9, R-C3). Queries filter by the id lists
- * of `Reach`, in addition to the account.
+ * Decides which sites, sources and variables a caller may read or push to (R-B9, R-C3). Queries filter by the account
+ * and, in addition, by the id lists of `Reach`.
  */
 import type { Caller, SiteGrant } from './caller.ts';
 
-/** Ids a caller may access; `null`: everything in the account. */
+/** Ids of the sites and sources that a caller may access. */
 export interface Reach {
   /** Sites the caller may use with all their sources; null means all sites of the account. */
   readonly siteIds: readonly number[] | null;
-  /** Sources the caller may use in sites not in `siteIds`. */
+  /** Sources that the caller may use in sites that `siteIds` does not contain. */
   readonly sourceIds: readonly number[];
-  /** Sites the caller may see: those with a grant, even when the grant is limited to sources; null means all sites. */
+  /** Sites that a grant lets the caller see, even a grant limited to some sources; null means all sites. */
   readonly shownSiteIds: readonly number[] | null;
 }
 
@@ -21,7 +21,7 @@ export function readReach({ sites }: Pick<Caller, 'sites'>): Reach {
   return sites === 'all' ? ALL : toReach(sites);
 }
 
-/** Sites and sources to which the caller's access allows pushes; the permission to push is checked elsewhere (R-C3). */
+/** Sites and sources to which the caller has write access; the permission to push is checked elsewhere (R-C3). */
 export function writeReach({ sites }: Pick<Caller, 'sites'>): Reach {
   return sites === 'all' ? ALL : toReach(sites.filter(({ level }) => level !== 'Read'));
 }
@@ -34,7 +34,7 @@ function toReach(grants: readonly SiteGrant[]): Reach {
   };
 }
 
-/** Whether `reach` includes a source of a site (R-B9). */
+/** @returns true when the reach includes the source, itself or through its site (R-B9). */
 export function reachesSource({ siteIds, sourceIds }: Reach, siteId: number, sourceId: number): boolean {
   return siteIds === null || siteIds.includes(siteId) || sourceIds.includes(sourceId);
 }

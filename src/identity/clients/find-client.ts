@@ -16,10 +16,10 @@ export const CONSOLE_CLIENT_ID = 'tidemark-console';
 export type FindClient = (clientId: string) => Promise<AdapterPayload | undefined>;
 
 /**
- * Finds registered clients and `ownClient`. To the stored redirect URIs of the console's client, it adds those of this
- * installation's console.
+ * Finds registered clients and `ownClient`. To the stored redirect URIs of the console's client, it adds the redirect
+ * URIs of this installation's console.
  * @param ownClient the client that the issuer's own pages use. The database does not contain this client.
- * @param consoleUrl without a trailing slash.
+ * @param consoleUrl URL before the path `/console`, without a trailing slash.
  */
 export function clientFinder(database: Queryable, ownClient: AdapterPayload, consoleUrl: string): FindClient {
   return async (clientId) => {
@@ -68,8 +68,8 @@ function toMetadata(client: ClientRow): AdapterPayload {
     ...(client.previous_secret_hash !== null && { [PREVIOUS_SECRET_MEMBER]: client.previous_secret_hash }),
     ...(client.name !== null && { client_name: client.name }),
     grant_types: client.grant_types,
-    // For a confidential client, oidc-provider accepts both HTTP Basic and form fields, whichever of the two is set
-    // here (R-B3).
+    // oidc-provider accepts the secret of a confidential client with HTTP Basic and in the form fields, no matter which
+    // of these two methods is set here (R-B3).
     token_endpoint_auth_method: isPublic ? 'none' : 'client_secret_basic',
     redirect_uris: client.redirect_uris,
     post_logout_redirect_uris: client.post_logout_redirect_uris,

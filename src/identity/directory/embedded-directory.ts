@@ -1,4 +1,7 @@
-/** User directory of the embedded issuer. It shares the service's users, so it only administers passwords and sessions. */
+/**
+ * User directory of the embedded issuer. The issuer uses the users in the service's own database, so the directory
+ * administers only passwords and sessions.
+ */
 import { createHash } from 'node:crypto';
 import { queueMail } from '../../platform/mail/mail-outbox.ts';
 import { hashSecret } from '../../platform/secret-hash.ts';
@@ -9,14 +12,14 @@ import type { UserDirectory } from './user-directory.ts';
 
 /** Id of the OIDC client of the issuer's own pages; this client may request no scope of the service. */
 export const ACCOUNT_CLIENT_ID = 'tidemark-account';
-/** Path, inside the issuer, of the page that confirms a sign-in. */
+/** Path of the page that confirms a sign-in, relative to the URL of the issuer. */
 export const SIGNED_IN_PATH = '/signed-in';
 
 const nothing = async (): Promise<void> => {};
 
 /**
  * Creates the user directory of the embedded issuer (R-B2).
- * @param issuer URL of the embedded issuer, the `iss` of its tokens.
+ * @param issuer the URL of the embedded issuer, which is also the `iss` of the tokens from this issuer.
  */
 export function createEmbeddedDirectory(issuer: string): UserDirectory {
   return {

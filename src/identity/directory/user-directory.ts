@@ -1,7 +1,7 @@
 /**
- * The user directory: the issuer that administers credentials, embedded or Keycloak (R-B2). Users, roles and accounts
- * are stored in the service's database in both cases. A method with the parameter `transaction` runs in the caller's
- * transaction: when the method throws, that transaction is rolled back.
+ * The user directory: the issuer that administers credentials, which is the embedded issuer or Keycloak (R-B2). With
+ * either issuer, users, roles and accounts are stored in the service's database. A method with the parameter
+ * `transaction` runs in the caller's transaction: when the method throws, that transaction is rolled back.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 
@@ -25,20 +25,24 @@ export interface UserDirectory {
   setLock(transaction: Transaction, userId: string, lock: 'locked' | 'locked_for_a_while' | 'unlocked'): Promise<void>;
   /** Ends every session of a user; access tokens issued before the current second are refused. */
   endSessions(transaction: Transaction, userId: string): Promise<void>;
-  /** Sets the account for tokens that are requested without an account (R-B4). */
+  /** Sets the account of the tokens that the user requests without naming an account (R-B4). */
   setActiveAccount(transaction: Transaction, userId: string, accountId: number): Promise<void>;
   /**
-   * Sets a password that must be changed at the first sign-in (R-B10).
-   * @returns the password; undefined when the user has already chosen one.
+   * Sets a temporary password, which the user must change at the first sign-in (R-B10). Sets none when the user has
+   * already chosen a password.
+   * @returns the temporary password; undefined when none was set.
    */
   setTemporaryPassword(transaction: Transaction, userId: string): Promise<string | undefined>;
   /**
-   * Makes sure that only the owner of this email address can sign in as the user. Unless the user has already proven to
-   * be the owner, revokes the password, the sessions and the access tokens.
-   * @returns true when the password was revoked, so that the user needs a temporary password.
+   * Makes sure that only the owner of this email address can sign in as the user. Revokes the user's password, sessions
+   * and access tokens, unless the user has already proven ownership of the address.
+   * @returns true when the password was revoked; the user then needs a temporary password.
    */
   claimAddress(transaction: Transaction, userId: string, email: string): Promise<boolean>;
-  /** Mails a link to choose a new password, valid for one hour and one use (R-B11). The user needs an email address. */
+  /**
+   * Mails the user a link for choosing a new password (R-B11). The link is valid for one hour and for one use. The user
+   * needs an email address.
+   */
   sendPasswordReset(transaction: Transaction, user: DirectoryUser): Promise<void>;
   /** @returns the URL of the page where the user changes the password; the page returns to `returnUrl` (R-B13). */
   updatePasswordLink(userName: string, returnUrl: string): string;

@@ -7,7 +7,7 @@ import { type IncomingMessage, ServerResponse } from 'node:http';
 type NodeHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /**
- * Runs `handle`, which must have ended the response when its promise resolves.
+ * Runs `handle` and returns its answer. `handle` must end the response before the promise of `handle` resolves.
  * @throws the error given to `failCapturedResponse`.
  */
 export async function captureResponse(handle: NodeHandler, request: IncomingMessage): Promise<Response> {
@@ -18,8 +18,8 @@ export async function captureResponse(handle: NodeHandler, request: IncomingMess
 }
 
 /**
- * Makes `captureResponse` throw `error` in place of answering with `response`.
- * @throws `error` when `response` does not come from `captureResponse`.
+ * Makes the `captureResponse` call that created `response` throw `error`, instead of returning an answer.
+ * @throws `error` immediately when `response` does not come from `captureResponse`.
  */
 export function failCapturedResponse(response: ServerResponse, error: unknown): void {
   if (!(response instanceof CapturedResponse)) throw error;

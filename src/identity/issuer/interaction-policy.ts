@@ -1,6 +1,7 @@
 /**
- * Decides when an authorization shows a page: to sign in, to replace a temporary password, or to change the password on
- * request. No page asks the user to consent to a client's access, because the operator registers every client.
+ * Decides when an authorization request shows a page: to sign in, to replace a temporary password, or to change the
+ * password because the request asks for it. No page asks the user to consent to a client's access, because the operator
+ * registers every client.
  */
 import { interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
 import { findTokenUser } from '../authentication/find-token-user.ts';
@@ -20,13 +21,14 @@ export function createInteractionPolicy(context: GrantContext): ReturnType<typeo
   const policy = base();
   policy.remove('consent');
   policy.get('login')?.checks.add(
-    new Check('other_user', 'the user of the session is locked or deleted, or differs from login_hint', async (ctx) => {
+    new Check('other_user', 'the signed-in user is locked or deleted, or not the user in login_hint', async (ctx) => {
       const { session, result, params } = ctx.oidc;
       if (!session?.accountId || result?.login) return Check.NO_NEED_TO_PROMPT;
       const profile = await findProfile(context.database, session.accountId, new Date(context.clock.nowMillis()));
       if (!profile) return Check.REQUEST_PROMPT;
       const hint = typeof params?.login_hint === 'string' ? params.login_hint.toLowerCase() : undefined;
-      // A link to change a password must not change the password of another user who is signed in.
+      // A link to change one user's password must not change the password of another user who is signed in. The link's
+      // user must then sign in first.
       const isOther = hint !== undefined && isPasswordAction(ctx) && hint !== profile.preferred_username.toLowerCase();
       return isOther ? Check.REQUEST_PROMPT : Check.NO_NEED_TO_PROMPT;
     }),
@@ -34,7 +36,7 @@ export function createInteractionPolicy(context: GrantContext): ReturnType<typeo
   policy.add(
     new Prompt(
       { name: FIRST_PASSWORD_PROMPT, requestable: false },
-      new Check('temporary_password', 'the password is temporary', async (ctx) => {
+      new Check('temporary_password', 'the user must replace the temporary password', async (ctx) => {
         const { database, clock } = context;
         const userId = ctx.oidc.session?.accountId ?? '';
         const user = await findTokenUser(database, userId, undefined, new Date(clock.nowMillis()));

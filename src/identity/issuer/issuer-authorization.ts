@@ -15,7 +15,8 @@ export const AUTHORIZATION_PARAMETERS = ['account', 'kc_action'] as const;
  * Finds or creates the grant of an authorization. Consecutive authorizations of a session and client share a grant
  * while account and scopes stay the same. An authorization for another account gets a new grant (R-B2, R-B4).
  * @returns undefined before the user is signed in.
- * @throws access_denied when the user has no access to the requested account; invalid_request when the account is malformed.
+ * @throws access_denied when the user has no access to the requested account; invalid_request when the account is
+ * malformed.
  */
 export async function makeGrant(context: GrantContext, ctx: KoaContextWithOIDC): Promise<Grant | undefined> {
   const { client, session, provider, params = {} } = ctx.oidc;
@@ -36,9 +37,10 @@ export async function makeGrant(context: GrantContext, ctx: KoaContextWithOIDC):
 }
 
 /**
- * Finds the last grant that this client got in the session; undefined when that grant is for another account.
- * oidc-provider refuses the codes and refresh tokens of all earlier grants. So without reuse, a sign-in in a second tab
- * would invalidate the tokens of the first tab.
+ * Finds the last grant that this client got in the session, so that it is used again. With a new grant,
+ * oidc-provider would refuse the codes and refresh tokens of all earlier grants, so a sign-in in a second tab would
+ * invalidate the tokens of the first tab.
+ * @returns undefined when the client has no grant in the session, or when the last grant is for another account.
  */
 async function findSessionGrant(
   { database }: GrantContext,
@@ -61,7 +63,7 @@ async function findAccountId(
 ): Promise<number | undefined> {
   const requested = parseRequestedAccount(params);
   if (requested.kind === 'malformed')
-    throw new errors.InvalidRequest(`${requested.field} must hold the number of an account`);
+    throw new errors.InvalidRequest(`${requested.field} must hold the id of an account, a whole number above 0`);
   const requestedId = requested.kind === 'account' ? requested.accountId : undefined;
   const user = await findTokenUser(database, userId, requestedId, new Date(clock.nowMillis()));
   if (requestedId !== undefined && user?.accountId === undefined) {

@@ -1,6 +1,6 @@
 /**
- * Configuration of oidc-provider: storage, keys, Keycloak's paths (which shipped clients use, §5), claims, features and
- * times to live. It replaces the defaults about which oidc-provider prints notices on the console.
+ * Configuration of oidc-provider: storage, keys, paths, claims, features and times to live. The paths are those of
+ * Keycloak, because shipped clients use them (§5). Defaults for which oidc-provider would print a notice are replaced.
  */
 import type { Configuration } from 'oidc-provider';
 import { ALLOWED_SCOPES_MEMBER, type FindClient, PREVIOUS_SECRET_MEMBER } from '../clients/find-client.ts';
@@ -58,12 +58,12 @@ export function issuerConfiguration(context: IssuerContext, keys: IssuerKeys): C
     ttl: timesToLive(context),
     findAccount: (ctx, userId, token) => findTokenAccount(context, ctx, userId, token?.grantId),
     extraTokenClaims: (ctx) => tokenClaims(ctx),
-    // Rotates the refresh tokens of public clients only. A confidential client authenticates on every refresh; with
-    // rotation, a lost answer would end its session (R-K3).
+    // Rotates the refresh tokens of public clients only. A confidential client needs no rotation, because it
+    // authenticates on every refresh; rotation would only let a lost answer end the client's session (R-K3).
     rotateRefreshToken: (ctx) => ctx.oidc.client?.clientAuthMethod === 'none',
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
     // A page may request tokens for a public client when the page's origin is the origin of one of the client's
-    // redirect URIs. Pages of the issuer's origin, such as /docs, may use any client.
+    // redirect URIs. A page of the issuer's origin, such as /docs, may request tokens for every client.
     clientBasedCORS: (_ctx, origin, client) =>
       origin === new URL(context.issuer).origin ||
       (client.clientAuthMethod === 'none' &&

@@ -27,7 +27,10 @@ const tokenRequest = z
     refresh_token: z.string().optional(),
     scope: z
       .string()
-      .meta({ description: '`opisense-api` is an alias of `datahub-api`.', examples: [KNOWN_SCOPES.join(' ')] })
+      .meta({
+        description: 'Requested scopes, separated by spaces. `opisense-api` is an alias of `datahub-api`.',
+        examples: [KNOWN_SCOPES.join(' ')],
+      })
       .optional(),
     account: z.string().meta({ description: 'Id of an account of the user; default: the active account.' }).optional(),
     acr_values: z.string().meta({ description: 'Older form of `account`: `accountId:<id>`.' }).optional(),
@@ -72,9 +75,14 @@ export function issuerOperations(realm: string): readonly Operation[] {
     },
     {
       ...{ method: 'get', path: `${root}/.well-known/openid-configuration`, operationId: 'getDiscovery', tag },
-      summary: 'Read the discovery document: every endpoint of the issuer',
+      summary: 'Read the discovery document, which lists every endpoint of the issuer',
       access: OPEN,
-      answers: [answersJson('OpenID Connect Discovery 1.0.', z.record(z.string(), z.unknown()))],
+      answers: [
+        answersJson(
+          'The discovery document, as OpenID Connect Discovery 1.0 defines it.',
+          z.record(z.string(), z.unknown()),
+        ),
+      ],
     },
   ];
 }

@@ -1,6 +1,7 @@
 /**
- * Maps request paths to paths inside the embedded issuer. Realm aliases and the paths of the previous identity system reach
- * the same issuer (R-B2, §5); repeated and trailing slashes are accepted without a redirect (R-A3).
+ * Maps request paths to paths inside the embedded issuer. Paths with an alias of the realm and paths of the previous
+ * identity system reach this issuer too (R-B2, §5). Repeated and trailing slashes are accepted without a redirect
+ * (R-A3).
  */
 const PROTOCOL = '/protocol/openid-connect';
 const DISCOVERY = '/.well-known/openid-configuration';
@@ -22,12 +23,12 @@ const OLDER_PATHS: ReadonlyMap<string, string> = new Map([
 export interface IssuerPaths {
   /** Path of the issuer's URL before `/realms`, such as `/auth`; usually empty. */
   readonly basePath: string;
-  /** Names of the realm: its own and its aliases. */
+  /** Names of the realm: its own name, then its aliases. */
   readonly realms: readonly string[];
 }
 
 /**
- * Derives base path and realm names from the issuer's URL (R-B2).
+ * Derives the base path and the realm names from the issuer's URL (R-B2).
  * @param issuer the issuer's URL, ending in `/realms/{realm}`.
  */
 export function issuerPaths(issuer: string, aliases: readonly string[]): IssuerPaths {
@@ -36,8 +37,9 @@ export function issuerPaths(issuer: string, aliases: readonly string[]): IssuerP
 }
 
 /**
- * Finds the path inside the issuer (R-B2, R-A3). A proxy may or may not have removed the base path.
- * @param path without the query.
+ * Maps the path of a request to a path inside the issuer (R-B2, R-A3). The base path may be absent, because a proxy can
+ * remove it.
+ * @param path path of the request, without the query.
  * @returns a path that begins with a slash; undefined when `path` does not belong to the issuer.
  */
 export function planIssuerPath(path: string, { basePath, realms }: IssuerPaths): string | undefined {

@@ -42,13 +42,19 @@ import { apiUrl, issuerUrl } from './issuer-url.ts';
 import { userinfo } from './userinfo.ts';
 
 export interface Issuer {
-  /** URL of the issuer, which is the claim `iss` of its tokens. */
+  /** URL of the issuer; the claim `iss` of its tokens has this value. */
   readonly url: string;
-  /** Whether the path belongs to the issuer. @param path without the query; may have repeated and trailing slashes. */
+  /**
+   * Returns true when the path belongs to the issuer.
+   * @param path path of a request, without the query; the path may have repeated and trailing slashes.
+   */
   handles(path: string): boolean;
   /** Answers a request to a path of the issuer. The body of the request must not have been read. */
   handle(request: IncomingMessage): Promise<Response>;
-  /** Rotates the signing keys when due, and uses the current keys from then on; call it every few minutes. */
+  /**
+   * Rotates the signing keys if their rotation is due. Then uses the stored keys, which another process may have
+   * rotated. Call it every few minutes.
+   */
   refreshKeys(): Promise<void>;
 }
 
@@ -141,7 +147,7 @@ function acceptScopeAliases({ OIDCContext }: Provider): void {
   });
 }
 
-/** @returns the ids of the keys in order; when the first id changes, another key signs. */
+/** @returns the ids of the keys, joined in the order of the key set. The first key signs, so the order matters. */
 function kidsOf({ jwks }: IssuerKeys): string {
   return jwks.keys.map(({ kid }) => kid).join();
 }
@@ -175,7 +181,7 @@ async function answerInJson(ctx: KoaContextWithOIDC, next: () => Promise<void>):
   }
 }
 
-/** Hands a failure outside oidc-provider, such as the failure of a page, to the app that mounts the issuer. */
+/** Hands an error from outside oidc-provider, for example from a page, to the app that mounts the issuer. */
 async function passOnFailures(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   try {
     await next();
@@ -199,7 +205,7 @@ function logErrors(provider: Provider, log: Log): void {
       'token request refused',
     ),
   );
-  // Without a listener Koa prints unhandled errors itself; its typings omit the event.
+  // Without a listener for `error`, Koa prints unhandled errors itself. The typings of Koa omit this event.
   const koa: EventEmitter = provider;
   koa.on('error', (error: Error, ctx?: KoaContextWithOIDC) =>
     log.error({ err: error, requestId: ctx?.get('x-request-id') || undefined }, 'the token issuer failed'),
@@ -228,8 +234,8 @@ function splitOnce(text: string, separator: string): readonly [string, string?] 
 }
 
 /**
- * The client of the issuer's own pages: public, and without a scope of the service.
- * @param returnUrls URLs a password change may return to, besides the issuer's own page.
+ * Describes the client of the issuer's own pages: it is public, and has no scope of the service.
+ * @param returnUrls URLs to which a password change may return the user, besides the issuer's own page.
  */
 function ownClient(issuer: string, returnUrls: readonly string[]): AdapterPayload {
   return {
@@ -253,7 +259,8 @@ export function issuerRoutes(issuer: Issuer): Hono<IssuerEnv> {
   const app = new Hono<IssuerEnv>();
   app.use('*', async (c, next) => {
     if (!issuer.handles(c.req.path)) return next();
-    // The issuer reads the Node request, which does not have the id that middleware made or replaced (R-A10).
+    // The issuer reads the request id from this header of the Node request. Middleware may have made or replaced the id
+    // without changing this header (R-A10).
     c.env.incoming.headers['x-request-id'] = c.var.requestId;
     const response = await issuer.handle(c.env.incoming);
     // `newResponse` keeps the headers that middleware has set; a bare Response would lose them.

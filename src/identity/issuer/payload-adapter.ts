@@ -23,7 +23,7 @@ type Lookup = 'id' | 'uid' | 'user_code';
 
 /**
  * Creates the adapter of one model.
- * @param model class name of oidc-provider. Clients have their own table and are read-only.
+ * @param model name of a model class of oidc-provider. The adapter of `Client` only reads, from a table of its own.
  * @param findClient finds the metadata of a client.
  */
 export function createPayloadAdapter(database: Queryable, model: string, findClient: FindClient): Adapter {
@@ -78,8 +78,9 @@ async function writePayload(
 }
 
 /**
- * Names what the database cannot store, for an error message.
- * @returns the name of the first such parameter in `params`; the word `parameters` when `params` has none.
+ * Finds the name by which an error message refers to what the database cannot store.
+ * @returns the name of the first parameter in `params` that the database cannot store; the word `parameters` when it
+ * can store every parameter in `params`.
  */
 function findUnstorable({ params = {} }: Pick<AdapterPayload, 'params'>): string {
   return Object.keys(params).find((name) => !isStorableJson(params[name])) ?? 'parameters';

@@ -1,6 +1,6 @@
 /**
- * `/userinfo` for the issuer's access tokens, which are JWTs for the API. oidc-provider's own endpoint only accepts opaque
- * tokens without a resource.
+ * Answers `/userinfo` for the issuer's access tokens, which are JWTs for the API. oidc-provider's own endpoint would
+ * refuse these JWTs: it accepts only opaque tokens without a resource.
  */
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { Clock } from '../../platform/clock.ts';

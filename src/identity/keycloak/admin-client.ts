@@ -27,7 +27,7 @@ export interface KeycloakAdmin {
   /** Deletes a user; succeeds when the user is missing. */
   deleteUser(id: string): Promise<void>;
   setPassword(id: string, password: string, isTemporary: boolean): Promise<void>;
-  /** Mails a link that makes the user perform these actions. */
+  /** Mails the user a link to a page that makes the user perform the given actions. */
   sendActions(id: string, actions: readonly string[], link: ActionsLink): Promise<void>;
   /** Ends all sessions of a user. */
   logOut(id: string): Promise<void>;
@@ -144,7 +144,7 @@ async function requestToken(options: KeycloakAdminOptions, clock: Clock) {
       `Keycloak issued no token for the client ${clientId}; it answered with status ${response.status}`,
     );
   const { access_token: value, expires_in: lifeSec } = (await response.json()) as Readonly<Record<string, unknown>>;
-  if (typeof value !== 'string') throw unavailable('the answer to the token request holds no token');
+  if (typeof value !== 'string') throw unavailable('Keycloak answered the token request without an access token');
   return { value, untilMs: clock.nowMillis() + Number(lifeSec ?? 0) * 1000 - EARLY_MS };
 }
 

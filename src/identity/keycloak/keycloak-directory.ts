@@ -1,7 +1,8 @@
 /**
- * User directory of Keycloak. `user_identity` links the service's users to Keycloak's. A user without a link is created
- * at Keycloak, or found there by user name if the service may take that user over. Users change their passwords on
- * Keycloak's own pages, which ask for the current password when the sign-in is older than five minutes, as §5 requires.
+ * Implements the user directory with Keycloak. `user_identity` links the service's users to Keycloak's. A user without
+ * a link is created at Keycloak, or found there by user name if the service may take that user over. Users change their
+ * passwords on Keycloak's own pages. If the last sign-in is more than five minutes ago, these pages also ask for the
+ * current password, as §5 requires.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -48,7 +49,8 @@ export function createKeycloakDirectory(options: KeycloakDirectoryOptions): User
       if (subject !== undefined) await admin.deleteUser(subject);
     },
     setLock: async (transaction, userId, lock) => {
-      // Keycloak has no lock that ends by itself: during a temporary lock, only the service refuses the user's tokens.
+      // Keycloak has no lock that ends by itself, so a temporary lock leaves the user enabled there. During this
+      // lock, only the service refuses the user's tokens.
       await change(transaction, userId, { enabled: lock !== 'locked' });
       if (lock !== 'unlocked') await admin.logOut(await subjectOf(transaction, userId));
     },
@@ -72,8 +74,8 @@ export function createKeycloakDirectory(options: KeycloakDirectoryOptions): User
       const id = await subjectOf(transaction, userId);
       const user = await getUser(admin, id);
       if (user.emailVerified && user.email?.toLowerCase() === email.toLowerCase()) return false;
-      // Replaces the old password with one that is never disclosed. An email later gives the user a temporary password,
-      // which replaces this one.
+      // Replaces the old password with one that is never disclosed. A temporary password, which the user later gets by
+      // email, replaces the undisclosed one.
       await admin.setPassword(id, makeTemporaryPassword(), true);
       await admin.logOut(id);
       await revokeAccessTokens(transaction, userId);
@@ -153,8 +155,9 @@ async function getSubject(
 }
 
 /**
- * Finds the user with this name at Keycloak, if the user has the attribute `tidemark`. The service must not take over
- * any other user of the realm: a manager who chooses that user's name would gain control of the user.
+ * Finds the user with this name at Keycloak, if the user has the attribute `tidemark`. The service must not take over a
+ * user without this attribute: otherwise a manager who creates a user in the service could gain control of the user of
+ * the realm that has the same name.
  */
 async function findOwn(admin: KeycloakAdmin, userName: string): Promise<KeycloakUser | undefined> {
   const user = await admin.findUserByName(userName);

@@ -1,7 +1,7 @@
 /**
  * Rotation of signing keys: which key signs, when a new key is due, and which keys have expired. A new key is published
- * before it signs, so that verifiers that cache the key set know it by then. An old key stays at least until its
- * last token has expired.
+ * for some time before it signs: verifiers that cache the key set then know the key when it begins to sign. An old key
+ * stays published at least until the last token that it signed has expired.
  */
 export interface KeyAge {
   readonly kid: string;
@@ -13,12 +13,12 @@ export interface KeyPolicy {
   readonly rotateAfterMs: number;
   /** Time for which a key is published before it signs. */
   readonly publishAheadMs: number;
-  /** Time a key stays after its successor began to sign. */
+  /** Time for which a key stays published after its successor has begun to sign. */
   readonly keepMs: number;
 }
 
 export interface KeyPlan {
-  /** Key that signs; undefined when there is no key. */
+  /** Id of the key that signs; undefined when there is no key. */
   readonly signingKid: string | undefined;
   readonly isNewDue: boolean;
   readonly expiredKids: readonly string[];
@@ -29,8 +29,8 @@ export function planSigningKeys(keys: readonly KeyAge[], nowMs: number, policy: 
   const newestFirst = [...keys].sort((a, b) => b.createdMs - a.createdMs || (a.kid < b.kid ? -1 : 1));
   const [newest] = newestFirst;
   const age = ({ createdMs }: KeyAge) => nowMs - createdMs;
-  // While every key is younger than `publishAheadMs`, the oldest key signs. After the first start of the service, this
-  // is the only key.
+  // While every key is younger than `publishAheadMs`, the oldest key signs. Right after the first start of the service,
+  // the oldest key is the only key.
   const signing = newestFirst.find((key) => age(key) >= policy.publishAheadMs) ?? newestFirst.at(-1);
   const expired = newestFirst.filter((_key, index) => {
     const successor = newestFirst[index - 1];

@@ -1,6 +1,7 @@
 /**
  * The issuer's keys, stored in the database, so that all processes use the same keys and verify tokens without calling
- * the issuer. The first start creates the keys, and signing keys are rotated; an advisory lock serialises both.
+ * the issuer. The first start creates the keys; signing keys are rotated later. An advisory lock ensures that only one
+ * process at a time creates or rotates keys.
  */
 import { randomBytes } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JSONWebKeySet, type JWK } from 'jose';
@@ -28,13 +29,13 @@ const PUBLIC_MEMBERS = ['kty', 'n', 'e', 'crv', 'x', 'y', 'kid', 'alg', 'use'] a
 export interface IssuerKeys {
   /** Private signing keys; the first one signs. */
   readonly jwks: { readonly keys: readonly JWK[] };
-  /** Secrets of the cookies: the first one signs, all verify. */
+  /** Secrets that sign cookies. The first one signs new cookies; a cookie signed with any of them is valid. */
   readonly cookieKeys: readonly string[];
 }
 
 /**
- * Returns the issuer's keys. First creates a signing key when there is none or the newest needs a successor, deletes
- * expired signing keys (`planSigningKeys`), and creates a cookie key when there is none.
+ * Updates the issuer's keys and returns them. Creates a signing key when none exists or the newest one needs a
+ * successor, and deletes expired signing keys (`planSigningKeys`). Creates a cookie key when none exists.
  */
 export async function getIssuerKeys(database: Database, policy: KeyPolicy = DEFAULT_KEY_POLICY): Promise<IssuerKeys> {
   return withTransaction(database, async (transaction) => {
@@ -62,7 +63,7 @@ export interface DescribedKey {
   /** Next: published, signs later. Signing: signs new tokens. Verifying: verifies tokens that it has signed. */
   readonly state: 'Next' | 'Signing' | 'Verifying';
   readonly createdDate: string;
-  /** When a key in the state Next begins to sign; null in the other states. */
+  /** The instant at which a key in the state Next begins to sign; null in the other states. */
   readonly signsFrom: string | null;
 }
 

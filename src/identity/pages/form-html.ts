@@ -60,20 +60,20 @@ function attributesHtml({ name, type, autocomplete, value, hint, isFirst }: Fiel
   ]}`;
 }
 
-/** A paragraph. @param text shown as it is: markup in it is escaped. */
+/** A paragraph. @param text plain text: markup in it is escaped. */
 export function paragraphHtml(text: string): Html {
   return html`<p>${text}</p>`;
 }
 
-/** A hint in smaller type. @param text shown as it is: markup in it is escaped. */
+/** A hint in smaller type. @param text plain text: markup in it is escaped. */
 export function hintHtml(text: string): Html {
   return html`<p class="hint">${text}</p>`;
 }
 
 /**
  * A paragraph with a link.
- * @param address of the link; never one that a client sent.
- * @param label shown as it is: markup in it is escaped.
+ * @param address the URL that the link opens; never a URL that a client sent.
+ * @param label the text of the link, as plain text: markup in it is escaped.
  */
 export function linkHtml(address: string, label: string): Html {
   return html`<p class="more"><a href="${address}">${label}</a></p>`;

@@ -1,4 +1,4 @@
-/** An interaction: an authorization that waits for the user at a page. */
+/** An interaction is an authorization that waits for the user's answer to a page. */
 import type Provider from 'oidc-provider';
 import { errors } from 'oidc-provider';
 import { findTokenUser, type TokenUser } from '../authentication/find-token-user.ts';
@@ -23,7 +23,7 @@ export async function findInteraction(provider: Provider, ctx: PageRequest): Pro
   }
 }
 
-/** Continues the authorization with a result of the page. */
+/** Continues the authorization with the result of a page, such as a sign-in. */
 export async function finishInteraction(
   provider: Provider,
   ctx: PageRequest,
@@ -43,14 +43,14 @@ export async function findInteractionUser(
   return userId === undefined ? undefined : findTokenUser(database, userId, undefined, new Date(clock.nowMillis()));
 }
 
-/** The session that continues when the user of this interaction changes the password. */
+/** @returns the session that is not revoked when the user of this interaction changes the password. */
 export function keptSession({ uid, session }: InteractionDetails): KeptSession {
   return { interactionUid: uid, sessionUid: session?.uid };
 }
 
 /**
- * @returns the origin or custom scheme of the client's redirect URI, for `form-action`: the redirects that follow a
- * form of the interaction end there.
+ * @returns the origin or custom scheme of the client's redirect URI. `form-action` must allow it, because the redirects
+ * after the submission of an interaction's HTML form end there.
  */
 export function formTargets({ params }: InteractionDetails): readonly string[] {
   try {

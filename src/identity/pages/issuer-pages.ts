@@ -1,4 +1,4 @@
-/** Routes the issuer's pages by path, before oidc-provider's own routes. */
+/** Routes requests for the issuer's pages by their path, before oidc-provider's own routes see the requests. */
 import type Provider from 'oidc-provider';
 import { authorizationAddress, SIGNED_IN_PATH } from '../directory/embedded-directory.ts';
 import { paragraphHtml } from './form-html.ts';

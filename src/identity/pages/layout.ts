@@ -39,7 +39,8 @@ const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
 /**
  * Renders a whole page with its headers.
- * @param formTargets origins besides our own that a form may redirect to: browsers apply `form-action` to redirects too.
+ * @param formTargets origins, besides the origin of the page, to which the answer to a form may redirect: browsers
+ * apply `form-action` to redirects too.
  */
 export function renderPage({ language, title, body }: Page, formTargets: readonly string[] = []): RenderedPage {
   const page = html`${raw('<!DOCTYPE html>')}

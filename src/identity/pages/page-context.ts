@@ -1,4 +1,4 @@
-/** The services the issuer's pages use, and how a page is sent. */
+/** Services and settings that the issuer's pages use, and functions that send a page. */
 import { html } from 'hono/html';
 import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
@@ -21,8 +21,8 @@ export interface PageContext {
   /** Makes the mail sender send queued emails now. */
   readonly wakeMail: () => void;
   /**
-   * Invalidates the cached access of these users in all processes. Call it after the transaction that changes their
-   * password has committed.
+   * Invalidates the cached access of the given users in all processes. Call this function after the commit of the
+   * transaction that changes the passwords of these users.
    */
   readonly invalidateAccess: (userIds: readonly string[]) => Promise<void>;
 }
@@ -50,13 +50,13 @@ export function sendPage(ctx: PageRequest, { status = 200, formTargets = [], ...
 /**
  * Answers 400: the link or page has expired, was used, or belongs to another browser, or the form was not posted from
  * its page. The answer does not say which of these applies.
- * @param below what the user can do, shown below the message.
+ * @param below HTML that the page shows below the message, to tell the user what to do.
  */
 export function sendExpired(ctx: PageRequest, language: PageLanguage, below: Html | '' = ''): void {
   if (ctx.accepts('html', 'json') === 'json') {
     ctx.status = EXPIRED_STATUS;
     const message =
-      'the link or page was already used, has expired, or belongs to another browser, or the form was not posted from its page; start again';
+      'the link or page has already been used, has expired, or belongs to another browser, or the form was not posted from a page of this service; start again';
     ctx.body = { code: 'invalid_input', message, requestId: ctx.get('x-request-id') };
     return;
   }
@@ -64,7 +64,7 @@ export function sendExpired(ctx: PageRequest, language: PageLanguage, below: Htm
   sendPage(ctx, { status: EXPIRED_STATUS, language, title, body: html`${paragraphHtml(expiredLead)}\n${below}` });
 }
 
-/** Language of a page: `ui_locales`, else the user's language, else `Accept-Language`. */
+/** @returns the first supported language of `ui_locales`, the user's language and `Accept-Language`; else English. */
 export function languageOf(ctx: PageRequest, userLanguage?: string | null, uiLocales?: unknown): PageLanguage {
   const requested = typeof uiLocales === 'string' ? uiLocales : undefined;
   return choosePageLanguage(requested, userLanguage, ctx.get('accept-language'));

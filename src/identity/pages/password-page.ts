@@ -1,7 +1,7 @@
 /**
- * Pages of an authorization that ask for a new password: one replaces a temporary password (R-B10), the other changes a
- * password (R-B13). Both also ask for the current password when the last sign-in is more than five minutes ago, or its
- * time is unknown.
+ * The two pages on which a user enters a new password during an authorization: one replaces a temporary password
+ * (R-B10), the other changes a password (R-B13). Both also ask for the current password when the last sign-in is more
+ * than five minutes ago, or when the time of the last sign-in is unknown.
  */
 
 import { html } from 'hono/html';
@@ -77,11 +77,11 @@ export async function takePassword(
   if (problem) return showPassword(context, provider, ctx, details, problem);
   await context.invalidateAccess([user.userId]);
   context.wakeMail();
-  // `isDone` answers the change prompt, so that this prompt is not shown after the prompt for a first password.
+  // `isDone` marks a requested password change as done, so that its page does not follow the page for a first password.
   await finishInteraction(provider, ctx, { [CHANGE_PASSWORD_PROMPT]: { isDone: true } });
 }
 
-/** Checks the current password where it is required. A wrong one counts as a failed sign-in. */
+/** @returns false when the current password is required but wrong. A wrong password counts as a failed sign-in. */
 async function isAllowed(
   { database, policy, clock }: PageContext,
   provider: Provider,
@@ -96,7 +96,7 @@ async function isAllowed(
   return result.kind !== 'wrong_credentials' && result.userId === userId;
 }
 
-/** @returns true when the last sign-in is more than five minutes ago, or its time is unknown. */
+/** @returns true when the last sign-in is more than five minutes ago, or when the time of that sign-in is unknown. */
 async function isCurrentNeeded(provider: Provider, { session }: InteractionDetails): Promise<boolean> {
   const found = session?.uid === undefined ? undefined : await provider.Session.findByUid(session.uid);
   return found?.loginTs === undefined || Math.floor(Date.now() / 1000) - found.loginTs > RECENT_SEC;

@@ -1,4 +1,4 @@
-/** Pages that browsers get in place of an error body (R-A5): too many attempts, no such page, a failure of the service. */
+/** Pages that browsers get instead of an error body (R-A5): too many attempts, no such page, or a service failure. */
 import { html } from 'hono/html';
 import { hintHtml, paragraphHtml } from './form-html.ts';
 import { type RenderedPage, renderPage } from './layout.ts';
@@ -15,7 +15,7 @@ export interface Problem {
   readonly languages: string | undefined;
 }
 
-/** @returns the page of a problem; undefined for a status without a page, which is answered in JSON (R-A5). */
+/** @returns the page of a problem; undefined when its status has no page; the answer is then JSON (R-A5). */
 export function renderProblem(problem: Problem): RenderedPage | undefined {
   const language = choosePageLanguage(problem.languages);
   const texts = textsOf(problem, language);

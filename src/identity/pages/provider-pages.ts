@@ -1,4 +1,4 @@
-/** Pages that oidc-provider asks for, on errors and at sign-out, and the page for an unknown path of the issuer. */
+/** Pages of the issuer for errors and sign-out, which oidc-provider asks for, and its page for an unknown path. */
 import { html, raw } from 'hono/html';
 import { type ErrorOut, errors, type KoaContextWithOIDC } from 'oidc-provider';
 import { paragraphHtml } from './form-html.ts';
@@ -6,8 +6,8 @@ import { languageOf, sendExpired, sendPage } from './page-context.ts';
 import { PAGE_TEXTS } from './texts/page-texts.ts';
 
 /**
- * Answers a browser with a page, and a program with JSON. The page of a refused request includes the error for the
- * developers of the client.
+ * Answers a browser with a page, and a program with JSON. When the request was refused (a status below 500), the page
+ * also shows the error, which helps the developers of the client.
  */
 export function showError(ctx: KoaContextWithOIDC, out: ErrorOut, error: Error): void {
   if (ctx.accepts('json', 'html') !== 'html') {
@@ -23,7 +23,7 @@ export function showError(ctx: KoaContextWithOIDC, out: ErrorOut, error: Error):
   const { failedTitle: title, faultLead, refusedLead } = PAGE_TEXTS[language];
   const { status } = ctx;
   const reason = [out.error, out.error_description].filter(Boolean).join(': ');
-  // The reason is for developers: it stays in English, in the terms of the standard.
+  // The reason is for the client's developers, so it stays in English and in the terms of the OAuth standard.
   const refused = html`${paragraphHtml(refusedLead)}\n<p lang="en">${reason}</p>`;
   const body = status >= 500 ? paragraphHtml(faultLead) : refused;
   sendPage(ctx, { language, title, body, status });
@@ -36,7 +36,7 @@ export function showMissing(ctx: KoaContextWithOIDC): void {
   sendPage(ctx, { language, title, body: paragraphHtml(missingLead), status: 404 });
 }
 
-/** Asks whether to sign out. @param form HTML of oidc-provider, without buttons; its id is `op.logoutForm`. */
+/** Asks whether to sign out. @param form oidc-provider's HTML form with the id `op.logoutForm`, without buttons. */
 export async function showSignOut(ctx: KoaContextWithOIDC, form: string): Promise<void> {
   const language = languageOf(ctx, undefined, ctx.oidc.params?.ui_locales);
   const texts = PAGE_TEXTS[language];

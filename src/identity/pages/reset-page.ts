@@ -26,19 +26,19 @@ export async function showForgot(_context: PageContext, _provider: Provider, ctx
 }
 
 /**
- * A user who got this many emails within the period gets no more: anyone who knows a user name can request them.
- * Concurrent requests may exceed the number, because it is checked without a lock.
+ * Maximum number of emails to a user within RESET_PERIOD_SEC. It is limited because anyone who knows the user name can
+ * request emails. Concurrent requests may exceed the maximum, because it is checked without a lock.
  */
 const MAX_RESETS = 3;
 const RESET_PERIOD_SEC = 900;
 
-/** Minimum duration of the answer in milliseconds, far above what queuing an email takes. */
+/** Minimum time until the answer is sent, in milliseconds. Queuing an email takes far less time. */
 const FORGOT_MIN_MS = 300;
 
 /**
  * Queues an email to each user that `username` refers to, within the limit of MAX_RESETS (R-B11). Neither the answer
- * nor its duration shall reveal whether such a user exists: queuing an email takes some milliseconds, so every answer
- * waits for the same minimum.
+ * nor its delay must reveal whether such a user exists: queuing an email takes some milliseconds, so no answer is sent
+ * before FORGOT_MIN_MS have passed.
  */
 export async function takeForgot(context: PageContext, ctx: PageRequest, { username = '' }: Form): Promise<void> {
   const language = languageOf(ctx);
@@ -113,9 +113,9 @@ async function changeByLink(
 }
 
 /**
- * Finds the users that a text refers to: the user with this name; and the user with this email address, when exactly
- * one user without this name has the address. Two users are found when a user chose another user's address as a name;
- * each then gets an email at their own address. Locked users and users without an address are left out.
+ * Finds the user whose name is `wanted`. Also finds the user whose email address is `wanted`, if exactly one other user
+ * has this address. Two users are found when a user chose another user's address as a name; each then gets an email at
+ * their own address. Locked users and users without an address are left out.
  */
 async function findUsers(database: Queryable, wanted: string): Promise<readonly DirectoryUser[]> {
   if (wanted === '' || !isStorableText(wanted)) return [];

@@ -19,7 +19,7 @@ interface SignInPage {
   readonly userName?: string;
 }
 
-/** Shows the form, with `problem` after a refused attempt (R-B2). */
+/** Shows the sign-in form (R-B2). After a refused attempt, the form also names the problem. */
 export async function showSignIn(
   { issuer, policy }: PageContext,
   provider: Provider,

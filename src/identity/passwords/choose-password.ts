@@ -1,7 +1,7 @@
 /**
  * Sets a password that the user has chosen (R-B10, R-B11, R-B13), and makes temporary passwords. A chosen password ends
- * all sessions except `kept`. With `sentTo`, the change also revokes the access tokens, because others may have known
- * the previous password.
+ * all sessions except `kept`. If `sentTo` is set, the change also revokes the user's access tokens, because others may
+ * have known the previous password.
  */
 import { randomInt } from 'node:crypto';
 import type { Transaction } from '../../platform/database/database.ts';
@@ -16,12 +16,16 @@ export interface NewPassword {
   readonly password: string;
   readonly repeated: string;
   readonly minLength: number;
-  /** Session in which the user chose the password. It continues; all other sessions end. Absent: all sessions end. */
+  /**
+   * Session in which the user chose the password. This session continues, and all other sessions of the user end. When
+   * `kept` is absent, all sessions of the user end.
+   */
   readonly kept?: KeptSession;
   /**
    * Email address to which the reset link was sent. Choosing a password through the link proves that the user owns
-   * this address. Null or absent when the user came without a link, or when the link has no recorded address. Then, if
-   * a temporary password was sent, choosing a password proves that the user owns the address to which it was sent.
+   * this address. Null or absent when the user came without a link, or when no address was recorded for the link. In
+   * both cases, choosing a password proves that the user owns the address to which a temporary password was sent, if
+   * one was sent.
    */
   readonly sentTo?: string | null;
 }

@@ -1,17 +1,17 @@
-/** Fingerprints, which show that a password was changed, and the instant from which a user's tokens are valid. */
+/** Computes the fingerprint of a password, which shows a change, and the time from which a user's tokens are valid. */
 import { createHash } from 'node:crypto';
 
 /**
- * Fingerprint of a stored password, to detect a change (R-B5).
- * @param hash the stored, salted hash: choosing the same password again changes the fingerprint.
+ * Returns the fingerprint of a stored password. A different fingerprint shows that the password was changed (R-B5).
+ * @param hash the stored hash. It is salted, so the fingerprint changes even when the same password is chosen again.
  */
 export function passwordFingerprint(hash: string): string {
   return createHash('sha256').update(hash).digest('hex');
 }
 
 /**
- * SQL that computes `passwordFingerprint`; null without a password or with a temporary one. @param user alias of
- * app_user.
+ * SQL that computes `passwordFingerprint`. The result is null for a user without a password or with a temporary one.
+ * @param user alias of app_user.
  */
 export function passwordFingerprintSql(user: string): string {
   return `case when not ${user}.must_change_password
@@ -19,8 +19,8 @@ export function passwordFingerprintSql(user: string): string {
 }
 
 /**
- * SQL for the Unix second before which a user's tokens count as revoked, comparable with the claim `iat`. 0 means
- * that no token is revoked.
+ * SQL for a Unix second to compare with the claim `iat` of a user's tokens: a token issued before this second counts as
+ * revoked. 0 means that no token is revoked.
  * @param user alias of app_user.
  */
 export function tokensValidFromSql(user: string): string {

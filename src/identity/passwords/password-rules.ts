@@ -17,7 +17,7 @@ export interface ChosenPassword {
 /** Maximum length of a password, which bounds the time that hashing takes. */
 const MAX_LENGTH = 200;
 
-/** @returns why the password is refused, or undefined. Lengths count Unicode code points. */
+/** @returns why the password is refused; undefined when it is accepted. Lengths are in Unicode code points. */
 export function findPasswordProblem(chosen: ChosenPassword): Exclude<PasswordProblem, 'unchanged'> | undefined {
   const { password, repeated, names, minLength } = chosen;
   const length = [...password].length;

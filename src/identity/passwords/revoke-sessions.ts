@@ -1,6 +1,7 @@
 /**
  * Revokes a user's sessions at the embedded issuer (browser sessions and refresh tokens), and a user's access tokens.
- * `purgeExpired` deletes expired rows. The ingester calls `purgeExpired`, so this file must not load oidc-provider.
+ * `purgeExpired` deletes expired rows. The ingester imports this file for `purgeExpired` and must not load
+ * oidc-provider, so this file must not import oidc-provider.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 
@@ -11,7 +12,7 @@ export interface KeptSession {
 }
 
 /**
- * Deletes sessions, refresh tokens and grants. Access tokens stay valid; `revokeAccessTokens` revokes them.
+ * Deletes sessions, refresh tokens and grants. Does not revoke access tokens: `revokeAccessTokens` does that.
  * @param kept session that continues.
  */
 export async function revokeSessions(database: Queryable, userId: string, kept?: KeptSession): Promise<void> {

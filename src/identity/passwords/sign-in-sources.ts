@@ -1,15 +1,16 @@
 /**
  * Counts wrong passwords per user and network of the client (R-B11). So a guesser blocks sign-in from the guesser's
- * network, but does not block the user's devices in other networks. Only the last rule blocks several networks:
+ * network, but does not block the user's devices in other networks. Of these rules, only the last blocks several
+ * networks:
  *
  * - After `maxFailures` consecutive wrong passwords from one network, sign-in from this network is blocked.
  * - In a network from which the user signed in within 30 days, a device (HTTP Basic) is blocked only after 20 times
  *   `maxFailures` wrong passwords, so that a guesser behind the same address does not stop the device. A wrong password
  *   from a device is not counted when it repeats one of the last 16 wrong passwords counted for the network.
  * - Distributed guessing blocks all strangers. A stranger is a network from which the user has not signed in within 30
- *   days. The wrong passwords of a stranger count until `lockSec` after its last wrong password. When the sum over all
- *   strangers reaches 20 times `maxFailures`, all strangers are blocked. The sum does not include wrong passwords that
- *   are being counted at the same time, so a few more may be tried.
+ *   days. The wrong passwords of a stranger count until `lockSec` seconds after its last wrong password. When the sum
+ *   over all strangers reaches 20 times `maxFailures`, all strangers are blocked. The sum does not include wrong
+ *   passwords that are being counted at the same time, so a few more may be tried.
  */
 import { createHash } from 'node:crypto';
 import type { Queryable } from '../../platform/database/database.ts';
@@ -21,7 +22,7 @@ export interface SignInPolicy {
   readonly maxFailures: number;
   /** Seconds for which sign-in stays blocked. */
   readonly lockSec: number;
-  /** Number of the operator's proxies that append to X-Forwarded-For. `clientNetwork` needs it. */
+  /** How many of the operator's proxies append to X-Forwarded-For. `clientNetwork` needs this number. */
   readonly proxyHops: number;
 }
 
@@ -37,7 +38,7 @@ export interface SignInSource {
   readonly userId: string;
   readonly passwordHash: string | null;
   readonly mustChangePassword: boolean;
-  /** Number that changes whenever a wrong password of the user is counted, from any network. */
+  /** Changes whenever a wrong password for this user is counted, from whatever network it came. */
   readonly failureCount: number;
   readonly wrongCount: number;
   readonly isLocked: boolean;
@@ -69,15 +70,15 @@ export async function findSource(
   return rows[0];
 }
 
-/** Whether a sign-in is refused even with the right password. */
+/** @returns true when the sign-in must be refused even if the password is right. */
 export function isBlocked(source: SignInSource, { isDevice, policy }: Attempt): boolean {
   if (source.areStrangersLocked && !source.isKnown) return true;
   const isTrusted = isDevice && source.isKnown && source.wrongCount < MANY * policy.maxFailures;
   return source.isLocked && !isTrusted;
 }
 
-// Records the sign-in only if the password and the count of failures are still those that `findSource` read. So
-// parallel guesses gain nothing.
+// Records the sign-in only if the password and the failure count are still as `findSource` read them. Otherwise the
+// caller reads them again and may find the network blocked. So parallel guesses gain nothing.
 const SUCCEED = `
   with signed_in as (
     update app_user set last_login_date = $2
@@ -91,7 +92,8 @@ const SUCCEED = `
 
 /**
  * Records a sign-in with the right password.
- * @returns false, and records nothing, when a failure was counted or the password changed since `findSource`.
+ * @returns false, and records nothing, when a wrong password was counted or the password was changed after `findSource`
+ * read the user.
  */
 export async function writeSuccess(
   database: Queryable,
@@ -108,11 +110,11 @@ const NEW_COUNT = `case when source.locked_until <= $4 then 1 else source.wrong_
 const REASON = 'too many wrong passwords';
 const UNTIL = `to_char(until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-// Counts a wrong password from a network. The count may lock this network or all strangers. It does not lock all
-// strangers when the user signed in from this network within 30 days, or when a device repeats an earlier wrong
-// password. The same statement announces a lock as an event and in the audit trail. The commit is asynchronous, because
-// a synchronous one would make the statement slower for a known user than for an unknown user. A crash may lose the
-// last counts.
+// Counts a wrong password from a network. When the count reaches a limit, the statement locks this network or all
+// strangers, and announces the lock as an event and in the audit trail. It does not lock all strangers when the user
+// signed in from this network within 30 days, or when a device repeats an earlier wrong password. The commit is
+// asynchronous, because a synchronous commit would make the statement slower for an existing user than for an unknown
+// user name. A crash may lose the last counts.
 const FAIL = `
   with soon as materialized (select set_config('synchronous_commit', 'off', true)
   ), strangers as (
@@ -178,8 +180,8 @@ function markOf(salt: string, password: string): number {
 }
 
 /**
- * After a new password or an unlock by a manager, forgets the user's wrong passwords and unlocks every network that is
- * locked by itself. The caller unlocks the strangers: it resets the user's `sign_in_locked_until`.
+ * Forgets the user's wrong passwords and removes the lock of each network, after a new password or an unlock by a
+ * manager. Does not remove the lock of all strangers: for that, the caller resets the user's `sign_in_locked_until`.
  */
 export async function clearFailures(database: Queryable, userId: string): Promise<void> {
   await database.query(

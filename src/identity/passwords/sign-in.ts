@@ -27,12 +27,12 @@ interface SignIn {
   readonly password: string;
   /** Network of the client's address (`clientNetwork`). */
   readonly network: string;
-  /** Whether a device signs in (HTTP Basic). A device repeats a wrong password: no user is present to correct it. */
+  /** Whether a device signs in (HTTP Basic). A device keeps sending a wrong password until a user corrects it. */
   readonly isDevice?: boolean;
 }
 
-// Maximum number of times that a sign-in with the right password tries to record its success. Recording fails when a
-// wrong password was counted or the password changed after the user was read; the sign-in then reads the user again.
+// Maximum number of times that a sign-in with the right password tries to record its success. Recording fails if, after
+// the user was read, a wrong password was counted or the password changed. The sign-in then reads the user again.
 const MAX_ROUNDS = 5;
 
 /**

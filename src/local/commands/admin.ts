@@ -1,8 +1,8 @@
 /**
- * `npm run admin -- <command> …`: the operator's commands (src/accounts/operator/admin-commands.ts). They work on the
- * running local stack, or on the services of DATABASE_URL and REDIS_URL; `restore` instead writes a cluster directory,
- * by default that of the stopped local stack. Commands on backups use the PostgreSQL programs in the database root file
- * system.
+ * `npm run admin -- <command> …`: the operator's commands (src/accounts/operator/admin-commands.ts). When DATABASE_URL
+ * is set, they work on the services of DATABASE_URL and REDIS_URL, otherwise on the running local stack. Only `restore`
+ * uses no services: it writes a cluster directory, by default the one of the stopped local stack. `backup`, `archive`
+ * and `restore` use the PostgreSQL programs in the database root file system.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,8 +35,8 @@ await runCommand(async () => {
 });
 
 /**
- * Restores a backup to the directory TARGET or, without this argument, to the cluster directory of the local stack, which
- * must be stopped. @returns the exit code.
+ * Restores a backup to the directory TARGET. Without the argument TARGET, restores it to the cluster directory of the
+ * local stack; the local stack must then be stopped. @returns the exit code.
  */
 async function restore(argv: readonly string[]): Promise<number> {
   const root = await databaseRoot();
@@ -46,7 +46,7 @@ async function restore(argv: readonly string[]): Promise<number> {
     strict: false,
     allowPositionals: true,
   });
-  // `restore` uses neither the database nor Redis, but main.ts requires both settings.
+  // `restore` connects neither to the database nor to Redis, but main.ts requires DATABASE_URL and REDIS_URL.
   const unused = { DATABASE_URL: 'postgres://127.0.0.1/unused', REDIS_URL: 'redis://127.0.0.1' };
   const environment = { ...programsOf(root), ...unused };
   if (positionals.length !== 2) return runProgram(['src/main.ts', 'admin', ...argv], environment);

@@ -24,7 +24,7 @@ await runCommand(async () => {
   const directory = mkdtempSync(join(tmpdir(), 'tidemark-psql-'));
   const state = prepareState(launcher, root, directory);
   try {
-    // psql handles Ctrl-C itself: it cancels the statement.
+    // This process ignores Ctrl-C, because psql handles Ctrl-C itself and cancels the statement.
     process.on('SIGINT', () => undefined);
     const { child } = launch(launcher, {
       root,
@@ -41,7 +41,7 @@ await runCommand(async () => {
   }
 });
 
-/** Passes the address in environment variables, because other users can read a password on a command line. */
+/** Splits the address into environment variables: other users could read its password on a command line. */
 function psqlEnvironment(address: string): Readonly<Record<string, string>> {
   const url = new URL(address);
   return {

@@ -104,8 +104,8 @@ async function useAsClient(plan: CheckPlan, progress: Progress): Promise<void> {
 }
 
 /**
- * Does what an operator does: takes a backup, stops the database, moves the cluster away, restores the backup, starts
- * the database.
+ * Takes the steps of an operator: takes a backup, stops the database, moves its data directory away, restores the
+ * backup, starts the database.
  */
 async function restoreDatabase(plan: CheckPlan): Promise<void> {
   const { backup } = plan.file.services;

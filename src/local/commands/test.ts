@@ -1,6 +1,6 @@
 /**
- * `npm test [-- vitest arguments]`: the whole suite. It builds the root file systems first, with visible progress; the
- * suite's set-up starts the services (test/support/services/global-setup.ts).
+ * `npm test [-- vitest arguments]` runs the whole suite. The command first builds the root file systems, with visible
+ * progress; the suite's set-up then starts the services (test/support/services/global-setup.ts).
  */
 import { prepareCalculator } from '../calculator-setup.ts';
 import { createProgress } from '../progress.ts';
@@ -11,7 +11,7 @@ import { runCommand } from './cli.ts';
 
 await runCommand(async () => {
   const progress = createProgress(process.stdout);
-  // The root file systems of the database and of R are built at the same time when neither is cached.
+  // Builds the root file systems of the database and of R in parallel, if neither is cached.
   await Promise.all([ensureRoot(databaseRecipe(), progress), prepareCalculator(progress)]);
   const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts'];
   return runProgram([...vitest, ...process.argv.slice(2)]);

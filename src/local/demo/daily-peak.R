@@ -1,4 +1,5 @@
-# Highest hourly demand of every complete civil day, dated at its local midnight, with the hour of the peak as a tag.
+# Finds the highest hourly demand of every complete civil day. The date of a peak is the local midnight at which the day
+# begins; its tag is the hour of the peak.
 library(lubridate)
 
 hours <- inputVariables$hourly$TimeSeries

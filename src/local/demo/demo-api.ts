@@ -1,4 +1,4 @@
-/** Client of the demo, which uses the product as its users do: OAuth and REST, and gRPC with the public proto. */
+/** API client of the demo. It uses the product as users do: by OAuth, REST, and gRPC with the public proto. */
 import { fileURLToPath } from 'node:url';
 import {
   type Client,
@@ -28,7 +28,10 @@ export interface DemoPoint {
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** One decoded message of the stream. A code is the index, from 1, of a text in `versions` or `tags`; 0 means none. */
+/**
+ * One decoded message of the stream. A version code is an index in `versions`, and a tag code is an index in `tags`.
+ * Both indexes start at 1; the code 0 means that the point has no version or no tags.
+ */
 interface Chunk {
   readonly dateMicros: readonly string[];
   readonly values: readonly number[];

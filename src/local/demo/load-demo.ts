@@ -1,7 +1,8 @@
 /**
- * Loads the demo: half-hourly electricity demand of England and Wales in summer 2000 (`taylor` of the R package forecast,
- * after Taylor 2003). The demo first pushes a forecast (the same half-hour a week before), then the measurement, through
- * the public API. Two variables are calculated, hourly demand and the daily peak; the peak is read over gRPC.
+ * Loads the demo through the public API: half-hourly electricity demand of England and Wales in summer 2000 (the data
+ * set `taylor` of the R package `forecast`, after Taylor 2003). The demo first pushes a forecast, which repeats the
+ * values of the week before, and then the measurement. R scripts calculate two variables, the hourly demand and the
+ * daily peak. The demo reads the daily peak over gRPC.
  */
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,7 +13,10 @@ import { type DemoApi, type DemoPoint, openDemoApi } from './demo-api.ts';
 
 export interface DemoOptions {
   readonly progress: Progress;
-  /** Path of the CSV of half-hourly demand (a comment, a heading, then lines `date,demand_mw`); undefined without R. */
+  /**
+   * Path of the CSV file of half-hourly demand (a comment, a heading, then lines `date,demand_mw`); undefined when this
+   * machine cannot run R.
+   */
   readonly taylorCsv: string | undefined;
 }
 
@@ -35,7 +39,7 @@ interface Reading {
 }
 
 /**
- * Loads the demo, unless it is complete; after an interrupted load it adds the missing parts.
+ * Loads the demo, unless the demo is already complete. After an interrupted load, adds the missing parts.
  * @returns the closing lines of `npm start`: computed points read over gRPC, or a note that the demo is not loaded.
  * @throws {SetupError} when a request is refused or the points are not computed in time.
  */
@@ -98,13 +102,14 @@ async function ensureStructure(api: DemoApi): Promise<{ readonly peakId: number;
 }
 
 /**
- * Pushes the forecast and then the measurement. Fixed operation ids make a repetition of a push within 24 h idempotent
- * (R-D7).
+ * Pushes the forecast and then the measurement. The operation ids are fixed, so a push that is repeated within 24 h
+ * does not store its points again (R-D7).
  */
 async function pushReadings(api: DemoApi, peakId: number, taylorCsv: string): Promise<void> {
   const measured = parseDemand(await readFile(taylorCsv, 'utf8'));
   await push(api, FORECAST, weekAhead(measured));
-  // After an interrupted load, some days may already have a peak of the measured values.
+  // Counts the peaks of both versions: after an interrupted load, the peak of some days may already come from the
+  // measurement.
   await awaitPeaks(api, peakId, [FORECAST, MEASURED], FORECAST_DAYS);
   await push(api, MEASURED, measured);
 }

@@ -1,8 +1,8 @@
 /**
  * Translates a service of compose.yaml into arguments of `podman run`. Pure. Leaves out four things: logging; restart
  * policies, which would hide failures from image:check; health-check intervals, because image:check runs the health
- * checks itself; and published ports, because for a container on two networks podman with CNI may forward the port to
- * the container's address on the internal network.
+ * checks itself; and published ports, because podman with CNI may forward the port to the container's address on the
+ * internal network when the container is on two networks.
  */
 import type { ComposeFile, ComposeService } from './compose.ts';
 
@@ -48,7 +48,7 @@ export function runArguments(plan: CheckPlan, name: string, service: ComposeServ
   ];
 }
 
-/** @returns the name of the container that runs a service of compose.yaml during the check. */
+/** @returns the name of the container that runs a service of compose.yaml during image:check. */
 export function containerName(plan: Pick<CheckPlan, 'prefix'>, service: string): string {
   return `${plan.prefix}-${service}`;
 }
@@ -56,7 +56,7 @@ export function containerName(plan: Pick<CheckPlan, 'prefix'>, service: string):
 /**
  * @returns address:port of the container of a service: the address on the service's first network that is not internal,
  *   and the container port of the service's first port mapping in compose.yaml.
- * @throws {Error} when the service publishes no port or has no such network.
+ * @throws {Error} when the service publishes no port, or when all its networks are internal.
  */
 export function publicAddress({ file, networks }: CheckPlan, name: string): string {
   const service = file.services[name];
@@ -76,20 +76,21 @@ function securityOption({ directory }: CheckPlan, option: string): string {
 }
 
 /**
- * @returns the options of the health check. Without an interval, podman needs no systemd timer; image:check
- * runs the health check itself.
+ * @returns the options of the health check. They disable its interval, for which podman would need a systemd timer;
+ * image:check runs the health check itself.
  */
 function healthOptions({ healthcheck }: ComposeService): readonly string[] {
   if ('disable' in healthcheck) return ['--no-healthcheck'];
   const [kind, ...rest] = healthcheck.test;
-  // Podman reads a JSON array as CMD. If the array began with the word CMD, podman 4.3 would split it at spaces.
+  // Podman runs a JSON array like CMD, without a shell. The array omits the word CMD itself: if the word came first,
+  // podman 4.3 would split the text of the array at spaces.
   const command = kind === 'CMD' ? JSON.stringify(rest) : rest.join(' ');
   return ['--health-cmd', command, '--health-interval', 'disable', '--health-timeout', healthcheck.timeout];
 }
 
 /**
- * Gives the container a fixed address. Lists the other containers of the network in its /etc/hosts, which replaces
- * Docker's name service.
+ * @returns options that give the container a fixed address in a network, and list the network's other containers in the
+ * /etc/hosts file of this container. The file replaces Docker's name service.
  */
 function networkOptions({ networks, file }: CheckPlan, name: string, network: string): readonly string[] {
   const { podmanName, addresses } = networks[network] ?? { podmanName: network, addresses: {} };

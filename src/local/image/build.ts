@@ -15,7 +15,10 @@ const SUITE = 'trixie';
 const STEP_CHARACTERS = 100;
 const CHECK_LABEL = 'tidemark.image-check=1';
 
-/** Builds and imports the base image, unless an earlier run did. @throws {SetupError} when that fails. */
+/**
+ * Builds the base image and imports it into podman, unless podman has it from an earlier run.
+ * @throws {SetupError} when the build or the import fails.
+ */
 export async function ensureBaseImage(progress: Progress): Promise<void> {
   if ((await podman(['image', 'exists', BASE_IMAGE], { goodCodes: [0, 1] })).code === 0) {
     return progress.say(`  Base image ${BASE_IMAGE} exists from an earlier run`);
@@ -33,14 +36,14 @@ export async function ensureBaseImage(progress: Progress): Promise<void> {
 }
 
 const COMMUNITY_IMAGE = 'localhost/tidemark-community';
-/** This stage of the Dockerfile replaces the official image of TimescaleDB: it installs Debian's packages. */
+/** Stage of the Dockerfile. It installs Debian's packages and is used instead of TimescaleDB's official image. */
 const DEBIAN_STAGE = 'debian-database';
 
 /**
- * Chooses the image that the database is built on: by default the stage of the Dockerfile that installs Debian's
- * packages, which include the Apache edition of TimescaleDB. When TIMESCALEDB_BUILD names a directory with a build of
- * TimescaleDB, builds and chooses a copy of this stage in which the files of the directory replace those of Debian.
- * @returns the value of DATABASE_IMAGE.
+ * Chooses the base of the database image. The default is DEBIAN_STAGE, whose packages include the Apache edition of
+ * TimescaleDB. When TIMESCALEDB_BUILD names a directory with a build of TimescaleDB, builds and chooses an image that
+ * copies DEBIAN_STAGE but has TimescaleDB's files from this directory.
+ * @returns the value of the build argument DATABASE_IMAGE.
  * @throws {SetupError} when a build fails.
  */
 export async function chooseDatabaseImage(checkout: string, progress: Progress): Promise<string> {
@@ -70,7 +73,10 @@ COPY extension ${extension}
   return COMMUNITY_IMAGE;
 }
 
-/** Builds each image once, reusing the layers of earlier runs. @throws {SetupError} when a build fails. */
+/**
+ * Builds each image of `file` once, even when several services use it. Reuses the layers that earlier runs built.
+ * @throws {SetupError} when a build fails.
+ */
 export async function buildImages(file: ComposeFile, directory: string, progress: Progress): Promise<void> {
   const services = new Map(Object.values(file.services).map((service) => [service.image, service]));
   for (const [image, { build }] of services) {
@@ -89,7 +95,7 @@ export async function buildImages(file: ComposeFile, directory: string, progress
   await podman(['image', 'prune', '--force', '--filter', `label=${CHECK_LABEL}`]);
 }
 
-/** @returns options by which npm inside the build trusts the certificate authorities of NODE_EXTRA_CA_CERTS. */
+/** @returns build options that let npm trust the certificate authorities of NODE_EXTRA_CA_CERTS during the build. */
 function authorityOptions(): readonly string[] {
   const bundle = process.env.NODE_EXTRA_CA_CERTS;
   return bundle && existsSync(bundle) ? ['--secret', `id=ca_bundle,src=${bundle}`] : [];

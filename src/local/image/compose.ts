@@ -1,7 +1,7 @@
 /**
- * Parses compose.yaml as `docker compose` does, for the features this project uses: variables and merge keys. An unknown
- * key of a service, a network or a volume is an error. Pure; used by image-check.ts and by the tests that state the rules
- * for every service.
+ * Parses compose.yaml as `docker compose` does, for the features this project uses: variables and merge keys. An
+ * unknown key of a service, a network or a volume is an error. Pure; used by image-check.ts and by the tests that state
+ * the rules for every service.
  */
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -61,7 +61,8 @@ export type ComposeFile = z.output<typeof file>;
 
 /**
  * Parses compose.yaml and replaces its variables.
- * @throws {Error} naming a required variable that is not set, or every key that does not match the schema.
+ * @throws {Error} when a required variable is not set; the message names it.
+ * @throws {Error} when compose.yaml does not match the schema; the message names every key that does not match.
  */
 export function parseCompose(text: string, variables: Variables): ComposeFile {
   const { data, error } = file.safeParse(interpolate(parse(text, { merge: true }), variables));

@@ -74,7 +74,10 @@ export function findProblems(
   );
 }
 
-/** @returns the number of processors that a quota and a period allow; the text itself when it is not a pair of numbers. */
+/**
+ * @returns the number of processors, which is the quota divided by the period. When the parameter is not two numbers,
+ * returns it unchanged.
+ */
 function processorsOf(quotaAndPeriod: string): number | string {
   const [, quota, period] = /^(\d+) (\d+)$/.exec(quotaAndPeriod) ?? [];
   return quota === undefined ? quotaAndPeriod : Number(quota) / Number(period);
@@ -100,6 +103,6 @@ export async function checkCalculatorNetwork(plan: CheckPlan): Promise<void> {
   const wanted = 'database:5432 redis:6379';
   if (output !== wanted)
     throw new SetupError(
-      `the calculator must be able to connect to ${wanted} only; it can connect to ${output || 'no server'}`,
+      `the calculator must be able to connect to ${wanted} and to no other server; it can connect to ${output || 'no server'}`,
     );
 }

@@ -34,7 +34,9 @@ export async function prepare(file: ComposeFile, prefix: string, directory: stri
   return { prefix, file, networks, machineOptions, directory };
 }
 
-/** Starts every service after its dependencies are healthy or have completed. @throws {SetupError} when a service fails. */
+/**
+ * Starts every service after its dependencies are healthy or have completed. @throws {SetupError} when a service fails.
+ */
 export async function startServices(plan: CheckPlan, progress: Progress): Promise<void> {
   const { services } = plan.file;
   for (const name of startOrder(services)) {
@@ -45,7 +47,7 @@ export async function startServices(plan: CheckPlan, progress: Progress): Promis
       const isOneShot = Object.values(services).some(
         ({ depends_on }) => depends_on[name]?.condition === 'service_completed_successfully',
       );
-      step('waiting until it is ready');
+      step('waiting until the service is ready');
       await (isOneShot ? awaitSuccess(plan, name) : awaitHealthy(plan, name));
     });
   }

@@ -15,7 +15,8 @@ const SOFT_FILES = 1024;
 
 export interface PodmanOptions {
   /**
-   * Variables added to podman's own environment; `--env NAME` passes a value on without showing it in process lists.
+   * Variables added to podman's own environment. The option `--env NAME` then passes the variable NAME on to the
+   * container, and process lists do not show its value.
    */
   readonly environment?: Readonly<Record<string, string>>;
   /** Text for the standard input of podman. */
@@ -33,7 +34,7 @@ export interface PodmanResult {
 
 /**
  * @returns exit code and trimmed standard output.
- * @throws {SetupError} with the last lines of output when podman fails.
+ * @throws {SetupError} when podman fails; the message quotes the last lines that podman wrote.
  */
 export async function podman(args: readonly string[], options: PodmanOptions = {}): Promise<PodmanResult> {
   const [program = '', ...rest] = [...asRoot(options.environment ?? {}), 'podman', '--runtime', 'runc', ...args];
@@ -62,7 +63,7 @@ function asRoot(environment: Readonly<Record<string, string>>): readonly string[
   return ['sudo', `--preserve-env=PATH,${Object.keys(environment).join(',')}`];
 }
 
-/** @returns options of `build` and `run` that keep the limits of containers within the limits of this process. */
+/** @returns options for `podman build` and `podman run`; they keep a container within the limits of this process. */
 export function limitOptions(limits = readFileSync('/proc/self/limits', 'utf8')): readonly string[] {
   return Object.entries(WANTED_LIMITS).flatMap(([name, [label, wanted]]) => {
     const hard = Number(new RegExp(`^${label}\\s+\\S+\\s+(\\d+)`, 'm').exec(limits)?.[1] ?? wanted);

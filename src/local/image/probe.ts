@@ -19,7 +19,7 @@ const DOUBLING = 'list(TimeSeries = transform(inputVariables$metered$TimeSeries,
 
 type Call = <Body>(method: string, path: string, body?: unknown) => Promise<Body>;
 
-/** Secrets of the manager and the client that the probe signs in with. */
+/** The password of the manager and the secret of the client; the probe signs in with both. */
 export interface ProbeSignIn {
   readonly password: string;
   readonly clientSecret: string;
@@ -32,7 +32,7 @@ export interface ProbedVariables {
 }
 
 /**
- * Creates an account, its manager and a client, as an operator does: by the admin command line in the api container.
+ * Creates an account, its manager and a client, as an operator does: with the admin command in the api container.
  * @throws {SetupError} when the command fails or prints no client secret.
  */
 export async function createFirstAccount(plan: CheckPlan): Promise<ProbeSignIn> {
@@ -74,22 +74,22 @@ export async function pushOnePoint(api: string, secrets: ProbeSignIn): Promise<P
 }
 
 /**
- * Waits until the pushed point can be read. @throws {SetupError} when it does not appear in time, or other points
- * appear.
+ * Waits until the pushed point can be read. @throws {SetupError} when the point does not appear in time, or when
+ * anything other than this one point appears.
  */
 export function readPushed(api: string, { token, meteredId }: ProbedVariables): Promise<void> {
   return awaitPoint(createCall(api, token), meteredId, POINT.value);
 }
 
 /**
- * Waits until the computed point can be read. @throws {SetupError} when it does not appear in time, or other points
- * appear.
+ * Waits until the computed point can be read. @throws {SetupError} when the point does not appear in time, or when
+ * anything other than this one point appears.
  */
 export function readComputed(api: string, { token, doubledId }: ProbedVariables): Promise<void> {
   return awaitPoint(createCall(api, token), doubledId, POINT.value * 2);
 }
 
-/** Reads the pushed and the computed point over gRPC. @throws {SetupError} when the values read are wrong. */
+/** Reads the pushed and the computed point over gRPC. @throws {SetupError} when gRPC returns other values. */
 export async function readOverGrpc(address: string, variables: ProbedVariables): Promise<void> {
   const { token, meteredId, doubledId } = variables;
   const values = [...(await readValues(address, token, meteredId)), ...(await readValues(address, token, doubledId))];
@@ -100,8 +100,8 @@ export async function readOverGrpc(address: string, variables: ProbedVariables):
 }
 
 /**
- * Loads the console as a browser does: the page, then its scripts and style sheets. @throws {SetupError} when one is
- * missing.
+ * Loads the console as a browser does: the page, then its scripts and style sheets. @throws {SetupError} when the page
+ * links to no script or style sheet, or when one of these files cannot be loaded.
  */
 export async function loadConsole(api: string): Promise<void> {
   const html = await loadText(`${api}/`, 'text/html');
@@ -128,8 +128,8 @@ async function awaitPoint(call: Call, variableId: number, expected: number): Pro
     const [row] = rows;
     if (rows.length === 1 && row?.rawValue === expected && Date.parse(row.date) === Date.parse(POINT.date)) return;
     if (rows.length > 0 || performance.now() > deadline) {
-      const rule = `GET ${path} must return one point with the value ${expected} at ${POINT.date}`;
-      throw new SetupError(`${rule} within ${ARRIVAL_TIMEOUT_MS / 1000} s, got ${JSON.stringify(rows)}`);
+      const rule = `within ${ARRIVAL_TIMEOUT_MS / 1000} s, GET ${path} must return only the point with the value ${expected} at ${POINT.date}`;
+      throw new SetupError(`${rule}, got ${JSON.stringify(rows)}`);
     }
     await pause(POLL_MS);
   }

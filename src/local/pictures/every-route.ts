@@ -1,7 +1,7 @@
 /**
- * Pictures of every route of the console on the demo: in the light and the dark scheme, at the size of a phone and of a
- * desktop, in English and in German, whose words are long. For people who check the layout; the pictures are not
- * committed.
+ * Takes pictures of every route of the console on the demo: in the light and the dark scheme, at the size of a phone
+ * and of a desktop, in English and in German, whose words are long. People check the layout on the pictures; the
+ * pictures are not committed.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,9 +31,9 @@ interface Route {
 type SignIn = (page: Page) => Promise<void>;
 
 /**
- * Takes the pictures. Prints the path of each, with a note when the page is wider than its window.
- * @param signIn opens the console and signs in.
- * @param directory receives the pictures, by size, scheme and language.
+ * Takes the pictures. Prints the path of each picture, with a note when the page is wider than its window.
+ * @param signIn function that opens the console and signs in.
+ * @param directory folder for the pictures; it gets a subfolder for each combination of size, scheme and language.
  */
 export async function takeEveryRoute(browser: Browser, signIn: SignIn, directory: string): Promise<void> {
   const first = await browser.newContext();
@@ -74,13 +74,13 @@ async function takeRoutes(
     const file = join(folder, `${name}.png`);
     await page.screenshot({ path: file, fullPage: true });
     const isTooWide = await page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth');
-    process.stdout.write(`${file}${isTooWide ? ' (wider than the window)' : ''}\n`);
+    process.stdout.write(`${file}${isTooWide ? ' (the page is wider than the window)' : ''}\n`);
   }
 }
 
 /**
- * Lists the routes of the pictures. Finds the URLs of the demo's objects, such as a source or a webhook, by the
- * links that lead to them.
+ * Lists the routes to photograph. Takes the URLs of the demo's objects, such as a source or a webhook, from links in
+ * the console.
  */
 async function listRoutes(page: Page): Promise<readonly Route[]> {
   const origin = new URL(page.url()).origin;

@@ -43,14 +43,14 @@ export async function ensureRoot(recipe: RootRecipe, progress: Progress): Promis
   return root;
 }
 
-/** @returns the path of the root file system of `recipe`, even when it is not built yet. */
+/** @returns the path of the root file system of `recipe`; the root file system need not be built yet. */
 export function rootDirectory(recipe: RootRecipe): string {
   return join(cacheDirectory(process.env), `${recipe.name}-${recipe.hash}`);
 }
 
 async function build(recipe: RootRecipe, cache: string, root: string, step: Step): Promise<void> {
   const prefix = `.building-${recipe.name}-`;
-  // Interrupted builds left these directories. No build uses them, because this process holds the lock of the recipe.
+  // Removes the directories of interrupted builds. No build uses them, because this process holds the recipe's lock.
   for (const name of readdirSync(cache).filter((entry) => entry.startsWith(prefix))) removeTree(join(cache, name));
   sweepBuildDirectories();
   const unfinished = mkdtempSync(join(cache, prefix));
@@ -69,8 +69,8 @@ async function build(recipe: RootRecipe, cache: string, root: string, step: Step
 }
 
 /**
- * Makes mmdebstrap write a tar archive, which `tar` unpacks. If mmdebstrap wrote the files itself, then without root
- * rights the files would belong to subordinate ids.
+ * Makes mmdebstrap write a tar archive, which `tar` unpacks. Without root rights, files that mmdebstrap wrote itself
+ * would belong to subordinate ids.
  */
 async function unpack(
   recipe: RootRecipe,
@@ -88,7 +88,7 @@ async function unpack(
   if (!debootstrap.stdout || !tar.stdin) throw new Error('mmdebstrap and tar must be started with pipes');
   const [messages, errors] = [followMessages(debootstrap, step), followMessages(tar, step)];
   const copied = pipeline(debootstrap.stdout, tar.stdin).catch(() => 'the exit codes are checked below');
-  // A signal ends the children first: they remove their own files, then this process removes the rest.
+  // A signal to this process ends only the children. They remove their own files, then `build` removes the rest.
   const interrupt = (): void => {
     for (const { pid } of [debootstrap, tar]) if (pid !== undefined) endGroup(pid);
   };
@@ -102,16 +102,16 @@ async function unpack(
   }
 }
 
-/** @param end arguments of the event `exit`. */
+/** @param end the exit code and the signal that a listener of the event `exit` gets. */
 function describeEnd([code, signal]: readonly unknown[]): string {
   return code === null ? String(signal) : `exit code ${code}`;
 }
 
 /**
- * @returns the command that runs mmdebstrap in new namespaces; empty when this machine refuses namespaces. Also empty
- * without root rights: mmdebstrap then creates namespaces itself. As root, mmdebstrap mounts /proc, /sys and /dev into
- * the new root file system. The new mount namespace makes these mounts disappear when mmdebstrap ends. The new PID
- * namespace makes all processes of mmdebstrap end when `unshare` ends, so none remains when this process is killed.
+ * @returns the command that runs mmdebstrap in new namespaces. It is empty without root rights, because mmdebstrap then
+ * creates namespaces itself, and empty when this machine refuses namespaces. As root, mmdebstrap mounts /proc, /sys and
+ * /dev into the new root file system; the new mount namespace makes these mounts disappear when mmdebstrap ends. The
+ * new PID namespace ends all processes of mmdebstrap when `unshare` ends, so none remains when this process is killed.
  */
 function privateNamespaces(): readonly string[] {
   const options = ['--mount', '--propagation', 'private', '--pid', '--fork', '--kill-child', '--mount-proc', '--'];
@@ -155,7 +155,7 @@ function spawnTied(argv: readonly string[], environment: NodeJS.ProcessEnv): Chi
   });
 }
 
-/** Reads the stderr of `child` and shows the steps of mmdebstrap. @returns all lines read, for an error message. */
+/** Follows the stderr of `child` and shows the steps of mmdebstrap. @returns a list that gets every line of stderr. */
 function followMessages(child: ChildProcess, step: Step): readonly string[] {
   const lines: string[] = [];
   if (!child.stderr) return lines;

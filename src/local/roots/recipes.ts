@@ -1,7 +1,7 @@
 /**
  * Recipes of the two root file systems: Debian suite, packages, and hooks that run after the packages are installed.
- * The hash of a recipe covers its packages and the contents of its staged files, so that a changed package list or
- * script gives a new root file system.
+ * The hash of a recipe covers the recipe and the contents of its staged files. So a change to a package list or to a
+ * staged script leads to a new root file system.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
@@ -26,8 +26,8 @@ export interface RootRecipe {
   /** Shell lines that run with the root file system as `$1` after all packages are installed. */
   readonly hooks: readonly string[];
   /**
-   * Files that the hooks need, copied to the directory `$TIDEMARK_STAGE`: maps the path of each copy in this directory
-   * to the path of the original.
+   * Files that the hooks need. A copy of each is put in the directory `$TIDEMARK_STAGE`; the record maps the path of
+   * the copy, relative to this directory, to the path of the original.
    */
   readonly stagedFiles: Readonly<Record<string, string>>;
   /** Hash of the recipe and the contents of its staged files: twelve hexadecimal digits. */
@@ -39,7 +39,7 @@ const ADD_SERVICE_USER = [
   `echo 'tidemark:x:${SERVICE_ID}:' >> "$1/etc/group"`,
 ];
 
-/** Maps each directory of a TimescaleDB build to the directory from which PostgreSQL loads its files. */
+/** Maps each directory of a TimescaleDB build to the directory from which PostgreSQL loads the files of this kind. */
 const TIMESCALE_DIRECTORIES = {
   lib: 'usr/lib/postgresql/17/lib',
   extension: 'usr/share/postgresql/17/extension',
@@ -64,7 +64,8 @@ export function databaseRecipe(environment: Readonly<Record<string, string | und
     packages: readPackages(join(CHECKOUT, DATABASE_PACKAGES)),
     hooks: [
       ...ADD_SERVICE_USER,
-      // Removes the cluster that the package creates on installation; the stack's own cluster is below /data.
+      // Removes the database cluster that the PostgreSQL package creates on installation. The stack's own cluster is
+      // below /data.
       'rm -rf "$1"/var/lib/postgresql/17 "$1"/etc/postgresql/17',
       'mkdir -m 755 "$1/data"',
       ...(isOwnBuild ? overlays : []),

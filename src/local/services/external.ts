@@ -1,6 +1,7 @@
 /**
- * External services: the database and Redis of DATABASE_URL and REDIS_URL, checked for reachability, version and
- * TimescaleDB. An error reports the first problem and names the setting.
+ * Reads which external services to use, the database at DATABASE_URL and Redis at REDIS_URL, and checks that they are
+ * reachable and new enough, and that the database has TimescaleDB. An error reports only the first problem and names
+ * the setting.
  */
 import { Redis } from 'ioredis';
 import pg from 'pg';
@@ -16,7 +17,11 @@ export interface ExternalServices {
   readonly redisUrl: string;
 }
 
-/** @returns the services the environment names; undefined when neither URL is set. @throws {SetupError} when only one is set. */
+/**
+ * Reads the external services from DATABASE_URL and REDIS_URL of `environment`.
+ * @returns undefined when neither URL is set.
+ * @throws {SetupError} when only one URL is set.
+ */
 export function readExternalServices(
   environment: Readonly<Record<string, string | undefined>>,
 ): ExternalServices | undefined {
@@ -28,7 +33,7 @@ export function readExternalServices(
 }
 
 /**
- * Checks the database and Redis of the environment (R-K1).
+ * Checks the database and Redis that the environment names (R-K1).
  * @throws {SetupError} when a service is unreachable or too old, or the database lacks TimescaleDB.
  */
 export async function checkExternalServices({ databaseUrl, redisUrl }: ExternalServices): Promise<void> {
@@ -77,7 +82,7 @@ function assertTimescale(version: string | undefined): void {
   if (isOlder(version, MIN_TIMESCALE)) {
     throw new SetupError(
       `The TimescaleDB at DATABASE_URL must be version ${wanted} or newer, got ${version}. ` +
-        'Install a newer version on the server; if the database has the extension already, then also run ' +
+        'Install a newer version on the server; if the database already has the extension, also run ' +
         '`alter extension timescaledb update` in the database.',
     );
   }
@@ -93,7 +98,7 @@ async function checkRedis(url: string): Promise<void> {
 
 async function readRedisInfo(url: string): Promise<string> {
   let client: Redis | undefined;
-  // ioredis rejects with "Connection is closed"; the reason is in the `error` event before it.
+  // ioredis rejects with "Connection is closed"; only the `error` event before the rejection contains the reason.
   const seen: { error?: unknown } = {};
   try {
     client = new Redis(url, {
@@ -115,8 +120,8 @@ async function readRedisInfo(url: string): Promise<string> {
 }
 
 /**
- * @returns true when the first two numbers of `version` ("7.0.15") are lower than `oldest`, or `version` does not begin
- * with a number.
+ * Compares the major and minor number of `version` ("7.0.15") with `oldest`.
+ * @returns true when `version` is older, and also when `version` does not begin with a number.
  */
 export function isOlder(version: string, oldest: readonly [number, number]): boolean {
   const [major = Number.NaN, minor = 0] = version.split('.').map((part) => Number.parseInt(part, 10));
@@ -124,7 +129,7 @@ export function isOlder(version: string, oldest: readonly [number, number]): boo
   return major < oldest[0] || (major === oldest[0] && minor < oldest[1]);
 }
 
-/** @returns host and port of a URL, without its password; `not a URL` for any other text. */
+/** @returns only the host and port of a URL, so that no message shows its password; `not a URL` for any other text. */
 function addressOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : 'not a URL';
 }

@@ -12,8 +12,8 @@ import { unprivilegedCommand } from '../../platform/unprivileged-command.ts';
 import { SetupError } from '../setup-error.ts';
 
 /**
- * Id of the user and of the group under which services run when this process is root. The database root file system
- * has an entry for each.
+ * Id of the user and of the group under which services run when this process is root. The root file system of the
+ * database lists the user in /etc/passwd and the group in /etc/group.
  */
 export const SERVICE_ID = 26_001;
 
@@ -56,7 +56,7 @@ export interface RootProgram {
 export interface RunningProgram {
   /** The launcher's process, which ends when the program ends. */
   readonly child: ChildProcess;
-  /** Process id of the program in this PID namespace, for signals. */
+  /** Process id of the program in the PID namespace of this process. Signals to the program use this id. */
   readonly pid: Promise<number>;
 }
 
@@ -90,8 +90,8 @@ export function findNamespaceRefusal(environment: Readonly<Record<string, string
 }
 
 /**
- * @returns the command of `commandFor`. When this process is root, the command runs under SERVICE_ID, and `root` and
- * `state` are mounted where that user can reach them.
+ * @returns the command that `commandFor` returns. When this process is root, the command runs under SERVICE_ID, and
+ * `root` and `state` are mounted where the user SERVICE_ID can reach them.
  */
 function confine(
   root: string,
@@ -127,7 +127,8 @@ export function locateState(kind: LauncherKind, root: string, localPath: string)
 /** Starts a program that dies with this process. */
 export function launch(kind: LauncherKind, program: RootProgram): RunningProgram {
   const running = kind === 'bwrap' ? launchInNamespaces(program) : launchInChroot(program);
-  // A caller that does not use `pid` sees a failed start in the events of `child`.
+  // Without this handler, a failed start would end this process when the caller does not use `pid`. Such a caller sees
+  // the failed start in the events of `child`.
   running.pid.catch(() => undefined);
   return running;
 }
@@ -135,7 +136,8 @@ export function launch(kind: LauncherKind, program: RootProgram): RunningProgram
 /**
  * Runs `program` to its end.
  * @returns its output.
- * @throws {Error} with the exit code or signal, and the output, unless the exit code is 0.
+ * @throws {Error} when the program does not end with exit code 0. The message contains the exit code or signal, and the
+ * output.
  */
 export async function runToEnd(kind: LauncherKind, program: Omit<RootProgram, 'output'>): Promise<string> {
   const { child } = launch(kind, { ...program, output: 'pipe' });
@@ -187,8 +189,8 @@ function launchInChroot(program: RootProgram): RunningProgram {
 }
 
 /**
- * @returns options of `spawn`. A program that does not inherit the terminal gets a session of its own. Ctrl-C then
- * reaches only this process, which stops the program.
+ * @returns the options for `spawn`. A program that does not inherit the terminal gets a session of its own, so that
+ * Ctrl-C reaches only this process. This process then stops the program.
  */
 function spawnOptions(program: RootProgram) {
   return { env: { ...INNER_ENVIRONMENT, ...program.environment }, cwd: '/', detached: program.output !== 'inherit' };
@@ -203,8 +205,8 @@ function lockOf({ lock }: RootProgram): StdioEntry {
 }
 
 /**
- * Creates the device files that a chroot needs. They are not unpacked with a root file system, because only root may
- * create device files.
+ * Creates the device files that a chroot needs. A root file system is unpacked without device files, because only root
+ * may create them and unpacking does not require root.
  */
 export function makeDevices(root: string): void {
   for (const device of DEVICES) {
@@ -216,7 +218,7 @@ export function makeDevices(root: string): void {
   }
 }
 
-/** Whether this process runs as root. */
+/** @returns true when this process runs as root. */
 export function isRoot(): boolean {
   return process.getuid?.() === 0;
 }

@@ -1,8 +1,8 @@
 /**
  * File locks that last until their last holder releases them or exits. `flock` locks the open file, not the process: a
  * child that inherits the descriptor holds the lock too. The directory of a database server thus stays locked until the
- * last process of the server ends, even when the process that started the server was killed. Process ids cannot replace
- * the lock: they repeat between PID namespaces.
+ * last process of the server ends, even when the process that started the server was killed. A stored process id cannot
+ * replace the lock, because processes in different PID namespaces can have the same id.
  */
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync } from 'node:fs';

@@ -1,19 +1,19 @@
-/** Finds free ports. The port of the last start is preferred, so that addresses stay valid across starts. */
+/** Finds free ports. A caller may prefer the port of the last start, so that addresses stay valid across starts. */
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 const LOOPBACK = '127.0.0.1';
 /**
- * Range of the chosen ports, below the ephemeral ports of Linux (32768 to 60999): a service listens seconds after its
- * port was chosen, and an outgoing connection could take an ephemeral port meanwhile.
+ * Range of the chosen ports. It lies below the ephemeral ports of Linux (32768 to 60999), because a service starts to
+ * listen only seconds after its port was chosen. Until then, an outgoing connection could take an ephemeral port.
  */
 const [FIRST, LAST] = [20_000, 32_000];
 const MAX_TRIES = 20;
 
 /**
  * @param wanted undefined or 0 for any port.
- * @returns `wanted` if it is free on loopback, else a free port from the range above.
+ * @returns `wanted` if it is free on loopback, else a free port between FIRST and LAST.
  * @throws {Error} when none of MAX_TRIES ports is free.
  */
 export async function findFreePort(wanted?: number): Promise<number> {
@@ -22,7 +22,7 @@ export async function findFreePort(wanted?: number): Promise<number> {
     const port = randomInt(FIRST, LAST);
     if (await isFree(port)) return port;
   }
-  throw new Error(`${MAX_TRIES} random ports of ${LOOPBACK} from ${FIRST} to ${LAST} were tried, and none is free`);
+  throw new Error(`none of ${MAX_TRIES} random ports from ${FIRST} to ${LAST} on ${LOOPBACK} is free`);
 }
 
 async function isFree(port: number): Promise<boolean> {

@@ -1,7 +1,8 @@
 /**
- * PostgreSQL's client programs, for commands that write files on this machine. The programs, their dynamic loader and
- * their libraries are those of the database root file system. The programs run outside that root, as this user and
- * without confinement, so that they see the operator's directories.
+ * Provides PostgreSQL's client programs to the admin commands that write files on this machine, such as `backup`. The
+ * programs, their dynamic loader and their libraries come from the database root file system. The programs run outside
+ * that root, as the user who called the command and without confinement, because they must see the operator's
+ * directories.
  */
 import { globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
@@ -20,9 +21,9 @@ export function clientPath(root: string, path: string | undefined): string {
   const [loader] = globSync(join(root, 'usr/lib/*-linux-gnu/ld-linux-*.so.*'));
   if (loader === undefined) {
     throw new Error(
-      `${root} has no dynamic loader ld-linux. Stop every local stack, rename this directory and repeat the command, ` +
-        'which builds the directory again. If the subdirectory data of the renamed directory has files, these are ' +
-        'databases: move the files to the subdirectory data of the new directory before you start a stack.',
+      `${root} has no dynamic loader (ld-linux). Stop every local stack, rename this directory and run the command ` +
+        'again: it builds a new directory. If the subdirectory "data" of the renamed directory is not empty, it holds ' +
+        'databases: move its contents to the subdirectory "data" of the new directory before you start a stack.',
     );
   }
   const directory = join(LOCAL_DIRECTORY, 'postgres-client');

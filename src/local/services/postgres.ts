@@ -86,7 +86,10 @@ function serverArguments(options: StackServiceOptions, state: State, port: numbe
   ];
 }
 
-/** Settings sized for a developer's machine: shared buffers are a sixteenth of its memory, 128 MiB to 1 GiB. */
+/**
+ * Settings sized for a developer's machine: shared buffers are a sixteenth of the machine's memory, but at least
+ * 128 MiB and at most 1 GiB.
+ */
 function commonSettings(launcher: LauncherKind, port: number): Readonly<Record<string, string>> {
   const sharedMebibytes = Math.max(128, Math.min(1024, Math.floor(totalmem() / MEBIBYTE / 16)));
   return {
@@ -94,7 +97,8 @@ function commonSettings(launcher: LauncherKind, port: number): Readonly<Record<s
     port: String(port),
     unix_socket_directories: '',
     max_connections: '200',
-    // A write locks every chunk it touches and the indexes of the chunks: thousands of locks for dates in many chunks.
+    // A write locks every chunk it touches and each index of the chunk, so a write of dates in many chunks needs
+    // thousands of locks. The connections share a table of max_connections times as many locks as this setting.
     max_locks_per_transaction: '512',
     shared_preload_libraries: 'timescaledb',
     'timescaledb.telemetry_level': 'off',
@@ -161,7 +165,7 @@ async function probe(url: string): Promise<void> {
   } catch (error) {
     if (!(error instanceof pg.DatabaseError) || error.code !== WRONG_PASSWORD) throw error;
     throw new SetupError(
-      'the stored data were created with a password other than the one in .local/secrets.json; restore the secrets.json of these data, or remove the data with `npm run reset`.',
+      'the stored data were created with a password other than the one in .local/secrets.json; restore the secrets.json that belongs to the data, or remove the data with `npm run reset`.',
     );
   }
 }

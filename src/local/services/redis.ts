@@ -1,4 +1,4 @@
-/** Runs Redis for one stack, inside the database root file system. Eviction is off, as BullMQ requires. */
+/** Runs Redis for one stack, in the same root file system as the database. Eviction is off, as BullMQ requires. */
 import { Redis } from 'ioredis';
 import { launch, prepareState } from './launcher.ts';
 import { findFreePort } from './ports.ts';
@@ -7,7 +7,10 @@ import { awaitService, type Service, type StackServiceOptions, withLog } from '.
 const READY_TIMEOUT_MS = 120_000;
 const STOP_TIMEOUT_MS = 10_000;
 
-/** Starts the server on loopback, protected by `password`. @throws {SetupError} when it ends or does not answer in time. */
+/**
+ * Starts the server on loopback, protected by `password`.
+ * @throws {SetupError} when the server ends before it is ready, or does not answer in time.
+ */
 export async function startRedis(options: StackServiceOptions): Promise<Service> {
   const state = prepareState(options.launcher, options.root, options.directory);
   const port = await findFreePort(options.wantedPort);

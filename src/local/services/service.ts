@@ -28,7 +28,7 @@ export interface StackServiceOptions {
   readonly directory: string;
   readonly logFile: string;
   readonly password: string;
-  /** File descriptor of the stack's lock, which the service inherits. */
+  /** File descriptor of the stack's lock. The service inherits the descriptor. */
   readonly lock: number;
   /** Port of the last start, used again if it is free. */
   readonly wantedPort: number | undefined;

@@ -1,6 +1,7 @@
 /**
- * Starts and stops TimescaleDB and Redis of one stack. The stack's directory holds their data, a lock that is held while
- * they run, and `ports.json` with the ports of the last start. `npm start`, tests and benchmarks use a directory each.
+ * Starts and stops TimescaleDB and Redis of one stack. The stack's directory holds their data, a lock that is held
+ * while they run, and `ports.json` with the ports of the last start. `npm start`, tests and benchmarks use a directory
+ * each.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +15,7 @@ import { startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';
 import type { Service } from './service.ts';
 
-/** The processes of a killed stack need a moment to exit. */
+/** The processes of a killed stack hold its lock until they exit, which takes a moment. */
 const LOCK_WAIT_SEC = 3;
 
 export interface ServicesOptions {
@@ -32,7 +33,7 @@ export interface Services {
   readonly serverUrl: string;
   readonly redisUrl: string;
   readonly launcher: LauncherKind;
-  /** Resolves with the name of the first service that ends, by itself or by `stop`. */
+  /** Resolves with the name of the first service that ends, whether by itself or because `stop` was called. */
   readonly firstEnded: Promise<string>;
   stop(): Promise<void>;
 }

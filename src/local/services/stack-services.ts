@@ -16,8 +16,8 @@ export interface StackServices {
   readonly databaseUrl: string;
   readonly redisUrl: string;
   /**
-   * Resolves when one of the stack's own services ends, by itself or by `stop`. The value is the name of the service
-   * that ended first. Never resolves when the services are external.
+   * Resolves when the first of the stack's own services ends, by itself or because of `stop`. The value is the name of
+   * this service. Never resolves when the services are external.
    */
   readonly firstEnded: Promise<string>;
   /** Stops the stack's own services; external services keep running. */
@@ -25,9 +25,9 @@ export interface StackServices {
 }
 
 /**
- * Finds external services, or starts the stack's own services.
- * @param lock lock of STACK_DIRECTORY; own services hold it as long as they run.
- * @throws {Error} when the services are unsuitable or cannot be started.
+ * Checks the external services, or starts the stack's own services.
+ * @param lock lock of STACK_DIRECTORY; the stack's own services hold this lock as long as they run.
+ * @throws {Error} when the external services are unsuitable, or when the stack's own services cannot be started.
  */
 export async function findServices(secrets: Secrets, lock: Lock, progress: Progress): Promise<StackServices> {
   const external = readExternalServices(process.env);

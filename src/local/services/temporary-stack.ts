@@ -23,7 +23,10 @@ export interface TemporaryStackOptions {
   readonly progress: Progress;
 }
 
-/** Starts TimescaleDB and Redis with empty data; `stop` removes the data. @throws {Error} when they cannot start. */
+/**
+ * Starts TimescaleDB and Redis without any data. `stop` stops both and removes their data.
+ * @throws {Error} when TimescaleDB or Redis cannot start.
+ */
 export async function startTemporaryStack(options: TemporaryStackOptions): Promise<Services> {
   const { directory, lock } = makeDirectory(`${options.purpose}-`);
   const logDirectory = join(LOG_DIRECTORY, options.purpose);
@@ -36,8 +39,8 @@ export async function startTemporaryStack(options: TemporaryStackOptions): Promi
 }
 
 /**
- * Removes abandoned directories, then makes and locks a directory. All runs share one lock for this step, because a new
- * directory looks abandoned until it is locked.
+ * Removes abandoned directories, then makes and locks a directory. Meanwhile it holds a lock that only one run can hold
+ * at a time, because another run would take a new directory for abandoned until it is locked.
  */
 function makeDirectory(prefix: string): { readonly directory: string; readonly lock: Lock } {
   using creation = tryLock(join(LOCAL_DIRECTORY, 'lock'), CREATE_WAIT_SEC);
@@ -50,7 +53,7 @@ function makeDirectory(prefix: string): { readonly directory: string; readonly l
   return { directory, lock: takeLock(directory) };
 }
 
-/** Removes directories whose lock is free: their runs were killed. */
+/** Removes directories whose lock is free, because the runs that made these directories were killed. */
 function removeAbandoned(prefix: string): void {
   for (const name of readdirSync(LOCAL_DIRECTORY).filter((entry) => entry.startsWith(prefix))) {
     const directory = join(LOCAL_DIRECTORY, name);

@@ -36,12 +36,12 @@ interface SessionReport {
 /** State of a connection at the last check. */
 interface Watched {
   bytes: number;
-  /** `performance.now()` when a byte last moved, or when the connection last had no query in flight. */
+  /** `performance.now()` of the connect, or of the last check at which bytes had moved or no query was in flight. */
   sinceMs: number;
   reports: number;
 }
 
-/** Why connections are closed, as the log states it. */
+/** The reason that the log gives for closing connections. */
 interface Why {
   readonly reason: string;
   /** Error of the last probe; absent when the probe succeeded. */
@@ -68,7 +68,8 @@ export function watchConnections(pool: pg.Pool, connectionString: string, log: L
 
   const close = (suspects: readonly pg.PoolClient[], why: Why): void => {
     const idle = [...connections.keys()].filter((client) => stateOf(client).readyForQuery);
-    const message = 'unresponsive database connections closed; their queries fail; later queries open new connections';
+    const message =
+      'unresponsive database connections were closed; their queries fail; later queries open new connections';
     log.warn({ ...why, connections: suspects.length, idle: idle.length }, message);
     for (const client of [...suspects, ...idle]) destroyConnection(client);
   };
@@ -82,7 +83,8 @@ export function watchConnections(pool: pg.Pool, connectionString: string, log: L
       watched.reports = report?.state === 'active' && !isStarved ? 0 : watched.reports + 1;
       return watched.reports >= REPORTS_NEEDED;
     });
-    const reason = 'the server runs no query for these connections, or waits for data that does not arrive over them';
+    const reason =
+      'the database server runs no query on these connections, or waits for data that does not arrive over them';
     if (dead.length > 0) close(dead, { reason });
   };
   const probe = async (suspects: readonly pg.PoolClient[]): Promise<void> => {

@@ -1,7 +1,7 @@
 /**
- * The clock of the database, for instants that receivers verify: a machine whose own clock is wrong would sign webhook
- * messages that receivers reject. Between two queries of the database's clock, the monotonic clock measures the time,
- * so a step of the machine's clock has no effect.
+ * The clock of the database. Webhook messages are signed with its time, because the machine's own clock may be wrong,
+ * and receivers reject messages that were signed with a wrong time. Between two queries of the database's clock, the
+ * monotonic clock measures the time, so a step of the machine's clock has no effect.
  */
 import { type Clock, systemClock } from '../clock.ts';
 import type { Log } from '../log.ts';
@@ -24,7 +24,7 @@ export async function openDatabaseClock(database: Queryable, log: Log): Promise<
   const warn = throttle(WARN_INTERVAL_MS, (aheadMs: number) =>
     log.warn(
       { aheadMs },
-      'the clocks of this machine and of the database differ; webhooks use the database clock; correct the wrong clock',
+      'the clocks of this machine and of the database differ: this machine is ahead by aheadMs (behind if negative); webhooks use the database clock; correct the wrong clock',
     ),
   );
   const read = async (): Promise<void> => {
@@ -34,12 +34,12 @@ export async function openDatabaseClock(database: Queryable, log: Log): Promise<
     );
     const receivedMs = performance.now();
     const millis = rows[0]?.millis ?? 0;
-    // Ignores a reading that took more than a second, because the error can be half of the duration. The
-    // first reading always counts.
+    // The answer to a query that took more than a second is ignored, because its error can be half of the duration of
+    // the query. The first answer is always used.
     if (receivedMs - sentMs > 1000 && offsetMs !== undefined) return;
     offsetMs = millis - (sentMs + receivedMs) / 2;
     const aheadMs = Math.round(systemClock.nowMillis() - (offsetMs + performance.now()));
-    // The error of a reading is at most half of its duration, so a slow reading alone gives no warning.
+    // The error is at most half of the duration of the query, so a slow query alone causes no warning.
     if (Math.abs(aheadMs) - (receivedMs - sentMs) / 2 > NOTEWORTHY_MS) warn(aheadMs);
   };
   const first = Promise.withResolvers<void>();

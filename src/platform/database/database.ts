@@ -8,7 +8,7 @@ import { watchConnections } from './connection-watch.ts';
 import { type ReadAhead, readAhead } from './read-ahead.ts';
 import { type ReadLimits, watchRead } from './read-watch.ts';
 
-/** Lends connections to `streamInSnapshot`: a pool, or the share of a pool that one account may use. */
+/** A pool, or the share of a pool that one account may use. It lends connections to `streamInSnapshot`. */
 export interface SnapshotSource extends Queryable {
   readonly readLimits: ReadLimits;
   /** @param signal aborts the wait for a free connection. A plain pool does not support this and ignores the signal. */
@@ -22,7 +22,7 @@ export interface Database extends pg.Pool, Pick<SnapshotSource, 'readLimits' | '
 export type Connection = pg.PoolClient;
 /** A connection inside a transaction. */
 export type Transaction = Connection;
-/** Runs statements: a pool, a connection or a transaction. */
+/** A pool, a connection or a transaction: each of them can run statements. */
 export type Queryable = Pick<pg.ClientBase, 'query'>;
 
 export interface DatabaseOptions {
@@ -155,8 +155,8 @@ export async function withConnection<Result>(
 
 /**
  * Like `withTransaction`, but on a connection that the caller keeps for several transactions.
- * @throws what `work` throws, after the rollback; when the rollback fails, {BrokenConnectionError}, whose cause is the
- * error before the rollback.
+ * @throws what `work` throws, after the rollback. If the rollback itself fails, {BrokenConnectionError}, whose cause is
+ * the error that led to the rollback.
  */
 export async function inTransaction<Result>(
   connection: Connection,
@@ -180,14 +180,14 @@ export async function inTransaction<Result>(
 export type OpenedRows = readonly (readonly unknown[])[];
 
 /**
- * Streams the items of `read`, which runs in its own read-only snapshot until its last item. The connection is freed
- * immediately when the consumer stops. It is destroyed when `signal` aborts, when the consumer takes nothing for too
- * long, or when the database sends nothing for too long (`readLimits`). No statement has a time limit. With
- * `source.ahead`, the connection is returned when the remaining items fit into the memory for reading ahead, even when
- * the consumer is slow.
+ * Streams the items that `read` yields. Opens a read-only snapshot for `read` and closes it after the last item. The
+ * connection is freed immediately when the consumer stops. It is destroyed when `signal` aborts, when the consumer
+ * takes nothing for too long, or when the database sends nothing for too long (`readLimits`). No statement has a time
+ * limit. With `source.ahead`, the connection is returned as soon as the remaining items fit into the memory for reading
+ * ahead, even when the consumer is slow.
  * @param read receives the rows of each statement of `opening`.
  * @param opening statements without parameters that run in the round trip that begins the snapshot.
- * @throws the reason of the signal; {Error} `connection terminated: …` when a time limit of `readLimits` has passed.
+ * @throws the abort reason of `signal`; {Error} `connection terminated: …` if a time limit of `readLimits` has passed.
  */
 export async function* streamInSnapshot<Item>(
   source: SnapshotSource,

@@ -8,12 +8,12 @@ const NETWORK_CODES: ReadonlySet<string> = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'],
   ...['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN'],
 ]);
-// PostgreSQL classes 08 (connection), 53 (resources, such as a full disk), 57 (operator intervention: restart,
-// time-outs), 58 (I/O), and 25P03: the server ended a session that left a transaction idle, for example while the
-// client process was suspended.
+// PostgreSQL error classes 08 (connection), 53 (resources, such as a full disk), 57 (operator intervention: restart,
+// time-outs) and 58 (I/O), and the single code 25P03. PostgreSQL reports 25P03 after it ended a session that left a
+// transaction idle, for example while the client process was suspended.
 const POSTGRES_CLASSES = /^(08...|53...|57...|58...|25P03)$/;
-// Work may succeed when it is repeated after an error of class 40 (the transaction was rolled back, for example after a
-// deadlock) or after 55P03 (lock timeout).
+// Errors after which the same work may succeed when it is repeated: class 40 (the transaction was rolled back, for
+// example after a deadlock) and 55P03 (lock timeout).
 const TRANSIENT_CLASSES = /^(40...|55P03)$/;
 // Codes for a lack of processes, memory, file descriptors or writable disk space on this machine.
 const MACHINE_CODES: ReadonlySet<string> = new Set([
@@ -52,7 +52,7 @@ export function sqlStateOf(error: unknown): string | undefined {
   return typeof code === 'string' && /^(?=.*\d)[\dA-Z]{5}$/.test(code) ? code : undefined;
 }
 
-/** Whether the error means that a dependency, such as the database or Redis, is unavailable (R-A5). */
+/** Returns true when the error means that a dependency, such as the database or Redis, is unavailable (R-A5). */
 export function isDependencyError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';

@@ -1,7 +1,7 @@
 /**
- * Migrates the schema: each `sql/migrations/NNNN_name.sql` runs once, in order, in its own transaction, and is frozen
- * by its hash; all `sql/functions/*.sql` run again whenever one of them or the version of TimescaleDB changes. Several
- * processes may call `migrate` at the same time: an advisory lock lets one migrate while the others wait.
+ * Migrates the schema. Each `sql/migrations/NNNN_name.sql` runs once, in order, in its own transaction; a hash ensures
+ * that it is not edited later. All `sql/functions/*.sql` run again whenever one of them or the version of TimescaleDB
+ * changes. Several processes may call `migrate` at the same time: an advisory lock lets one migrate while others wait.
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -14,8 +14,8 @@ const MIGRATION_LOCK_KEY = 0x7469_6465;
 const FUNCTIONS_ENTRY = 'functions';
 
 /**
- * How a migration waits for locks. A statement that waits for an exclusive lock on a table delays every later statement
- * on that table, even reads. So each wait is short, and other statements run in the pauses between the waits.
+ * Sets how a migration waits for locks. A statement that waits for an exclusive lock on a table delays every later
+ * statement on that table, even reads. So each wait is short, and other statements run in the pauses between the waits.
  */
 export interface LockPatience {
   readonly lockTimeoutMs: number;
@@ -23,7 +23,7 @@ export interface LockPatience {
   readonly tries: number;
 }
 
-/** Default patience: all attempts together last about ten minutes. */
+/** Default of `migrate`: all attempts, with the pauses between them, last at most about ten minutes. */
 const LOCK_PATIENCE: LockPatience = { lockTimeoutMs: 2000, pauseMs: 4000, tries: 100 };
 /** SQLSTATEs lock_not_available and deadlock_detected. */
 const LOCK_FAILURES: ReadonlySet<string> = new Set(['55P03', '40P01']);
@@ -36,16 +36,17 @@ interface SqlFile {
 
 /**
  * Migrates the database at `url` to the newest schema.
- * @throws {Error} when an applied migration was edited, the database has a migration this version does not know, a
- * migration does not get its locks in the attempts that `locks` allows, or the edition of TimescaleDB cannot read the
- * points.
+ * @throws {Error} when an applied migration was edited, the database has a migration that this version of Tidemark does
+ * not know, a migration does not get its locks in the attempts that `locks` allows, or the edition of TimescaleDB
+ * cannot read the points.
  */
 export async function migrate(url: string, log: Log, locks: LockPatience = LOCK_PATIENCE): Promise<void> {
   const client = new pg.Client({
     connectionString: url,
     application_name: 'tidemark-migrate',
   });
-  // A lost connection rejects the query in flight; without a listener it would also end the process.
+  // When the connection is lost, the query in flight rejects. Without a listener, the `error` event would also end the
+  // process.
   client.on('error', () => {});
   await client.connect();
   try {
@@ -107,7 +108,7 @@ async function applyFunctions(
   locks: LockPatience,
 ): Promise<void> {
   const files = await readSqlFiles('functions');
-  // Includes the version of TimescaleDB in the hash, because functions that read its catalogue depend on the version.
+  // The hash covers the version of TimescaleDB, because functions that read its catalogue depend on the version.
   const { rows } = await client.query<{ version: string }>(
     `select extversion as version from pg_extension where extname = 'timescaledb'`,
   );
@@ -129,8 +130,8 @@ const IS_UNREADABLE = `
          and exists (select from timescaledb_information.chunks where is_compressed) as "isUnreadable"`;
 
 /**
- * Enables the columnstore for points when the edition of TimescaleDB has it (sql/functions/enable_columnstore.sql). A
- * failure is only logged, because points can stay uncompressed.
+ * Enables the columnstore for points when the edition of TimescaleDB has it (sql/functions/enable_columnstore.sql).
+ * Only logs when this attempt fails, because points can stay uncompressed.
  * @throws {Error} when points are compressed and the edition cannot read compressed points.
  */
 async function enableColumnstore(client: pg.Client, log: Log): Promise<void> {
@@ -152,8 +153,8 @@ async function enableColumnstore(client: pg.Client, log: Log): Promise<void> {
 }
 
 /**
- * Runs `work` in a transaction. Repeats `work` after a pause while another transaction holds a lock that `work` needs.
- * @throws {Error} after `tries` attempts without the locks; any other error of `work` immediately.
+ * Runs `work` in a transaction. When another transaction holds a lock that `work` needs, pauses and runs `work` again.
+ * @throws {Error} when `work` did not get its locks in `tries` attempts. Rethrows any other error of `work` at once.
  */
 async function withLocks(
   client: pg.Client,
@@ -168,7 +169,7 @@ async function withLocks(
     } catch (error) {
       if (!(error instanceof pg.DatabaseError) || !LOCK_FAILURES.has(error.code ?? '')) throw error;
       if (attempt === tries) {
-        const rule = `the migration ${name} did not get the locks within ${tries} attempts of ${lockTimeoutMs} ms each`;
+        const rule = `the migration ${name} did not get its locks in ${tries} attempts of ${lockTimeoutMs} ms each`;
         throw new Error(`${rule}; end the long transactions that pg_stat_activity lists, then run migrate again`, {
           cause: error,
         });

@@ -1,17 +1,17 @@
 /**
- * Transactional outbox: an event is appended in the transaction of the change it reports, and deleted in the
- * transaction in which its consumers handle it. So each event is handled exactly once, whichever process crashes
- * (R-I8). Effects outside the database, such as a wake-up, run after the commit. When a wake-up is lost, the next sweep
- * or poll of the role finds the work.
+ * Transactional outbox: an event is appended in the transaction of the change that the event reports, and deleted in
+ * the transaction in which the consumers handle the event. So each event is handled exactly once, whichever process
+ * crashes (R-I8). Effects outside the database, such as a wake-up, run after the commit. When a wake-up is lost, the
+ * process that was to be woken finds the work at its next sweep or poll.
  *
- * Events belong to features, which declare them in `OutboxEvents`; this module does not know them.
+ * Each feature declares its own events in `OutboxEvents`; this module does not depend on the features.
  */
 import type { Log } from '../log.ts';
 import { type Database, type Transaction, withTransaction } from './database.ts';
 
 /**
- * Payload of each event by its name. A feature adds its events by `declare module` next to the code that appends the
- * events, so that a misspelt name or a wrong payload does not compile.
+ * Maps the name of each event to the type of the event's payload. A feature adds its own events to this interface with
+ * `declare module`, next to the code that appends the events. So a misspelt name or a wrong payload does not compile.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: features extend it.
 export interface OutboxEvents {}
@@ -39,8 +39,9 @@ export function eventLiteral(name: EventName): string {
 }
 
 /**
- * Handles events in the transaction of the relay; must ignore unknown types.
- * @returns an effect, which runs after the commit and may be lost in a crash.
+ * Handles events in the transaction of the relay; must ignore events of unknown types.
+ * @returns a function that the relay calls after the commit; a crash may prevent the call. Undefined when there is
+ * nothing to do after the commit.
  */
 export type EventConsumer = (
   transaction: Transaction,
@@ -48,7 +49,7 @@ export type EventConsumer = (
 ) => Promise<(() => Promise<unknown>) | undefined>;
 
 export interface OutboxRelay {
-  /** Passes the waiting events to the consumers. Calls during a pass share the next pass. */
+  /** Passes the waiting events to the consumers. All calls that arrive during a pass cause one more pass together. */
   relay(): Promise<void>;
 }
 
@@ -69,8 +70,8 @@ export async function appendEvents(transaction: Transaction, events: readonly Ne
 }
 
 /**
- * Creates the relay that passes waiting events to their consumers (R-I8).
- * @param consumers each receives every event; within a pass, events are in order of their ids.
+ * Creates the relay that passes every waiting event to every consumer (R-I8).
+ * @param consumers list of the consumers; in a pass, each consumer receives the events in the order of their ids.
  */
 export function createOutboxRelay(database: Database, consumers: readonly EventConsumer[], log: Log): OutboxRelay {
   let running: Promise<void> | undefined;

@@ -1,11 +1,12 @@
 /**
- * Reads items ahead of their consumer into bounded memory, so that the producer (a database connection) can end before
- * a slow consumer does. When the memory is used up, the producer waits until the consumer has taken every item.
+ * Reads items ahead of their consumer into bounded memory, so that the producer can end, and free its database
+ * connection, before a slow consumer ends. When the memory is used up, the producer waits until the consumer has taken
+ * every item in memory.
  */
 
 /** Memory budget for reading ahead; all reads of an account share it. */
 export interface ReadAheadBudget {
-  /** Takes bytes from the budget. @returns false, and takes nothing, when fewer than `bytes` are left. */
+  /** Takes `bytes` from the budget. @returns false, and takes nothing, when the budget has fewer bytes left. */
   take(bytes: number): boolean;
   give(bytes: number): void;
 }
@@ -16,10 +17,10 @@ export interface ReadAhead {
   readonly budget: ReadAheadBudget;
 }
 
-/** Estimated bytes of an item besides its typed arrays. */
+/** Estimated memory of an item without its typed arrays, in bytes. */
 const ITEM_BYTES = 512;
 
-/** @returns an estimate of the memory of an item, in bytes: its typed arrays and ITEM_BYTES. */
+/** @returns the estimated memory of an item: the bytes of its typed arrays plus ITEM_BYTES. */
 export function columnBytes(item: unknown): number {
   let bytes = ITEM_BYTES;
   if (typeof item !== 'object' || item === null) return bytes;
@@ -29,10 +30,10 @@ export function columnBytes(item: unknown): number {
 
 /**
  * Yields the items of `start` in order.
- * @param start produces the items; its signal aborts when `signal` does, and when the consumer stops before the
- * producer has ended.
- * @throws the error that `start` throws, once every item produced before it has been yielded. After `signal` aborts,
- * this error is usually the reason of `signal`.
+ * @param start function that produces the items. The signal that it gets aborts when `signal` aborts, and when the
+ * consumer stops before the producer has ended.
+ * @throws the error that `start` throws, once all items produced before the error have been yielded. After `signal`
+ * aborts, this error is usually the reason of `signal`.
  */
 export async function* readAhead<Item>(
   start: (signal: AbortSignal) => AsyncIterable<Item>,
@@ -81,8 +82,8 @@ export async function* readAhead<Item>(
       const next = queue.shift();
       if (next) {
         pay(next);
-        // A producer waits after an item that exceeds the memory budget. It continues when the consumer takes that
-        // item.
+        // After an item that exceeds the memory budget, the producer waits until the consumer takes this item, which
+        // is the last one in the queue.
         if (queue.length === 0) wakeProducer();
         yield next.item;
       } else if (outcome) {
@@ -97,7 +98,7 @@ export async function* readAhead<Item>(
   } finally {
     signal?.removeEventListener('abort', leave);
     for (const item of queue.splice(0)) pay(item);
-    if (!outcome) leaving.abort(new Error('the consumer of the read stopped'));
+    if (!outcome) leaving.abort(new Error('the consumer stopped reading before the end'));
     wakeProducer();
     await producing;
   }

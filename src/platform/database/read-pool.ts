@@ -20,7 +20,7 @@ export interface ReadPoolOptions {
 }
 
 export interface ReadPool {
-  /** @returns the source of snapshots for reads of an account. */
+  /** @returns a source of snapshots that counts their connections and memory against the share of the account. */
   of(accountId: number): SnapshotSource;
   /** Number of reads that wait for a connection. */
   waiting(): number;

@@ -19,7 +19,7 @@ export interface ReadLimits {
   readonly stallMs: number;
   /**
    * Returns true while other accounts wait for a connection; the stall limit is then at most CONTENDED_STALL_MS.
-   * Default: never.
+   * Default: a function that always returns false.
    */
   readonly isContended?: () => boolean;
 }
@@ -28,11 +28,11 @@ export interface ReadWatch {
   /** Call this once rows have been handed to the client: the stall limit applies from then on. */
   handOver(): void;
   /**
-   * Call this when the client asks for more rows: the silence limit applies from then on. @throws {Error} `reason()`
-   * when the watch has closed the connection.
+   * Call this when the client asks for more rows: the silence limit applies from then on.
+   * @throws {Error} the error that `reason` returns, when the watch has closed the connection.
    */
   takeBack(): void;
-  /** Why the watch closed the connection; undefined while the connection is open. */
+  /** Returns the reason for which the watch closed the connection; undefined when the watch has not closed it. */
   reason(): Error | undefined;
   /** Ends the watch; the connection stays open. */
   end(): void;
@@ -47,8 +47,8 @@ const CONTENDED_STALL_MS = 2000;
 
 /**
  * Starts the watch; the silence limit applies until the first `handOver`.
- * @param signal aborts when the answer ends early, for example because the client disconnects; an aborted signal
- * closes the connection immediately.
+ * @param signal the signal that aborts when the answer ends early, for example because the client disconnects. The
+ * watch then closes the connection immediately.
  */
 export function watchRead(
   { bytesRead, cut }: WatchedConnection,

@@ -1,8 +1,8 @@
 /**
- * Short leases on rows that a process works on, renewed in the background while the work lasts. A process that is
- * suspended or has crashed therefore loses its rows within LEASE_MS, however long the work takes. The end of the lease
- * is also the fencing token: a result is written only when the row still has this value. Used by emails, webhook
- * attempts and trial sends.
+ * Short leases on rows that a process works on. The process renews the leases in the background while the work lasts. A
+ * process that is suspended or has crashed cannot renew, so it loses its rows within LEASE_MS, however long the work
+ * takes. The end of the lease is also the fencing token: the process writes a result only when the row still has the
+ * end that the process knows. Emails, webhook attempts and trial sends use these leases.
  */
 import type { Log } from '../log.ts';
 import type { Database, Queryable } from './database.ts';
@@ -17,20 +17,20 @@ export interface LeasedRow {
   claimedUntil: string;
 }
 
-/** Parts of the SQL of a table with leases. All are constants of the code, so they need no escaping. */
+/** What differs between the SQL statements of tables with leases: constants of the code, which need no escaping. */
 export interface LeasedTable {
   readonly table: 'mail' | 'webhook_attempt' | 'webhook_test';
   readonly idType: 'int8' | 'uuid';
   /** Column that holds the end of the lease. */
   readonly column: 'claimed_until' | 'not_before_date';
-  /** State of the rows whose work is not done. */
+  /** Value of the column `state` while the work on the row is not done. */
   readonly state: 'Pending' | 'Waiting';
 }
 
 export interface RowLeases<Row extends LeasedRow> {
   /**
    * Starts renewing the leases of these rows.
-   * @param claimedMs performance.now() before the claim of the rows was sent.
+   * @param claimedMs value that performance.now() had just before the process sent the statement that claimed the rows.
    */
   keep(rows: readonly Row[], claimedMs: number): void;
   /**
@@ -43,7 +43,10 @@ export interface RowLeases<Row extends LeasedRow> {
   stop(): void;
 }
 
-/** Renews the leases of the rows given to `keep`, by a timer. When a lease ends, another process may claim its row. */
+/**
+ * Starts a timer that renews the leases of the rows given to `keep`. When the lease of a row ends, another process may
+ * claim the row.
+ */
 export function openRowLeases<Row extends LeasedRow>(database: Database, table: LeasedTable, log: Log): RowLeases<Row> {
   const heldUntilMs = new Map<Row, number>();
   let renewal: Promise<void> | undefined;

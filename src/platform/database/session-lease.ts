@@ -1,7 +1,7 @@
 /**
- * Leases on session advisory locks. The server ends a session that is silent for LEASE_MS and releases its locks, so a
- * process that has crashed, is suspended or is disconnected does not keep them. The holder does its work in the same
- * session, so it cannot commit after the lease is lost.
+ * Leases on session advisory locks. The server ends a session that is silent for LEASE_MS and releases the session's
+ * locks, so a process that has crashed, is suspended or is disconnected does not keep its locks. The holder of a lock
+ * does its work in the session of the lock, so the holder cannot commit after it has lost the lease.
  */
 import type { Connection } from './database.ts';
 import { LEASE_MS, RENEWAL_MS } from './row-leases.ts';
@@ -26,7 +26,7 @@ export async function withLease<Result>(
     await connection.query(RESET);
     return undefined;
   }
-  // Ignores a failed renewal: `work` uses the same session, so its next statement fails too.
+  // Ignores a failed renewal: `work` uses the same session, so the next statement of `work` fails too.
   const timer = setInterval(() => void connection.query('select 1').catch(() => {}), RENEWAL_MS);
   try {
     return await work();

@@ -3,12 +3,12 @@
 /** Rule for storable texts, as error messages state it. */
 export const STORABLE_RULE = 'must not contain U+0000 or an unpaired surrogate';
 
-/** Whether PostgreSQL can store the text. */
+/** @returns true when PostgreSQL can store the text. */
 export function isStorableText(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 
-/** Whether PostgreSQL can store every key and text in a JSON value. */
+/** @returns true when PostgreSQL can store every key and text in a JSON value. */
 export function isStorableJson(value: unknown): boolean {
   if (typeof value === 'string') return isStorableText(value);
   if (typeof value !== 'object' || value === null) return true;

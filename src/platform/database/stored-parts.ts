@@ -43,8 +43,8 @@ const addTo = ({ name, owner }: PartTable) => `
 /** Writes the parts of one file or import to the database; at most 3 parts are in flight. */
 interface StoringParts {
   /**
-   * Returns a buffer of PART_BYTES; waits while 3 parts are in flight. @throws the error of a part that failed, or of
-   * `charge`.
+   * Returns a buffer of PART_BYTES; waits while 3 parts are in flight. @throws the error of `charge`, or the error of a
+   * part that could not be stored.
    */
   readonly takeBuffer: () => Promise<Buffer>;
   /** Starts storing the next part. @param bytes a slice from the start of a buffer given by `takeBuffer`. */
@@ -53,7 +53,7 @@ interface StoringParts {
   readonly settle: () => Promise<void>;
 }
 
-/** Opens a writer that compresses and stores parts while further parts arrive, and reuses the buffers. */
+/** Opens a writer that compresses and stores parts while more parts arrive. It reuses the buffers of stored parts. */
 function storingParts(database: Database, { table, ownerId, charge, inTurn }: ContentTarget): StoringParts {
   const buffers: Promise<Buffer>[] = [];
   let allocated = 0;
@@ -151,7 +151,7 @@ export async function readPart(
   ownerId: string,
   part: number,
 ): Promise<StoredPart> {
-  // The statement contains the checked values, because COPY takes no parameters.
+  // COPY takes no parameters. So the statement contains these two values, and they must be checked first.
   if (!isGuid(ownerId) || !Number.isSafeInteger(part))
     throw new Error(`a part must have an integer index and a GUID as owner, got ${part} and ${ownerId}`);
   const query = `select case when is_compressed then '\\x01' else '\\x00' end::bytea || bytes from ${name}
@@ -168,7 +168,7 @@ export function inflatePart({ isCompressed, bytes }: StoredPart): Uint8Array {
 
 /**
  * Yields stored content, part by part.
- * @throws {Error} when the content is purged meanwhile.
+ * @throws {Error} when the content is purged before the last part has been read.
  */
 export async function* readContent(
   database: Database,

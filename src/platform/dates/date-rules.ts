@@ -8,7 +8,7 @@ import { MAX_DATE_MICROS, MIN_DATE_MICROS, type Micros } from './instant-rules.t
 
 /** Rule for a date, as error messages state it. */
 export const DATE_RULE =
-  'must be an ISO 8601 date no finer than microseconds, such as 2026-03-01T00:15:00Z, or epoch milliseconds, in both cases from 1700 to 2199';
+  'must be an ISO 8601 date, no finer than microseconds, such as 2026-03-01T00:15:00Z, or epoch milliseconds, either way in the years 1700 to 2199';
 
 /** Rule for a moment, as error messages state it. */
 export const MOMENT_RULE =
@@ -16,7 +16,7 @@ export const MOMENT_RULE =
 
 /** Rule for an instant, as error messages state it. */
 export const INSTANT_RULE =
-  'must be an ISO 8601 date and time such as 2026-03-01T12:00:00Z, or epoch milliseconds; without a zone it is UTC';
+  'must be an ISO 8601 date and time, such as 2026-03-01T12:00:00Z (in UTC if it has no zone), or epoch milliseconds';
 
 /** Marks a date without a time of day, in a column where 0 marks a UTC date and 1 a local date. */
 export const LOCAL_DAY = 2;
@@ -24,7 +24,7 @@ export const LOCAL_DAY = 2;
 export interface ParsedDate {
   /** Microseconds since 1970-01-01, in UTC, or on the local clock when `isLocal`. */
   readonly micros: Micros;
-  /** True when `micros` is local time, because the text has no zone. */
+  /** True when the text has no zone; `micros` is then local time. */
   readonly isLocal: boolean;
   /** True when the text has no time of day. */
   readonly isDay?: boolean;
@@ -75,8 +75,7 @@ export function parseEpochMillis(millis: number): ParsedDate | undefined {
  * source; it becomes an instant when the variable is known (R-D4).
  *
  * @returns undefined for a text in none of the forms named at the top of this file, a day or time that does not exist,
- * digits finer than microseconds unless they are zeros (nothing is rounded silently), and dates before 1700 or after
- * 2199.
+ * a nonzero digit finer than microseconds (nothing is rounded silently), or a date before 1700 or after 2199.
  */
 export function parseDate(text: string): ParsedDate | undefined {
   const plain = parsePlain(text);
@@ -215,8 +214,8 @@ function readIso(text: string): IsoDate | undefined {
 }
 
 /**
- * Returns midnight of a civil date in milliseconds since 1970-01-01; `Date.UTC` would read the
- * years 0 to 99 as 1900 to 1999.
+ * Returns midnight of a civil date in milliseconds since 1970-01-01. Does not use `Date.UTC`, which reads the years 0
+ * to 99 as 1900 to 1999.
  */
 function toMillis(year: number, month: number, day: number): number {
   return new Date(0).setUTCFullYear(year, month - 1, day);

@@ -17,8 +17,8 @@ export const MIN_DATE_MICROS: Micros = Date.UTC(1700, 0, 1) * MICROS_PER_MILLI;
 export const MAX_DATE_MICROS: Micros = Date.UTC(2200, 0, 1) * MICROS_PER_MILLI;
 
 /**
- * Formats an instant as `2026-03-01T00:15:00Z`; a fraction of a second is added only when it is not zero,
- * without trailing zeros (R-A8).
+ * Formats an instant as `2026-03-01T00:15:00Z`. A fraction of a second is shown only when it is not zero; trailing
+ * zeros of the fraction are left out (R-A8).
  */
 export function formatInstant(micros: Micros): string {
   const millis = Math.floor(micros / MICROS_PER_MILLI);
@@ -31,8 +31,8 @@ export function formatInstant(micros: Micros): string {
 
 /**
  * Like `formatInstant`, but on a local clock that is `offsetMicros` ahead of UTC: `2026-03-01T01:15:00+01:00` (R-A8).
- * ISO 8601 has only offsets of whole minutes, so an offset of local mean time is rounded to a minute. The local time
- * moves by the same amount, so the text still denotes the same instant.
+ * ISO 8601 has only offsets of whole minutes, so an offset of local mean time is rounded to a minute. The local time in
+ * the text is computed with the rounded offset, so the text still denotes the exact instant.
  */
 export function formatLocalInstant(micros: Micros, offsetMicros: Micros): string {
   const minutes = Math.round(offsetMicros / MICROS_PER_MINUTE);
@@ -40,7 +40,7 @@ export function formatLocalInstant(micros: Micros, offsetMicros: Micros): string
   return local + formatOffset(minutes);
 }
 
-/** Formats an offset from UTC as `+01:00`. @param minutes ahead of UTC; negative when behind UTC. */
+/** Formats an offset from UTC as `+01:00`. @param minutes the offset in minutes, negative when behind UTC. */
 export function formatOffset(minutes: number): string {
   const hours = String(Math.floor(Math.abs(minutes) / 60)).padStart(2, '0');
   return `${minutes < 0 ? '-' : '+'}${hours}:${String(Math.abs(minutes) % 60).padStart(2, '0')}`;

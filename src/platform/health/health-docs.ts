@@ -18,12 +18,12 @@ export const HEALTH_OPERATIONS: readonly Operation[] = [
       ...shared,
       path: '/health/ready',
       operationId: 'isReady',
-      summary: 'Check that all parts on which the process depends answer and make progress',
+      summary: 'Check that all required parts of the service answer and make progress',
     },
     answers: [
-      answersJson('Every part is up, or only an optional part is down (`degraded`).', ready),
+      answersJson('Every required part is up; `degraded` means that an optional part is down.', ready),
       {
-        ...answersJson('A part is down; `checks` names it.', ready),
+        ...answersJson('At least one required part is down; `checks` shows the state of every part.', ready),
         status: 503,
         headers: { 'Retry-After': 'Seconds to wait before the next request.' },
       },

@@ -6,7 +6,7 @@ import { Hono } from 'hono';
 
 /** Check of one part of the service; `/health/ready` reports its result. */
 export interface HealthCheck {
-  /** Checks the part; rejects when it does not work. */
+  /** Checks the part of the service. The promise rejects when the part does not work. */
   readonly run: () => Promise<unknown>;
   /**
    * True when the process also works without the part, but slower. While only such parts are down, readiness is
@@ -36,7 +36,7 @@ export function healthRoutes(checks: Readonly<Record<string, HealthCheck>>): Hon
     });
 }
 
-/** Whether the part answers within 3 s (R-A9). */
+/** @returns true when the check succeeds within 3 s (R-A9). */
 export async function isUp({ run }: HealthCheck): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<boolean>((resolve) => {

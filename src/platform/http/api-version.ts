@@ -13,8 +13,8 @@ export function isApiVersion(requested: string | undefined): boolean {
 }
 
 /**
- * Creates middleware that sets the response header `Api-Version`, and answers `api_version_unsupported` when the
- * request names another version (R-A2).
+ * Creates middleware that sets the response header `Api-Version` to the current version, and answers
+ * `api_version_unsupported` when the request header `Api-Version` names a different version (R-A2).
  */
 export function apiVersion(): MiddlewareHandler {
   return async (c, next) => {

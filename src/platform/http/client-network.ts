@@ -4,9 +4,9 @@ import { networkOf } from '../address-ranges.ts';
 
 /**
  * @param incoming undefined when the app runs without a Node server.
- * @param proxyHops value of PROXY_HOPS. 0 takes the address of the connection; any other value takes the entry at this
- * position from the end of X-Forwarded-For, because clients can forge earlier entries. When there are fewer entries,
- * takes the first entry; when there is none, the address of the connection.
+ * @param proxyHops value of PROXY_HOPS. If it is 0, the address of the connection is used. Otherwise the entry at this
+ * position from the end of X-Forwarded-For is used, because clients can forge earlier entries. If the header has fewer
+ * entries, its first entry is used; if it has none, the address of the connection is used.
  * @returns an IPv4 address or an IPv6 /64; other text when no address is known.
  */
 export function clientNetwork(

@@ -5,16 +5,17 @@ import { MAX_DETAILS } from './lenient.ts';
 
 const ENDS_AS_ID = /ids?$/;
 /**
- * Maximum letters by which a misspelt name may differ from a known name. For a short known name, the maximum is half
- * the length of the known name, because every word of two letters differs from `to` by at most two.
+ * Maximum number of letters by which a misspelt name may differ from a known name. For a short known name, the maximum
+ * is half the length of the known name: otherwise every name of two letters would count as a misspelt `to`.
  */
 const MAX_LETTERS = 2;
 const LETTERS_PER_TYPO = 2;
 
 /**
  * @param known names of the listing's parameters, documented names first.
- * @returns a function that checks the names of a query, given in lower case (R-A12). The function throws invalid_input
- * when unknown names end in `id` or `ids` or nearly equal a known name; the error lists these names, at most 100.
+ * @returns a function that checks the parameter names of a query (R-A12); callers pass the names in lower case. The
+ * function refuses an unknown name that ends in `id` or `ids` or nearly equals a known name. It then throws
+ * invalid_input with the refused names, at most 100.
  */
 export function filterGuard(known: readonly string[]): (given: Iterable<string>) => void {
   const lower = known.map((name) => name.toLowerCase());

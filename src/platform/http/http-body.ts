@@ -32,7 +32,8 @@ export async function readJsonBody(request: Request): Promise<unknown> {
 }
 
 /**
- * Like `readJsonBody` without a limit on depth, for callers that do not recurse into the value (R-A4).
+ * Reads and parses a JSON body like `readJsonBody`, but does not limit the depth. Meant for callers that do not recurse
+ * into the value (R-A4).
  * @param maxBytes limit on the inflated size.
  * @throws {DomainError} unsupported_media_type, body_too_large, malformed_json, invalid_input.
  */
@@ -43,7 +44,7 @@ export async function readLargeJsonBody(request: Request, maxBytes: number): Pro
   return parseJson(isUtf16 ? decodeText(bytes, UTF_16) : decodeText(bytes));
 }
 
-/** Whether a `Content-Type` is a JSON type of R-A4. */
+/** @returns true when `contentType`, a `Content-Type` header, names a JSON type of R-A4. */
 export function isJsonType(contentType: string | undefined): boolean {
   return contentType !== undefined && JSON_TYPE.test(contentType);
 }
@@ -59,8 +60,8 @@ export function assertJsonType(request: Request): void {
 }
 
 /**
- * Decodes text with `decoder`; default UTF-8. @throws {DomainError} malformed_json when the bytes are
- * not valid in the encoding.
+ * Decodes text with `decoder`, by default as UTF-8. @throws {DomainError} malformed_json when the bytes are not valid
+ * in this encoding.
  */
 export function decodeText(bytes: Uint8Array, decoder = UTF_8): string {
   try {
@@ -71,7 +72,7 @@ export function decodeText(bytes: Uint8Array, decoder = UTF_8): string {
   }
 }
 
-/** @returns the offset at or just before the first byte that is not UTF-8. Reads the bytes about twice. */
+/** @returns the offset at or just before the first byte that is not UTF-8, found by bisection. */
 function findFault(bytes: Uint8Array): number {
   let [start, end] = [0, bytes.length];
   for (;;) {
@@ -84,7 +85,7 @@ function findFault(bytes: Uint8Array): number {
   }
 }
 
-/** Walks the value breadth-first, so that the check itself does not recurse. */
+/** Checks the depth of nesting. Walks the value breadth-first, because a recursive check could overflow the stack. */
 function assertDepth(body: unknown): void {
   let level = [body];
   for (let depth = 0; level.length > 0; depth++) {
@@ -110,8 +111,8 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * Locates the first fault of a JSON text: V8 reports the position of most faults; a tolerant scanner finds the position
- * of other faults.
+ * Locates the first fault of a JSON text. V8's error names the position of most faults. When it names none, the scanner
+ * finds the position.
  */
 function locateFault(text: string, error: unknown): { readonly offset: number; readonly what: string } {
   const first = findFirstError(text);
@@ -129,8 +130,9 @@ interface Fault {
 }
 
 /**
- * Scans without building values.
- * @returns the first fault; undefined when the text is nested too deeply for the recursive scanner.
+ * Scans a JSON text without building values.
+ * @returns the first fault; undefined when there is none, or when the text is nested too deeply for the recursive
+ * scanner.
  */
 function findFirstError(text: string): Fault | undefined {
   let first: Fault | undefined;
@@ -150,18 +152,19 @@ function spaced(code: string): string {
   return code.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
 }
 
-/** @returns Node's request, for `readBytes`; undefined when the app runs without a Node server. */
+/** @returns Node's own request object, from Hono's `env`; undefined when the app runs without a Node server. */
 export function incomingOf(env: unknown): HttpBindings['incoming'] | undefined {
   return (env as Partial<HttpBindings> | undefined)?.incoming;
 }
 
 /**
- * Reads a body, inflated when it is gzip (R-A4).
+ * Reads a body, and inflates it when it is gzip (R-A4).
  * @param maxBytes limit on the inflated size.
- * @param onBytes receives the inflated size of each piece as it arrives; an error it throws ends the read.
- * @param incoming the same body as a Node stream; reading it takes half the time when the length of the body is known.
- * @throws {DomainError} body_too_large; unsupported_media_type; invalid_input when the gzip is not valid or the
- * connection ends within the body.
+ * @param onBytes receives the inflated size of each piece as it arrives. When `onBytes` throws, the read ends.
+ * @param incoming the same body as a Node stream. When the length of the body is known, reading `incoming` takes half
+ * as long as reading `request`.
+ * @throws {DomainError} body_too_large; unsupported_media_type for an encoding other than gzip; invalid_input when the
+ * gzip is not valid, and when the connection ends within the body.
  */
 export async function readBytes(
   request: Request,
@@ -181,8 +184,8 @@ export async function readBytes(
     return await readPlain(request, maxBytes, onBytes, incoming);
   } catch (error) {
     if (error instanceof DomainError) throw error;
-    // Replaces the error, because a client that disconnects causes the same error code as an unavailable dependency
-    // (ECONNRESET).
+    // Replaces the error: a client that disconnects causes ECONNRESET, which would otherwise be reported as an
+    // unavailable dependency.
     const isGunzipError = error instanceof Error && 'code' in error && String(error.code).startsWith('Z_');
     throw new DomainError(
       'invalid_input',
@@ -199,14 +202,15 @@ async function readPlain(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const length = Number(request.headers.get('content-length') ?? Number.NaN);
   if (length >= 0) {
-    // Refuses a body by its Content-Length before reading it.
+    // Refuses a body whose Content-Length is too large, without reading the body.
     if (length > maxBytes) throw tooLarge(maxBytes, `, got ${showBytes(length)}`);
     if (length <= SMALL_BYTES || !incoming) {
       const bytes = new Uint8Array(await request.arrayBuffer());
       onBytes(bytes.length);
       return bytes;
     }
-    // When the loop ends early, the default iterator would close the connection before the error response is sent.
+    // When the read ends early, for example because the body is too large, the default iterator would close the
+    // connection before the error response is sent.
     return gather(limited(incoming.iterator({ destroyOnReturn: false }), maxBytes, onBytes), length);
   }
   if (request.body === null) return new Uint8Array();
@@ -274,7 +278,7 @@ async function* limited(
   }
 }
 
-/** @param end last words of the message, such as the size of the body. */
+/** @param end the last words of the message, such as the size of the body. */
 function tooLarge(maxBytes: number, end: string): DomainError {
   return new DomainError('body_too_large', `the body must be at most ${showBytes(maxBytes)}${end}`);
 }

@@ -6,7 +6,7 @@ import { DomainError } from '../errors.ts';
 export interface InputLocation {
   /** Subject of the error message, such as `query siteIds`. */
   readonly subject: string;
-  /** Path for the member `details` of the error, such as `query.siteIds`. */
+  /** Path of the input in the `details` of the error, such as `query.siteIds`. */
   readonly path: string;
 }
 

@@ -1,8 +1,9 @@
 /**
- * JSON Patch (RFC 6902): parses a list of operations and applies it to a document, all or nothing. The package
- * `rfc6902` applies the changes. Our own code checks pointers, performs `test` and limits copies, because the package
- * resolves pointers into strings and prototypes, compares lists in quadratic time and memory (1,000 entries against
- * 3,000 take 4 GB), and lets a patch copy a document into itself repeatedly, which doubles it each time.
+ * JSON Patch (RFC 6902): parses a list of operations and applies all of them to a document, or none. The package
+ * `rfc6902` makes the changes. Our own code checks pointers, performs `test` operations and limits copies, because the
+ * package does none of this safely. A pointer can reach into strings and prototypes. A `test` compares lists in
+ * quadratic time and memory (1,000 entries against 3,000 take 4 GB). A patch can copy a document into itself many
+ * times, and each copy doubles the document.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { applyPatch, type Operation } from 'rfc6902';
@@ -11,7 +12,7 @@ import { DomainError } from '../errors.ts';
 import { parseInput } from './lenient.ts';
 
 const MAX_OPERATIONS = 1000;
-/** Maximum characters of JSON that the operations of one patch may copy in total. */
+/** Maximum number of characters of JSON that all operations of one patch together may copy. */
 const MAX_COPIED_LENGTH = 1 << 20;
 
 const pointerSchema = z
@@ -33,7 +34,8 @@ export const patchSchema = z
     z.discriminatedUnion(
       'op',
       [valued('add'), valued('replace'), valued('test'), located('remove'), sourced('move'), sourced('copy')],
-      // The error of an unknown `op` has the path of `op`. For an operation that is not an object, zod sets the error.
+      // This text is the error of an unknown `op`; zod reports it at the path of `op`. For an operation that is not an
+      // object, zod's own text is used.
       {
         error: ({ code }) =>
           code === 'invalid_union' ? 'must be add, remove, replace, move, copy or test' : undefined,
@@ -50,15 +52,18 @@ export const patchSchema = z
 
 export type PatchOperation = z.output<typeof patchSchema>[number];
 
-/** Parses a body of at most 1,000 operations. @throws {DomainError} invalid_input with the first 100 problems. */
+/**
+ * Parses a body, which may have at most 1,000 operations.
+ * @throws {DomainError} invalid_input when the body is not a valid patch; the error lists the first 100 problems.
+ */
 export function parseOperations(body: unknown): readonly PatchOperation[] {
   return parseInput(patchSchema, body);
 }
 
 /**
- * Replaces member names in the pointers with their spelling in `names`, because clients may send names in any letter
- * case (R-A3).
- * @param parent pointer to the object that has the members; default: the document.
+ * Changes the member names in the pointers to the spelling in `names`, because clients may send member names in any
+ * letter case (R-A3).
+ * @param parent pointer to the object that has these members; by default, the pointer to the whole document.
  */
 export function withMemberNames(
   operations: readonly PatchOperation[],
@@ -106,7 +111,7 @@ export function applyOperations(document: object, operations: readonly PatchOper
 
 /**
  * Returns the `invalid_input` error for one operation.
- * @param member the problem is in this member of the operation.
+ * @param member name of the member of the operation that has the problem.
  */
 export function operationError(index: number, member: 'path' | 'from' | 'value', message: string): DomainError {
   const details = [{ path: `$[${index}].${member}`, message }];
@@ -132,7 +137,10 @@ interface Problem {
   readonly message: string;
 }
 
-/** @returns why the operation cannot be applied; undefined when it can be applied, and for `test`. */
+/**
+ * @returns the problem that prevents the operation; undefined when the operation can be applied. Always undefined for
+ * `test`, which `assertEqual` checks.
+ */
 function findProblem(document: unknown, operation: PatchOperation): Problem | undefined {
   if (operation.op === 'test') return undefined;
   const { path } = operation;
@@ -152,7 +160,10 @@ function findProblem(document: unknown, operation: PatchOperation): Problem | un
       );
 }
 
-/** Finds the value at a pointer, by own members and array indices only; undefined when it does not exist. */
+/**
+ * Finds the value at a pointer. The pointer is followed only through own members of objects and through array indices.
+ * @returns undefined when no value exists at the pointer.
+ */
 function find(document: unknown, pointer: string): { readonly value: unknown } | undefined {
   let value = document;
   for (const token of tokensOf(pointer)) {
@@ -165,8 +176,8 @@ function find(document: unknown, pointer: string): { readonly value: unknown } |
 }
 
 /**
- * Returns true when a value may be inserted at the pointer: the parent is an object, or an array whose length is at
- * least the index; the index `-` is the end of the array.
+ * Returns true when a value may be inserted at the pointer. The parent must be an object or an array. In an array, the
+ * index must be at most the length of the array, or `-`, which means the end of the array.
  */
 function isInsertable(document: unknown, pointer: string): boolean {
   const end = pointer.lastIndexOf('/');

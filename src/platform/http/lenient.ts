@@ -1,6 +1,7 @@
 /**
- * Schemas for lenient reading, which shipped clients require (R-A3): property names in any letter case, integers also
- * as strings of digits, enumerations by name in any letter case or by number. Unknown properties are dropped.
+ * Schemas for lenient reading, which shipped clients require (R-A3). They accept property names in any letter case,
+ * integers as numbers or as strings of digits, and enumerations by name in any letter case or by number. Unknown
+ * properties are dropped.
  */
 import { z } from 'zod';
 import { MOMENT_RULE, type ParsedMoment, parseMoment } from '../dates/date-rules.ts';
@@ -12,8 +13,8 @@ import { describeIssue } from './schema-words.ts';
 export const MAX_DETAILS = 100;
 
 /**
- * Creates a zod object whose property names match in any letter case (R-A3). When two properties differ only in case,
- * the exact name wins.
+ * Creates a zod object whose property names match in any letter case (R-A3). When the names of two properties differ
+ * only in case, the property with the exact name in `shape` wins.
  * @param params error text for a value that is not an object.
  */
 export function lenientObject<Shape extends z.ZodRawShape>(shape: Shape, params?: z.core.$ZodObjectParams) {
@@ -56,7 +57,7 @@ export const idSchema = integerFrom(1);
 /** An id of a catalogue entry, as a number or a string of digits; some catalogues start at 0. */
 export const catalogueIdSchema = integerFrom(0);
 
-/** A boolean, or its text in any letter case: `True`, `false`. */
+/** Accepts a boolean, or the text `true` or `false` in any letter case; outputs the boolean. */
 export const booleanSchema = z.preprocess((value) => {
   if (typeof value !== 'string') return value;
   const text = value.toLowerCase();
@@ -64,8 +65,8 @@ export const booleanSchema = z.preprocess((value) => {
 }, z.boolean());
 
 /**
- * A date of a body: text or epoch milliseconds (R-A11). A date without a zone is converted later, when the
- * zone of its source is known.
+ * Accepts a date in a body as a string or as epoch milliseconds (R-A11). A date without a time zone is converted later,
+ * when the time zone of the source is known.
  */
 export const momentSchema = z
   .custom<string | number>((value) => toMoment(value) !== undefined, {
@@ -95,8 +96,8 @@ export function enumerationSchema<Name extends string>(members: Readonly<Record<
 
 /**
  * Parses an untrusted value (R-A3).
- * @param root prefix of paths in the error; default `$`, the body.
- * @throws {DomainError} invalid_input with every problem, at most 100.
+ * @param root prefix of the paths in the error. Default: `$`, which stands for the request body.
+ * @throws {DomainError} invalid_input, which lists the first 100 problems.
  */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, value: unknown, root = '$'): z.output<Schema> {
   const result = schema.safeParse(value, { error: describeIssue });
@@ -110,8 +111,8 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, value: unkn
 }
 
 /**
- * Returns the `invalid_input` error with the path and the message of the first problem; its details list at most 100
- * problems (R-A3).
+ * Returns an `invalid_input` error (R-A3). The message of the error states the path and the message of the first
+ * problem; the details of the error list at most the first 100 problems.
  */
 export function invalidInput(details: readonly ErrorDetail[]): DomainError {
   const [first] = details;

@@ -11,7 +11,7 @@ export const COUNT_QUERY = declareQuery({
 /**
  * Returns true when the client requests the total number of items, by the header `x-total-count` (R-A7) or by the query
  * parameter `includeItemsCount` of older clients. Callers count only on request, because counting may cost more than
- * the page.
+ * reading the page.
  */
 export function isTotalWanted(c: Context): boolean {
   return c.req.header('x-total-count')?.toLowerCase() === 'true' || COUNT_QUERY.parse(c.req.url).includeItemsCount;

@@ -1,4 +1,4 @@
-/** Paging of listings (§8): page number from 0, and items per page. */
+/** Paging of listings (§8): a client sends the number of a page, counted from 0, and the number of items per page. */
 import type { QueryValues } from './query.ts';
 import { integerParameter } from './query-parameters.ts';
 
@@ -33,12 +33,12 @@ export function pageOf<Item>(items: readonly Item[], { limit, offset }: Paging):
   return items.slice(offset, limit === undefined ? undefined : offset + limit);
 }
 
-// An offset beyond the end of any listing. Offset plus limit still fits into a PostgreSQL bigint and
-// an exact JavaScript integer.
+// Largest offset; it is beyond the end of any listing. The sum of this offset and a limit still fits into a PostgreSQL
+// bigint and is an exact JavaScript integer.
 const MAX_OFFSET = 2 ** 52;
 
 /**
- * @param pageNumber from 0.
+ * @param pageNumber number of the page, counted from 0.
  * @returns the number of items before the page, at most 2^52.
  */
 export function pageOffset(itemsPerPage: number, pageNumber: number): number {

@@ -9,7 +9,7 @@ import { describeIssue } from './schema-words.ts';
 const DIGITS = /^\d{1,10}$/;
 const TRUE = /^(true|1)$/i;
 const FALSE = /^(false|0)$/i;
-const SEPARATED = 'Repeated, or separated by commas.';
+const SEPARATED = 'To give several values, repeat the parameter or separate the values with commas.';
 
 interface Range {
   /** Minimum, inclusive. */
@@ -36,7 +36,10 @@ export function integerParameter(
   };
 }
 
-/** Declares a parameter of positive 32-bit ids, repeated or separated by commas; an empty list when it is absent. */
+/**
+ * Declares a parameter that lists positive 32-bit ids. A request repeats the parameter, or separates the ids with
+ * commas. The value of an absent parameter is an empty list.
+ */
 export function idsParameter(description: string): QueryParameter<readonly number[]> {
   return {
     description: `${description} ${SEPARATED}`,
@@ -45,7 +48,7 @@ export function idsParameter(description: string): QueryParameter<readonly numbe
   };
 }
 
-/** Declares a flag: `true` or `1`, `false` or `0`, in any letter case; false when it is absent. */
+/** Declares a flag: `true` or `1`, `false` or `0`, in any letter case. The value of an absent flag is false. */
 export function flagParameter(description: string): QueryParameter<boolean> {
   return {
     description,
@@ -54,7 +57,7 @@ export function flagParameter(description: string): QueryParameter<boolean> {
   };
 }
 
-/** Declares a flag: `true` or `1`, `false` or `0`, in any letter case; undefined when it is absent. */
+/** Declares a flag: `true` or `1`, `false` or `0`, in any letter case. The value of an absent flag is undefined. */
 export function optionalFlagParameter(description: string): QueryParameter<boolean | undefined> {
   return {
     description,
@@ -87,7 +90,10 @@ export function choiceParameter<const Name extends string>(
   };
 }
 
-/** Declares a parameter that lists some of `names`, in upper or lower case; an absent parameter is an empty list. */
+/**
+ * Declares a parameter that lists some of `names`, in any letter case. The parsed values have the spelling of `names`.
+ * The value of an absent parameter is an empty list.
+ */
 export function choicesParameter<const Name extends string>(
   description: string,
   names: readonly Name[],
@@ -121,7 +127,8 @@ export function enumerationsParameter<Name extends string>(
 }
 
 /**
- * Declares a parameter whose value is a member of an enumeration: its name in any letter case, or its number (R-A3).
+ * Declares a parameter whose value is one member of an enumeration, given by the member's name in any letter case or by
+ * the member's number (R-A3).
  */
 export function enumerationParameter<Name extends string>(
   description: string,
@@ -236,7 +243,7 @@ export function named<Value>(parameter: QueryParameter<Value>, ...aliases: reado
   return { ...parameter, aliases, description: `${parameter.description} Other names: ${names}.` };
 }
 
-/** Makes a parameter required: the request gets status 400 without it. */
+/** Makes a parameter required: a request without the parameter gets status 400. */
 export function required<Value>(parameter: QueryParameter<Value>): QueryParameter<Exclude<Value, undefined>> {
   return {
     ...parameter,

@@ -1,6 +1,6 @@
 /**
- * The query of a route, declared once: the same parameters parse the query and describe it in OpenAPI (R-A9).
- * Routes read queries only through a declaration. Shipped clients send names in many spellings (R-A3, R-C3): names
+ * Declares the query of a route once: one declaration parses the query and describes it in OpenAPI (R-A9). Routes read
+ * queries only through a declaration. Shipped clients send names in many spellings (R-A3, R-C3): names
  * match in upper or lower case and with any prefix that ends in a dot, and the names of a list may have indices
  * (`Ids[0]=1`). These clients also send unknown names, which are ignored. But a listing refuses unknown names that look
  * like a filter: if it ignored them, it would answer with all items (R-A12).
@@ -18,7 +18,7 @@ export interface GivenValue {
 
 /** Values by name, from the query of a URL or from the members of a body (R-G1). */
 export interface QuerySource {
-  /** Returns the values of a name, ignoring its case, in the order given. */
+  /** Returns the values that the client gave under a name, in the client's order. Ignores the case of the name. */
   all(name: string): readonly GivenValue[];
   /**
    * Returns the location of the name, or of its value at `index`, for error messages; an absent name has a location
@@ -30,7 +30,7 @@ export interface QuerySource {
 /** Describes one parameter of a query and reads its values. `query-parameters.ts` builds parameters. */
 export interface QueryParameter<Value> {
   readonly description: string;
-  /** Schema of the parameter in OpenAPI. An array means that a client may repeat the name. */
+  /** Schema of the parameter in OpenAPI. An array schema means that a client may repeat the name. */
   readonly schema: z.ZodType;
   readonly isRequired?: true;
   /** Names that clients use besides the documented name; OpenAPI has no parameters for these names. */
@@ -52,8 +52,9 @@ export interface DeclaredQuery<Parameters extends QueryParameters> {
   /** Parameters by their documented name, in the documented order. */
   readonly parameters: Parameters;
   /**
-   * Parses the query of a URL. @throws {DomainError} invalid_input with the unknown names that look like a filter; when
-   * there are none, with every invalid parameter.
+   * Parses the query of a URL.
+   * @throws {DomainError} invalid_input that lists the unknown names that look like a filter, if the query of a listing
+   * has such names; otherwise, invalid_input that lists the invalid parameters, if there are any.
    */
   parse(address: string): QueryValues<Parameters>;
   /** Parses the values of a source that is not a URL, such as a body. Ignores unknown names. */
@@ -71,8 +72,8 @@ interface QueryOptions {
 
 /**
  * Declares the query of a route (R-A9).
- * @param parameters by documented name. The name of the parsed member is the part of the documented name after the last
- * dot, in lower camel case: `pageNumber` for `Paging.PageNumber`.
+ * @param parameters all parameters, by documented name. The name of the parsed member is the part of the documented
+ * name after the last dot, in lower camel case: `pageNumber` for `Paging.PageNumber`.
  */
 export function declareQuery<const Parameters extends QueryParameters>(
   parameters: Parameters,
@@ -97,7 +98,7 @@ export function declareQuery<const Parameters extends QueryParameters>(
   };
 }
 
-/** Reads the values of the parameter's name and aliases, in this order. */
+/** Parses a parameter from the values given under its name, followed by the values given under its aliases. */
 function readParameter(name: string, parameter: QueryParameter<unknown>, source: QuerySource): unknown {
   const { aliases = [] } = parameter;
   if (aliases.length === 0) return parameter.read(source.all(name), (index) => source.locationOf(name, index));

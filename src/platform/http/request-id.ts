@@ -9,8 +9,8 @@ export interface RequestIdEnv {
 const ACCEPTED = /^[\w.:-]{1,128}$/;
 
 /**
- * Returns true when a request id from a client is accepted: 1 to 128 of the characters `A-Z a-z 0-9 _ . : -`, so that
- * the id cannot break a log line (R-A10).
+ * Returns true when a request id from a client is accepted. An accepted id has 1 to 128 characters, each one of
+ * `A-Z a-z 0-9 _ . : -`, so that it cannot break a log line (R-A10).
  */
 export function isRequestId(given: string): boolean {
   return ACCEPTED.test(given);

@@ -1,6 +1,6 @@
 /**
- * Default error texts of zod schemas (R-A5): the rule and, for a wrong type, what was received. An error text of the
- * schema itself takes precedence.
+ * Default error texts of zod schemas (R-A5). Each text states the rule; when the type is wrong, it also states what was
+ * received. An error text that a schema itself sets takes precedence.
  */
 import type { z } from 'zod';
 
@@ -20,15 +20,15 @@ const UNITS: Readonly<Record<string, readonly [one: string, many: string]>> = {
 };
 
 /**
- * @returns the end of an error message, after the path: `must be a number, got null`; undefined to
- * keep the text of zod (R-A5).
+ * @returns the error message without the path at its start, such as `must be a number, got null`; undefined when the
+ *   text of zod is kept (R-A5).
  */
 export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'too_small') return describeLimit(issue.origin, 'at least', issue.minimum);
   if (issue.code === 'too_big') return describeLimit(issue.origin, 'at most', issue.maximum);
   if (issue.code !== 'invalid_type') return undefined;
   const expected = `must be ${KINDS[issue.expected] ?? issue.expected}`;
-  // Omits the received type, because "must be an integer, got a number" would not help.
+  // Omits the type of a received number, because "must be an integer, got a number" would not help the client.
   return issue.expected === 'int' && typeof issue.input === 'number'
     ? expected
     : `${expected}, got ${nameKind(issue.input)}`;

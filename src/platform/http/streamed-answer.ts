@@ -8,7 +8,7 @@ export function markStreamed(c: Context): void {
   c.set(STREAMED, true);
 }
 
-/** Whether the answer to this request is marked as streamed. */
+/** Returns true when the answer to this request is marked as streamed. */
 export function isStreamed(c: Context): boolean {
   return c.get(STREAMED) === true;
 }

@@ -38,7 +38,8 @@ const NEEDS_ESCAPE = /(?![\t\n])\p{Cc}|[\uFFFE\uFFFF]|_(?=x[\dA-Fa-f]{4}_)/gu;
 /**
  * Yields the bytes of a workbook with these sheets. Reading begins when the first bytes are requested. The first batch
  * of rows is read before the first bytes are yielded, so an error of that batch comes before any byte. The rows of a
- * sheet are read after the previous sheet is written. Ending this iteration ends the iteration of every `rows`.
+ * sheet are read after the previous sheet is written. When the caller ends the iteration, the iterations of the `rows`
+ * of all sheets end too.
  * @throws the errors of `rows`; the bytes yielded until then are not a complete workbook.
  */
 export async function* writeWorkbook(
@@ -80,7 +81,7 @@ async function writeSheets(output: Writable, sheets: readonly WorkbookSheet[], s
   const { default: excel } = await import('exceljs');
   const workbook = new excel.stream.xlsx.WorkbookWriter({ stream: output });
   for (const sheet of sheets) await writeSheet(workbook, sheet, signal);
-  // Waits for the signal too, because `commit` never settles after the reader has stopped and destroyed the output.
+  // The signal can end this wait: after the reader has stopped and destroyed `output`, `commit` never settles.
   await Promise.all([workbook.commit(), once(output, 'finish', { signal })]);
 }
 

@@ -47,8 +47,8 @@ export const LEASED_MAILS: LeasedTable = {
 };
 
 /**
- * Changes the address of a user's waiting emails of these kinds, because the previous address
- * may belong to another person.
+ * Changes the address of a user's waiting emails of the given kinds, because the previous address may belong to another
+ * person.
  */
 export async function redirectMails(
   transaction: Queryable,
@@ -62,7 +62,7 @@ export async function redirectMails(
   );
 }
 
-/** @returns the number of emails of a kind that were queued for a user in the last `seconds`. */
+/** @returns the number of emails of a kind that were queued for a user in the last `seconds` seconds. */
 export async function countRecentMails(
   database: Queryable,
   userId: string,
@@ -96,7 +96,8 @@ export async function queueMail(transaction: Queryable, mail: NewMail): Promise<
 }
 
 /**
- * Claims the email that has been due longest, with a lease of `leaseMs`, during which no other sender can claim it.
+ * Claims the email that has been due longest. The claim is a lease of `leaseMs`, during which no other sender can claim
+ * the email.
  * @returns undefined when no email is due.
  */
 export async function claimMail(database: Queryable, leaseMs: number): Promise<WaitingMail | undefined> {
@@ -124,7 +125,7 @@ export type MailOutcome =
   | { readonly kind: 'Waiting'; readonly failure: string; readonly pauseSec: number };
 
 /**
- * Stores the result of an attempt; for the result `Waiting`, also the time of the next attempt.
+ * Stores the result of an attempt. For the result `Waiting`, also stores the time of the next attempt.
  * @returns false, and stores nothing, when the claim was lost.
  */
 export async function writeMailOutcome(

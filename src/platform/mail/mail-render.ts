@@ -1,6 +1,6 @@
 /**
- * Renders an email as plain text and as HTML with the same content. In both forms, a value is put on one line; in HTML,
- * it is also escaped.
+ * Renders an email as plain text and as HTML with the same content. In both formats, each value is put on one line; in
+ * HTML, the value is also escaped.
  */
 import { html, raw } from 'hono/html';
 import { type MailTranslations, toMailLanguage } from './mail-text.ts';
@@ -14,14 +14,15 @@ export interface RenderedMail {
 }
 
 /**
- * Matches line breaks, other control characters, and characters that embed, override or isolate the direction of text.
+ * Matches line breaks, other control characters, and the characters that change the direction of text (embeddings,
+ * overrides and isolates).
  */
 const CONTROL_CHARACTERS = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu;
 
 /**
- * Renders a text in the reader's language (R-B10).
- * @param language ISO 639-1, with or without a region.
- * @throws {Error} when a placeholder of the text has no value.
+ * Renders an email in the language of its recipient (R-B10).
+ * @param language ISO 639-1 code, with or without a region.
+ * @throws {Error} when `values` has no value for a placeholder of the email.
  */
 export function renderMail(translations: MailTranslations, language: string, values: MailValues): RenderedMail {
   const mailLanguage = toMailLanguage(language);
@@ -43,8 +44,8 @@ function fill(text: string, values: MailValues): string {
   return text.replace(/\{(\w+)\}/g, (_placeholder, name: string) => {
     const value = values[name];
     if (value === undefined) throw new Error(`the data of the email must contain a value for {${name}}`);
-    // Users choose some of these values. If a value kept its line breaks, it could look like a paragraph that the
-    // service wrote.
+    // Users choose the values of some placeholders. If a value kept its line breaks, it could look like a paragraph
+    // that the service wrote.
     return value.replace(CONTROL_CHARACTERS, ' ');
   });
 }

@@ -1,9 +1,9 @@
 /**
- * Sends the emails of the outbox, at least once: the claim of an email is committed before the attempt, the result
- * after the attempt. A crash in between, or a lost answer of the mail server, can cause a second email with the same
- * Message-ID. A claim is a short lease, renewed during the attempt: another process takes over the email of a suspended
- * process within 10 s. Each attempt creates its own secrets (a temporary password, the token of a link); only their
- * hashes are stored.
+ * Sends each email of the outbox at least once. The sender commits the claim of an email before the attempt, and the
+ * result after it. A crash in between, or a lost answer of the mail server, can cause a second email with the same
+ * Message-ID. A claim is a short lease, which is renewed during the attempt. When a process is suspended, another
+ * process takes over its email within 10 s. Each attempt creates new secrets (a temporary password, the token of a
+ * link). Only the hashes of the secrets are stored.
  */
 
 import type { Database } from '../database/database.ts';
@@ -49,12 +49,13 @@ const GIVE_UP_AFTER_MS = 5 * 86_400_000;
 const KEPT_DAYS = 30;
 
 /**
- * Starts the sender; it runs until `stop`. Without a transport, emails wait in the outbox. A failed attempt is repeated
- * after 10, 20, 40 … seconds, at most an hour. An email is given up when the server refuses it permanently, or when an
- * attempt other than the first fails more than five days after the email was queued.
+ * Starts the sender; it runs until `stop`. Without a transport, emails wait in the outbox. After a failed
+ * attempt, the sender waits 10, 20, 40 … seconds, but never more than an hour, before the next one. An email is given
+ * up when the server refuses it permanently, or when an attempt other than the first fails more than five days after
+ * the email was queued.
  */
 export function startMailSender({ intervalMs, log, ...options }: MailSenderOptions): MailSender {
-  if (!options.transport) log.warn('neither SMTP_URL nor MAIL_DIRECTORY is set; emails wait');
+  if (!options.transport) log.warn('neither SMTP_URL nor MAIL_DIRECTORY is set; emails are queued, but not sent');
   const leases = openRowLeases<WaitingMail>(options.database, LEASED_MAILS, log);
   let sending: Promise<void> | undefined;
   const send = () => {
@@ -99,8 +100,8 @@ async function sendWaiting(options: Sending, leases: RowLeases<WaitingMail>, log
 }
 
 /**
- * Checks the lease before it creates secrets and before it sends the email, because new secrets would invalidate the
- * secrets of another process that has the lease.
+ * Checks the lease twice. The check before the secrets are created protects the secrets of another process that has the
+ * lease, because new secrets would invalidate them. The check before the email is sent avoids a second email.
  */
 async function attempt(
   { prepare, texts }: Sending,
@@ -136,7 +137,7 @@ async function attempt(
   }
 }
 
-/** Returns the seconds until the next attempt: 10, 20, 40, … at most an hour. */
+/** @returns the seconds until the next attempt: 10, 20, 40 …, but never more than an hour. */
 function planPause(attempts: number): number {
   return Math.min(FIRST_PAUSE_SEC * 2 ** (attempts - 1), LONGEST_PAUSE_SEC);
 }
@@ -147,7 +148,7 @@ function report(mail: WaitingMail, outcome: MailOutcome, isWritten: boolean, log
   if (!isWritten)
     log.warn(
       { ...fields, outcome: outcome.kind },
-      'the result of sending an email is dropped (lease lost or row deleted); an email that is still Waiting is sent again',
+      'the result of sending an email is dropped (lease lost or row deleted); if the email is still Waiting, another attempt follows',
     );
   else if (outcome.kind === 'Failed') log.error(fields, 'email not sent; it will not be retried');
   else if (outcome.kind === 'Waiting') log.warn(fields, 'email not sent; it will be retried');

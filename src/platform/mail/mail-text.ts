@@ -17,12 +17,12 @@ export interface MailText {
 /** The text of one kind of email in every language. */
 export type MailTranslations = Readonly<Record<MailLanguage, MailText>>;
 
-/** Translations by kind, the value of the column `mail.kind`. */
+/** Translations by kind of email. The column `mail.kind` holds the kind. */
 export type MailTexts = Readonly<Record<string, MailTranslations>>;
 
 /**
- * Returns the language of emails to a reader whose language is `language`, such as `nl` or `fr-BE`; English
- * when there is no translation.
+ * @param language language of a reader, such as `nl` or `fr-BE`.
+ * @returns the language of emails to this reader; English when emails are not translated into `language`.
  */
 export function toMailLanguage(language: string): MailLanguage {
   const code = language.slice(0, 2).toLowerCase();

@@ -70,8 +70,8 @@ function openSmtp(url: string, from: string): MailTransport {
 }
 
 /**
- * Returns true for a permanent refusal: a status 5xx for the sender, a recipient or the content. Returns false for a
- * refused sign-in, which means a wrong setting: the email waits.
+ * Returns true when the server refuses the email permanently: it answers the sender, a recipient or the content with a
+ * status 5xx. Returns false when the server refuses the sign-in: a setting is wrong, and the email can be sent later.
  */
 function isRefused(error: unknown): boolean {
   const { responseCode = 0, command = '' } = error as { responseCode?: number; command?: string };
@@ -86,7 +86,7 @@ function openDirectory(directory: string, { from, log }: MailTransportOptions): 
       await mkdir(directory, { recursive: true, mode: 0o700 });
       const file = join(directory, `${String(mail.id).padStart(6, '0')}-${mail.messageId}.eml`);
       await writeFile(file, message as Buffer, { mode: 0o600 });
-      // The text may contain a password or a link with a token, so it is not logged (R-K4).
+      // The email may contain a password or a link with a token, so its text is not logged (R-K4).
       log.info({ mailId: mail.id, file }, 'mail written');
     },
     close: () => transport.close(),

@@ -13,7 +13,7 @@ export interface BacklogQuery {
   readonly gauges: readonly { readonly column: string; readonly name: string; readonly help: string }[];
 }
 
-/** Maximum number of rows that a query counts, because counting more rows takes too long. */
+/** A query counts at most this many rows, because counting more rows takes too long. */
 export const MAX_COUNTED = 100_000;
 
 const MAX_AGE_MS = 5000;

@@ -1,7 +1,7 @@
 /**
- * Metrics of a process for Prometheus (R-A9); the only module that uses prom-client. Hot paths look up a series once,
- * and so create no label objects. The names of our own metrics begin with `tidemark_`; no label takes free text from
- * clients.
+ * Metrics of a process for Prometheus (R-A9). Only this module uses prom-client. Hot paths look up a series once and
+ * keep it, so that they create no label objects. The names of our own metrics begin with `tidemark_`; no label takes
+ * free text from clients.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
@@ -28,16 +28,23 @@ export interface GaugeSample {
   readonly value: number;
 }
 
-/** A number, or one number per set of labels; undefined while the value is unknown, so that the gauge is omitted. */
+/**
+ * A number, or one number per set of labels. While the value is unknown, the reading is undefined, and a scrape returns
+ * no value of the gauge.
+ */
 export type GaugeReading = number | readonly GaugeSample[] | undefined;
 
 type Values<Label extends string> = Readonly<Record<Label, string>>;
 
 export interface Metrics {
-  /** Returns a function from labels to the series of the counter; the first call with a name creates the counter. */
+  /**
+   * Returns a function that maps a set of labels to its series of the counter. The first call of `counter` with a
+   * metric name creates the counter.
+   */
   counter<Label extends string>(metric: MetricName<Label>): (labels: Values<Label>) => Count;
   /**
-   * Returns a function from labels to the series of the histogram; the first call with a name creates the histogram.
+   * Returns a function that maps a set of labels to its series of the histogram. The first call of `distribution` with
+   * a metric name creates the histogram.
    * @param buckets ascending upper bounds; default: durations from 1 ms to 30 s.
    */
   distribution<Label extends string>(
@@ -60,8 +67,8 @@ export function createMetrics(): Metrics {
   const registry = new Registry();
   const known = new Map<string, unknown>();
   /**
-   * Creates a metric only at the first call with `name`, because a feature that is opened twice in a
-   * process uses the same metrics.
+   * Creates a metric only at the first call with `name`: when a process opens a feature twice, both instances use the
+   * same metrics.
    */
   const once = <Made>(name: string, make: () => Made): Made => {
     if (!known.has(name)) known.set(name, make());

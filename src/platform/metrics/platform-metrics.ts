@@ -1,4 +1,6 @@
-/** Gauges of the parts that every process uses: connection pools, queues, dependencies, waiting events and emails. */
+/**
+ * Gauges that are the same in every process: connection pools, queues, dependencies, and events and emails that wait.
+ */
 import type { Database } from '../database/database.ts';
 import { type HealthCheck, isUp } from '../health/health.ts';
 import type { WakeQueue } from '../queue.ts';
@@ -9,8 +11,8 @@ import { recent } from './recent.ts';
 const LIMITS = { maxAgeMs: 5000, timeoutMs: 2500 } as const;
 
 /**
- * Registers `tidemark_dependency_up`, which is 1 or 0 per readiness check. A check that takes longer
- * than 2.5 s counts as down.
+ * Registers the gauge `tidemark_dependency_up` with one value per readiness check: 1 when the check succeeds within
+ * 2.5 s, otherwise 0.
  */
 export function watchDependencies(metrics: Metrics, checks: Readonly<Record<string, HealthCheck>>): void {
   const samples = Object.entries(checks).map(([dependency, check]) => {
@@ -20,7 +22,7 @@ export function watchDependencies(metrics: Metrics, checks: Readonly<Record<stri
   metrics.gauge(
     {
       name: 'tidemark_dependency_up',
-      help: '1 when a dependency of the process answers, otherwise 0.',
+      help: '1 when the dependency named in the label answers within 2.5 s, otherwise 0.',
       labels: ['dependency'],
     },
     () => Promise.all(samples.map((sample) => sample())),
@@ -29,7 +31,7 @@ export function watchDependencies(metrics: Metrics, checks: Readonly<Record<stri
 
 /**
  * Registers gauges of the connections in pools.
- * @param pools pools by purpose; the purpose is the value of the label `pool`.
+ * @param pools maps the purpose of a pool to the pool. The purpose becomes the value of the label `pool`.
  */
 export function watchPools(metrics: Metrics, pools: Readonly<Record<string, Database>>): void {
   const samples = (pool: string, { totalCount, idleCount, waitingCount }: Database): readonly GaugeSample[] => [
@@ -40,13 +42,13 @@ export function watchPools(metrics: Metrics, pools: Readonly<Record<string, Data
   metrics.gauge(
     {
       name: 'tidemark_database_connections',
-      help: 'Connections of a pool by state; the state waited_for counts requests that wait for a connection.',
+      help: 'Number of connections in a pool, by state; the state waited_for counts callers that wait for a connection.',
       labels: ['pool', 'state'],
     },
     () => Object.entries(pools).flatMap(([name, database]) => samples(name, database)),
   );
   metrics.gauge(
-    { name: 'tidemark_database_connections_max', help: 'Maximum connections of a pool.', labels: ['pool'] },
+    { name: 'tidemark_database_connections_max', help: 'Maximum number of connections in a pool.', labels: ['pool'] },
     () => Object.entries(pools).map(([pool, { options }]) => ({ labels: { pool }, value: options.max ?? 0 })),
   );
 }
@@ -61,12 +63,16 @@ export function watchQueues(metrics: Metrics, queues: Readonly<Record<string, Wa
     };
   });
   metrics.gauge(
-    { name: 'tidemark_queue_jobs', help: 'Wake-ups in Redis, by state.', labels: ['queue', 'state'] },
+    {
+      name: 'tidemark_queue_jobs',
+      help: 'Number of wake-up jobs in Redis, by queue and state.',
+      labels: ['queue', 'state'],
+    },
     async () => (await Promise.all(samples.map((sample) => sample()))).flat(),
   );
 }
 
-/** Query for the gauges of events that are not yet relayed: their number, and the age of the oldest. */
+/** Query for two gauges: the number of events that are not yet relayed, and the age of the oldest of these events. */
 export const OUTBOX_BACKLOG: BacklogQuery = {
   sql: `
     select (select count(*) from (select from outbox_event order by id limit ${MAX_COUNTED}) waiting)::int as events,
@@ -81,19 +87,27 @@ export const OUTBOX_BACKLOG: BacklogQuery = {
     {
       column: 'age',
       name: 'tidemark_outbox_age_seconds',
-      help: 'Age of the oldest event not yet relayed; 0 when there is none.',
+      help: 'Age in seconds of the oldest event not yet relayed; 0 when no event waits.',
     },
   ],
 };
 
-/** Query for the gauges of emails: those not yet sent, and those that are due. */
+/** Query for two gauges: the number of emails that are not yet sent, and the number of emails that are due. */
 export const MAIL_BACKLOG: BacklogQuery = {
   sql: `
     select (select count(*) from (select from mail where state = 'Waiting' limit ${MAX_COUNTED}) waiting)::int as waiting,
            (select count(*) from (select from mail where state = 'Waiting' and not_before_date <= now()
                                   limit ${MAX_COUNTED}) due)::int as due`,
   gauges: [
-    { column: 'waiting', name: 'tidemark_mails_waiting', help: 'Emails not yet sent, including delayed emails.' },
-    { column: 'due', name: 'tidemark_mails_due', help: 'Emails that are due to be sent now.' },
+    {
+      column: 'waiting',
+      name: 'tidemark_mails_waiting',
+      help: 'Number of emails not yet sent, including those not yet due; the count stops at 100000.',
+    },
+    {
+      column: 'due',
+      name: 'tidemark_mails_due',
+      help: 'Number of emails due to be sent now; the count stops at 100000.',
+    },
   ],
 };

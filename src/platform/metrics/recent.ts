@@ -1,7 +1,7 @@
 /**
  * Returns a function that caches a slow measurement: `read` runs at most once per `maxAgeMs`, and never twice at the
- * same time. The function resolves to the latest value, or to undefined when `read` failed or took longer than
- * `timeoutMs`. A `read` that times out continues, and later calls wait for it.
+ * same time. The returned function resolves to the latest value, or to undefined when `read` failed or took longer than
+ * `timeoutMs`. A `read` that took too long continues, and later calls of the function wait for its end.
  */
 export function recent<Value>(
   read: () => Promise<Value>,

@@ -1,4 +1,4 @@
-/** OpenAPI schema of error bodies (R-A5), and the meaning of each code. */
+/** OpenAPI schema of error bodies (R-A5), and the meaning of each error code. */
 import { z } from 'zod';
 import { ERROR_MAPPINGS, type ErrorCode } from '../errors.ts';
 
@@ -8,7 +8,7 @@ export const problemSchema = z
   .object({
     path: z.string().meta({
       description:
-        'JSON path; `query.name` for a query parameter; `header.name` for a header; line and column in malformed JSON.',
+        'Place of the problem: a JSON path in the body, `query.name` for a query parameter, `header.name` for a header, or the line and column in malformed JSON.',
       examples: ['$[3].data[0].date'],
     }),
     message: z.string(),
@@ -35,14 +35,15 @@ export const ERROR_WORDS: Readonly<Record<ErrorCode, string>> = {
   permission_denied: 'the user lacks the role, permission or right that the operation requires',
   mapping_failed: 'the mapper could not convert the body into push elements',
   not_found: 'the resource does not exist or is not visible to the caller',
-  conflict: 'the request conflicts with the current state',
+  conflict: 'the request conflicts with the current state of a resource',
   calculation_cycle: 'a variable would trigger itself, or variables would depend on each other in a cycle',
   gone: 'the operation was removed; the message names its replacement',
   body_too_large: 'the body has too many bytes, elements or readings; the message names the limit',
   unsupported_media_type: 'the media type or encoding of the body is not supported',
   rate_limited: 'too many requests, or too many at the same time; `Retry-After` tells when to continue',
   internal_error: 'the service failed',
-  queue_full: 'a queue of the service or the memory for request bodies is full; `Retry-After` tells when to try again',
+  queue_full:
+    'the memory for request bodies is full, or a queue of the service is full; `Retry-After` tells when to try again',
   dependency_unavailable:
     'a dependency of the service is unavailable, or the service is busy; `Retry-After` tells when to try again',
 };

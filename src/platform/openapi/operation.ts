@@ -1,7 +1,7 @@
 /**
- * Description of a route (R-A9): plain data in a file `*-docs.ts` next to the route, with the schemas that the route
- * validates with. Only http/openapi uses the description: it builds the OpenAPI document from all descriptions at the
- * first request for the document.
+ * Description of a route (R-A9): plain data in a file `*-docs.ts` next to the route. The description contains the
+ * schemas with which the route validates requests. Only http/openapi uses the descriptions: at the first request for
+ * the OpenAPI document, it builds the document from all of them.
  */
 import { z } from 'zod';
 import type { ErrorCode } from '../errors.ts';
@@ -15,7 +15,7 @@ export type Access =
   | {
       readonly kind: 'caller';
       readonly scope: 'datahub-api' | 'push-data';
-      /** Minimum role of the caller; absent means that every user may call. */
+      /** Minimum role of the caller; when it is absent, every user may call the operation. */
       readonly role?: 'MANAGER' | 'ADMIN';
       /** Claim that the caller must have. */
       readonly permission?: string;
@@ -23,7 +23,7 @@ export type Access =
 
 export interface Parameter {
   readonly description: string;
-  /** Type of the value; for an array, clients repeat the name of the parameter. */
+  /** Type of the value. When the type is an array, clients repeat the parameter once for each element. */
   readonly schema: z.ZodType;
   readonly isRequired?: true;
 }
@@ -63,10 +63,10 @@ export interface Operation {
   /** Description in CommonMark. */
   readonly description?: string;
   readonly access: Access;
-  /** Path parameters by name; a parameter without an entry is an id. */
+  /** Path parameters by name. A path parameter that is missing here is the id of a resource. */
   readonly inPath?: Readonly<Record<string, Parameter>>;
   readonly query?: DescribedQuery;
-  /** Whether the operation supports `x-total-count` (R-A7). */
+  /** True when the operation lists items and can return their total number in `x-total-count` (R-A7). */
   readonly isListing?: true;
   readonly body?: Body;
   readonly answers: readonly [Answer, ...Answer[]];
@@ -116,12 +116,13 @@ export const instantSchema = z.string().meta({ format: 'date-time', examples: ['
 
 /** Response header of operations whose requests contain dates (R-A11). */
 export const DATE_ZONES: Readonly<Record<string, string>> = {
-  'Time-Zone': 'Zones, separated by commas, that applied to dates without a zone. Absent when every date had a zone.',
+  'Time-Zone':
+    'Time zones in which dates without a zone were read, separated by commas. Absent when every date had a zone.',
 };
 
 /**
  * Describes a path parameter that is a text, such as a label.
- * @param fixed words that cannot be the value, because other routes have them as a fixed segment at this position.
+ * @param fixed list of words that cannot be the value, because other routes have them as a segment at this position.
  */
 export function textId(description: string, fixed: readonly string[] = []): Parameter {
   const schema = z.string().min(1);

@@ -14,7 +14,7 @@ export interface ConfinedProgram {
   readonly readable: readonly string[];
   /** Maximum size of V8's heap in the process. */
   readonly heapMebibytes: number;
-  /** Maximum memory for texts and buffers outside the heap; the memory of Node itself is added. */
+  /** Maximum memory for texts and buffers outside the heap, not counting the memory of Node itself. */
   readonly bufferMebibytes: number;
   /** Further command-line options of Node. */
   readonly options?: readonly string[];

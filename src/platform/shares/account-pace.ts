@@ -6,7 +6,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 export interface AccountPace {
-  /** Runs one unit of work when the account may work. A unit should take a few dozen milliseconds. */
+  /** Runs one unit of work as soon as the account may work. A unit should take a few dozen milliseconds. */
   run<Result>(accountId: number, work: () => Promise<Result>): Promise<Result>;
 }
 
@@ -18,7 +18,7 @@ export interface AccountPaceOptions {
   readonly pause?: (ms: number) => Promise<void>;
 }
 
-/** An account counts as active for this time after its last unit of work. */
+/** An account still counts as active for this time after its last unit of work has ended. */
 const ACTIVE_MS = 1000;
 /** An account pauses only when its debt exceeds this credit, so that light work causes no pause. */
 const CREDIT_MS = 100;
@@ -33,12 +33,13 @@ interface Pacing {
   asked: number;
   running: number;
   /**
-   * Debt at `debtAtMs`. Each unit of work adds its duration; each elapsed millisecond subtracts `share` milliseconds.
+   * Debt of the account at the time `debtAtMs`. Each unit of work adds its duration to the debt; each elapsed
+   * millisecond subtracts `share` milliseconds.
    */
   debtMs: number;
   debtAtMs: number;
   lastMs: number;
-  /** Resolves when the next unit of work ends. */
+  /** Resolves as soon as any unit of work of the account ends. */
   ended: PromiseWithResolvers<void>;
   /** Resolves when the unit of work that was requested last has begun; units begin in the order of the requests. */
   begun: Promise<void>;

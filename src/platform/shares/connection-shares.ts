@@ -12,7 +12,7 @@ interface Holder {
   readonly accountId: number;
   /** Number of connections that this request holds. */
   held: number;
-  /** Functions that give back the permits of this request; never more than `held`. */
+  /** One function per permit of this request, which gives the permit back. Never more functions than `held`. */
   readonly permits: (() => void)[];
 }
 
@@ -40,8 +40,8 @@ export function runForAccount<Result>(accountId: number, work: () => Result): Re
 }
 
 /**
- * Runs work that a request starts on behalf of all accounts, such as a group commit. The work takes connections
- * without a permit.
+ * Runs work that a request starts but that must not use the share of its account, such as a group commit for all
+ * accounts. The work takes connections without a permit.
  */
 export function runForAll<Result>(work: () => Result): Result {
   return holders.run(undefined, work);
@@ -65,7 +65,7 @@ export function shareConnections(pool: Database, { permits, permitsPerAccount }:
     try {
       const connection = await connect();
       const release = connection.release.bind(connection);
-      // The pool sets a new `release` at each checkout.
+      // Wrappers do not accumulate: the pool sets a new `release` at each checkout.
       connection.release = (error) => {
         release(error);
         end();

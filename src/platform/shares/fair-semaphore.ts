@@ -1,23 +1,26 @@
 /**
- * Semaphore shared by accounts (R-A14): a total of permits, a maximum of permits per account, and round robin among
- * accounts with waiters. An account that has a waiter and is below its maximum gets a permit before any other account
- * gets two.
+ * Semaphore shared by accounts (R-A14). It limits the permits in total and per account, and grants free permits to the
+ * accounts with waiters by round robin. An account that has a waiter and is below its maximum gets one permit before
+ * any other account gets two.
  */
 import { DomainError } from '../errors.ts';
 
 export interface FairSemaphoreOptions {
-  /** The resource behind a permit, as error messages name it. */
+  /** Name, in error messages, of what the permits limit, such as `database connections`. */
   readonly resource: string;
-  /** Kind of the holders that share the resource, as error messages name it. Default: account. */
+  /** Name, in error messages, of a holder of permits, such as `client network`. Default: `account`. */
   readonly holder?: string;
   readonly permits: number;
   readonly permitsPerAccount: number;
-  /** Maximum waiters per account; a further waiter is refused immediately. */
+  /** Maximum number of waiters per account. Each further waiter is refused immediately. */
   readonly waitersPerAccount: number;
   readonly maxWaitMs: number;
 }
 
-/** `Key` identifies a holder: an account by its number; another holder, such as a network, by a number or a text. */
+/**
+ * `Key` is the type of the id of a holder: a number for an account; a number or a string for another kind of holder,
+ * such as a network.
+ */
 export interface FairSemaphore<Key extends number | string = number> {
   /**
    * Waits for a permit.
@@ -30,7 +33,7 @@ export interface FairSemaphore<Key extends number | string = number> {
   enter(accountId: Key, signal?: AbortSignal): Promise<() => void>;
   /** Returns true when another account waits and holds fewer than `permitsPerAccount` permits. */
   isWantedByOthers(accountId: Key): boolean;
-  /** Number of waiters of all accounts. */
+  /** @returns the number of waiters of all accounts together. */
   waiting(): number;
 }
 
@@ -58,7 +61,7 @@ export function openFairSemaphore<Key extends number | string = number>(
       const [next] = queue;
       if (!next || usedBy(accountId) >= permitsPerAccount) continue;
       queue.delete(next);
-      // Moves the account to the end of the rotation while it has waiters; otherwise removes the account.
+      // Moves the account to the end of the rotation if it still has waiters; otherwise removes the account.
       queues.delete(accountId);
       if (queue.size > 0) queues.set(accountId, queue);
       take(accountId);

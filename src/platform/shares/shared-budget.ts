@@ -8,7 +8,7 @@
  */
 
 export interface SharedBudget {
-  /** Opens an empty holding. Call its `release` when the resource is no longer used. */
+  /** Opens an empty holding for the owner. Call the holding's `release` when the owner no longer uses the resource. */
   open(owner: BudgetOwner): Holding;
 }
 
@@ -19,8 +19,8 @@ export interface BudgetOwner {
 
 export interface Holding {
   /**
-   * Adds `amount` to the holding, unless a limit would be exceeded. @returns this limit; undefined when the amount was
-   * added.
+   * Adds `amount` to the holding, unless the sum would exceed a limit. @returns the limit that prevented the addition,
+   * or undefined when the amount was added.
    */
   take(amount: number): BudgetBound | undefined;
   /** Returns the whole amount of this holding to the budget. */
@@ -29,13 +29,13 @@ export interface Holding {
 
 export interface BudgetBound {
   readonly of: 'total' | 'account' | 'user';
-  /** Amount held now: by all holdings for `total`, by the account for `account`, by the user for `user`. */
+  /** Amount now held by all holdings (`of` is 'total'), by the account ('account') or by the user ('user'). */
   readonly held: number;
 }
 
 const USER_SHARE = 0.75;
 
-/** Opens a budget. @param total maximum sum of all holdings. */
+/** Opens a budget. @param total the amount that all holdings together may not exceed. */
 export function openSharedBudget(total: number): SharedBudget {
   let held = 0;
   const byAccount = new Map<number, number>();
@@ -76,7 +76,7 @@ export function openSharedBudget(total: number): SharedBudget {
   };
 }
 
-/** Adds to the amount of a key; removes the key when its amount becomes 0. */
+/** Adds `amount` to the amount stored under a key. Removes the key when the sum is 0. */
 function addTo<Key>(amounts: Map<Key, number>, key: Key, amount: number): void {
   const sum = (amounts.get(key) ?? 0) + amount;
   if (sum > 0) amounts.set(key, sum);

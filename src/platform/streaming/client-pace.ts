@@ -17,7 +17,7 @@ export interface PaceLimits {
 export interface ClientPace {
   /**
    * Records that bytes wait for the client.
-   * @param bytes undefined when the size is unknown; the bytes then do not count towards the rate.
+   * @param bytes number of bytes, or undefined when it is unknown. An unknown number does not count towards the rate.
    */
   offer(bytes: number | undefined): void;
   /** Records that the client has taken all bytes that were offered. */
@@ -31,7 +31,8 @@ const MIN_CHECK_MS = 10;
 
 /**
  * Starts enforcing the limits.
- * @param onTooSlow called at most once. `reason` is a sentence that names the broken limit, for a log or an error.
+ * @param onTooSlow called when a limit is broken, at most once. `reason` is a sentence that names the limit, for a log
+ * or an error.
  */
 export function watchPace(
   { stallMs, minBytesPerSec, maxMs }: PaceLimits,
@@ -40,7 +41,10 @@ export function watchPace(
   const startMs = performance.now();
   let offeredMs: number | undefined;
   let offeredBytes: number | undefined = 0;
-  /** Time spent waiting for the client, and the bytes it took in that time, since the rate was last checked. */
+  /**
+   * How long bytes waited for the client since the last check of the rate, in milliseconds, and how many bytes the
+   * client took in this time.
+   */
   let waitedMs = 0;
   let takenBytes = 0;
   const findBrokenLimit = (now: number): string | undefined => {

@@ -6,8 +6,8 @@ import { DomainError } from '../errors.ts';
 /**
  * Returns the inflated body of a request as a stream (R-A4).
  * @param maxBytes maximum inflated size; reading more fails with body_too_large and the message `tooLarge`.
- * @throws {DomainError} unsupported_media_type for a Content-Encoding other than gzip or identity; reading the stream
- * fails with invalid_input when the gzip is damaged.
+ * @throws {DomainError} unsupported_media_type for a Content-Encoding other than gzip or identity. When the gzip is
+ * damaged, reading the returned stream fails with invalid_input.
  */
 export function openBody(request: Request, maxBytes: number, tooLarge: string): Readable {
   const raw = Readable.fromWeb((request.body ?? new Blob([]).stream()) as Parameters<typeof Readable.fromWeb>[0]);

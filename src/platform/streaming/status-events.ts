@@ -14,9 +14,9 @@ const KEEP_ALIVE_MS = 15_000;
 export interface Followed<Status> {
   readonly watch: StatusWatch<Status>;
   readonly caller: BudgetOwner;
-  /** State of the work when the request arrived. */
+  /** Id of the background work, and its state when the client's request arrived. */
   readonly first: Status & { readonly id: string };
-  /** Returns true for a final state, after which the stream ends. */
+  /** Returns true when `status` is a final state of the work. The stream ends after the event for this state. */
   readonly isOver: (status: Status) => boolean;
 }
 
@@ -29,12 +29,14 @@ export function answerEvents<Status extends object>(
   c: Context,
   followed: Followed<Status>,
 ): Response | Promise<Response> {
-  // Hono drops the body of an answer to HEAD without cancelling it, so a follower would never be removed.
+  // Adds no follower for HEAD: Hono drops the body of the answer without cancelling it, so the follower would never be
+  // removed.
   if (c.req.method === 'HEAD') return c.body(null, 200, { 'Content-Type': 'text/event-stream' });
   const { watch, caller, first } = followed;
   const { states, listener } = collectStates<Status>(first);
   const leave = watch.follow(caller, first.id, listener);
-  // Removes the follower here too, because a client's disconnect does not cancel a body that nothing has read.
+  // The end of the stream removes the follower. This listener removes it too, because a disconnect of the client does
+  // not end a stream that nothing has read yet.
   c.req.raw.signal.addEventListener('abort', () => {
     leave();
     listener(undefined);

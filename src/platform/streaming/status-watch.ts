@@ -13,7 +13,7 @@ import type { BudgetOwner } from '../shares/shared-budget.ts';
 export const STATUS_INTERVAL_MS = 500;
 
 export interface StatusWatchOptions<Status> {
-  /** Reads states by id; work that no longer exists has no entry. */
+  /** Reads the states of work by id. The map has no entry for work that no longer exists. */
   readonly find: (ids: readonly string[]) => Promise<ReadonlyMap<string, Status>>;
   /** Returns true while the process is stopping; failed reads are then not logged. */
   readonly isStopping: () => boolean;
@@ -22,7 +22,7 @@ export interface StatusWatchOptions<Status> {
   /** Route that reads the state without an event stream. The refusal of a further follower names this route. */
   readonly instead: string;
   readonly maxPerUser: number;
-  /** Maximum number of followers of all accounts together; one account may have at most half of it, rounded up. */
+  /** Maximum number of followers of all accounts together; one account may have at most half as many, rounded up. */
   readonly maxFollowers: number;
   readonly intervalMs: number;
   readonly log: Log;
@@ -79,10 +79,10 @@ export function openStatusWatch<Status>(options: StatusWatchOptions<Status>): St
       count(ofUser, 1);
       count(ofAccount, 1);
       const some = listeners.get(id) ?? new Set();
-      // Makes a new function for each call, because the same listener may be passed twice.
+      // Each call adds a new function, because two calls may pass the same listener, which a set would keep only once.
       const own: StatusListener<Status> = (status) => listener(status);
       listeners.set(id, some.add(own));
-      // One request starts the poll, but the poll serves the followers of all accounts.
+      // The poll takes no permit from the account of the request that starts it: it serves followers of all accounts.
       if (!isPolling) runForAll(() => setTimeout(poll, intervalMs).unref());
       isPolling = true;
       return () => {
@@ -105,6 +105,6 @@ function assertFewer(
   if (following < max) return;
   throw new DomainError(
     'rate_limited',
-    `${who} may have at most ${max} event streams of ${subjects} on this server; close one of them, or read ${instead}`,
+    `${who} may have at most ${max} event streams of ${subjects} on this server; close one of them, or poll ${instead}`,
   );
 }

@@ -18,20 +18,20 @@ export interface StreamServices {
 }
 
 export interface StreamOptions {
-  /** Called when the first chunk is ready, before the answer begins; may set headers. */
+  /** Called just before the answer begins, when its first chunk is ready. The function may set headers. */
   readonly beforeFirst?: () => void;
   /**
    * An answer of at most this many bytes is sent whole, with its length. Collecting these bytes delays the first byte,
-   * so do not use it for an answer that waits for events. Default: every answer is streamed.
+   * so leave this option out for an answer that waits for events. Default: every answer is streamed.
    */
   readonly wholeBytes?: number;
 }
 
 /**
  * Answers a request with a stream of chunks (R-G4).
- * @param write yields the chunks; its signal aborts when the client disconnects or is too slow. Not called for HEAD
- * requests, which are answered with headers only.
- * @throws the error of a chunk that is read before the answer begins.
+ * @param write function that yields the chunks. Its signal aborts when the client disconnects or is too slow. The
+ * function is not called for HEAD requests, which are answered with headers only.
+ * @throws the error of `write` when it fails before the answer begins.
  */
 export async function streamAnswer(
   c: Context,
@@ -66,7 +66,7 @@ export async function streamAnswer(
   return c.body(toStream(c, begun, pieces, end, services));
 }
 
-/** Collects chunks until their total size exceeds `wholeBytes`; only the first chunk when `wholeBytes` is 0. */
+/** Collects chunks until their total size exceeds `wholeBytes`. Collects only the first one when `wholeBytes` is 0. */
 async function begin(
   pieces: AsyncGenerator<Uint8Array>,
   wholeBytes: number,

@@ -40,7 +40,7 @@ const MAX_BATCH_BYTES = 1 << 20;
  * listings that an account has at a time is limited by the account's share of the connections.
  */
 const turns = openFairSemaphore({
-  resource: 'listings that read at the same time',
+  resource: 'listings that are read at the same time',
   permits: Number.POSITIVE_INFINITY,
   permitsPerAccount: 1,
   waitersPerAccount: Number.POSITIVE_INFINITY,
@@ -48,7 +48,7 @@ const turns = openFairSemaphore({
 });
 
 /**
- * Yields the items in batches of at most 200 items and about 1 MiB; a larger item is a batch by itself.
+ * Yields the items in batches of at most 200 items and about 1 MiB. An item larger than 1 MiB is a batch by itself.
  * @param transaction a snapshot; its connection is busy until the iteration ends.
  */
 export async function* readBatches<Key extends string | number, Item extends object>(
@@ -88,9 +88,9 @@ function* splitKeys<Key>(rows: readonly KeyRow<Key>[]): Generator<readonly Key[]
 }
 
 /**
- * Answers with a page of a listing as a JSON array, which is sent whole when it is short and streamed otherwise.
+ * Answers with a page of a listing as a JSON array. A short page is sent whole; any other page is streamed.
  * @param wrap texts before and after the array. Default: none.
- * @throws the error of a query before the answer begins.
+ * @throws the error of a query that fails before the answer begins.
  */
 export async function answerListing<Key extends string | number>(
   c: Context,
@@ -110,7 +110,7 @@ export async function answerListing<Key extends string | number>(
   return streamAnswer(c, { 'Content-Type': 'application/json' }, write, services);
 }
 
-/** @returns the items; undefined when the page is not short. */
+/** @returns the items of a page that can be sent whole (`SHORT_ROWS`); undefined for any other page. */
 async function readShort<Key extends string | number>(
   queryable: Queryable,
   { keys, values, read }: Listing<Key>,
@@ -139,7 +139,8 @@ async function* writeJson<Key extends string | number>(
   { source, accountId, listing, paging, wrap: [before, after] }: StreamedListing<Key>,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  // Encodes the items here, so that the batches that are read ahead are JSON, whose size is known and limited.
+  // Encodes the items here and not in the consumer. The batches that are read ahead are then JSON, so their size is
+  // known and can be limited.
   const encode = async function* (transaction: Transaction) {
     const batches = readBatches(transaction, listing, paging);
     const readNext = async () => {

@@ -10,12 +10,12 @@ import { createInflateRaw } from 'node:zlib';
 import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl';
 import { MAX_SHOWN, showBytes } from '../limits.ts';
 
-/** Source of stored content that is read in parts, in any order. */
+/** A stored file that is read in parts, in any order. */
 export interface PartSource {
   readonly sizeBytes: number;
   /** Every part but the last has this many bytes. */
   readonly partBytes: number;
-  /** Reads a part. @param index index of the part, from 0. */
+  /** Reads a part. @param index position of the part in the file; the first part has 0. */
   readPart(index: number): Promise<Uint8Array>;
 }
 
@@ -41,7 +41,10 @@ export interface ZipArchive {
   has(name: string): boolean;
   /** Inflated size of an entry, in bytes; 0 when it does not exist. */
   sizeOf(name: string): number;
-  /** Yields the inflated entry in chunks. @throws {ArchiveRefusal} damaged_file; the error of `readPart`. */
+  /**
+   * Yields the inflated entry in chunks.
+   * @throws {ArchiveRefusal} damaged_file. An error of `readPart` is thrown unchanged.
+   */
   read(name: string): AsyncGenerator<Buffer>;
 }
 
@@ -50,8 +53,8 @@ const [STORED, DEFLATED] = [0, 8];
 const INFLATED_CHUNK_BYTES = 1 << 18;
 
 /**
- * Reads and checks the directory (R-E4).
- * @throws {ArchiveRefusal} wrong_format, encrypted, zip_bomb, damaged_file; the error of `readPart`.
+ * Reads and checks the directory of the archive (R-E4).
+ * @throws {ArchiveRefusal} wrong_format, encrypted, zip_bomb, damaged_file. An error of `readPart` is thrown unchanged.
  */
 export async function openZipArchive(source: PartSource, limits: ArchiveLimits): Promise<ZipArchive> {
   const zip = await refusing(() =>
@@ -96,7 +99,7 @@ function assertHarmless(entries: readonly Entry[], sizeBytes: number, limits: Ar
     throw bomb(`it must inflate to at most ${showBytes(limits.maxInflatedBytes)}, got ${showBytes(inflated)}`);
   }
   if (inflated > compressed * limits.maxRatio) {
-    // Rounded up, so that the message never shows a ratio just above the maximum as the maximum.
+    // The ratio is rounded up. Otherwise, the message could show a ratio just above the maximum as equal to it.
     const ratio = Math.ceil(inflated / Math.max(1, compressed));
     throw bomb(`it must inflate to at most ${limits.maxRatio} times its compressed size, got ${ratio} times`);
   }
@@ -116,7 +119,9 @@ async function* inflate(zip: ZipFile, name: string, entry: Entry | undefined): A
   if (!entry) throw new Error(`the archive has no entry ${JSON.stringify(name)}`);
   const isDeflated = entry.compressionMethod === DEFLATED;
   if (!isDeflated && entry.compressionMethod !== STORED)
-    throw damaged(`${entry.fileName} has an unknown compression method`);
+    throw damaged(
+      `${entry.fileName} must be uncompressed or compressed with Deflate, got compression method ${entry.compressionMethod}`,
+    );
   const raw = await refusing(() => zip.openReadStreamPromise(entry, { decodeFileData: false }));
   // Inflates in larger chunks than yauzl does by default: reading a sheet of 200,000 rows takes 15 % less time.
   const stream = isDeflated ? raw.pipe(createInflateRaw({ chunkSize: INFLATED_CHUNK_BYTES })) : raw;
@@ -126,7 +131,7 @@ async function* inflate(zip: ZipFile, name: string, entry: Entry | undefined): A
     for await (const chunk of stream) {
       bytes += (chunk as Buffer).length;
       if (bytes > entry.uncompressedSize)
-        throw damaged(`${entry.fileName} is larger than its size in the archive's directory`);
+        throw damaged(`${entry.fileName} has more bytes than the archive's directory states`);
       yield chunk as Buffer;
     }
   } catch (error) {
@@ -136,7 +141,7 @@ async function* inflate(zip: ZipFile, name: string, entry: Entry | undefined): A
     stream.destroy();
   }
   if (bytes < entry.uncompressedSize)
-    throw damaged(`${entry.fileName} is smaller than its size in the archive's directory`);
+    throw damaged(`${entry.fileName} has fewer bytes than the archive's directory states`);
 }
 
 async function refusing<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -150,7 +155,7 @@ async function refusing<Result>(work: () => Promise<Result>): Promise<Result> {
 /** Wraps an error that occurred while a stored part was read. Such an error does not mean that the file is damaged. */
 class ReadFailure extends Error {}
 
-/** @param place prefix of the reason that names the broken part of the workbook, such as `xl/styles.xml: `. */
+/** @param place the start of the reason: the name of the broken part of the workbook, such as `xl/styles.xml: `. */
 function toRefusal(error: unknown, place = ''): Error {
   if (error instanceof ReadFailure) return error.cause as Error;
   if (error instanceof ArchiveRefusal) return error;

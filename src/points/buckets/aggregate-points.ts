@@ -1,7 +1,8 @@
 /**
- * Aggregates the points of a selection by civil buckets (R-G1): minutes and hours follow the zone's clock; days, weeks
- * (from Monday), months and years begin with the first instant of their first date. The selection chooses the versions.
- * The database aggregates; this process fills gaps as buckets arrive.
+ * Aggregates the points of a selection by civil buckets (R-G1): minutes and hours follow the clock of the time zone;
+ * days, weeks (from Monday), months and years begin at the first instant of their first date. The selection determines
+ * which version of each point is aggregated. The database computes the aggregates; this process fills the gaps while it
+ * receives the buckets.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
@@ -39,12 +40,12 @@ const NUMERIC_VALUE_OUT_OF_RANGE = '22003';
 const MAX_NAMED = 20;
 
 /**
- * Streams the aggregates of a selection, variable by variable (R-G1). Paging counts the buckets of each
- * variable, including filled buckets.
+ * Streams the aggregates of a selection, variable by variable (R-G1). The limit and the offset of the selection apply
+ * to the buckets of each variable separately; filled buckets count, too.
  * @param transaction a read-only, repeatable-read transaction, as for `readPoints`.
- * @throws {DomainError} invalid_input when a variable has more than `MAX_FILLED` gaps to fill, when the read
- * has no limit and fills gaps in a period of more than `MAX_FILLED` buckets, or when a result exceeds the range of a
- * double.
+ * @throws {DomainError} invalid_input when more than `MAX_FILLED` empty buckets of a variable must be filled, when the
+ * selection has no limit and gaps must be filled in a period of more than `MAX_FILLED` buckets, or when a result
+ * exceeds the range of a double.
  */
 export async function* aggregatePoints(
   transaction: Transaction,
@@ -76,13 +77,13 @@ async function* aggregateChosen(
 }
 
 /**
- * Runs `aggregatePoints` in a new snapshot. With an as-of selection, first waits for the end of all open
- * writes that the selection may include (R-F5).
- * @param signal ends the read and its statement.
- * @param noteCuts receives the history cuts and rollups that concern the read (R-F9).
+ * Runs `aggregatePoints` in a new snapshot. When the selection is as-of, first waits for the end of all open writes
+ * whose points the selection may include (R-F5).
+ * @param signal signal that ends the read and its statement.
+ * @param noteCuts function that receives the history cuts and the rollups that concern the read (R-F9).
  * @throws the same errors as `aggregatePoints`.
- * @throws {DomainError} dependency_unavailable when one of these writes stays open for too long.
- * @throws the reason of `signal` when it is aborted.
+ * @throws {DomainError} dependency_unavailable when the function has waited too long for an open write.
+ * @throws the reason of `signal` when `signal` is aborted.
  */
 export async function* streamAggregates(
   source: SnapshotSource,
@@ -103,9 +104,9 @@ export async function* streamAggregates(
 }
 
 /**
- * Counts the buckets of all variables of a selection, ignoring its paging (R-G1). Filled buckets are counted in this
- * process, which yields to the event loop between chunks.
- * @param signal ends the count of filled buckets: the function then throws the reason of the signal.
+ * Counts the buckets of all variables of a selection, ignoring its limit and offset (R-G1). Without gap filling, the
+ * database counts. With gap filling, this process counts and yields to the event loop between chunks.
+ * @param signal signal that ends a count with gap filling: the function then throws the reason of the signal.
  * @throws {DomainError} invalid_input in the same cases as `aggregatePoints`.
  */
 export async function countBuckets(
@@ -154,7 +155,10 @@ function answeredByRollups(selection: PointSelection, rolledUp: readonly RawBoun
 
 interface FunctionGroup {
   readonly aggregate: AggregateFunction;
-  /** The function to compute from unscaled values: a negative factor swaps min and max (`unscaledFunction`). */
+  /**
+   * The aggregate function that the database applies to the unscaled values (`unscaledFunction`). It differs from
+   * `aggregate` for min and max with a negative scale factor, which swaps the two.
+   */
   readonly computed: AggregateFunction;
   readonly isRolledUp: boolean;
   readonly variableIds: readonly number[];
@@ -216,7 +220,10 @@ async function* readBuckets(
   }
 }
 
-/** Describes the variables of a statement in an error message: by their ids, or by their number when there are many. */
+/**
+ * Describes the variables of a statement for an error message: lists their ids, or states only how many variables there
+ * are when there are more than `MAX_NAMED`.
+ */
 function nameVariables(ids: readonly number[]): string {
   if (ids.length === 1) return `variable ${ids[0]}`;
   return ids.length <= MAX_NAMED ? `one of the variables ${ids.join(', ')}` : `one of ${ids.length} variables`;

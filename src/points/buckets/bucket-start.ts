@@ -8,12 +8,12 @@ const CLOCK_LENGTHS = { minute: 60_000_000, hour: 3_600_000_000 } as const;
 /**
  * @param spans UTC offsets of the zone, for the period that contains the dates.
  * @param date SQL expression of an instant.
- * @returns SQL expression of the start of the bucket that contains `date`. For days and longer buckets, it is the local
- * midnight, written as if it were UTC.
+ * @returns SQL expression of the start of the bucket that contains `date`. For days and longer buckets, the expression
+ * yields the local midnight at which the bucket starts, written as if it were UTC.
  *
- * For minutes and hours, it is the instant of the start, computed with the offset at `date`. Only the offset modulo the
- * bucket length matters; this remainder is zero in most zones. `::timestamp` converts in UTC, the zone of all sessions,
- * and is faster than `at time zone`.
+ * For minutes and hours, the expression yields the instant at which the bucket starts, computed with the offset at
+ * `date`. Only the offset modulo the bucket length matters; this remainder is zero in most zones. `::timestamp`
+ * converts in UTC, the zone of all sessions, and is faster than `at time zone`.
  */
 export function bucketStart(bucket: Exclude<Bucket, 'all'>, spans: readonly OffsetSpan[], date: string): string {
   if (bucket !== 'minute' && bucket !== 'hour') {

@@ -7,8 +7,8 @@ export type Bucket = 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year' | 'al
 export type AggregateFunction = 'sum' | 'min' | 'max' | 'avg' | 'count' | 'variance' | 'stdev';
 
 /**
- * How a read returns a gap: no row, a row with the previous value, a row with the linear interpolation between its
- * neighbours, or a row without a value.
+ * How a read returns a gap: no row, a row with the previous value, a row with the linear interpolation between the
+ * values before and after the gap, or a row without a value.
  */
 export type Fill = 'none' | 'previous' | 'linear' | 'null';
 
@@ -36,7 +36,10 @@ export interface Buckets {
 export interface AggregateChunk {
   readonly variableId: number;
   readonly aggregate: AggregateFunction;
-  /** First instant of each bucket, in microseconds; for `all` in a period without a start, the first point's date. */
+  /**
+   * First instant of each bucket, in microseconds. When the granularity is `all` and the period has no start, it is the
+   * date of the first point.
+   */
   readonly dates: Float64Array;
   /** Value of each bucket; NaN for a bucket without a value, for example the sample variance of a single point. */
   readonly values: Float64Array;

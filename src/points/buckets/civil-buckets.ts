@@ -54,7 +54,7 @@ function clockBuckets(length: Micros, offsetAt: (instant: Micros) => Micros): Ci
   };
   return {
     startOf,
-    // When the clock is set back by less than a bucket, the same local bucket starts a second time.
+    // If the clock is set back by less than a bucket, `next` can return a second start of the same local bucket.
     next: (start) => startOf(start + length),
     previous: (start) => startOf(start - 1),
   };
@@ -77,14 +77,17 @@ function addBuckets(bucket: 'day' | 'week' | 'month' | 'year', date: Micros, cou
   return moved.getTime() * 1000;
 }
 
-/** Returns a lower bound, in microseconds, for the time between consecutive bucket starts; ignores clock changes. */
+/**
+ * Returns a lower bound, in microseconds, for the time between consecutive bucket starts. The bound holds only when no
+ * clock change lies between the starts.
+ */
 export function shortestLength(bucket: Exclude<Bucket, 'all'>): Micros {
   return bucket === 'minute' || bucket === 'hour' ? LENGTHS[bucket] : DAY;
 }
 
 /**
- * Returns a function that finds the zone's UTC offset at an instant; it caches the span of
- * constant offset that contains the instant of the last call.
+ * Returns a function that finds the zone's UTC offset at an instant. The function caches the offset of its last call,
+ * and the span of time around that instant in which the offset is constant.
  */
 function findOffsets(timeZoneId: string): (instant: Micros) => Micros {
   let span = { from: 0, to: 0, offset: 0 };

@@ -1,7 +1,7 @@
 /**
- * Builds SQL that converts between instants and a zone's clock with the offsets of the runtime (`zone-offsets`). The
- * SQL contains a constant offset or a binary search among spans, which is faster than `at time zone` for up to 600
- * spans. Sessions run in UTC, so `::timestamp` and `::timestamptz` convert in UTC.
+ * Builds SQL that converts between instants and the local times of a zone. The SQL contains the offsets that the
+ * runtime knows (`zone-offsets`): one constant offset, or a binary search among spans of offsets. The search is faster
+ * than `at time zone` for up to 600 spans. Sessions run in UTC, so `::timestamp` and `::timestamptz` convert in UTC.
  */
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import type { Micros } from '../point.ts';
@@ -9,7 +9,8 @@ import { instantLiteral, intervalLiteral } from '../read/sql-literal.ts';
 import type { OffsetSpan } from './zone-offsets.ts';
 
 /**
- * @param instant SQL expression of an instant. @returns SQL expression of the zone's offset from UTC at that instant.
+ * @param instant the instant: an SQL expression.
+ * @returns the zone's offset from UTC at this instant: an SQL expression.
  */
 export function offsetAtInstant(instant: string, spans: readonly OffsetSpan[]): string {
   return search(
@@ -24,7 +25,7 @@ export function offsetAtInstant(instant: string, spans: readonly OffsetSpan[]): 
  * time moves forward by the length of the gap. Both follow from one rule: each offset applies from the local time that
  * the clock shows just after the change to this offset.
  *
- * @param local SQL expression of a timestamp without a zone.
+ * @param local the local time: an SQL expression of a timestamp without a zone.
  * @returns SQL expression of the instant.
  */
 export function instantOfLocal(local: string, spans: readonly OffsetSpan[]): string {

@@ -1,4 +1,7 @@
-/** Fills the gaps of several variables while their buckets arrive (fill-rules) and applies paging to the result. */
+/**
+ * Fills the gaps of several variables by the rules of fill-rules.ts while buckets arrive, and applies paging to the
+ * filled buckets of each variable.
+ */
 import { DomainError } from '../../platform/errors.ts';
 import type { Micros, PointSelection } from '../point.ts';
 import { BLOCK_ROWS } from '../read/copy-rows.ts';
@@ -16,11 +19,11 @@ export interface BucketRun {
 }
 
 /**
- * Streams the buckets of all variables with their gaps filled.
+ * Streams the buckets of all variables, and fills the gaps of each variable.
  *
- * @param variableIds all variables that were read; a variable without any bucket may still have gaps.
- * @param runs buckets that have points, in the order of `variableIds`; variables may be missing.
- * @param page counts the buckets of each variable, including filled buckets.
+ * @param variableIds ids of all variables that were read. A variable without any bucket may still have gaps.
+ * @param runs buckets that have points, in the order of `variableIds`. A variable without such buckets is absent.
+ * @param page limit and offset within the buckets of each variable. Buckets that fill gaps count, too.
  * @throws {DomainError} invalid_input when more than `MAX_FILLED` gaps of a variable must be filled.
  */
 export async function* fillBuckets(
@@ -87,7 +90,7 @@ function fillVariable(
   };
 }
 
-/** Collects the buckets of a variable into runs of at most `BLOCK_ROWS`. */
+/** Collects the buckets of a variable in arrays, and yields them as a `BucketRun` of at most `BLOCK_ROWS` buckets. */
 function createColumns(variableId: number) {
   let starts: number[] = [];
   let values: number[] = [];
@@ -109,14 +112,15 @@ function createColumns(variableId: number) {
 }
 
 /**
- * @param variableId the variable that has too many gaps; undefined when the period has more than `MAX_FILLED` buckets.
+ * @param variableId id of the variable that has too many gaps; undefined when the period itself has more than
+ * `MAX_FILLED` buckets.
  * @returns the error invalid_input for a read that may have to fill more than `MAX_FILLED` buckets of a variable.
  */
 export function tooManyGaps(variableId?: number): DomainError {
-  const limit = `at most ${MAX_FILLED} buckets of`;
+  const limit = `at most ${MAX_FILLED} empty buckets of`;
   const rule =
     variableId === undefined
-      ? `${limit} a variable can be filled, and the period has more`
-      : `${limit} variable ${variableId} can be filled`;
+      ? `${limit} a variable can be filled, and the period has more than ${MAX_FILLED} buckets`
+      : `${limit} variable ${variableId} can be filled, and the period has more`;
   return new DomainError('invalid_input', `${rule}; request a shorter period or a coarser granularity`);
 }

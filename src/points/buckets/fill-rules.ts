@@ -1,12 +1,13 @@
 /**
  * Fills gaps between buckets (R-G1). The caller pushes buckets in ascending or descending order and receives all
- * buckets of the period in the same order. The filler keeps only the last bucket.
+ * buckets of the period in the same order. The filler keeps only the last bucket in memory.
  *
  *   previous   value of the nearest earlier bucket; null before the first
  *   linear     linear interpolation between the starts of the neighbouring buckets; null when one neighbour is missing
  *   null       no value
  *
- * `previous` and `linear` also treat a bucket without a value, such as the variance of one point, as a gap.
+ * For `previous` and `linear`, a bucket without a value is also a gap. For example, the variance of a bucket that
+ * contains one point has no value.
  */
 
 import type { Micros } from '../point.ts';
@@ -39,7 +40,10 @@ export interface FillOptions {
 }
 
 export interface Filler {
-  /** Yields buckets that fill the gap before the bucket, then the bucket. Yields nothing for a bucket that is a gap. */
+  /**
+   * Yields the buckets that fill the gap before `found`, then `found`. Yields nothing when `found` is itself a gap,
+   * because it has no value.
+   */
   push(found: FoundBucket): Generator<FilledBucket>;
   /** Yields buckets that fill the gap between the last bucket given to `push` and the end of the period. */
   finish(): Generator<FilledBucket>;

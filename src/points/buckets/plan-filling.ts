@@ -11,18 +11,19 @@ import type { FillOptions } from './fill-rules.ts';
 
 export interface Filling {
   readonly options: FillOptions;
-  /** Returns the limit of the statement. `fillBuckets` applies the offset and limit of the page after filling. */
+  /** Returns the limit of the SQL statement. `fillBuckets` later fills gaps and applies the page's offset and limit. */
   readonly pageOf: (aggregate: AggregateFunction) => Pick<PointSelection, 'limit'>;
 }
 
 /**
- * Aggregates that have no value for a single point, so the next bucket with a value can be any number of buckets away.
+ * Aggregates that have no value for a bucket with a single point. From a gap, the next bucket with a value of such an
+ * aggregate can be any number of buckets away.
  */
 const MAY_LACK_VALUES: ReadonlySet<AggregateFunction> = new Set(['variance', 'stdev']);
 
 /**
- * Returns the start of the latest bucket of a period. When `fromMicros` equals an exclusive `toMicros`, the period has
- * no bucket: returns the start of the bucket before the bucket of `fromMicros`.
+ * Returns the start of the latest bucket of a period. When `toMicros` is exclusive and equals `fromMicros`, the period
+ * has no bucket; the function then returns the start of the bucket before the one that contains `fromMicros`.
  */
 function lastBucket(
   steps: CivilBuckets,
@@ -33,7 +34,7 @@ function lastBucket(
 }
 
 /**
- * @returns undefined when the request fills no gaps.
+ * @returns the plan; undefined when no gaps are to be filled.
  * @throws {DomainError} invalid_input when the period has more than `MAX_FILLED` buckets and the selection has no
  * limit.
  */
@@ -50,7 +51,8 @@ export function planFilling(selection: PointSelection, buckets: Buckets): Fillin
   return {
     options: { fill, order: selection.order, steps, first, last },
     // Reads one bucket beyond the page, because filling a gap at the end of the page may need the bucket after the gap.
-    // Reads all buckets when there is no limit, or when that bucket may lack a value that filling needs.
+    // Reads all buckets when the page has no limit, or when filling needs a value that the bucket beyond the page may
+    // lack.
     pageOf: (aggregate) => {
       if (limit === undefined || (fill !== 'null' && MAY_LACK_VALUES.has(aggregate))) return {};
       return { limit: offset + limit + 1 };

@@ -35,8 +35,9 @@ export interface BucketSelection {
 
 /**
  * @returns a statement with the columns variable id, bucket start, value (NaN when there is none) and number of points
- * (R-G1). For days, weeks, months and years, the start is the local midnight read as UTC; the caller converts it,
- * because PostgreSQL and Node may have different tz databases. For `all`, the start is the date of the first point.
+ * (R-G1). For days, weeks, months and years, the start is the local midnight written as if it were UTC. The caller
+ * converts it to the instant in Node, because PostgreSQL and Node may have different tz databases. For `all`, the start
+ * is the date of the first point.
  */
 export function selectBuckets(variableIds: readonly number[], wanted: BucketSelection): string {
   const { selection, labels, buckets, isRolledUp, page } = wanted;

@@ -1,6 +1,6 @@
 /**
- * UTC offsets of a zone as spans of time. The offsets come from the tz database of the runtime, like the starts of
- * days. The tz database of PostgreSQL has other offsets for recently changed rules and for many zones before 1970.
+ * UTC offsets of a zone as spans of time. The offsets and the starts of days come from the tz database of the runtime.
+ * PostgreSQL's tz database has different offsets where rules changed recently, and for many zones before 1970.
  */
 import { Temporal } from 'temporal-polyfill';
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';
@@ -20,7 +20,7 @@ const wholeSpans = new Map<string, readonly OffsetSpan[]>();
  * Finds the UTC offsets of a zone in a period (R-G1).
  * @param from first instant to cover, inclusive.
  * @param to last instant to cover, inclusive.
- * @returns at least one span, ascending. Offsets are in microseconds ahead of UTC.
+ * @returns one or more spans in ascending order. Offsets are in microseconds ahead of UTC.
  * @throws {RangeError} for an unknown zone.
  */
 export function offsetSpans(

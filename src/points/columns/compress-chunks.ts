@@ -17,9 +17,9 @@ import { findColumnsTable } from './find-columns-table.ts';
 import { freePages } from './free-pages.ts';
 
 export interface ColumnSettings {
-  /** Seconds without writes after which a chunk is compressed. */
+  /** Seconds without writes after which an uncompressed chunk is compressed. */
   readonly quietSec: number;
-  /** Seconds without writes after which the uncompressed rows of a compressed chunk are compressed too. */
+  /** Seconds without writes after which the uncompressed rows of a compressed chunk are compressed. */
   readonly settleSec: number;
 }
 
@@ -27,11 +27,11 @@ export interface ColumnSettings {
 const MAX_ROWS_SEC = 480;
 /**
  * Maximum wait for a lock. It is short, because reads and writes queue behind a compression that waits. It is shorter
- * than `deadlock_timeout` (1 s), so in a deadlock the compression gives up before PostgreSQL ends a write.
+ * than `deadlock_timeout` (1 s), so in a deadlock the compression gives up before PostgreSQL aborts a write.
  */
 const LOCK_TIMEOUT_MS = 200;
 const COMPRESS_TIMEOUT_MS = 600_000;
-/** Lock class of the lease, so that only one process compresses at a time. */
+/** Lock class of the lease that lets only one process at a time compress chunks. */
 const LOCK_CLASS = 0x636f_6c73;
 /**
  * SQLSTATEs of failures after which the chunk is skipped until the next call: lock_not_available, deadlock_detected,
@@ -39,7 +39,8 @@ const LOCK_CLASS = 0x636f_6c73;
  */
 const LATER: ReadonlySet<string> = new Set(['55P03', '40P01', '57014', '40001']);
 
-// Observes writes in the statistics of PostgreSQL, which may lag by some seconds.
+// Learns from the statistics of PostgreSQL, which may lag by some seconds, which chunks were written, and returns the
+// chunks that are due.
 const OBSERVE = `
   with seen as (
     select chunk_id as id, name::regclass as relation, is_compressible, is_compressed, is_partial as has_rows
@@ -67,8 +68,8 @@ const OBSERVE = `
   order by is_compressed desc, quiet_sec desc`;
 
 /**
- * Compresses the chunks that are due. Does nothing while another process compresses. Skips a chunk that is in use or
- * takes too long; the next call tries this chunk again.
+ * Compresses the chunks that are due. Does nothing while another process compresses chunks. Skips a chunk that is in
+ * use or whose compression takes too long; the next call tries this chunk again.
  * @returns the number of chunks compressed.
  */
 export async function compressChunks(
@@ -123,15 +124,17 @@ export async function compressChunk(connection: Connection, name: string): Promi
     if (isLockFailure(error)) return false;
     throw error;
   }
-  // Returns the pages of compressed rows and of replaced batches to the file system now; autovacuum would do so later.
+  // Returns the pages of deleted rows and of replaced batches to the file system now; autovacuum would do so later.
+  // The deleted rows are the uncompressed rows that the compression has replaced.
   await connection.query(`vacuum (truncate, skip_locked) ${[name, ...(replaced ? [replaced] : [])].join()}`);
   await freePages(connection, name);
   return true;
 }
 
 /**
- * @returns the quoted name of the table with the compressed data of the chunk, when this table existed before
- * and therefore has dead rows of replaced batches; undefined for a new table.
+ * Compresses a chunk into its table of compressed data.
+ * @returns the quoted name of this table when it existed before the compression, because it then has dead rows of
+ * replaced batches; undefined when the compression created the table.
  */
 async function compress(transaction: Transaction, name: string): Promise<string | undefined> {
   const { rows } = await transaction.query(SET_BATCH_ROWS, [name]);
@@ -159,9 +162,9 @@ const SET_BATCH_ROWS = `
   where settings.name = 'timescaledb.compression_batch_size_limit' and chunk.table_name = 'point' and chunk.name = $1`;
 
 /**
- * Maximum of `toast_tuple_target`: a row of up to 8,160 bytes is stored inline. TimescaleDB sets 128: when a batch is
- * larger than 2 kB, all its columns then move to the TOAST table, and a point takes up to 13 bytes instead of 9.8
- * (random walks with two decimals, 4 variables, measured 2026-11).
+ * Greatest allowed `toast_tuple_target`: a row of up to 8,160 bytes is stored inline. With the value 128, which
+ * TimescaleDB sets, all columns of a batch larger than 2 kB move to the TOAST table, and a point takes up to 13 bytes
+ * instead of 9.8 (random walks with two decimals, 4 variables, measured 2026-11).
  */
 const TOAST_TUPLE_TARGET = 8160;
 
@@ -179,7 +182,7 @@ async function inlineBatches(transaction: Transaction, columnsName: string): Pro
   await transaction.query(`cluster ${columnsName} using ${index}`);
 }
 
-/** Duration of one attempt to lock `point_gate`. It is short, because new reads and writes wait during an attempt. */
+/** Maximum duration of an attempt to lock `point_gate`. It is short, because new reads and writes wait meanwhile. */
 const GATE_TIMEOUT_MS = 50;
 const GATE_PAUSE_MS = 100;
 const GATE_TRIES = 20;

@@ -5,7 +5,7 @@ import { measureStorage, type StoredPoints } from './measure-storage.ts';
 
 const HEADINGS = ['table', 'form', 'account', 'points', 'bytes', 'bytes per point'] as const;
 
-/** @returns the lines of a table, the first with the headings; only the headings when no points are stored. */
+/** @returns the lines of a plain-text table: a line of headings, then one line for each element of `stored`. */
 export function describeStoredPoints(stored: readonly StoredPoints[]): readonly string[] {
   const rows = stored.map(({ table, form, accountId, points, bytes }) => [
     table,
@@ -28,7 +28,7 @@ export function describeStoredPoints(stored: readonly StoredPoints[]): readonly 
 
 /**
  * Registers gauges of the number and disk space of stored points, by table, form and account.
- * @returns a function that measures; before its first call, the gauges are omitted.
+ * @returns a function that measures the stored points. The metrics omit the gauges until its first measurement ends.
  */
 export function watchStorage(database: Database, metrics: Metrics): () => Promise<void> {
   let stored: readonly StoredPoints[] | undefined;
@@ -39,7 +39,11 @@ export function watchStorage(database: Database, metrics: Metrics): () => Promis
         return { labels: { table, form, account: String(accountId ?? '') }, value: measured(part) };
       }),
     );
-  gauge('tidemark_storage_points', 'Stored points; account is empty for deleted variables.', ({ points }) => points);
+  gauge(
+    'tidemark_storage_points',
+    'Stored points; the label account is empty for points of deleted variables.',
+    ({ points }) => points,
+  );
   gauge('tidemark_storage_bytes', 'Bytes of stored points on disk, with indexes.', ({ bytes }) => bytes);
   return async () => {
     stored = await measureStorage(database);

@@ -1,27 +1,30 @@
 /**
  * Frees the pages that a compressed chunk no longer needs. Compression deletes the rows and vacuum truncates their
- * table. The indexes keep their pages (57 bytes per current point, 89 per superseded version). The tables keep their
- * free space maps and their visibility maps (88 kB per chunk, which is 3 bytes per point when the chunk has 4
- * variables). VACUUM FULL frees all of this space.
+ * table. The indexes of this table keep their pages (57 bytes per current point, 89 per superseded version). This table
+ * and the table with the compressed data keep their free space maps and their visibility maps (88 kB per chunk, which
+ * is 3 bytes per point when the chunk has 4 variables). VACUUM FULL frees all of this space.
  */
 import type { Connection } from '../../platform/database/database.ts';
 
 /**
- * Lock time-out shorter than `deadlock_timeout`, as in compression. Reads and writes of the chunk wait for the VACUUM,
- * which takes 4 to 30 ms (measured 2026-11).
+ * Lock time-out shorter than `deadlock_timeout`. So in a deadlock the VACUUM gives up before PostgreSQL ends a write;
+ * compression does the same. Reads and writes of the chunk wait for the VACUUM, which takes 4 to 30 ms (measured
+ * 2026-11).
  */
 const LIMIT = `set lock_timeout = '200ms'`;
 const RESET_LIMIT = 'reset lock_timeout';
 
 /**
- * Maximum size at which the table with the compressed data of a chunk is rewritten. Rewriting removes its free space
- * map and its visibility map. In a larger table, these maps take less than 0.4 bytes per point.
+ * The table with the compressed data of a chunk is rewritten only when it has at most this size. Rewriting removes the
+ * table's free space map and visibility map. In a larger table, these maps take less than 0.4 bytes per point, which is
+ * too little to rewrite the table for.
  */
 const SMALL_BYTES = 4 * 2 ** 20;
 
-// Finds compressed chunks that meet two conditions. First, the table of uncompressed rows is empty. Second, an index of
-// that table has more than one page (8192 bytes), or there are free space maps and the table with the compressed data
-// has at most SMALL_BYTES. Autovacuum creates free space maps again after many changes.
+// Finds compressed chunks whose table of uncompressed rows is empty and that have pages to free. A chunk has pages to
+// free in two cases. Either an index of the empty table has more than one page (8192 bytes). Or the table with the
+// compressed data has at most SMALL_BYTES, and the chunk has free space maps. Autovacuum creates free space maps again
+// after many changes.
 const FIND_WASTEFUL = `
   select name, case when columns_bytes <= ${SMALL_BYTES} and map_bytes > 0 then columns_name end as "columnsName"
   from point_chunks() chunk
@@ -41,7 +44,7 @@ const LOCK_NOT_AVAILABLE = '55P03';
 /**
  * Frees pages of one chunk or all chunks; skips a chunk that is in use.
  * @param chunkName quoted name of a chunk's table. Default: every chunk.
- * @throws {DatabaseError} for any other failure.
+ * @throws {DatabaseError} when a statement fails for a reason other than a chunk in use.
  */
 export async function freePages(connection: Connection, chunkName?: string): Promise<void> {
   const { rows } = await connection.query<{ name: string; columnsName: string | null }>(FIND_WASTEFUL, [chunkName]);

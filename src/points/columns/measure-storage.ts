@@ -1,6 +1,6 @@
 /**
- * Measures the number and disk space of stored points, by table, by form (rows, or compressed columns of the Community
- * edition) and by account. Used by `admin storage` and the metrics.
+ * Measures the number and disk space of stored points, by table, by form (rows, or the compressed columns of
+ * TimescaleDB's Community edition) and by account. `admin storage` and the metrics report these figures.
  */
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
 import { type Chunk, findChunks, type PointTable } from '../write/find-chunks.ts';
@@ -9,22 +9,22 @@ import { findColumnsTable } from './find-columns-table.ts';
 export interface StoredPoints {
   readonly table: PointTable;
   readonly form: 'rows' | 'columns';
-  /** Null for points of deleted variables that are not purged yet. */
+  /** Null for points whose variable is deleted. These points are not purged yet. */
   readonly accountId: number | null;
   /**
-   * The number of points is exact for compressed columns. For rows, it is estimated from a sample when a chunk
-   * has more than a million rows.
+   * The number of points is exact for compressed columns. Rows are counted chunk by chunk; in a chunk with more than
+   * a million rows, their number is estimated from a sample.
    */
   readonly points: number;
   /** Size on disk, including indexes. The bytes of a chunk are divided among accounts in proportion to their points. */
   readonly bytes: number;
 }
 
-/** A chunk with more rows than this is not counted, but estimated from a sample. */
+/** In a chunk with more rows than this, the rows are not counted: their number is estimated from a sample. */
 const MAX_COUNTED = 1_000_000;
 const CHUNK_TIMEOUT_MS = 60_000;
 
-/** Measures each chunk in its own transaction. @returns an entry per table, form and account, sorted by these three. */
+/** Measures each chunk in its own transaction. @returns a total per table, form and account, sorted by these three. */
 export async function measureStorage(database: Database): Promise<readonly StoredPoints[]> {
   const chunks = await withTransaction(database, (transaction) => findChunks(transaction));
   const totals = new Map<string, { -readonly [Key in keyof StoredPoints]: StoredPoints[Key] }>();
@@ -61,8 +61,8 @@ async function measureChunk(transaction: Transaction, chunk: Chunk): Promise<rea
   const name = await findColumnsTable(transaction, chunk.name);
   if (name === undefined) return parts;
   const inColumns = `select variable_id, sum(_ts_meta_count) as points from ${name} group by variable_id`;
-  // When every row of a chunk is compressed, the disk space of the chunk's row table and its indexes counts as part of
-  // the compressed form.
+  // When every row of a chunk is compressed, the chunk's row table holds no points. The disk space of this table and of
+  // its indexes is then added to that of the compressed columns.
   const names = parts.length === 0 ? [name, chunk.name] : [name];
   return [...parts, ...(await measurePart(transaction, chunk, 'columns', names, inColumns))];
 }

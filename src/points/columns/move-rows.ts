@@ -1,8 +1,8 @@
 /**
  * Moves the rows of the last pages of a chunk into free space of earlier pages, so that vacuum can return the last
- * pages to the file system. A revision of a whole chunk leaves free space in the earlier pages, which vacuum alone does
- * not return, because it truncates only free pages at the end. UPDATE is no way to move rows, because it could write
- * the new row to the same page. VACUUM FULL would block reads for its whole duration.
+ * pages to the file system. A revision of a whole chunk leaves free space in the earlier pages. Vacuum alone does not
+ * return this space, because it truncates only free pages at the end of the table. UPDATE cannot move rows, because it
+ * may write the new row to the same page. VACUUM FULL would block reads for its whole duration.
  */
 import { type Connection, inTransaction } from '../../platform/database/database.ts';
 
@@ -13,9 +13,9 @@ import { type Connection, inTransaction } from '../../platform/database/database
 const ROWS_OF_PAGE = 120;
 /** Pages per step. Writers of the chunk wait during a step (some tens of milliseconds); readers do not wait. */
 const PAGES_OF_STEP = 100;
-/** Rows are moved when the table has more than `needed * WORTHWHILE + 1` pages; `needed`: the pages that it needs. */
+/** Rows are moved when the table has more than `needed * WORTHWHILE + 1` pages; `needed` is how many pages it needs. */
 const WORTHWHILE = 1.2;
-/** Maximum number of rounds. A round may insert rows into free space of the last pages, so one may not suffice. */
+/** Maximum number of rounds. A round may move rows into free space of the last pages, so more rounds may be needed. */
 const MAX_ROUNDS = 3;
 const LOCK_TIMEOUT = `set local lock_timeout = '200ms'`;
 const LOCK_NOT_AVAILABLE = '55P03';
@@ -45,8 +45,8 @@ export async function moveRows(connection: Connection, name: string): Promise<nu
 }
 
 /**
- * Moves the rows from page `first` on, the last pages first.
- * @returns the number of rows moved; stops early when the chunk is in use.
+ * Moves the rows from page `first` on, the last pages first. Stops early when the chunk is in use.
+ * @returns the number of rows moved.
  */
 async function moveTail(connection: Connection, name: string, first: number, end: number): Promise<number> {
   let moved = 0;

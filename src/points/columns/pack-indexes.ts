@@ -1,9 +1,10 @@
 /**
- * Packs chunks that are stored in rows: moves rows out of the last pages, and rebuilds the indexes. A rebuild makes the
- * indexes smaller, because the index of current points leaves half of each page free for new versions, and revisions
- * split the index pages of history. With the Apache edition of TimescaleDB, a chunk with enough changes is packed some
- * hours after its last write. With any edition, a chunk is packed some minutes after its last write when revisions
- * have replaced as many rows as the chunk has. `compressChunks` observes when chunks were written.
+ * Packs chunks that are stored in rows: moves rows out of the last pages, and rebuilds the indexes. A rebuild leaves
+ * only a tenth of each index page free. It makes the indexes smaller, because the index of current points is created
+ * with half of each page free for new versions, and revisions split the pages of the index of history. With the Apache
+ * edition of TimescaleDB, a chunk with enough changes is packed some hours after its last write. With any edition, a
+ * chunk is packed some minutes after its last write when revisions have replaced as many rows as the chunk has.
+ * `compressChunks` observes when chunks were written.
  */
 import { type Connection, type Database, withConnection } from '../../platform/database/database.ts';
 import { withLease } from '../../platform/database/session-lease.ts';
@@ -12,7 +13,10 @@ import { moveRows } from './move-rows.ts';
 
 /** Lock class of the lease that lets only one process pack at a time. */
 const LOCK_CLASS = 0x7061_636b;
-/** Rebuilding an index waits for running transactions, but does not block reads and writes of the chunk. */
+/**
+ * Time limits for packing a chunk. The rebuild of an index waits for running transactions, but does not block reads and
+ * writes of the chunk.
+ */
 const LIMITS = `set lock_timeout = '60s'; set statement_timeout = '30min'`;
 const RESET_LIMITS = 'reset lock_timeout; reset statement_timeout';
 /** Leaves a tenth of each page free, so that later revisions split fewer pages. */
@@ -54,8 +58,8 @@ interface DueChunk {
 
 export interface PackSettings {
   /**
-   * Seconds without writes after which a chunk with enough changes is due for packing, unless TimescaleDB can compress
-   * the chunk.
+   * Seconds without writes after which a chunk with enough changes is due for packing. This rule does not apply to
+   * chunks that TimescaleDB can compress.
    */
   readonly quietSec: number;
   /** Seconds without writes after which a rewritten chunk is due for packing. */
@@ -98,8 +102,8 @@ async function packChunk(connection: Connection, { chunkId, name, writeCount }: 
     const moved = await moveRows(connection, name);
     const { rows } = await connection.query<{ name: string; isValid: boolean }>(FIND_INDEXES, [name]);
     for (const index of rows) await packIndex(connection, index);
-    // A moved row counts as a deletion and an insertion. Without the flush, the statistics would count moved rows with
-    // a delay.
+    // A moved row counts as a deletion and an insertion. Without the flush, the statistics would include the moved rows
+    // only some time after `packed_count` includes them.
     if (moved > 0) await connection.query('select pg_stat_force_next_flush()');
     await connection.query(NOTE_PACKED, [chunkId, writeCount + 2 * moved]);
   } finally {

@@ -1,13 +1,13 @@
-/** Finds the writes that stored given versions, by variable and VersionTimestamp. */
+/** Finds the write that stored a version. The variable and the VersionTimestamp identify the version. */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Micros } from '../point.ts';
 import { type Positions, positionsOf } from './variable-runs-codec.ts';
 
 /** A write, and the pushes or the file that its versions came from. */
 export interface FoundWrite {
-  /** Id of the file of the write; null for pushes. */
+  /** Id of the file that the versions came from; null when they came from pushes. */
   readonly fileId: string | null;
-  /** Ids of operations in the order in which they took effect. */
+  /** Ids of the operations of the pushes, in the order in which the pushes took effect; empty for a file. */
   readonly operationIds: readonly number[];
   /** Number of readings of each operation; null for a write that `recordOrigin` recorded. */
   readonly readingCounts: readonly number[] | null;
@@ -15,9 +15,9 @@ export interface FoundWrite {
   readonly positions: readonly Positions[];
 }
 
-// The lower bound of `version_timestamp` limits the scan of the index. It never excludes the write that is looked for,
-// because the first and last VersionTimestamp of a write are close together: when a write has several rows for a date,
-// their VersionTimestamps are one microsecond apart.
+// The lower bound of `version_timestamp` limits the scan of the index. It never excludes the write of a version,
+// because the VersionTimestamps of a write span far less than 10 s: the first row of every date has the same
+// VersionTimestamp, and each further row of a date has the next microsecond.
 export const FIND_WRITES = `
   select (extract(epoch from asked.at) * 1000000)::int8 as "atMicros", file_id as "fileId", operation_ids as "operationIds",
          reading_counts as "readingCounts", variables
@@ -34,11 +34,11 @@ interface WriteRow extends Omit<FoundWrite, 'positions' | 'operationIds'> {
 }
 
 /**
- * Finds the writes of versions of one variable. The VersionTimestamps of a variable ascend from write to write, so a
- * version belongs to the variable's last write whose VersionTimestamp is not later than that of the version.
+ * Finds the writes that stored versions of one variable. The VersionTimestamps of a variable ascend from write to
+ * write, so a version belongs to the variable's last write whose VersionTimestamp is not later than the version's own.
  * @param versionTimestamps microseconds since 1970.
- * @returns the write of each version, by the VersionTimestamp of the version. A version has no entry when
- * no push or file wrote it, or when the record of its write has been deleted.
+ * @returns a map from the VersionTimestamp of each version to its write. The map omits a version that no push or file
+ * wrote, and a version whose write has no record any more.
  */
 export async function findWrites(
   queryable: Queryable,

@@ -1,13 +1,14 @@
 /**
- * Records the pushes or the file that a write came from: one row of `write_origin` for each `WriteStamp` of the write,
- * usually one. Points need no column for their origin: VersionTimestamp and variable identify the write. Calculation
- * runs have no row here: the record of a run contains the first and the last VersionTimestamp that it stored.
+ * Records the pushes or the file that a write came from. Each `WriteStamp` of the write becomes one row of
+ * `write_origin`; most writes have only one `WriteStamp`. Points need no column for their origin: VersionTimestamp and
+ * variable identify the write. Calculation runs have no row in `write_origin`: the record of a run contains the first
+ * and the last VersionTimestamp that the run stored.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { Micros } from '../point.ts';
 import { encodeRuns, encodeVariables } from './variable-runs-codec.ts';
 
-/** VersionTimestamps of a write, and the variables that have them. */
+/** A range of VersionTimestamps that a write gave to its rows, and the variables of these rows. */
 export interface WriteStamp {
   /** VersionTimestamp of the first row of every date; each further row of a date has the next microsecond. */
   readonly fromMicros: Micros;
@@ -25,10 +26,7 @@ export const STAMPS = `(
   select ${micros('from_micros')} as version_timestamp, ${micros('to_micros')} as last_version_timestamp, variables
   from unnest($1::int8[], $2::int8[], $3::bytea[]) given (from_micros, to_micros, variables)) stamp`;
 
-/**
- * Returns the parameters of `STAMPS`.
- * @param runs function that encodes the variable ids of a stamp.
- */
+/** Returns the parameters of `STAMPS`. The callback `runs` encodes the variable ids of a stamp. */
 function stampValues(stamps: readonly WriteStamp[], runs: (stamp: WriteStamp) => Buffer): readonly unknown[] {
   return [stamps.map(({ fromMicros }) => fromMicros), stamps.map(({ toMicros }) => toMicros), stamps.map(runs)];
 }

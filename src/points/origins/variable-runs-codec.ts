@@ -1,11 +1,14 @@
 /**
- * Encodes which variable each reading of a write belongs to, as runs (variable id, number of readings) in the
- * order of the readings. A run is two varints: the id minus the id of the previous run, zigzag encoded, and the
- * number of readings.
+ * Encodes which variable each reading of a write belongs to, as runs (variable id, number of readings) in the order of
+ * the readings. A run consists of two varints. The first is the id minus the id of the previous run, zigzag encoded.
+ * The second is the number of readings.
  */
 import { TUPLE_BYTES, variableIdOf } from '../copy-codec.ts';
 
-/** Replaces the id of an excluded variable. Its readings still count, so other readings keep their positions. */
+/**
+ * Id in the runs of excluded variables. These runs keep their numbers of readings, so that the readings of the other
+ * variables keep their positions.
+ */
 const LEFT_OUT = 0;
 
 /** Consecutive readings of a write: positions from `start` to `end`, which is exclusive. */
@@ -15,8 +18,8 @@ export interface Positions {
 }
 
 /**
- * Encodes the variables of the readings of a write.
- * @param batches COPY tuples.
+ * Encodes which variable each reading of a write belongs to.
+ * @param batches the readings of the write, as COPY tuples.
  * @param isIncluded returns true for the variables that `positionsOf` must find.
  */
 export function encodeRuns(batches: readonly Buffer[], isIncluded: (variableId: number) => boolean): Buffer {
@@ -42,14 +45,17 @@ export function encodeRuns(batches: readonly Buffer[], isIncluded: (variableId: 
   return runs.finish();
 }
 
-/** Encodes a set of variables with one reading each, for a write whose readings all have the same origin. */
+/**
+ * Encodes a set of variables as runs of one reading each, for a write whose readings all have the same origin: the
+ * positions of its readings do not matter.
+ */
 export function encodeVariables(variableIds: Iterable<number>): Buffer {
   const runs = openRuns();
   for (const variableId of [...new Set(variableIds)].sort((a, b) => a - b)) runs.add(variableId, 1);
   return runs.finish();
 }
 
-/** A run is two varints of at most five bytes each. */
+/** An encoded run consists of two varints (difference of ids, number of readings) of at most five bytes each. */
 const MAX_RUN_BYTES = 10;
 
 function openRuns() {
@@ -77,7 +83,7 @@ function openRuns() {
   };
 }
 
-/** @returns the positions of the readings of a variable, ascending; empty when the write has none. */
+/** @returns the positions of a variable's readings, ascending; empty when the write has no readings of the variable. */
 export function positionsOf(runs: Uint8Array, variableId: number): readonly Positions[] {
   const found: Positions[] = [];
   let [offset, id, start] = [0, 0, 0];

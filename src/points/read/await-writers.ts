@@ -1,7 +1,7 @@
 /**
- * Makes as-of reads repeatable (R-F1, R-F5). A write becomes visible after its VersionTimestamp is assigned, so a
- * reader of the state at T first waits for open writes whose VersionTimestamp may be at or before T. Writers hold a
- * shared advisory lock (sql/functions/begin_point_write.sql) and never wait for readers.
+ * Makes as-of reads repeatable (R-F1, R-F5). A write gets its VersionTimestamp some time before it becomes visible. A
+ * reader of the state at T therefore first waits for open writes whose VersionTimestamp may be at or before T. Writers
+ * hold a shared advisory lock (sql/functions/begin_point_write.sql) and never wait for readers.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Queryable } from '../../platform/database/database.ts';
@@ -25,9 +25,9 @@ const WRITERS_UNTIL = `${WRITERS} and objid::int8 <= $2::int8`;
 const WRITERS_AMONG = `${WRITERS} and virtualtransaction = any($2::text[])`;
 
 /**
- * Waits for the writes that can still change the points of an as-of selection (R-F5). Returns immediately for any other
- * selection, and for an instant more than a minute in the future.
- * @param queryable must not be the transaction of the reader's snapshot.
+ * Waits for the writes that can still change the points of an as-of selection (R-F5). Returns immediately when the
+ * selection is not as-of, or when its instant is more than a minute in the future.
+ * @param queryable any connection except the transaction of the reader's snapshot.
  * @throws the same errors as `awaitWriters`.
  */
 export async function awaitWritersOf(
@@ -48,10 +48,10 @@ export async function awaitWritersOf(
  * Waits for all open writes of an account that began before the end of the clock second that contains `asOfMicros`
  * (R-F5). Does not wait for writes that begin during this call, because their VersionTimestamps are later than the
  * start of the call.
- * @param queryable must not be the transaction of the reader's snapshot: only a snapshot taken after this call sees the
- * writes.
- * @throws {DomainError} dependency_unavailable when such a write stays open for longer than `waitMs`.
- * @throws the reason of `signal` when it is aborted.
+ * @param queryable any connection except the transaction of the reader's snapshot: only a snapshot taken after this
+ * call sees the writes.
+ * @throws {DomainError} dependency_unavailable when one of the writes stays open for longer than `waitMs`.
+ * @throws the reason of `signal` when `signal` is aborted.
  */
 export async function awaitWriters(
   queryable: Queryable,

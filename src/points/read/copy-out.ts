@@ -1,8 +1,8 @@
 /**
  * Reads the messages of a COPY TO STDOUT without work per byte. PostgreSQL sends every row in its own message, and
  * pg-copy-streams creates a Buffer for each message: a million rows take 220 ms of CPU and 80 MB of heap. This stream
- * passes on the row messages as they arrive. It keeps their headers, because removing the headers of a million rows
- * takes 20 ms more.
+ * avoids that cost: it passes on many row messages in one Buffer, as they arrive. It keeps the headers of the messages,
+ * because removing the headers of a million rows takes 20 ms more.
  *
  * Protocol: https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-COPY
  */
@@ -13,7 +13,8 @@ import type { Connection, Submittable } from 'pg';
 export const HEAD_BYTES = 5;
 const LENGTH_BYTES = 4;
 const [COPY_DATA, COPY_DONE] = [0x64, 0x63];
-// CopyOutResponse, and messages that may arrive between rows: ParameterStatus, NoticeResponse, NotificationResponse.
+// Skips CopyOutResponse, which precedes the rows, and the messages that may arrive between rows: ParameterStatus,
+// NoticeResponse and NotificationResponse.
 const SKIPPED: ReadonlySet<number> = new Set([0x48, 0x53, 0x4e, 0x41]);
 
 /**
@@ -37,7 +38,10 @@ export class CopyOut extends Readable implements Submittable {
     this.#statement = statement;
   }
 
-  /** The driver calls this method when the statement starts; the stream then reads the socket until the COPY ends. */
+  /**
+   * The driver calls this method to start the statement. Until the COPY ends, this stream reads the socket instead of
+   * the driver.
+   */
   submit(connection: Connection): void {
     const { stream } = connection;
     const [handler, ...others] = stream.listeners('data');
@@ -104,7 +108,10 @@ export class CopyOut extends Readable implements Submittable {
     if (kept.length > 0) this.#pushOnce(kept);
   }
 
-  /** @returns the end of the current message; the end of `piece` when the message continues in the next piece. */
+  /**
+   * Passes over the remaining bytes of the current message.
+   * @returns the offset of the message's end; the length of `piece` when the message continues in the next piece.
+   */
   #passRest(piece: Buffer, start: number): number {
     const count = Math.min(this.#rest, piece.length - start);
     this.#rest -= count;
@@ -128,7 +135,7 @@ export class CopyOut extends Readable implements Submittable {
     return at;
   }
 
-  /** @returns false for the message that ends the COPY. */
+  /** Interprets the header in `#head`. @returns false when its message ends the COPY, otherwise true. */
   #beginMessage(): boolean {
     const kind = this.#head[0] ?? 0;
     this.#isRow = kind === COPY_DATA;
@@ -144,8 +151,8 @@ export class CopyOut extends Readable implements Submittable {
   }
 
   /**
-   * Returns the socket to the driver with the bytes that the driver must process. Emits the last rows, unless the
-   * statement failed.
+   * Emits the last rows, unless the statement failed. Then gives the socket back to the driver, and passes the driver
+   * the bytes that the driver must process.
    */
   #end(rows: readonly Buffer[], rest: Buffer): void {
     const isDone = this.#head[0] === COPY_DONE;

@@ -1,7 +1,7 @@
 /**
- * Streams the rows of a statement by COPY TO … BINARY in blocks. Reads ahead only one block and the socket buffer, so a
- * slow consumer puts back-pressure on the database. Measured on 1 million points, in million rows/s: this function
- * 2.2–2.6, a cursor with text rows 0.6–0.7, COPY to /dev/null on the server 3.4.
+ * Streams the rows of a statement by COPY TO … BINARY in blocks. At most one block and a full socket buffer are read
+ * ahead, so a slow consumer puts back-pressure on the database. Rates measured on 1 million points, in million rows/s:
+ * this function 2.2–2.6, a cursor that returns rows as text 0.6–0.7, COPY to /dev/null on the server 3.4.
  */
 import { destroyConnection } from '../../platform/database/connection-watch.ts';
 import type { Transaction } from '../../platform/database/database.ts';
@@ -26,8 +26,9 @@ const TRAILER_BYTES = HEAD_BYTES + 2;
 /**
  * Yields non-empty blocks of whole rows. Decode a block before the next is requested, because blocks share memory. The
  * connection is busy during the iteration. Ending the iteration early breaks the connection and ends the statement.
- * @param statement query whose result must have the columns of `layout` and no nulls.
- * @throws the error of the statement; {Error} when the stream ends within a row.
+ * @param statement a query. Its result must have the columns of `layout` and no nulls.
+ * @throws the error of the statement.
+ * @throws {Error} when the stream ends within a row.
  */
 export async function* copyRows(
   transaction: Transaction,
@@ -56,14 +57,14 @@ export async function* copyRows(
     size -= TRAILER_BYTES;
     if (size % layout.rowBytes !== 0)
       throw new Error(
-        `the stream must end after a whole row of ${layout.rowBytes} bytes, got ${size} bytes in its last block`,
+        `the last block of the stream must consist of whole rows of ${layout.rowBytes} bytes, got ${size} bytes`,
       );
     if (size > 0) yield toBlock(block, size, layout);
   } catch (error) {
     hasEnded = true;
     throw error;
   } finally {
-    // The statement still runs when the consumer has stopped early; only breaking the connection ends it.
+    // When the consumer stops early, the statement is still running. Only breaking the connection ends the statement.
     if (!hasEnded) destroyConnection(transaction);
     giveBlock(block, layout);
   }

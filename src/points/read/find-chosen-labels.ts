@@ -10,7 +10,7 @@ export interface ChosenLabels {
   readonly tagSetIds: string | undefined;
 }
 
-/** Value for a selection for which `needsLabels` returns false. */
+/** The chosen labels of every selection for which `needsLabels` returns false. */
 export const NO_LABELS: ChosenLabels = { versionTagIds: undefined, tagSetIds: undefined };
 
 /** Returns true when VersionTags or tags restrict the selection. */

@@ -1,8 +1,8 @@
 /**
- * Finds the history cuts that concern a selection (R-F9). A history cut of a variable is an instant: versions were
- * deleted, so states of the variable before this instant may lack versions. The latest versions are always complete. A
- * cut concerns a selection when it is later than the earliest state that the selection reads. A selection by VersionTag
- * or tags, or of every version, reads no particular state, so every cut concerns such a selection.
+ * Finds the history cuts that concern a selection (R-F9). A history cut is an instant of a variable: states of the
+ * variable before this instant may lack versions, because versions were deleted. The latest versions are always
+ * complete. A cut concerns a selection when it is later than the earliest state that the selection reads. A selection
+ * by VersionTag or tags, or of every version, reads no particular state, so every cut concerns such a selection.
  */
 import type { OpenedRows, Queryable } from '../../platform/database/database.ts';
 import type { Micros, PointSelection } from '../point.ts';
@@ -27,7 +27,8 @@ export type NoteCuts = (cuts: readonly HistoryCut[], rolledUp: readonly RawBound
 /**
  * Finds the cuts that concern a selection, latest first (R-F9). Runs no statement when the selection reads only the
  * latest versions.
- * @param transaction the snapshot from which the rows are read; it still contains rows that a later cut removes.
+ * @param transaction the snapshot from which the rows are read, so that the cuts match the rows: the snapshot still
+ * contains the versions that are deleted while the rows are read.
  */
 export async function findHistoryCuts(
   transaction: Queryable,
@@ -41,10 +42,10 @@ export async function findHistoryCuts(
 export type Notice = Parameters<NoteCuts>;
 
 /**
- * Returns statements that open the snapshot of a read in one round trip. They find rollups and, unless the selection
- * reads only the latest versions, history cuts (`toNotice`). When the read needs no labels, they also restrict the
- * planner (`streamFromIndexes`). With labels, the planner is restricted later, because finding tag sets needs a bitmap
- * scan.
+ * Returns the statements that run in the round trip that opens the snapshot of a read. They find rollups and, unless
+ * the selection reads only the latest versions, history cuts (`toNotice`). When the read needs no labels, they also
+ * restrict the planner (`streamFromIndexes`). When the read needs labels, the planner is restricted later, because
+ * finding tag sets needs a bitmap scan.
  */
 export function openingOf(selection: PointSelection): readonly string[] {
   const cuts = selectHistoryCuts(selection);
@@ -53,8 +54,8 @@ export function openingOf(selection: PointSelection): readonly string[] {
 }
 
 /**
- * @param opened the rows of each statement of `openingOf`. A read of only the latest versions has no statement for
- * cuts; its second statement restricts the planner and returns no rows.
+ * @param opened the rows of each statement of `openingOf`. When a read concerns only the latest versions, no statement
+ * finds cuts: the second statement restricts the planner and returns no rows, so the list of cuts is empty.
  */
 export function toNotice(opened: OpenedRows): Notice {
   const [rolledUp, cuts] = opened as readonly [readonly RawBoundary[], readonly HistoryCut[]];
@@ -72,8 +73,8 @@ function selectHistoryCuts(selection: PointSelection): string | undefined {
 }
 
 /**
- * @returns SQL that is true for the cuts after the earliest state that is read; undefined when only
- * the latest versions are read.
+ * @returns SQL that is true for the cuts that concern the selection; undefined when the selection reads only the latest
+ * versions, because no cut concerns these.
  */
 function conditionOf(selection: PointSelection): string | undefined {
   const { fromMicros, version } = selection;

@@ -1,6 +1,6 @@
 /**
- * Notifies processes by Redis pub/sub that points of variables were committed, so that watches read immediately. Redis
- * may lose a message, so subscribers also poll.
+ * Sends a message over Redis pub/sub when points of variables have been committed. Processes that subscribe then read
+ * the points for their watches at once. Redis may lose a message, so subscribers also poll.
  */
 import type { EventConsumer } from '../../platform/database/outbox.ts';
 import type { Log } from '../../platform/log.ts';
@@ -13,7 +13,7 @@ export interface PointNotificationOptions {
 }
 
 export interface PointPublisher {
-  /** Consumer of the outbox relay: after the relay has committed, publishes the ids of the written variables. */
+  /** A consumer for the outbox relay. It publishes the ids of the written variables after the relay has committed. */
   readonly consume: EventConsumer;
   close(): void;
 }
@@ -38,7 +38,7 @@ export function openPointPublisher(options: PointNotificationOptions): PointPubl
       const ids = new Set(written.flatMap(({ payload }) => payload.variables.map(idOf)));
       if (ids.size === 0) return undefined;
       return async () => {
-        // Does not wait for an unavailable Redis, because subscribers also poll.
+        // While Redis is unavailable, sends nothing and does not wait: subscribers also poll, so they find the points.
         if (redis.status !== 'ready') return;
         await redis.publish(channelOf(options), ids.size > MAX_IDS ? '' : [...ids].join());
       };

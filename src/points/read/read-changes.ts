@@ -2,13 +2,14 @@
  * Reads the versions of variables that were committed after a follower's last read (R-J1), in the order of their
  * VersionTimestamps. Superseded versions are included while they are stored. A follower's position in a variable is the
  * VersionTimestamp and date up to which the follower has every version. The lock of a variable serializes its writers,
- * and each writer assigns greater VersionTimestamps than earlier writers. So every commit that is not visible yet is
- * after the position. Positions stay valid when the clock steps back, and survive database restarts.
+ * and each writer assigns greater VersionTimestamps than earlier writers. So every version that is not visible yet has
+ * a greater VersionTimestamp than the position. Positions stay valid when the clock steps back, and survive database
+ * restarts.
  *
- * There is no index of VersionTimestamps. `findChanges` finds changed dates in two ways: appended dates are
- * after the last date that the follower knows, and every other write records its dates
- * (write/record-rewrites.ts). Both ways also work for a position in the middle of an appending write, because a write
- * that stores several versions of a date also records its dates.
+ * VersionTimestamps have no index, so `findChanges` finds changed dates in two ways. The dates of a write that only
+ * appends are after the last date that the follower knows. Every other write records its dates
+ * (write/record-rewrites.ts). Both ways also work for a position in the middle of a write that only appends: it stores
+ * one version per date, because a write that stores several versions of a date records its dates.
  */
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
 import type { LinearScale, Micros, PointChunk } from '../point.ts';
@@ -21,8 +22,8 @@ import { ALL_COLUMNS } from './select-versions.ts';
 import { instantArrayLiteral, instantBound, instantLiteral, integerArrayLiteral } from './sql-literal.ts';
 
 /**
- * The follower has all versions before `versionTimestamp`, and the versions at `versionTimestamp` with dates up to
- * `dateMicros`, inclusive. Both members may be infinite.
+ * Position of a follower in a variable: the follower has all versions before `versionTimestamp`, and the versions at
+ * `versionTimestamp` with dates up to `dateMicros`, inclusive. Both members may be infinite.
  */
 export interface ChangePosition {
   readonly versionTimestamp: Micros;
@@ -52,7 +53,7 @@ const MAX_PERIODS = 100;
 const MICROS = (instant: string) =>
   `case when isfinite(${instant}) then (extract(epoch from ${instant}) * 1000000)::int8 end`;
 
-// For a follower that has seen no VersionTimestamp (-infinity), all dates are new.
+// A follower whose `seen` is -infinity has seen no version, so all dates are new for this follower.
 export const FIND_CHANGES = `
   select wanted.id as "variableId", ${MICROS('series.last_version_timestamp')} as "lastVersionTimestamp", changed.periods
   from unnest($1::int[], $2::timestamptz[], $3::timestamptz[]) wanted (id, seen, seen_date)
@@ -85,8 +86,8 @@ interface ChangeRow {
 
 /**
  * Finds the variables that may have versions after a follower's positions (R-J1).
- * @param queryable the snapshot that `readChanges` will use.
- * @param positions by variable id.
+ * @param queryable the transaction in which `readChanges` will read, because both must see the same snapshot.
+ * @param positions the follower's positions, by variable id.
  */
 export async function findChanges(
   queryable: Queryable,
@@ -122,8 +123,8 @@ function hullOf(periods: readonly Period[]): Period {
 }
 
 /**
- * Groups variables whose changes have the same first and the same last chunk. One statement reads a group, and plans
- * only these chunks and the chunks between them (R-J1).
+ * Groups variables whose changes have the same first and the same last chunk. One statement reads a group, so its plan
+ * contains only these two chunks and the chunks between them (R-J1).
  */
 export function groupChanges(changes: readonly ChangedVariable[]): readonly (readonly ChangedVariable[])[] {
   const groups = new Map<string, ChangedVariable[]>();
@@ -138,9 +139,11 @@ export function groupChanges(changes: readonly ChangedVariable[]): readonly (rea
 }
 
 /**
- * Streams the new versions of a group, variable by variable, ordered by VersionTimestamp and date (R-J1).
- * @param transaction the snapshot that `findChanges` used; its connection is busy until the stream ends.
- * @param scales unit conversion by variable id.
+ * Streams the new versions of a group, variable by variable. The versions of each variable are ordered by
+ * VersionTimestamp, and by date within a VersionTimestamp (R-J1).
+ * @param transaction the transaction in which `findChanges` read, because both must see the same snapshot. Its
+ * connection is busy until the stream ends.
+ * @param scales the unit conversion of each variable, by variable id.
  * @returns chunks of one variable each, as columns of equal length.
  * @throws {DomainError} invalid_input when a converted value exceeds the range of a double.
  */
@@ -150,14 +153,14 @@ export async function* readChanges(
   scales?: ReadonlyMap<number, LinearScale>,
 ): AsyncGenerator<PointChunk> {
   await streamFromIndexes(transaction);
-  // Lets the planner sort, because no index has the order of VersionTimestamps.
+  // Allows sorts again, which `streamFromIndexes` forbids, because no index has the order of VersionTimestamps.
   await transaction.query('set local enable_sort = on');
   for await (const block of copyRows(transaction, selectChanges(group), POINT_LAYOUT)) {
     for (const run of runsOf(block)) yield toPointChunk(block, run, scales?.get(run.variableId));
   }
 }
 
-/** @returns the statement of `readChanges` for some variables (R-J1). */
+/** @returns the SQL statement that `readChanges` runs for a group of variables (R-J1). */
 export function selectChanges(group: readonly ChangedVariable[]): string {
   const periods = group.flatMap((change) => change.periods);
   const hull = hullOf(periods);

@@ -63,8 +63,8 @@ const VALUES: ReadShape<ValueChunk> = {
  *
  * @param transaction a read-only, repeatable-read transaction: one snapshot for all variables. Its connection is busy
  * until the stream ends; ending the stream early breaks the connection.
- * @returns chunks of at most `BLOCK_ROWS` points of one variable, in `selection.order` by date and, within a date, by
- * VersionTimestamp; no chunk for a variable without points.
+ * @returns chunks of at most `BLOCK_ROWS` points of one variable. The points are sorted by date and, within a date, by
+ * VersionTimestamp; `selection.order` is the direction of both. A variable without points has no chunk.
  * @throws {DomainError} invalid_input when a converted value exceeds the range of a double (R-C8).
  */
 export function readPoints(transaction: Transaction, selection: PointSelection): AsyncGenerator<PointChunk> {
@@ -82,7 +82,10 @@ async function* readShape<Chunk>(
   yield* readChosen(transaction, selection, labels, shape);
 }
 
-/** Reads the points of a selection whose label ids are known. Call `streamFromIndexes` in the transaction first. */
+/**
+ * Reads the points of a selection. `labels` has the ids of the labels that the selection names. Call
+ * `streamFromIndexes` in the transaction first.
+ */
 async function* readChosen<Chunk>(
   transaction: Transaction,
   selection: PointSelection,
@@ -98,12 +101,13 @@ async function* readChosen<Chunk>(
 }
 
 /**
- * Runs `readPoints` in a new snapshot. With an as-of selection, first waits until the open writes that the selection
- * may include have ended, unless the as-of instant is more than a minute in the future (R-F5).
+ * Runs `readPoints` in a new snapshot. For an as-of selection, first waits for the end of the open writes that can
+ * still change the selected points (R-F5). Does not wait when the as-of instant is more than a minute in the future.
  * @param signal ends the read and its statement.
  * @param noteCuts receives the history cuts and rollups that concern the read (R-F9).
- * @throws as `readPoints`; {DomainError} dependency_unavailable when a write that it waits for stays open for too long;
- * the reason of `signal`.
+ * @throws the same errors as `readPoints`.
+ * @throws {DomainError} dependency_unavailable when one of these writes stays open for too long.
+ * @throws the reason of `signal` when `signal` is aborted.
  */
 export function streamPoints(
   source: SnapshotSource,
@@ -117,7 +121,7 @@ export function streamPoints(
 /**
  * Like `streamPoints`, but without VersionTimestamps and labels. The database needs two thirds of the time that it
  * needs for `streamPoints`.
- * @throws as `streamPoints`.
+ * @throws the same errors as `streamPoints`.
  */
 export function streamValues(
   source: SnapshotSource,
@@ -170,13 +174,14 @@ export function selectPoints(
   columns = POINT_COLUMNS,
 ): string {
   const versions = selectVersions(selection, VARIABLE, labels, ALL_COLUMNS);
-  // The subquery has its own order, because the page must be cut from ordered rows.
+  // Sorts the versions inside the subquery `page`, because its limit and offset must apply to ordered rows.
   const page = `select * from (${versions}) version order by ${orderOf(selection)}${pagingClause(selection)}`;
   return selectOfVariables(variableIds, columns, page);
 }
 
 /**
- * Decodes rows of `POINT_COLUMNS` into columns, and converts the values with `scale`.
+ * Decodes the rows of `run`, which have the columns `POINT_COLUMNS`, into a chunk. Converts the values if `scale` is
+ * given.
  * @throws {DomainError} invalid_input when a converted value exceeds the range of a double.
  */
 export function toPointChunk(block: RowBlock, run: RowRun, scale: LinearScale | undefined): PointChunk {

@@ -1,12 +1,13 @@
 /**
- * Decodes rows of COPY TO … BINARY by column into typed arrays. Columns are never null, so all rows of a statement have
- * the same length: the head of the message (`CopyOut`), the number of columns (2 bytes), then the length (4 bytes) and
- * content of each column. Integers are big-endian. The first column is the variable id.
+ * Decodes the rows of COPY TO … BINARY into one typed array per column. A row consists of the head of its message
+ * (`CopyOut`), the number of columns (2 bytes), and then the length (4 bytes) and content of each column. Columns are
+ * never null, so all rows of a statement have the same length. Integers are big-endian. The first column is the
+ * variable id.
  */
 import { POSTGRES_EPOCH_MICROS } from '../../platform/dates/instant-rules.ts';
 import { HEAD_BYTES } from './copy-out.ts';
 
-/** Content widths: 4 bytes for `int4`; 8 for `int8`, `float8`, `timestamp` and `timestamptz`. */
+/** Sizes of a column's content: 4 bytes for `int4`; 8 bytes for `int8`, `float8`, `timestamp` and `timestamptz`. */
 export const FOUR_BYTES = 4;
 export const EIGHT_BYTES = 8;
 
@@ -27,8 +28,8 @@ const EPOCH_LOW = POSTGRES_EPOCH_MICROS - EPOCH_HIGH * TWO_32;
 
 /**
  * Computes the layout of a statement's rows.
- * @param widths size of each column's content in bytes, in the order of the statement; the first
- * column is the variable id.
+ * @param widths size of each column's content in bytes, in the order of the statement's columns. The first column is
+ * the variable id.
  */
 export function rowLayout(widths: readonly number[]): RowLayout {
   const offsets: number[] = [];
@@ -40,7 +41,7 @@ export function rowLayout(widths: readonly number[]): RowLayout {
   return { rowBytes: end, offsets };
 }
 
-/** Whole rows in a buffer, which is reused for the next block. */
+/** A block of whole rows. The next block reuses the buffer of this block. */
 export interface RowBlock {
   readonly view: DataView;
   readonly rowCount: number;
@@ -54,7 +55,7 @@ export interface RowRun {
   readonly end: number;
 }
 
-/** Splits a block into runs of rows of one variable. */
+/** Splits a block where the variable changes: each RowRun has consecutive rows of one variable. */
 export function* runsOf({ view, rowCount, layout: { rowBytes } }: RowBlock): Generator<RowRun> {
   for (let start = 0; start < rowCount; ) {
     const variableId = view.getInt32(start * rowBytes + VARIABLE_ID);
@@ -67,7 +68,7 @@ export function* runsOf({ view, rowCount, layout: { rowBytes } }: RowBlock): Gen
 
 /**
  * Decodes a column of `timestamp` or `timestamptz` into microseconds since 1970.
- * @throws {Error} when the layout has no such column.
+ * @throws {Error} when `column` is not an index of the layout's columns.
  */
 export function readInstants(block: RowBlock, { start, end }: RowRun, column: number): Float64Array {
   const micros = new Float64Array(end - start);
@@ -79,7 +80,7 @@ export function readInstants(block: RowBlock, { start, end }: RowRun, column: nu
   return micros;
 }
 
-/** Decodes a column of `float8`. @throws {Error} when the layout has no such column. */
+/** Decodes a column of `float8`. @throws {Error} when `column` is not an index of the layout's columns. */
 export function readDoubles(block: RowBlock, { start, end }: RowRun, column: number): Float64Array {
   const values = new Float64Array(end - start);
   let offset = columnOffset(block, start, column);
@@ -89,7 +90,7 @@ export function readDoubles(block: RowBlock, { start, end }: RowRun, column: num
   return values;
 }
 
-/** Decodes a column of `int4`. @throws {Error} when the layout has no such column. */
+/** Decodes a column of `int4`. @throws {Error} when `column` is not an index of the layout's columns. */
 export function readIntegers(block: RowBlock, { start, end }: RowRun, column: number): Int32Array {
   const integers = new Int32Array(end - start);
   let offset = columnOffset(block, start, column);

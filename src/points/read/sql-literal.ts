@@ -27,7 +27,7 @@ export function instantArrayLiteral(instants: readonly Micros[]): string {
   return `'{${instants.map(instantBound).join(',')}}'::timestamptz[]`;
 }
 
-/** @returns an instant as text: -infinity before 1700-01-01T00:00Z, infinity after 2200-01-01T00:00Z. */
+/** @returns the instant as text; `-infinity` when before 1700-01-01T00:00Z, `infinity` when after 2200-01-01T00:00Z. */
 export function instantBound(micros: Micros): string {
   if (micros < MIN_DATE_MICROS) return '-infinity';
   return micros > MAX_DATE_MICROS ? 'infinity' : formatInstant(micros);

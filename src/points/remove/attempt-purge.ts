@@ -1,13 +1,16 @@
 /**
- * Queues of background purges, one entry per variable. Accounts take turns, so that a long queue of one account does not
- * delay the purges of another (R-A14); the purges of one account run in the order of their requests. A purge that fails
- * is retried after a growing delay (one minute to one day), so it does not delay other purges.
+ * Queues of background purges, one entry per variable. Accounts take turns, so that a long queue of one account does
+ * not delay the purges of another (R-A14); the purges of one account run in the order of their requests. A purge that
+ * fails is retried after a growing delay (one minute to one day), so it does not delay other purges.
  */
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
 
 export type PurgeTable = 'point_purge' | 'version_purge';
 
-/** Account of the last attempted purge. The next purge is of an account with a greater id, if such a purge is due. */
+/**
+ * Account of the last attempted purge. The next attempt takes a due purge of an account with a greater id; when there
+ * is none, the turn begins again with the first account.
+ */
 export type PurgeTurn = { readonly accountId: number };
 
 /** Less than every account id: the turn begins with the first account. */
@@ -24,8 +27,8 @@ export const takeFrom = (table: PurgeTable) => `
   where account_id > $1 and next_attempt_date <= clock_timestamp()
   order by account_id, greatest(requested_date, next_attempt_date), variable_id limit 1 for update skip locked`;
 
-// Statement that delays the retry of a purge: by a minute after the first failure, by twice the last delay after each
-// further failure, at most by a day.
+// Statement that delays the retry of a purge: by one minute after the first failure, then by twice the previous delay
+// after each further failure, but never by more than a day.
 const postpone = (table: PurgeTable) => `
   update ${table}
   set attempt_count = attempt_count + 1,
@@ -33,11 +36,11 @@ const postpone = (table: PurgeTable) => `
   where variable_id = $1`;
 
 /**
- * Runs one step of the next due purge in its own transaction.
- * @param last the result of the previous call; undefined means to begin with the first account.
+ * Runs one step of the next due purge in a transaction.
+ * @param last the result of the previous call; when undefined, the turn begins with the first account.
  * @param work returns true when the purge is complete; its queue entry is then deleted.
  * @returns the turn for the next call; undefined when no purge is due.
- * @throws the error of `work`; the purge is postponed.
+ * @throws the error of `work`, after the purge has been postponed.
  */
 export async function attemptPurge(
   database: Database,

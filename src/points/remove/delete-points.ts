@@ -12,9 +12,9 @@ import { lockSeries } from '../write/lock-series.ts';
 
 export interface Removal {
   readonly variableIds: readonly number[];
-  /** Start of the period, inclusive. Default: the first date. */
+  /** Start of the period, inclusive. If undefined, the period has no start. */
   readonly fromMicros?: Micros;
-  /** End of the period, exclusive unless `isToIncluded`. Default: the last date, inclusive. */
+  /** End of the period; exclusive, unless `isToIncluded` is true. If undefined, the period has no end. */
   readonly toMicros?: Micros;
   readonly isToIncluded?: boolean;
 }
@@ -26,7 +26,8 @@ const RANGES = `
          (extract(epoch from max(date)) * 1000000)::int8 as "toMicros", count(*)::int as count`;
 
 /**
- * @returns the statement that counts the dates of one chunk by variable (R-G5).
+ * @returns the statement that returns, for each variable, the first and last date in the period and the number of dates
+ * in the period, within one chunk (R-G5).
  * @param target quoted name of the chunk.
  */
 export const countDates = (target: string) => `${RANGES} from ${target} where ${IN_REMOVAL} group by variable_id`;
@@ -83,9 +84,10 @@ const SAVE_REMOVAL = `
   where series.variable_id = removal.variable_id`;
 
 /**
- * Deletes all versions of all dates of a period (R-G5).
- * @returns the removed range of each variable that had points or rollups in the period, by ascending id; `count` is the
- * number of dates. The caller must announce the ranges in the same transaction.
+ * Deletes all versions of all dates of a period (R-G5). The caller must announce the returned ranges in the same
+ * transaction.
+ * @returns the removed range of each variable that had points or rollups in the period, sorted by variable id; `count`
+ * is the number of removed dates.
  */
 export async function deletePoints(transaction: Transaction, removal: Removal): Promise<readonly WrittenRange[]> {
   await lock(transaction, removal);
@@ -121,7 +123,7 @@ async function lock(transaction: Transaction, { variableIds }: Removal): Promise
   );
 }
 
-/** Runs a statement on the rollups of the period; returns the ranges by variable. */
+/** Runs a statement on the rollups that begin in the period. @returns one range for each variable with such rollups. */
 async function collectRollups(
   transaction: Transaction,
   removal: Removal,
@@ -133,8 +135,9 @@ async function collectRollups(
 }
 
 /**
- * Runs a statement on every chunk of current values, and merges the ranges that it returns for each variable.
- * @param rolledUp ranges of the rollups, which are merged too.
+ * Runs a statement on every chunk of current values. Merges, for each variable, the ranges that the statement returns
+ * and the range in `rolledUp`.
+ * @param rolledUp ranges of the rollups, at most one for each variable.
  */
 async function collect(
   transaction: Transaction,

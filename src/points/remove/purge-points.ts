@@ -1,11 +1,11 @@
-/** Removes the points of deleted variables in the background (R-C7), a limited number of chunks per transaction. */
+/** Removes the points of deleted variables in the background (R-C7). Each transaction purges only some chunks. */
 import type { Database, Transaction } from '../../platform/database/database.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { holdGate } from '../columns/hold-gate.ts';
 import { type Chunk, findChunks } from '../write/find-chunks.ts';
 import { attemptPurge, type PurgeTurn } from './attempt-purge.ts';
 
-/** Maximum chunks of each table per transaction, which bounds the number of locks. */
+/** Maximum number of chunks of each table that one transaction purges. The limit bounds the number of locks. */
 const CHUNKS_AT_ONCE = 32;
 
 const FIND_PROGRESS = `

@@ -1,7 +1,7 @@
 /**
- * Reduces the stored versions of variables to their current limit (R-F7). A write applies the limit to the dates that
- * it writes; this purge applies a lowered limit to all other dates, on request and in the background. A variable that
- * is no longer versioned keeps its versions until the next write at each date (R-C6).
+ * Reduces the stored versions of each variable to its current limit (R-F7). A write applies the limit to the dates that
+ * it writes; this purge applies a lowered limit to all other dates, on request and in the background. When a variable
+ * is no longer versioned, the versions of each date stay until the next write at that date (R-C6).
  */
 import type { Database, Transaction } from '../../platform/database/database.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
@@ -16,10 +16,10 @@ import { attemptPurge, type PurgeTurn } from './attempt-purge.ts';
 // Tagged and untagged versions are counted separately, from the newest. The current version, which is in `point`,
 // counts as the newest of its kind (tagged or untagged).
 /**
- * @returns the statement that deletes the surplus versions of a variable from one chunk of history. The result is the
- * number of deleted versions, and the first instant from which past states of the variable remain complete for the
- * dates of the chunk (R-F9): the greatest VersionTimestamp of a version that directly follows a deleted version of the
- * same date.
+ * @returns the statement that deletes the surplus versions of a variable from one chunk of history. Its result is the
+ * number of deleted versions, and the instant from which as-of reads of the variable remain complete for the dates of
+ * the chunk (R-F9). This instant is the greatest VersionTimestamp of a version that directly follows a deleted version
+ * of the same date.
  * @param target quoted name of the chunk.
  */
 export const cutVersions = (target: string) => `
@@ -78,7 +78,7 @@ export async function purgeVersions(
 
 interface CutOfChunk {
   readonly removed: number;
-  /** First instant from which past states of the chunk are complete; null when no version was deleted. */
+  /** As-of reads of the chunk are complete from this instant on; null when no version was deleted. */
   readonly historyFromMicros: Micros | null;
 }
 

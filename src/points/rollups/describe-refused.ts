@@ -2,13 +2,13 @@
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { eachTuple, TUPLE_BYTES } from '../copy-codec.ts';
 
-/** Ascending byte offsets of the refused tuples of each batch, by index of the batch. */
+/** Maps the index of a batch to the byte offsets of its refused tuples, in ascending order. */
 export type RefusedTuples = ReadonlyMap<number, readonly number[]>;
 
 /**
  * @param tuples a batch.
  * @param offsets byte offsets of the refused tuples in the batch.
- * @returns one text per variable.
+ * @returns one message per variable, with the number and the dates of its refused points.
  */
 export function describeRefused(tuples: Buffer, offsets: readonly number[]): readonly string[] {
   const byVariable = new Map<number, { count: number; from: number; to: number }>();

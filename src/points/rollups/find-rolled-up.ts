@@ -1,7 +1,7 @@
 /**
- * Finds, among the variables of a read, those whose early points have been rolled up (retention). Reads of dates before
- * `rawFromMicros` return only the points that are still stored. Aggregates include the rollups, unless the read selects
- * points by VersionTag or tags, or asks for every version.
+ * Finds, among the variables of a read, those whose early points have been rolled up (retention). For dates before
+ * `rawFromMicros`, a read of points returns only the points that are still stored. A read of aggregates also includes
+ * the rollups, unless it selects points by VersionTag or tags or asks for every version.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Micros, PointSelection } from '../point.ts';
@@ -15,7 +15,7 @@ export interface RawBoundary {
 
 /**
  * @param transaction the snapshot from which the rows are read.
- * @returns the variables whose `rawFromMicros` is after the start of the period, latest `rawFromMicros` first.
+ * @returns the variables whose `rawFromMicros` is after `fromMicros` of the selection, latest `rawFromMicros` first.
  */
 export async function findRolledUp(
   transaction: Queryable,

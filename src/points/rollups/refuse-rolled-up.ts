@@ -34,10 +34,10 @@ const SAVE = `
   where variable_id = id`;
 
 /**
- * @param batches COPY tuples.
- * @param series write state of the variables, locked.
- * @returns the batches without the refused tuples, and the byte offsets of the refused tuples in `batches`. A batch
- * without refused tuples is returned unchanged; a batch that would be empty is left out.
+ * @param batches batches of points as COPY tuples.
+ * @param series settings and write state of each variable; the writer has locked the variables.
+ * @returns the batches without the refused tuples, and the byte offsets of the refused tuples within their batches. A
+ * batch without refused tuples is returned unchanged; a batch of which all tuples are refused is left out.
  */
 export async function refuseRolledUp(
   transaction: Transaction,
@@ -104,8 +104,8 @@ async function findSpans(
 
 /**
  * Merges overlapping spans.
- * @param froms starts, ascending.
- * @param tos ends; has the length of `froms`.
+ * @param froms starts of the spans, in ascending order.
+ * @param tos ends of the spans, in the order of `froms`.
  */
 function joinSpans(froms: readonly Micros[], tos: readonly Micros[]): Spans {
   const spans: [Micros, Micros][] = [];
@@ -118,7 +118,7 @@ function joinSpans(froms: readonly Micros[], tos: readonly Micros[]): Spans {
   return spans;
 }
 
-/** Returns true when a span contains the date; searches for the last span that begins at or before the date. */
+/** Returns true when a span contains the date. Only the last span that begins at or before the date can contain it. */
 function isIn(spans: Spans = [], dateMicros: Micros): boolean {
   let [low, high] = [0, spans.length];
   while (low < high) {

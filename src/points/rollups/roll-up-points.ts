@@ -1,8 +1,9 @@
 /**
- * Rolls points up: aggregates the points of a variable by civil hours or days into `point_rollup` and deletes them with
- * their history. A step replaces at most `MAX_POINTS` points of one chunk in the caller's transaction, so a killed
- * process loses nothing. Aggregates over whole rollups equal aggregates over the deleted points (`select-rollups`).
- * As-of reads at instants before the newest VersionTimestamp of the deleted points become incomplete (R-F9).
+ * Rolls points up: aggregates the points of a variable by civil hours or days into `point_rollup`, and deletes the
+ * points and their history. A step replaces at most `MAX_POINTS` points of one chunk in the caller's transaction, so a
+ * killed process loses nothing. An aggregate over whole rollups equals the same aggregate over the deleted points
+ * (`select-rollups`). As-of reads at instants before the newest VersionTimestamp of the deleted points become
+ * incomplete (R-F9).
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { Bucket } from '../buckets/bucket.ts';
@@ -20,7 +21,7 @@ export interface Rollup {
   /** Points before this instant are rolled up. */
   readonly untilMicros: Micros;
   readonly bucket: Extract<Bucket, 'hour' | 'day'>;
-  /** IANA zone whose civil time delimits the rollups. */
+  /** IANA time zone of the civil hours or days that the rollups cover. */
   readonly timeZoneId: string;
   /**
    * A step is postponed when one of its points was written less than this many seconds ago: a client may be sending old
@@ -66,9 +67,9 @@ const SAVE_END = `
   where variable_id = $1`;
 
 /**
- * Rolls up the next points of a variable in one step. Call it again until it returns `isDone`. `isDone` is also true
- * when the step is postponed because one of its points was written too recently (`settleSec`).
- * @throws {Error} when the numbers of rolled-up and deleted points differ; the transaction must be rolled back.
+ * Rolls up the next points of a variable in one step. Repeat the call until its result has `isDone` true. `isDone` is
+ * also true when the step is postponed because one of its points was written too recently (`settleSec`).
+ * @throws {Error} when the numbers of rolled-up and deleted points differ. The caller must roll the transaction back.
  */
 export async function rollUpPoints(transaction: Transaction, rollup: Rollup): Promise<RolledUp> {
   const { variableId, untilMicros } = rollup;
@@ -109,7 +110,7 @@ async function isUnsettled(
   return rows[0]?.isUnsettled === true;
 }
 
-/** @returns the dates of the next step; undefined when no point before `untilMicros` remains. */
+/** @returns the range of dates that the next step rolls up; undefined when no point before `untilMicros` remains. */
 async function findSpan(transaction: Transaction, variableId: number, untilMicros: Micros): Promise<Span | undefined> {
   const first = await findDate(transaction, FIND_FIRST, [variableId, instantBound(untilMicros)]);
   if (first === undefined) return undefined;
@@ -135,8 +136,8 @@ interface Inserted {
 }
 
 /**
- * @returns the SQL condition for the points of a variable in a span. The condition contains constants, so TimescaleDB
- * can skip chunks, and batches of compressed chunks, that contain no such point.
+ * @returns the SQL condition for the points of a variable in a span. The condition contains constants, not parameters,
+ * so that TimescaleDB can skip chunks without such points and, in compressed chunks, batches without such points.
  */
 function whereRolledUp(variableId: number, { fromMicros, toMicros }: Span): string {
   const id = integerLiteral(variableId);
@@ -145,7 +146,7 @@ function whereRolledUp(variableId: number, { fromMicros, toMicros }: Span): stri
 
 /**
  * @returns the statement that inserts the rollups of a step. The statement returns the number of rollups, the number of
- * points in the rollups, and the newest VersionTimestamp.
+ * points that they aggregate, and the newest VersionTimestamp of these points.
  */
 export function insertRollups({ variableId, bucket, timeZoneId }: Rollup, span: Span): string {
   const start = bucketStart(bucket, offsetSpans(timeZoneId, span.fromMicros, span.toMicros), 'date');

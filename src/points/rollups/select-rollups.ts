@@ -29,13 +29,13 @@ export function isAnsweredByRollups({ version: { versionTags, tags, isEvery } }:
 
 /**
  * Builds the subquery of the parts of one variable: a row for each raw point and for each rollup. The date of a rollup
- * is the date of its first point, and must be in the period. A read of a past state includes a rollup when all points
- * of the rollup had been written by the instant of that state (R-F5).
+ * is the date of its first point; only rollups whose date is in the period are included. A read of a past state
+ * includes a rollup only when all points of the rollup had been written by the instant of that state (R-F5).
  *
  * @param versions subquery of the raw points with `date` and `value`.
  * @param variable SQL expression of the variable's id.
- * @param isWhole SQL on `date` and `last_date` that is true for a rollup within one bucket; undefined when every rollup
- * counts.
+ * @param isWhole SQL condition on `date` and `last_date` that is true when a rollup lies within one bucket; undefined
+ * when every rollup is included.
  */
 export function withRollups(
   versions: string,

@@ -1,21 +1,22 @@
 /**
- * Bounds of the hypertables' chunks; the writer runs its statements chunk by chunk. Chunks from 1989 to 2049 are 91
- * days long; earlier and later chunks are about twenty years long. All valid dates fit into 263 chunks, so a batch with
- * dates centuries apart cannot slow down other queries.
+ * Bounds of the hypertables' chunks. The writer runs its statements chunk by chunk. Chunks from 1989 to 2049 are 91
+ * days long; earlier and later chunks are about twenty years long. So all valid dates fit into 263 chunks, and even a
+ * batch whose dates are centuries apart adds too few chunks to slow down other queries.
  */
 import type { Micros } from '../point.ts';
 
 /**
- * Length of a short chunk, which the migrations set. A chunk that was created with another length keeps that length.
+ * Length of a short chunk: the chunk interval that the migrations set in the database. A chunk that was created with
+ * another length keeps that length.
  */
 export const CHUNK_MICROS = 91 * 86_400_000_000;
 
-/** Number of short chunks in a long chunk, which is almost twenty years long. */
+/** Length of a long chunk, as a multiple of the length of a short chunk. A long chunk spans almost twenty years. */
 const LONG = 80;
 
 /**
- * Range of the short chunks, 1989-12-07 to 2049-09-23 (exclusive), as chunk numbers; both
- * numbers are multiples of LONG.
+ * The short chunks have the numbers from FIRST to END (exclusive), for the dates from 1989-12-07 to 2049-09-23
+ * (exclusive). FIRST and END are multiples of LONG.
  */
 const [FIRST, END] = [LONG, 4 * LONG];
 
@@ -26,8 +27,8 @@ export interface Span {
 }
 
 /**
- * @returns the number of the chunk that contains a date: the number of short chunks from 1970-01-01 UTC
- * to the start of the chunk.
+ * @returns the chunk number of the chunk that contains a date: the distance from 1970-01-01 UTC to the start of the
+ * chunk, as a multiple of the length of a short chunk.
  */
 export function chunkOf(dateMicros: Micros): number {
   const number = Math.floor(dateMicros / CHUNK_MICROS);
@@ -51,8 +52,8 @@ export function spanOf(chunkNumber: number): Span {
 }
 
 /**
- * @param chunkNumbers at least one, in any order.
- * @returns the span from the first to the last chunk.
+ * @param chunkNumbers numbers of one or more chunks, in any order.
+ * @returns the range of dates from the start of the earliest chunk to the end of the latest chunk.
  */
 export function spanOfAll(chunkNumbers: Iterable<number>): Span {
   let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];

@@ -14,11 +14,11 @@ export interface Chunk {
   readonly table: PointTable;
   /** Quoted name of the chunk's own table. */
   readonly name: string;
-  /** Quoted name of the table that statements use: the hypertable if the chunk is compressed, else its own table. */
+  /** Quoted name of the table that statements use: the hypertable if the chunk is compressed, else `name`. */
   readonly target: string;
   /**
-   * True when compression is enabled for the hypertable; the chunk can then be compressed while no
-   * transaction locks `point_gate`.
+   * True when compression is enabled for the hypertable. Such a chunk may be compressed at any time when no transaction
+   * locks `point_gate`.
    */
   readonly isCompressible: boolean;
   readonly isCompressed: boolean;
@@ -50,8 +50,8 @@ const FIND_CHUNKS = `
 const ALL_DATES: Span = { fromMicros: MIN_DATE_MICROS, toMicros: MAX_DATE_MICROS + 1 };
 
 /**
- * Finds the chunk tables that a statement must cover.
- * @param span may be infinite.
+ * Finds the chunks that can contain points of a span of dates.
+ * @param span range of dates, whose bounds may be infinite.
  * @returns the chunks of `point` and `point_version` that overlap the span, ordered by table and date.
  */
 export async function findChunks(transaction: Transaction, span = ALL_DATES): Promise<readonly Chunk[]> {
@@ -61,8 +61,8 @@ export async function findChunks(transaction: Transaction, span = ALL_DATES): Pr
 }
 
 /**
- * @returns the chunks of a table that overlap the dates of `chunkNumber`, clipped to these dates: at most one chunk,
- * unless the chunk length was changed.
+ * @returns the chunks of `table` that overlap the dates of `chunkNumber`, with their bounds clipped to these dates.
+ * There is at most one such chunk, unless the chunk length was changed.
  */
 export function chunksOf(chunks: readonly Chunk[], table: PointTable, chunkNumber: number): readonly Chunk[] {
   const { fromMicros: from, toMicros: to } = spanOf(chunkNumber);
@@ -76,9 +76,10 @@ export function chunksOf(chunks: readonly Chunk[], table: PointTable, chunkNumbe
 }
 
 /**
- * @param chunks as `openChunks` returns them.
- * @returns the table into which rows of a span are inserted: the table of an open chunk that covers the whole span,
- * because inserting into it is up to a fifth faster; otherwise the hypertable.
+ * @param chunks chunks that `openChunks` has returned.
+ * @returns the table into which rows of a span are inserted. If an open chunk covers the whole span, this is the
+ * chunk's own table, because inserting into it is up to a fifth faster than inserting through the hypertable. Otherwise
+ * it is the hypertable.
  */
 export function insertTargetOf(chunks: readonly Chunk[], table: PointTable, { fromMicros, toMicros }: Span): string {
   const holding = chunks.find((chunk) => {

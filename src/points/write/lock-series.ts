@@ -68,8 +68,8 @@ type Settings = Pick<Series, 'variableId' | 'accountId' | 'isVersioned' | 'versi
 /**
  * Locks the write state of variables until the transaction ends.
  *
- * @param variableIds ascending.
- * @returns state and settings by variable id, without variables that do not exist.
+ * @param variableIds ids in ascending order.
+ * @returns write state and settings by variable id. Variables that do not exist are absent from the map.
  */
 export async function lockSeries(
   transaction: Transaction,
@@ -98,8 +98,10 @@ function toSeries(state: State, setting: Settings): Series {
 }
 
 /**
- * Registers the write, so that readers can wait for it (await-writers.ts). Call it while the series are locked.
- * @returns the time of the database clock in microseconds since 1970, for the VersionTimestamps of the write (R-F1).
+ * Registers a write, so that readers can wait until the write ends (await-writers.ts). Call this function while the
+ * series are locked.
+ * @returns the current time of the database clock, in microseconds since 1970. The VersionTimestamps of the write are
+ * derived from this time (R-F1).
  * @throws {Error} when the database returns no row.
  */
 export async function beginWrite(transaction: Transaction, series: Iterable<Series>): Promise<Micros> {
@@ -110,7 +112,10 @@ export async function beginWrite(transaction: Transaction, series: Iterable<Seri
   return now;
 }
 
-/** Saves the write state that the plan has computed, and the instants from which history is complete (R-F9). */
+/**
+ * Saves the write state of the variables after a write.
+ * @param cuts instants from which the history of variables is complete, for the variables that lost history (R-F9).
+ */
 export async function saveSeries(
   transaction: Transaction,
   written: readonly WrittenSeries[],

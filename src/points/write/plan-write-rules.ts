@@ -23,7 +23,7 @@ import { type Series, surveyRows, type VariableSurvey } from './survey-rows-rule
 
 /** Result of a write for one variable: the written range and the new write state of the variable. */
 export interface WrittenSeries extends WrittenRange {
-  /** VersionTimestamp of the first row stored for each date. Each further row of a date is one microsecond later. */
+  /** VersionTimestamp of the first row stored for each date. Each further row of a date gets one microsecond more. */
   readonly firstVersionTimestamp: Micros;
   readonly lastVersionTimestamp: Micros;
   readonly hasHistory: boolean;
@@ -38,14 +38,14 @@ export interface WritePlan {
   readonly current: readonly Buffer[];
   /** Tuples for `point_version`: rows superseded by later rows of this write. */
   readonly earlier: readonly Buffer[];
-  /** Runs by chunk number. They cover dates that may be stored already, and dates that get several versions. */
+  /** Runs of dates by chunk number. They cover dates that may be stored already or that get several versions. */
   readonly chunks: ReadonlyMap<number, ChunkRuns>;
   /** The variables that exist and have rows in the write, each once. */
   readonly written: readonly WrittenSeries[];
 }
 
-// Maximum `versionBound`, so that the bound fits into its column. The bound is only compared with version limits, which
-// are far below this maximum.
+// Maximum `versionBound`, so that the bound fits into its column. This maximum changes no result: the bound is compared
+// only with version limits, which are far lower.
 const MAX_VERSION_BOUND = 1_000_000;
 
 /** The variables and chunks of a write. */
@@ -78,7 +78,8 @@ export function targetsOf(batches: readonly Buffer[]): WriteTargets {
  * Plans a write by the rules of §9.2 (R-F1 to R-F4).
  *
  * @param batches COPY tuples in the order in which they take effect; their VersionTimestamps are set in place.
- * @param series write state of the existing variables, locked; rows of other variables are dropped.
+ * @param series write states of the existing variables, which the caller has locked. Rows of a variable that is not in
+ *   this map are dropped.
  * @param now lowest VersionTimestamp that the write may assign, in microseconds since 1970.
  */
 export function planWrite(batches: readonly Buffer[], series: ReadonlyMap<number, Series>, now: Micros): WritePlan {
@@ -195,7 +196,7 @@ function addsVersions({ fromMicros, series }: VariableSurvey, maxKept: number): 
   return fromMicros <= series.maxDateMicros || maxKept > 1;
 }
 
-/** Applies `settleRows` to each of `variables`, the variables whose dates do not strictly ascend. */
+/** Applies `settleRows` to the rows of each variable. @param variables those whose dates do not strictly ascend. */
 function settleAll(
   batches: readonly Buffer[],
   variables: ReadonlyMap<number, VariableSurvey>,

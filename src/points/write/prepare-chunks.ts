@@ -32,7 +32,7 @@ const seenChunks = new Set<string>();
  * Creates missing chunks, and chunks in the gaps between existing chunks of other lengths. A failure to create a chunk
  * is ignored.
  *
- * @param transaction identifies the database; the work runs on another connection.
+ * @param transaction finds the existing chunks and identifies the database. Chunks are created on another connection.
  * @param chunkNumbers numbers that `chunkOf` returned.
  */
 export async function prepareChunks(
@@ -105,8 +105,8 @@ async function makeChunk(client: pg.Client, table: PointTable, dateMicros: Micro
   const isLong = lengthMicros !== CHUNK_MICROS;
   await client.query('begin');
   if (isLong) {
-    // While the chunk length of this table is changed, no other session can create a chunk of it: TimescaleDB takes the
-    // same lock when it creates a chunk.
+    // Until the commit, this lock keeps other sessions from creating a chunk of the table, because TimescaleDB takes
+    // the same lock when it creates a chunk.
     await client.query(`lock table ${table} in share update exclusive mode`);
     await client.query(SET_LENGTH, [table, lengthMicros]);
   }

@@ -12,7 +12,7 @@ export const RECORD_REWRITES = `
          timestamptz 'epoch' + to_micros * interval '1 microsecond'
   from unnest($1::int[], $2::int8[], $3::int8[], $4::int8[]) written (variable_id, version_timestamp, from_micros, to_micros)`;
 
-/** Inserts one row per rewritten variable, in the transaction of the write. */
+/** Inserts one record for each variable whose write is not a mere append, in the transaction of the write. */
 export async function recordRewrites(transaction: Transaction, written: readonly WrittenSeries[]): Promise<void> {
   const rewritten = written.filter(({ isAppend }) => !isAppend);
   if (rewritten.length === 0) return;
@@ -24,9 +24,9 @@ export async function recordRewrites(transaction: Transaction, written: readonly
   ]);
 }
 
-// Keeps the records of the last hour. For each variable, merges the older records of each day into one record, and all
-// records older than 32 days into one. A merged record covers a wider period, so followers read more points than
-// necessary, but miss no point.
+// Leaves the records of the last hour as they are. For each variable, merges all records older than 32 days into one
+// record, and the records between an hour and 32 days old into one record per day. A merged record covers a wider
+// period, so followers read more points than necessary, but miss no point.
 const JOIN = `
   with aged as (
     select variable_id, version_timestamp,

@@ -1,13 +1,13 @@
 /**
  * Sorts the rows of one variable by date. For each date, separates the row that goes to `point` from the earlier
  * versions. Rows arrive in any order, and several rows may have the same date. Among rows with the same date and
- * VersionTag, the last row wins (R-F2); without versioning, the last row of the date wins (R-F4). The k-th row that is
- * kept for a date gets k - 1 additional microseconds (R-F1).
+ * VersionTag, the last row wins (R-F2); without versioning, the last row of the date wins (R-F4). The k-th row kept for
+ * a date gets a VersionTimestamp that is k - 1 microseconds after that of the first row (R-F1).
  */
 import { patchVersionTimestamp, TUPLE_BYTES, toVersionStamp, versionTagIdOf } from '../copy-codec.ts';
 import type { Micros } from '../point.ts';
 
-/** Tuples of one variable in the order in which they take effect, and their dates. */
+/** Tuples of one variable, in the order in which they take effect, and the date of each tuple. */
 export interface VariableRows {
   readonly tuples: Buffer;
   readonly dates: readonly Micros[];
@@ -16,9 +16,9 @@ export interface VariableRows {
 export interface SettledRows {
   /** The last row of every date, in ascending order of dates. */
   readonly current: Buffer;
-  /** Rows superseded by later rows of the same write. */
+  /** Rows that are stored as earlier versions, because a later row of the same write supersedes them. */
   readonly earlier: Buffer;
-  /** Dates of the rows in `current`, in the same order. */
+  /** The date of each row in `current`, in the same order, with the VersionTags of all rows kept for the date. */
   readonly dates: readonly DateRows[];
   /** Greatest number of versions kept for one date. */
   readonly maxKept: number;
@@ -60,7 +60,7 @@ export function settleRows(
   return { current: pick(tuples, current), earlier: pick(tuples, earlier), dates: settled, maxKept };
 }
 
-/** Yields the row indexes of each date, in row order; dates ascend. */
+/** Yields one group per date, in ascending order of dates: the ascending indexes of the rows with this date. */
 function* groupByDate(dates: readonly Micros[]): Generator<readonly number[]> {
   const dateOf = (row: number) => dates[row] ?? 0;
   const rows = Uint32Array.from(dates.keys()).sort((a, b) => dateOf(a) - dateOf(b) || a - b);

@@ -1,57 +1,80 @@
 /**
- * Compresses dates into runs. A run is described by its first date, last date and step. A million quarter-hourly dates
- * of a thousand variables become about a thousand runs; the database finds each run by one range of an index. Dates
- * without a regular step become runs of one or two dates. Each run lies in one chunk, and runs are grouped by chunk.
+ * Compresses dates into runs of dates. A run of dates is described by its first date, last date and step. A million
+ * quarter-hourly dates, spread over a thousand variables, become about a thousand runs of dates; the database finds the
+ * stored rows of each run in one range of an index. Dates without a regular step become runs of one or two dates. All
+ * dates of a run are in one chunk, and runs of dates are grouped by chunk.
  */
 
 import type { Micros } from '../point.ts';
 import { chunkOf } from './chunk-rules.ts';
 
 /**
- * Maximum step of a run. Dates further apart become runs of one date, because skipping many stored dates between them
- * costs more than one lookup per date.
+ * Maximum step of a run of dates. Dates further apart become runs of one date: many stored dates may lie between them,
+ * and reading and skipping these stored dates would cost more than one lookup per date.
  */
 const MAX_STEP_MICROS = 3_600_000_000;
 
-/** Columns of equal length; row i is one run. */
+/** Columns of equal length; row i is one run of dates. */
 export interface Runs {
   readonly variableIds: number[];
   readonly fromMicros: Micros[];
   /** Last date of the run, inclusive. */
   readonly toMicros: Micros[];
-  /** Distance between consecutive dates of the run, positive; 1 for a run of one date. */
+  /** Distance between consecutive dates of the run. It is always positive: 1 for a run of one date. */
   readonly stepMicros: Micros[];
   /** VersionTag id that the write gives to the version at every date of the run; 0 for no VersionTag. */
   readonly versionTagIds: number[];
-  /** Maximum versions kept per date, for tagged and untagged versions separately. */
+  /**
+   * Maximum number of versions that are kept for each date. Versions with a VersionTag and versions without one are
+   * counted separately.
+   */
   readonly versionLimits: number[];
 }
 
-/** The runs of one chunk, by set. The set decides what happens to the stored rows; a run can be in several sets. */
+/**
+ * The runs of dates in one chunk, grouped into sets. Each set determines what happens to the stored rows at the dates
+ * of its runs. A run can be in several sets.
+ */
 export interface ChunkRuns {
   /** Runs of a variable that is not versioned: at each date, the stored row is deleted. */
   readonly overwritten: Runs;
-  /** Runs of a variable that is no longer versioned: the stored history of the dates is deleted too. */
+  /**
+   * Runs of a variable that is no longer versioned but has history: at each date, the stored history is deleted. These
+   * runs are in `overwritten` too.
+   */
   readonly forgotten: Runs;
   /**
-   * Runs of a versioned variable that has lost versions (R-F9). When a write replaces a version whose VersionTimestamp
-   * is at or before `history_from`, states of the variable at instants before the write may lack versions.
+   * Runs of a versioned variable whose history already lacks versions (R-F9). If the write replaces a version whose
+   * VersionTimestamp is not after `history_from`, states of the variable at instants before the write may lack
+   * versions.
    */
   readonly exposed: Runs;
-  /** Runs of a versioned variable: the stored row becomes history, unless it has the VersionTag of the run. */
+  /**
+   * Runs of a versioned variable: at each date, the stored row is moved to history. If the stored row has the
+   * VersionTag of the run, it is deleted instead.
+   */
   readonly superseded: Runs;
-  /** Runs whose VersionTag may be in history: at each date, the history row with this VersionTag is deleted. */
+  /**
+   * Runs with a VersionTag that history rows may already have: at each date of a run, the history row with the
+   * VersionTag of the run is deleted.
+   */
   readonly replaced: Runs;
-  /** Runs at whose dates the versions may exceed the version limit: the surplus versions are deleted. */
+  /**
+   * Runs whose dates may have more versions than the version limit allows: at each date, the surplus versions are
+   * deleted.
+   */
   readonly limited: Runs;
 }
 
 export type ChunkRunsByNumber = Map<number, ChunkRuns>;
 
-/** Groups the dates of one variable, which ascend, into runs of equal steps with one VersionTag. */
+/**
+ * Takes the dates of one variable in ascending order and groups them into runs of dates. All steps of a run are equal,
+ * and all its dates have the same VersionTag.
+ */
 export interface RunWriter {
   add(dateMicros: Micros, versionTagId: number): void;
-  /** Closes the open run. Call it after the last date. */
+  /** Ends the last run of dates and adds it to its sets. Call `end` after the last date. */
   end(): void;
 }
 
@@ -62,7 +85,10 @@ export interface RunTarget {
   setsFor(versionTagId: number): readonly (keyof ChunkRuns)[];
 }
 
-/** Opens a writer of runs for one variable. @param chunks receives the runs. */
+/**
+ * Opens a writer that groups the dates of one variable into runs of dates.
+ * @param chunks map to which the writer adds the runs.
+ */
 export function openRunWriter(chunks: ChunkRunsByNumber, target: RunTarget): RunWriter {
   let chunk: number | undefined;
   let [from, to, step, tag] = [0, 0, 0, 0];
@@ -86,7 +112,10 @@ export function openRunWriter(chunks: ChunkRunsByNumber, target: RunTarget): Run
   return { add, end };
 }
 
-/** Appends a run to the columns of a set. @param stepMicros 0 for a run of one date, stored as 1. */
+/**
+ * Appends a run of dates to the columns of a set.
+ * @param stepMicros step of the run; for a run of one date, pass 0, which is stored as 1.
+ */
 export function addRun(
   runs: Runs,
   { variableId, versionLimit }: RunTarget,
@@ -103,7 +132,7 @@ export function addRun(
   runs.versionLimits.push(versionLimit);
 }
 
-/** @returns the runs of a chunk; adds an empty entry for a new chunk. */
+/** @returns the sets of runs of a chunk. When the map does not contain the chunk, adds the chunk with empty sets. */
 export function getOrAdd(chunks: ChunkRunsByNumber, chunk: number): ChunkRuns {
   let runs = chunks.get(chunk);
   if (!runs) {

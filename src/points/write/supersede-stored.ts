@@ -12,13 +12,13 @@ import { spanOfAll } from './chunk-rules.ts';
 import { type Chunk, chunksOf, findChunks, insertTargetOf, type PointTable } from './find-chunks.ts';
 import type { ChunkRuns, Runs } from './stored-runs-rules.ts';
 
-// With these conditions on constants, TimescaleDB decompresses only those batches of a compressed chunk that may hold
-// the rows. Without them, it decompresses the whole chunk: revising a year took 6.1 s instead of 0.4 s (measured
-// 2026-11).
+// These conditions compare columns with constants. Therefore, TimescaleDB decompresses only those batches of a
+// compressed chunk that may hold the rows. Without the conditions, it decompresses the whole chunk: revising a year
+// took 6.1 s instead of 0.4 s (measured 2026-11).
 const inTouchedBatches = (table: string) => `
     and ${table}.variable_id = any($1::int[]) and ${table}.date between $9::timestamptz and $10::timestamptz`;
 
-// With `offset 0`, instants are computed once per run, not once per stored row.
+// With `offset 0`, the dates and step of a run are computed once per run, not once per stored row.
 const RUNS = `(
     select variable_id, timestamptz 'epoch' + from_micros * interval '1 microsecond' as from_date,
            timestamptz 'epoch' + to_micros * interval '1 microsecond' as to_date,
@@ -29,7 +29,8 @@ const RUNS = `(
     offset 0
   ) run`;
 
-// $7 and $8 are the bounds of the chunk, needed when a compressed chunk is accessed through its hypertable.
+// $7 and $8 are the bounds of the chunk. A statement needs them when the chunk is compressed, because it then accesses
+// the whole hypertable.
 const isInRun = (table: string) => `${table}.variable_id = run.variable_id
     and ${table}.date between run.from_date and run.to_date
     and (run.is_one_date or date_bin(run.step, ${table}.date, run.from_date) = ${table}.date)
@@ -41,8 +42,8 @@ const removeRuns = (target: StatementTarget) => `
   delete from ${target.target} stored using ${RUNS} where ${isInRun('stored')}${touched(target, 'stored')}`;
 
 // Copies rows to history, except rows with the VersionTag that is being written, because the write replaces such rows
-// (R-F2). The next statement deletes the rows; `delete … returning` is slower, because it materializes the rows on
-// disk.
+// (R-F2). The next statement deletes the rows. A single statement with `delete … returning` would be slower, because it
+// materializes the rows on disk.
 const supersede = (target: StatementTarget, history: string) => `
   insert into ${history} (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)
   select stored.date, stored.value, stored.version_timestamp, stored.variable_id, stored.version_tag_id,
@@ -62,9 +63,10 @@ const widenCut = (target: StatementTarget) => `
   where ${isInRun('stored')}${touched(target, 'stored')} and stored.version_tag_id = run.version_tag_id
     and stored.version_timestamp <= series.history_from`;
 
-// Finds surplus versions: counts tagged and untagged versions separately, from the newest. The version being written is
-// already in `point` and adds one to the count of its kind (R-F3). With `materialized`, the versions are counted once;
-// without it, the versions of a run are counted again for every stored version.
+// Finds surplus versions: at each date, counts tagged and untagged versions separately, from the newest. The version
+// being written is already in `point`, so it adds one to the tagged or to the untagged count (R-F3). With
+// `materialized`, the versions are counted once; without it, the versions at the dates of a run are counted again for
+// every stored version.
 const surplus = (target: StatementTarget) => `
   with surplus as materialized (
     select run.variable_id, version.date, version.version_timestamp, version.newer_timestamp
@@ -81,9 +83,10 @@ const surplus = (target: StatementTarget) => `
       else version.untagged_count + (run.version_tag_id = 0)::int end
   )`;
 
-// Deletes surplus versions. Each surplus version has a successor: the next version of its date. For each variable that
-// loses a version, returns the latest VersionTimestamp of the successors, which is the first instant from which past
-// states of the variable are complete (R-F9). Returns null when the version being written is one of the successors.
+// Deletes surplus versions. The successor of a surplus version is the next newer version of the same date. For each
+// variable that loses a version, returns the latest VersionTimestamp of the successors, which is the first instant from
+// which past states of the variable are complete (R-F9). If one of the successors is the version being written, returns
+// null for this variable.
 const limit = (target: StatementTarget) => `${surplus(target)}, removed as (
     delete from ${target.target} history using surplus
     where history.variable_id = surplus.variable_id and history.date = surplus.date
@@ -97,8 +100,9 @@ const limit = (target: StatementTarget) => `${surplus(target)}, removed as (
               then (extract(epoch from max(newer_timestamp)) * 1000000)::int8 end as "historyFromMicros"
   from surplus group by variable_id`;
 
-// Finds the span of VersionTimestamps of surplus versions. When `limit` deletes them from a compressed chunk, only the
-// batches in this span are decompressed. Usually, the span covers only the oldest version, or no version is surplus.
+// Finds the first and last VersionTimestamp of surplus versions. When `limit` deletes these versions from a compressed
+// chunk, only the batches between the two VersionTimestamps are decompressed. Usually, only the oldest version of a
+// date is surplus, or none is.
 const surplusSpan = (target: StatementTarget) => `${surplus(target)}
   select min(version_timestamp)::text as "from", max(version_timestamp)::text as "to" from surplus`;
 
@@ -107,29 +111,30 @@ type StatementTarget = Pick<Chunk, 'target' | 'isCompressed'>;
 interface RunStep {
   readonly table: PointTable;
   /**
-   * @param target a chunk of the table.
-   * @param history table that receives superseded rows.
+   * @param target the chunk of `table` that the statement reads or changes.
+   * @param history name of the table that receives superseded rows.
    */
   readonly statement: (target: StatementTarget, history: string) => string;
   /**
-   * For a compressed chunk: runs before `statement` and finds the span of VersionTimestamps of the rows to delete. When
-   * there are no such rows, `statement` does not run.
+   * For a compressed chunk, this statement is executed before `statement`. It finds the first and last VersionTimestamp
+   * of the rows to delete. When there is no row to delete, `statement` is not executed.
    */
   readonly spanStatement?: (target: StatementTarget) => string;
-  /** True when past states lose the rows that the statement removes (R-F9). */
+  /** True when the rows that the statement removes are then missing from past states of the variable (R-F9). */
   readonly isCut?: true;
 }
 
 /**
- * First instant from which the states of a variable are complete after a write (R-F9), by variable id; Infinity when
- * they are complete only from the write on. A variable whose past states lose nothing has no entry.
+ * For each variable id, the first instant from which the states of the variable are complete after a write (R-F9). This
+ * instant is Infinity when the states are complete only from the write on. A variable whose past states lose no rows is
+ * not in the map.
  */
 export type HistoryCuts = Map<number, Micros>;
 
 /** For each set in `ChunkRuns`: the statements that handle its runs, in the order in which they are executed. */
 export const RUN_STEPS: Readonly<Record<keyof ChunkRuns, readonly RunStep[]>> = {
-  // If the statement deletes any row, `HistoryCuts` gets all variables of its runs, because finding the variables of
-  // deleted rows would look up each run twice.
+  // If the statement deletes any row, all variables of the statement's runs are added to `HistoryCuts`. Finding only
+  // the variables of the deleted rows would require a second lookup of each run.
   overwritten: [{ table: 'point', statement: removeRuns, isCut: true }],
   exposed: [
     { table: 'point', statement: widenCut },
@@ -149,8 +154,8 @@ const NESTED_LOOPS_ONLY =
 const DEFAULT_JOINS = NESTED_LOOPS_ONLY.replaceAll('= off', '= default');
 
 /**
- * Executes `work` with nested loops over index scans as the only allowed join: hash and merge joins cannot use the
- * range of dates of a run, and the planner overestimates the rows that a run matches.
+ * Executes `work` while the planner may join only by nested loops over index scans. The planner overestimates the rows
+ * that a run of dates matches, and would choose hash or merge joins, which cannot use the range of dates of a run.
  */
 export async function withNestedLoops<Result>(transaction: Transaction, work: () => Promise<Result>): Promise<Result> {
   await transaction.query(NESTED_LOOPS_ONLY);
@@ -163,10 +168,10 @@ export async function withNestedLoops<Result>(transaction: Transaction, work: ()
  * Deletes the stored rows that a write overwrites, and moves to history the stored rows that the write supersedes
  * (§9.2, R-F2, R-F4).
  *
- * @param chunks the runs of each chunk number.
- * @param stored every stored chunk that can hold rows of these runs.
- * @param cuts receives the variables whose history is cut (R-F9). Replacing a stored version by a new version with the
- * same VersionTag (R-F2) is a cut only if the stored version is not later than `series.history_from`.
+ * @param chunks the runs of dates, by chunk number.
+ * @param stored all stored chunks that can hold rows of these runs.
+ * @param cuts map to which the variables whose history is cut (R-F9) are added. Replacing a stored version with the
+ * same VersionTag (R-F2) is a cut only if the VersionTimestamp of that version is not after `series.history_from`.
  */
 export async function supersedeStored(
   transaction: Transaction,
@@ -175,14 +180,14 @@ export async function supersedeStored(
   cuts: HistoryCuts,
 ): Promise<void> {
   await execute(transaction, chunks, ['overwritten', 'forgotten', 'exposed', 'superseded'], cuts, stored);
-  // Looks up the stored chunks again, because `superseded` may have created history chunks. They can contain rows with
-  // a VersionTag that this write also writes; `replaced` deletes these rows.
+  // Looks up the stored chunks again, because `superseded` may have created history chunks. A new history chunk can
+  // contain rows with a VersionTag that this write also writes, and `replaced` must delete these rows.
   await execute(transaction, chunks, ['replaced'], cuts);
 }
 
 /**
  * Applies the version limit of each variable at the written dates (R-F3). Call it after the new rows are inserted.
- * @param cuts receives the variables whose history is cut (R-F9).
+ * @param cuts map to which the variables whose history is cut (R-F9) are added.
  */
 export async function limitVersions(
   transaction: Transaction,
@@ -235,7 +240,7 @@ async function executeStep(
 
 interface Cut {
   readonly variableId: number;
-  /** First instant from which states are complete; null when they are complete only from this write on. */
+  /** First instant from which the variable's states are complete; null: they are complete only from this write on. */
   readonly historyFromMicros: Micros | null;
 }
 
@@ -244,8 +249,8 @@ function addCut(cuts: HistoryCuts, variableId: number, micros: Micros): void {
 }
 
 /**
- * @returns the parameters of a run statement: six arrays, the bounds of the chunk and, for a compressed chunk, the
- * first and last date of the runs.
+ * @returns the parameters of a statement of `RUN_STEPS`: six arrays that describe the runs of dates, the bounds of the
+ * chunk and, for a compressed chunk, the first and last date of the runs.
  */
 export function toValues(
   { fromMicros, toMicros, isCompressed }: Pick<Chunk, 'fromMicros' | 'toMicros' | 'isCompressed'>,

@@ -13,7 +13,7 @@ import {
 } from '../copy-codec.ts';
 import type { Micros } from '../point.ts';
 
-/** A variable that the writer has locked: its settings, and the state that past writes left. */
+/** A variable that the writer has locked: its settings, and what past writes recorded about its points. */
 export interface Series {
   readonly variableId: number;
   readonly accountId: number;
@@ -24,7 +24,7 @@ export interface Series {
   readonly maxDateMicros: Micros;
   /** Greatest assigned VersionTimestamp; -Infinity when none was assigned. */
   readonly lastVersionTimestamp: Micros;
-  /** Whether `point_version` may have rows of the variable. */
+  /** False when the table `point_version` certainly has no rows of the variable. */
   readonly hasHistory: boolean;
   /** No stored version of the variable has a VersionTag id greater than this number. */
   readonly lastVersionTagId: number;
@@ -35,8 +35,9 @@ export interface Series {
    */
   readonly isHistoryCut: boolean;
   /**
-   * Dates before this instant may be rolled up. `refuseRolledUp` refuses a point at such a date, or notes it for a
-   * later rollup. Absent or null means that no date is rolled up.
+   * Rollups cover only dates before this instant, but not all of them. `refuseRolledUp` refuses a point at a date that
+   * a rollup covers, and notes a point at any other date before this instant for a later rollup. Absent or null means
+   * that no date is rolled up.
    */
   readonly rolledUntilMicros?: Micros | null;
 }
@@ -46,7 +47,7 @@ export interface VariableSurvey {
   readonly series: Series;
   /**
    * VersionTimestamp of the first row that the write stores at each date. When the write stores more rows at a date,
-   * `settleRows` gives each of them the next microsecond.
+   * `settleRows` gives each further row the microsecond after that of the row before it.
    */
   readonly versionTimestamp: Micros;
   readonly stamp: VersionStamp;
@@ -55,13 +56,13 @@ export interface VariableSurvey {
   toMicros: Micros;
   /** Date of the last row that was visited. */
   lastMicros: Micros;
-  /** True while the dates strictly ascend, so that no date occurs twice. */
+  /** True while each date is later than the date of the row before it. No date then occurs twice. */
   isOrdered: boolean;
   maxVersionTagId: number;
 }
 
 export interface Survey {
-  /** Surveys of the variables that exist and have rows, by id. */
+  /** The survey of each existing variable that has rows in the write, by variable id. */
   readonly variables: ReadonlyMap<number, VariableSurvey>;
   readonly hasUnknown: boolean;
 }

@@ -20,21 +20,21 @@ import { recordRewrites } from './record-rewrites.ts';
 import { type HistoryCuts, limitVersions, supersedeStored } from './supersede-stored.ts';
 
 export interface WriteResult {
-  /** Written range per variable. Rows of variables that no longer exist are dropped. */
+  /** Written range of each variable that still exists. Rows of variables that no longer exist are not written. */
   readonly ranges: readonly WrittenRange[];
   /** Tuples that were not written, because their dates are rolled up. */
   readonly refused: RefusedTuples;
   /**
-   * VersionTimestamp of the first row of every date. A variable that already has this VersionTimestamp or a later one
-   * gets the microsecond after its last VersionTimestamp instead (R-F1).
+   * VersionTimestamp that the first row of each date gets. When the last VersionTimestamp of a variable is this one or
+   * later, these rows of the variable get the microsecond after its last VersionTimestamp instead (R-F1).
    */
   readonly versionTimestamp: Micros;
   /** The written variables, grouped by VersionTimestamp, for `recordOrigin`. */
   readonly stamps: readonly WriteStamp[];
 }
 
-// An append with at least this many rows looks up its chunk. Inserting into the table of the chunk is up to a fifth
-// faster than inserting into the hypertable. The look-up takes 1 ms; in that time, 500 rows could be copied.
+// An append of at least this many rows looks up the chunk of its dates, because inserting into the chunk's own table is
+// up to a fifth faster than inserting into the hypertable. The look-up takes 1 ms, as long as copying 500 rows.
 const MIN_ROWS_TO_FIND_CHUNKS = 5000;
 
 /**
@@ -42,20 +42,20 @@ const MIN_ROWS_TO_FIND_CHUNKS = 5000;
  */
 export const WRITE_TIMEOUT_MS = 600_000;
 
-/** Maximum rows of a short write, which takes milliseconds. */
+/** Maximum number of rows of a short write. Such a write takes milliseconds. */
 const MAX_SHORT_ROWS = 2000;
 
 /**
- * Writes encoded readings by the rules of §9.2. Rows of one variable take effect in order. A row with a VersionTag
- * replaces the earlier row that has the same date and VersionTag (R-F2).
+ * Writes encoded readings by the rules of §9.2. The rows of a variable take effect in the order of `batches`. A row
+ * with a VersionTag replaces the earlier row of the variable that has the same date and VersionTag (R-F2).
  *
  * @param batches COPY tuples (`encodeTuples`); their VersionTimestamps are set in place.
- * @returns the written ranges, which the caller must announce in the same transaction (`announcePoints`).
+ * @returns the result of the write, whose `ranges` the caller must announce in the same transaction (`announcePoints`).
  */
 export async function writePoints(transaction: Transaction, batches: readonly Buffer[]): Promise<WriteResult> {
   const { variableIds, chunkNumbers } = targetsOf(batches);
-  // Prepares chunks before the series are locked, so that creating many chunks, for dates decades apart, does not
-  // prolong the locks.
+  // Prepares chunks before locking the series. Dates that are decades apart need many new chunks; creating the chunks
+  // later would prolong the locks.
   await prepareChunks(transaction, 'point', chunkNumbers);
   const series = await lockSeries(transaction, variableIds);
   const { accepted, refused } = await refuseRolledUp(transaction, batches, series);
@@ -88,14 +88,14 @@ function stampsOf({ written }: WritePlan): readonly WriteStamp[] {
   }));
 }
 
-/** @returns the chunks of the write, prepared by `openChunks`. */
+/** @returns the existing chunks that overlap `span`, after `openChunks` has prepared them for the rows of the write. */
 async function takeChunks(transaction: Transaction, plan: WritePlan, span: Span): Promise<readonly Chunk[]> {
   const stored = await findChunks(transaction, span);
   const tables: readonly PointTable[] = historyChunks(plan).length > 0 ? ['point', 'point_version'] : ['point'];
   return openChunks(transaction, stored, tables, countTuples(plan.current) <= MAX_SHORT_ROWS);
 }
 
-/** Copies the current rows of a write: chunk by chunk when a chunk is compressed, otherwise in one statement. */
+/** Copies the current rows of a write: chunk by chunk if any chunk is compressed, otherwise in one statement. */
 async function copyCurrent(
   transaction: Transaction,
   stored: readonly Chunk[],

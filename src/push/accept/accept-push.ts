@@ -34,7 +34,10 @@ export type AcceptPush = (context: PushContext, bytes: Uint8Array<ArrayBuffer>) 
 // A push gets one attempt, one more when its targets were stale, and one more when it repeats a push older than 24 h.
 const MAX_ATTEMPTS = 3;
 
-/** Creates the function that accepts pushes (R-D1). @param parts opened once per process by `openPushService`. */
+/**
+ * Creates the function that accepts pushes (R-D1).
+ * @param parts the services, which `openPushService` opens once per process.
+ */
 export function createAcceptPush(parts: AcceptServices): AcceptPush {
   // A re-send that arrives while the first push is in progress gets the answer of the first push.
   const underWay = new Map<string, Promise<AcceptedPush>>();
@@ -106,5 +109,5 @@ async function storePush(
       }
     }
   }
-  throw new Error('the push was neither stored nor found as a re-send within 3 attempts');
+  throw new Error('the push was not stored in 3 attempts, and no earlier push that it repeats was found');
 }

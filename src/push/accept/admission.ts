@@ -17,8 +17,8 @@ export interface AdmissionLimits {
 
 export interface Admission {
   /**
-   * Returns true when the queue has capacity for the account, by the last known sizes of the queue; false before the
-   * sizes are known.
+   * Returns true when, by the last known queue sizes, the queue has capacity for the account. Returns false while no
+   * queue sizes are known.
    */
   hasCapacity(accountId: number): boolean;
   /**
@@ -26,9 +26,9 @@ export interface Admission {
    * bytes.
    */
   assertQueueCapacity(accountId: number): Promise<void>;
-  /** Adds the bytes of readings that were just queued to the waiting bytes of the account and of all accounts. */
+  /** Adds the bytes of newly queued readings to both known queue sizes: that of the account and the total. */
   noteQueued(accountId: number, bytes: number): void;
-  /** Starts counting the memory of one body; call `release` on the result at the end. */
+  /** Starts counting the memory of one body. The caller must call `release` on the result when the request ends. */
   openBody(owner: BudgetOwner): BodyShare;
 }
 
@@ -78,7 +78,7 @@ export function openAdmission(database: Database, limits: AdmissionLimits, metri
   };
 }
 
-/** @param own bytes that the refused body has taken. */
+/** @param own number of bytes that the refused body has taken so far. */
 function describeMemory({ of, held }: BudgetBound, own: number, maxBytes: number): string {
   const max = `${toMebibytes(maxBytes)} MiB`;
   if (of === 'total' && held === own) {
@@ -89,7 +89,7 @@ function describeMemory({ of, held }: BudgetBound, own: number, maxBytes: number
     return `all request bodies together may take at most ${max} of memory, and ${used} MiB are in use; try again later`;
   }
   const rule = `the request bodies of one ${of} must leave memory for other ${of}s`;
-  return `${rule}, and this ${of} uses ${used} of ${max}; try again later`;
+  return `${rule}, and this ${of} uses ${used} of the ${max} for all request bodies; try again later`;
 }
 
 function toMebibytes(bytes: number): number {
@@ -97,7 +97,7 @@ function toMebibytes(bytes: number): number {
 }
 
 // The known queue sizes are read again in the background when they are older than this. Bytes that this process queues
-// are added immediately.
+// are added to the known sizes immediately.
 const MAX_AGE_MS = 500;
 
 /** Tracks, per account, how many bytes of readings wait to be written. */

@@ -12,13 +12,13 @@ export interface PushContext {
   readonly caller: Caller;
   /** Label of the operation, from the client or generated. */
   readonly label: string;
-  /** True when the label is from the client: the same body sent again with this label is the same operation (R-D7). */
+  /** True when the client chose the label. The same body, sent again with this label, is the same operation (R-D7). */
   readonly isResendable: boolean;
   readonly timeoutSec: number;
   readonly requestId: string;
   /** Mapper of a push in a custom format; null for the standard format. */
   readonly mapperId: string | null;
-  /** Hash of the client's body, for a push in a custom format with a label from the client. */
+  /** Hash of the body before it was mapped; set only when a push in a custom format has a label from the client. */
   readonly bodyHash?: Uint8Array | undefined;
 }
 
@@ -30,7 +30,7 @@ export type EncodedOperation = NewOperation & Pick<EncodedPush, 'firstDates' | '
  */
 function nothingAccepted(count: number): PushWarning {
   const subject = count === 1 ? 'the element' : `each of the ${count} elements`;
-  const message = `nothing was stored: ${subject} matches no variable, or several; see the reasons in "rejected", correct the structure, and replay the operation`;
+  const message = `nothing was stored: ${subject} matches no variable or more than one; see the reasons in "rejected", correct the sources and variables, and replay the operation`;
   return { path: '$', code: 'nothing_accepted', message };
 }
 

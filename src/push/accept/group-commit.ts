@@ -18,7 +18,7 @@ import { turnKey } from '../store/turn-lock.ts';
 import { type GroupBatch, type Submission, toBatches } from './plan-group.ts';
 
 export interface GroupCommit {
-  /** Resolves when the push is committed, or is not stored because it is stale or re-sent (`StoreOutcome`). */
+  /** Resolves when the push is committed, or when it is not stored because it is stale or re-sent (`StoreOutcome`). */
   submit(submission: Submission): Promise<GroupOutcome>;
 }
 
@@ -29,13 +29,13 @@ interface Waiting extends Submission {
   readonly reject: (error: unknown) => void;
 }
 
-// Maximum number of groups that run at the same time. When another process holds the lock of a user, only the group
-// with that user's pushes waits.
+// Maximum number of groups that run at the same time. There are two so that, when another process holds the lock of a
+// user, only the group with that user's pushes waits and the other group continues.
 const MAX_GROUPS = 2;
 const MAX_PUSHES = 1000;
 const MAX_BYTES = 8 << 20;
 
-/** Opens the group commit (R-D6). @param join combines plain pushes of one user into one operation. */
+/** Opens the group commit (R-D6). @param join function that combines plain pushes of one user into one operation. */
 export function openGroupCommit(database: Database, join: FastPaths['toSharedOperation']): GroupCommit {
   let waiting: Waiting[] = [];
   const busy = new Set<string>();
@@ -108,7 +108,7 @@ async function storeGroup(
   }
 }
 
-/** Resolves the pushes of a batch in the order in which they take effect (R-D6). */
+/** Resolves the promises of the pushes of a batch, in the order in which the pushes take effect (R-D6). */
 function settle({ batch, pushesOf }: GroupBatch<Waiting>, outcomes: readonly StoreOutcome[]): void {
   for (const [index, { label }] of batch.operations.entries()) {
     const outcome = outcomes[index] ?? { kind: 'stale' };

@@ -19,14 +19,14 @@ export interface GroupBatch<Waiting extends Submission> {
   readonly pushesOf: readonly (readonly Waiting[])[];
 }
 
-// A larger push gets its own batch, so that it does not delay the small pushes of the group while it waits for an
-// earlier write of its variables (R-D6).
+// A larger push gets its own batch, so that the small pushes of the group need not wait while the larger push waits for
+// an earlier write of its variables (R-D6).
 const MAX_SHARED_BYTES = 2000 * TUPLE_BYTES;
 
 /**
  * Creates one batch per account and structure version. The plain pushes of a user in a batch become one operation.
- * However, a large push gets its own batch. A push that may be a re-send gets its own batch too, because the readings
- * of a re-send are dropped (R-D7).
+ * However, a large push gets its own batch. A push that may be a re-send gets its own batch too: the readings of a
+ * re-send are not stored (R-D7), and a batch is stored as a whole.
  * @param join combines plain pushes of one user into one operation.
  */
 export function toBatches<Waiting extends Submission>(

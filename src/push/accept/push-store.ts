@@ -1,4 +1,4 @@
-/** Stores encoded pushes: `tryWrite` writes the points of a large push of new dates; `submit` is a group commit. */
+/** Stores encoded pushes. `tryWrite` writes the points of a large push of new dates; `submit` uses a group commit. */
 import type { FastPaths } from '../fast-paths/fast-paths.ts';
 import type { GroupOutcome } from '../store/new-operation.ts';
 import type { Admission } from './admission.ts';
@@ -9,11 +9,12 @@ import type { Submission } from './plan-group.ts';
 export interface PushStore {
   /**
    * Stores a push together with the pushes that arrive at the same time, and wakes the ingester.
-   * Resolves when the push is committed, or is not stored because it is stale or re-sent (`StoreOutcome`).
+   * Resolves after the push is committed. A stale or re-sent push is not stored; the outcome says so (`StoreOutcome`).
    */
   submit(submission: Submission): Promise<GroupOutcome>;
   /**
-   * Writes points, operation and events in one transaction. @returns undefined when the caller must use `submit`.
+   * Writes the points, the operation and the events of a push in one transaction.
+   * @returns undefined when the push cannot be written this way; the caller must then call `submit`.
    */
   tryWrite(submission: Submission & { readonly push: EncodedOperation }): Promise<GroupOutcome | undefined>;
 }

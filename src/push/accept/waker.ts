@@ -1,8 +1,8 @@
 /**
- * Wakes the ingester for accounts in the background. At most one call is in flight; accounts that are added
- * meanwhile share the next call. The first wake-up is immediate. The pause between calls grows with the rate of
- * pushes, so that thousands of small pushes per second are written in few large transactions. If a wake-up fails,
- * the ingester's sweeper finds the batches of the account.
+ * Wakes the ingester for accounts in the background. The waker makes one call at a time; accounts that are added during
+ * a call share the next call. The first call is immediate. The pause between calls grows with the rate of pushes, so
+ * that thousands of small pushes per second are written in few large transactions. If a call fails, the ingester's
+ * sweeper finds the batches of the accounts.
  */
 import type { Log } from '../../platform/log.ts';
 
@@ -12,15 +12,15 @@ export interface Waker {
   close(): Promise<void>;
 }
 
-// A transaction of the ingester costs much more than storing a small push. At 2,000 pushes per second, the pause is
-// about 10 ms.
+// During a pause, pushes wait for one common transaction of the ingester, because a transaction costs much more than
+// storing a small push. At 2,000 pushes per second, the pause is about 10 ms.
 const MIN_PAUSE_MS = 5;
 const PAUSE_PER_PUSH_MS = 0.2;
 const MAX_PAUSE_MS = 100;
 
 /**
- * Opens the background waker of ingesters.
- * @param wakeAll wakes the ingester for accounts; at most one call is in flight.
+ * Opens a waker, which wakes the ingester in the background.
+ * @param wakeAll wakes the ingester for the given accounts; the waker makes one call at a time.
  */
 export function openWaker(wakeAll: (accountIds: readonly number[]) => Promise<unknown>, log: Log): Waker {
   const wanted = new Set<number>();

@@ -2,7 +2,7 @@
  * Encodes the readings of a push as COPY tuples, once the targets and labels of the push have been looked up. Converts
  * local dates to instants (R-D4). Keeps the last of several readings with the same variable, date and VersionTag
  * (R-D5). Unless the dates of every variable ascend already, groups the readings by variable and sorts each group by
- * date, so that the point writer can append them.
+ * date, so that the point writer can append the readings.
  */
 
 import { LOCAL_DAY } from '../../platform/dates/date-rules.ts';
@@ -15,9 +15,9 @@ import { MAX_WARNINGS, type PushWarning } from '../push-answer.ts';
 import type { PushContents } from './push-element.ts';
 
 export interface EncodeInput {
-  /** The variable id of each element; 0 when the element has no target, so that its readings are left out. */
+  /** The variable id of each element. It is 0 for an element without a target, whose readings are left out. */
   readonly variableIds: readonly number[];
-  /** For each element, the IANA zone of its dates without an offset. */
+  /** For each element, the IANA zone that applies to those of its dates that have no offset. */
   readonly timeZoneIds: readonly string[];
   /** For each element, the number by which its readings are divided (R-C6). */
   readonly dividers: readonly number[];
@@ -31,23 +31,23 @@ export interface LabelIds {
 }
 
 export interface EncodedPush {
-  /** COPY tuples, one per reading, without repeats. */
+  /** COPY tuples: one for the last reading of each variable, date and VersionTag. */
   readonly tuples: Buffer;
-  /** Number of readings in elements that have a target, including repeats. */
+  /** Number of readings, repeated readings included, in the elements that have a target. */
   readonly readingCount: number;
   /** Warnings about the first 100 local dates that a clock change makes ambiguous or skips. */
   readonly warnings: readonly PushWarning[];
-  /** Zones applied to dates without an offset (R-A11), each once, at most 20. */
+  /** Distinct zones that were applied to dates without an offset (R-A11); at most 20 zones. */
   readonly timeZones: readonly string[];
   /**
-   * Earliest date of each variable in the push, in microseconds; undefined when the push has several VersionTags of a
-   * variable at one date.
+   * By variable id: the earliest date that the push has for the variable, in microseconds. Undefined when the push has
+   * several VersionTags of one variable at one date.
    */
   readonly firstDates: ReadonlyMap<number, number> | undefined;
   readonly hasVersionTags: boolean;
 }
 
-/** Maximum number of zones that an answer names; this keeps the header `Time-Zone` short. */
+/** Maximum number of zones that an answer names. This limit keeps the header `Time-Zone` short. */
 const MAX_TIME_ZONES = 20;
 
 /**
@@ -97,9 +97,9 @@ function eachRow(
 
 interface OrderScan {
   readonly readingCount: number;
-  /** True when the dates of every variable strictly ascend, so that there are no repeats and nothing to sort. */
+  /** True when the dates of every variable strictly ascend: no reading is repeated, and no sorting is needed. */
   readonly isAscending: boolean;
-  /** Earliest date of each variable of the push. */
+  /** By variable id: the earliest date that the push has for the variable, in microseconds. */
   readonly firstDates: ReadonlyMap<number, number>;
 }
 
@@ -142,8 +142,8 @@ interface OrderedRows {
 }
 
 /**
- * Groups rows by variable and sorts each group by date; rows of one date stay in the order they were sent. Keeps only
- * the last row of each variable, date and VersionTag.
+ * Groups rows by variable and sorts each group by date; rows with the same date stay in the order of the push. Keeps
+ * only the last row of each variable, date and VersionTag.
  */
 function orderRows(contents: PushContents, { variableIds, labelIds }: EncodeInput): OrderedRows {
   const { dates, labels } = contents;
@@ -175,8 +175,8 @@ function orderRows(contents: PushContents, { variableIds, labelIds }: EncodeInpu
 }
 
 /**
- * Copies the last row of each VersionTag to the end of the range, and overwrites the rows there. The copies keep their
- * order.
+ * Copies the last row of each VersionTag to the end of the range from `start` to before `end`, and overwrites the rows
+ * at the end of this range. The copies keep their order.
  * @returns the number of copies.
  */
 function keepLast(rows: number[], start: number, end: number, tagOf: (row: number) => number): number {
@@ -250,6 +250,6 @@ function warningText(local: number, micros: number, timeZoneId: string, kind: 'a
   const what =
     kind === 'ambiguous'
       ? 'occurs twice; the later instant'
-      : 'is skipped by a clock change; the time moved forward by the length of the gap';
+      : 'is skipped by a clock change; the local time plus the length of the gap';
   return `${formatInstant(local).replace('Z', '')} in ${timeZoneId} ${what}, ${formatInstant(micros)}, is used`;
 }

@@ -15,8 +15,8 @@ export class LabelTable {
   readonly #indexes = new Map<string, number>();
 
   /**
-   * @param reading labels of the reading itself; undefined when it has none.
-   * @returns the index in `table` of the resulting labels.
+   * @param reading the labels of the reading itself; undefined when the reading has no labels of its own.
+   * @returns the index that the resulting labels have in `table`.
    */
   indexOf(element: GivenLabels, reading?: GivenLabels): number {
     const labels = toLabels(reading?.version ?? element.version, { ...reading?.tags, ...element.tags });

@@ -1,7 +1,8 @@
 /**
- * Parses and validates the body of a push: an array of push elements, property names in any letter case, null members
- * ignored. Reports the first 100 problems with their paths. Hand-written, because it parses every reading and zod took
- * 9 to 26 times as long (20,000 readings, measured 2026-11-23); a property test compares it with `pushSchema`.
+ * Parses and validates the body of a push, which is an array of push elements. Accepts property names in any letter
+ * case, and ignores null members. Reports the first 100 problems with their paths. The parser is hand-written, because
+ * it parses every reading, and zod took 9 to 26 times as long (20,000 readings, measured 2026-11-23). A property test
+ * compares the parser with `pushSchema`.
  */
 
 import { DATE_RULE, LOCAL_DAY, type ParsedDate, parseDate } from '../../platform/dates/date-rules.ts';
@@ -70,7 +71,7 @@ function countReadings(element: unknown): number {
   return Array.isArray(data) ? data.length : 0;
 }
 
-/** Reads the elements one after the other into shared columns. */
+/** Reads the push elements one after the other, and appends their readings to columns that all elements share. */
 class PushReader {
   readonly details: ErrorDetail[] = [];
   readonly labels = new LabelTable();
@@ -168,7 +169,7 @@ class PushReader {
     if (entries.length > MAX_TAGS) this.#add(path, tooManyTags(entries.length));
     for (const [key, value] of entries) {
       const problem = tagProblem(key, value);
-      // The path omits an invalid key, because the key may be as long as the body.
+      // The path of the problem does not name an invalid key, because an invalid key may be as long as the body.
       if (problem !== undefined) this.#add(isText(key, MAX_VERSION) ? `${path}.${key}` : path, problem);
     }
     return Object.fromEntries(entries) as Tags;
@@ -193,8 +194,8 @@ class PushReader {
   }
 
   /**
-   * Writes date and value into the columns. Builds the path of a member only to report a problem, because most readings
-   * are valid.
+   * Writes the date and the value of a reading into the columns. Builds the path of a member only to report a problem,
+   * because most readings are valid.
    * @returns the reading's own labels; undefined if it has none.
    */
   readReading(reading: unknown, path: string, index: number): GivenLabels | undefined {
@@ -236,8 +237,8 @@ class PushReader {
 }
 
 /**
- * Returns true when a reading has a member whose name is not exactly `date`, `value`, `version` or `tags`. JSON has no
- * undefined members.
+ * Returns true when a reading has a member whose name is not exactly `date`, `value`, `version` or `tags`. A member
+ * that is undefined is absent, because a JSON member is never undefined.
  */
 function hasOtherNames(reading: Members): boolean {
   let count = 0;
@@ -251,8 +252,8 @@ function hasOtherNames(reading: Members): boolean {
 }
 
 /**
- * Finds a member by name, ignoring case; null counts as absent. The exact name wins; among names that differ only in
- * case, the last name wins, as with repeated names.
+ * Finds a member by name, ignoring case; null counts as absent. A member with the exact name wins. Without one, the
+ * last member whose name differs only in case wins, just as JSON.parse keeps the last of several members with one name.
  */
 export function member(object: Members, name: string): unknown {
   if (Object.hasOwn(object, name)) return object[name] ?? undefined;

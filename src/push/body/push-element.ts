@@ -16,17 +16,17 @@ export interface TargetIdentifiers {
 /** The elements of a push. The readings of all elements are in parallel arrays, in the order of the elements. */
 export interface PushContents {
   readonly targets: readonly TargetIdentifiers[];
-  /** Number of readings of each element; the sum is the length of each array of readings. */
+  /** Number of readings of each element. The sum of these numbers is the length of `dates`, `values` and `labels`. */
   readonly readingCounts: readonly number[];
-  /** Microseconds since 1970-01-01, in UTC, or on the local clock where `isLocal` is not 0. */
+  /** Microseconds since 1970-01-01: on the local clock for dates whose `isLocal` is not 0, in UTC for all others. */
   readonly dates: Float64Array;
   /**
-   * Clock of each entry of `dates`: 0 for UTC, 1 for local, `LOCAL_DAY` for a local date that was given without a
-   * time of day, and so begins at midnight. Undefined when all dates are in UTC.
+   * Clock of each element of `dates`: 0 for UTC; 1 for the local clock; `LOCAL_DAY` for the local clock when the date
+   * was given without a time of day, which means midnight. Undefined when all dates are in UTC.
    */
   readonly isLocal: Uint8Array | undefined;
   readonly values: Float64Array;
-  /** For each reading, the index of its VersionTag and tags in `labelTable`. */
+  /** For each reading, the index in `labelTable` of its combination of VersionTag and tags. */
   readonly labels: Int32Array;
   /** Distinct combinations of VersionTag and tags. */
   readonly labelTable: readonly Labels[];
@@ -51,5 +51,5 @@ export const ID_IDENTIFIERS = [
   'variableTypeId',
 ] as const satisfies readonly (keyof TargetIdentifiers)[];
 
-/** Members that an element must not have, except as null, because the service takes their values from the token (§2). */
+/** Members that must be absent or null in an element, because the service takes their values from the token (§2). */
 export const FORBIDDEN = ['accountId', 'userId', 'role'] as const;

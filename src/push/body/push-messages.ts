@@ -30,7 +30,7 @@ export const tooManyTags = (count: number): string => `must have at most ${MAX_T
 
 /** @returns the rule that `isText` checks, for an error message. */
 export function textRule(maxLength: number): string {
-  return `must be a string of at most ${maxLength} characters without U+0000 or an unpaired surrogate`;
+  return `must be a string of at most ${maxLength} characters, with no U+0000 and no unpaired surrogate`;
 }
 
 /** @returns true when the value satisfies the rule `textRule(maxLength)`. */
@@ -44,18 +44,18 @@ export function tagProblem(key: string, value: unknown): string | undefined {
   return isText(value, MAX_TEXT) ? undefined : got(TEXT_RULE, value);
 }
 
-/** @returns the date parsed from a text or from epoch milliseconds; undefined for an invalid date or another type. */
+/** @returns the date that a text or a number of epoch milliseconds means; undefined for any other value. */
 export function toDate(value: unknown): ParsedDate | undefined {
   if (typeof value === 'number') return parseEpochMillis(value);
   return typeof value === 'string' ? parseDate(value) : undefined;
 }
 
-/** @returns a number for a number or numeric text; any other value unchanged. */
+/** @returns the number that a numeric text means; a number or any other value unchanged. */
 export function toNumber(value: unknown): unknown {
   return typeof value === 'string' && NUMBER_TEXT.test(value) ? Number(value) : value;
 }
 
-/** @returns a number for a text of up to ten digits; any other value unchanged. */
+/** @returns the number that a text of one to ten digits means; any other value unchanged. */
 export function toId(value: unknown): unknown {
   return typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value;
 }

@@ -10,7 +10,7 @@ import type { PushLimits } from './push-element.ts';
 import type { PushReply, PushRequest } from './push-worker.ts';
 import { type PushSummary, readPush } from './read-push.ts';
 
-/** A `ReadPush` that this thread or a worker thread holds. Call `release` at the end. */
+/** A `ReadPush` that this thread or a worker thread holds. Call `release` when the push is no longer needed. */
 export interface OpenPush {
   readonly summary: PushSummary;
   encode(input: EncodeInput): Promise<EncodedPush> | EncodedPush;
@@ -35,10 +35,10 @@ export interface PushReaderOptions {
   readonly log: Log;
 }
 
-// Maximum size of a body that is parsed on the event loop. Such a body is parsed so fast that a thread would add latency.
+// Maximum size of a body to parse on the event loop. Parsing such a body is so fast that a thread would add latency.
 const MAX_INLINE_BYTES = 128 * 1024;
 
-/** Opens the readers of bodies. Large bodies are parsed in `threads` worker threads, off the event loop. */
+/** Opens a `PushReaders`, which parses large push bodies in `threads` worker threads, off the event loop. */
 export function openPushReaders({ limits, threads, log }: PushReaderOptions): PushReaders {
   const pool = Array.from({ length: threads }, () => new PushThread(log));
   return {
@@ -81,7 +81,7 @@ class PushThread {
   async read(bytes: Uint8Array<ArrayBuffer>, limits: PushLimits, withHash: boolean): Promise<OpenPush> {
     const id = this.#nextId++;
     const worker = this.#start();
-    // Only the ArrayBuffer of a large body can be transferred, because small bodies may share a pooled buffer.
+    // This body is large, so it has an ArrayBuffer of its own to transfer; small bodies may share a pooled ArrayBuffer.
     const reply = await this.#ask(worker, { kind: 'read', id, bytes, limits, withHash }, [bytes.buffer]);
     if (reply.kind !== 'summary') throw toError(reply);
     return {
@@ -136,7 +136,7 @@ class PushThread {
     if (waiting.length === 0) return;
     this.#log.warn(
       { err: error, pushes: waiting.length },
-      'a push reader thread ended; the pushes that waited for its answer fail with 503, and may be sent again',
+      'a push reader thread ended; the pushes that waited for its answer fail with 503; clients can send them again',
     );
     for (const { reject } of waiting) reject(lost());
   }
@@ -148,5 +148,5 @@ function lost(): DomainError {
 
 function toError(reply: PushReply): unknown {
   if (reply.kind === 'refused') return new DomainError(reply.error.code, reply.error.message, reply.error.details);
-  return reply.kind === 'failed' ? reply.error : new Error(`unexpected reply of a push reader thread: ${reply.kind}`);
+  return reply.kind === 'failed' ? reply.error : new Error(`unexpected reply from a push reader thread: ${reply.kind}`);
 }

@@ -72,7 +72,8 @@ const tags = z
     additionalProperties: { type: 'string', maxLength: MAX_TEXT },
     propertyNames: { maxLength: MAX_VERSION },
     maxProperties: MAX_TAGS,
-    description: 'Labels. The tags of a reading are added to the tags of its element.',
+    description:
+      'Labels. A reading also gets the tags of its element; when both have the same key, the tag of the element wins.',
   })
   .transform((object, context) => {
     const entries = Object.entries(object).filter(([, value]) => value !== null);
@@ -96,7 +97,7 @@ const reading = lenientObject(
       .meta({
         type: ['string', 'integer'],
         description:
-          'ISO 8601 text, no finer than microseconds; or a number of epoch milliseconds. An ISO 8601 text without an offset is in the local time of the source.',
+          'ISO 8601 text, no finer than microseconds, or epoch milliseconds. ISO 8601 text without an offset is interpreted in the time zone of the source.',
         examples: ['2026-03-01T00:15:00Z', '2026-03-01T00:15:00+01:00', '2026-03-01 00:15:00', 1_772_324_100_000],
       })
       .transform((value) => toDate(value)),
@@ -107,7 +108,7 @@ const reading = lenientObject(
       }, withRule('must be a finite number'))
       .meta({
         type: 'number',
-        description: 'Stored after division by the `divider` of the variable, which is 1 by default.',
+        description: 'Divided by the `divider` of the variable (1 by default) before it is stored.',
       })
       .transform(Number),
     version,

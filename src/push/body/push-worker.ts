@@ -1,5 +1,6 @@
 /**
- * Worker thread that reads large pushes for push-readers.ts. Keeps each push until it receives the message `forget`.
+ * Worker thread that reads large pushes for push-readers.ts. The worker keeps each push until it receives the message
+ * `forget` with the id of the push.
  */
 import { parentPort } from 'node:worker_threads';
 import { DomainError } from '../../platform/errors.ts';
@@ -61,6 +62,6 @@ function answer(request: Exclude<PushRequest, { kind: 'forget' }>): PushReply {
 
 function get(id: number): ReadPush {
   const push = pushes.get(id);
-  if (!push) throw new Error(`push ${id} was not read or is already forgotten`);
+  if (!push) throw new Error(`push ${id} has not been read, or has already been forgotten`);
   return push;
 }

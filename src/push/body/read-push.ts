@@ -23,7 +23,7 @@ export interface PushSummary {
 export interface ReadPush {
   readonly summary: PushSummary;
   encode(input: EncodeInput): EncodedPush;
-  /** @param indexes indexes of elements in the body. @returns these elements as JSON. */
+  /** @param indexes positions of elements in the body, from 0. @returns the JSON of each of these elements. */
   elementTexts(indexes: readonly number[]): readonly string[];
 }
 
@@ -45,11 +45,11 @@ export function readPush(bytes: Uint8Array, limits: PushLimits, withHash: boolea
   };
 }
 
-/** Matches NaN and Infinity, which are not JSON, but common in exports of data frames. */
+/** Matches NaN and Infinity. JSON does not allow them, but they are common in exports of data frames. */
 const NON_FINITE = /-?\b(?:NaN|Infinity)\b/g;
 /**
- * Maps each word that NON_FINITE matches to the number that replaces it. JSON.parse reads each number as infinite.
- * The reviver in `parseNonFinite` also receives the text of the number, and returns NaN for `1e9999`.
+ * Maps each word that NON_FINITE matches to a number that replaces it in the body. JSON.parse reads these numbers as
+ * infinite. The reviver in `parseNonFinite` also receives how a number is written, and replaces `1e9999` by NaN.
  */
 const NON_FINITE_SOURCES: Readonly<Record<string, string>> = {
   NaN: '1e9999',
@@ -61,7 +61,8 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
- * Parses a body. A body that is JSON except for NaN or Infinity is validated, so that the error names their paths.
+ * Parses a body. If only NaN and Infinity make the body invalid JSON, the body is validated nevertheless, so that the
+ * error names the paths of these values.
  * @throws {DomainError} malformed_json, invalid_input, body_too_large (R-D1).
  */
 function parseBody(text: string, limits: PushLimits): readonly unknown[] {
@@ -74,7 +75,7 @@ function parseBody(text: string, limits: PushLimits): readonly unknown[] {
   }
 }
 
-/** Replaces NaN and Infinity outside of strings, in linear time, with texts that JSON.parse can read. */
+/** Replaces NaN and Infinity outside of strings with numbers that JSON.parse can read. Takes linear time. */
 function repairNonFinite(text: string): string {
   let quote = text.indexOf('"');
   let outside = 0;
@@ -124,8 +125,8 @@ function parseContents(body: unknown, limits: PushLimits): PushContents {
   }
 }
 
-// The largest allowed push has a known number of objects and arrays. A body that has up to this many more is still
-// parsed, so that `parsePush` can name the path of each error in it.
+// A body may have this many more objects and arrays than the largest allowed push. Such a body is still parsed, so that
+// `parsePush` can name the path of each error in it.
 const ALLOWANCE = 200_000;
 const OPEN_BRACKET = 0x5b;
 const OPEN_BRACE = 0x7b;
@@ -139,7 +140,7 @@ function assertContainers(bytes: Uint8Array, { maxElements, maxReadings }: PushL
   const max = 2 * maxReadings + 3 * maxElements + ALLOWANCE;
   if (bytes.length <= max) return;
   let count = 0;
-  // An index loop, because a for…of loop over the bytes took 6 to 13 times as long (measured 2026-11-23).
+  // Loops by index, because a for…of loop over the bytes took 6 to 13 times as long (measured 2026-11-23).
   for (let index = 0; index < bytes.length; index += 1) {
     const byte = bytes[index];
     if (byte === OPEN_BRACE || byte === OPEN_BRACKET) count += 1;

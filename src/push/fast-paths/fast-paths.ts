@@ -20,15 +20,16 @@ export interface FastPaths {
    */
   handleSmallPushes(services: SmallPushServices, app: RawHandler): RawHandler;
   /**
-   * Throws the error with which `handleSmallPushes` failed to store the push of this request, if any.
-   * @param env the bindings of the app's request.
+   * Throws inside the app the error with which `handleSmallPushes` failed to store the push of a request. Does nothing
+   * when `handleSmallPushes` did not fail.
+   * @param env the bindings of the request in the app.
    */
   throwFailure(env: unknown): void;
   /** @returns undefined for a push that is not plain; such a push needs its own row of `push_operation`. */
   toPlainPush(push: PlainCandidate): PlainPush | undefined;
   /**
-   * Combines plain pushes of one user into one operation. Each push gets the label `memberLabel(label, n)`, with the
-   * label of the operation and the position n of the push, counted from 0.
+   * Combines plain pushes of one user into one operation. Each push gets the label `memberLabel(label, n)`: `label` is
+   * the label of the operation, and n is the position of the push, counted from 0.
    * @param pushes at least one push.
    */
   toSharedOperation(pushes: readonly PlainPush[], nowMillis: number): NewOperation;
@@ -47,7 +48,7 @@ export interface PlainPush {
   readonly readings: number;
   /** COPY tuples, one per reading. */
   readonly tuples: Buffer;
-  /** Every variable of the tuples, as in `NewOperation`. */
+  /** Ids of the variables, as in `NewOperation.variableIds`. */
   readonly variableIds: readonly number[];
 }
 

@@ -11,7 +11,7 @@ import type { PlainCandidate, PlainPush } from './fast-paths.ts';
 
 const MAX_BYTES = 1 << 16;
 
-/** @returns undefined when the push is not plain, and therefore needs its own row. */
+/** @returns undefined when the push is not plain; such a push needs its own row of `push_operation`. */
 export function toPlainPush(push: PlainCandidate): PlainPush | undefined {
   const { userId, requestId, acceptedElements, acceptedReadings, tuples, variableIds } = push;
   const isPlain =

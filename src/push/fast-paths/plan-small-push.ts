@@ -15,9 +15,10 @@ import { toPlainPush } from './plain-push.ts';
 const NO_LABELS = { versionTagId: NO_ID, tagSetId: NO_ID };
 
 /**
- * Throws no DomainError.
- * @returns undefined when the push is invalid, is not plain, has VersionTags or tags, or has an element for which no
- * target is cached.
+ * Converts a push that needs no reads from the database. Never throws a DomainError: the result for an invalid push is
+ * undefined.
+ * @returns undefined also when the push is not plain, when it has VersionTags or tags, or when the variable of one of
+ * its elements is not in the cache.
  */
 export function planSmallPush(
   { targets, limits }: SmallPushParts,
@@ -41,7 +42,7 @@ export function planSmallPush(
   return plain && { structureVersion: resolved.structureVersion, push: plain, timeZones };
 }
 
-/** @returns undefined when `work` throws a DomainError: the push is then invalid, and the app refuses the push. */
+/** @returns undefined when `work` throws a DomainError. The push is then invalid, so the app refuses the push. */
 function orRefused<Result>(work: () => Result): Result | undefined {
   try {
     return work();

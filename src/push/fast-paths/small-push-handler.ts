@@ -1,8 +1,8 @@
 /**
- * Handles small pushes in front of the app: a plain JSON body of at most 16 KiB without a query, from a cached caller,
- * to cached targets. It answers only with 200, after the commit. It passes every other request to the app, with the body
- * if it has read the body, and with the error if it failed to store the push. The app handles the request from the
- * start, so only the app refuses pushes.
+ * Handles small pushes in front of the app. A small push has no query and a plain JSON body of at most 16 KiB; its
+ * caller and its targets are cached. The handler answers only with 200, after the commit. It passes every other request
+ * to the app, with the body if it has read the body, and with the error if it failed to store the push. The app handles
+ * the request from the start, so only the app refuses pushes.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../../identity/caller/caller.ts';
@@ -19,8 +19,8 @@ interface LeftToApp {
   /** The body; @hono/node-server reads this member instead of the stream. */
   readonly rawBody: Buffer;
   /**
-   * Error while the push was stored. The app must report the error and not store the push again, because the
-   * commit may have succeeded.
+   * The error with which the handler failed to store the push. The app must report this error and must not store the
+   * push again, because the commit may have succeeded.
    */
   readonly pushFailure?: { readonly error: unknown };
 }
@@ -49,9 +49,10 @@ export function smallPushHandler(services: SmallPushServices, app: RawHandler): 
 }
 
 /**
- * Throws the error of the small-push handler inside the app, so that the app answers with this error.
+ * Throws inside the app the error with which the small-push handler failed to store the push of this request, so that
+ * the app answers with this error. Does nothing when the handler did not fail.
  * @param env the bindings of the app's request.
- * @throws the error, when the handler failed to store the push of this request.
+ * @throws the handler's error.
  */
 export function throwPushFailure(env: unknown): void {
   const { incoming } = (env ?? {}) as { readonly incoming?: Partial<LeftToApp> };
@@ -67,7 +68,7 @@ function admit(
   if (headers['content-encoding'] !== undefined || !(Number(headers['content-length']) <= MAX_BYTES)) return undefined;
   if (!isJsonType(headers['content-type']) || !isApiVersion(headerOf(headers['api-version']))) return undefined;
   if (isRepeated(rawHeaders, 'authorization') || isRepeated(rawHeaders, 'content-type')) return undefined;
-  // The app checks the origin of requests from web pages (CORS).
+  // Leaves requests from web pages to the app, because only the app checks their origin (CORS).
   if (headers.origin !== undefined) return undefined;
   const caller = findCachedCaller(headers.authorization, 'push-data');
   if (!caller?.permissions.has('datapusher.standard') || !admission.hasCapacity(caller.accountId)) return undefined;
@@ -75,8 +76,9 @@ function admit(
 }
 
 /**
- * Returns true when the request repeats a header. Node keeps only its first value, but the app joins all its values.
- * @param name in lower case.
+ * Returns true when the request has a header more than once. Of such a header, Node keeps only the first value, but the
+ * app joins all values.
+ * @param name name of the header, in lower case.
  */
 function isRepeated(rawHeaders: readonly string[], name: string): boolean {
   let count = 0;
@@ -132,8 +134,8 @@ interface StoredPush {
 }
 
 /**
- * @returns undefined when the app must handle the push, for example because the structure has changed since the targets
- * of the push were cached.
+ * @returns the stored push; undefined when the app must handle the push, for example because the structure has changed
+ * since the targets of the push were cached.
  */
 async function store(services: SmallPushServices, { incoming, caller }: Request, bytes: Buffer) {
   const plan = planSmallPush(services, caller, givenRequestId(incoming), bytes);

@@ -1,8 +1,8 @@
 /**
  * Writes a large push of new dates directly: one transaction accepts the push, writes its points and completes its
  * operation. An accepted push is durable, as on the ordinary path (R-D1), but its readings are stored once instead of
- * twice. Pushes must take effect in the order of their answers (R-D6). Therefore, the push takes the ordinary path when
- * a batch with one of its variables is waiting at the start or at the commit of the write.
+ * twice. Pushes must take effect in the order of their answers (R-D6). Therefore, if a batch that contains a variable
+ * of the push is waiting when the write starts or when it is about to commit, the push takes the ordinary path.
  */
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
 import { isDependencyError } from '../../platform/database/dependency-error.ts';
@@ -20,8 +20,9 @@ import { completeOperation } from '../store/waiting-batches.ts';
 import { warnOperation } from '../store/warn-of-refused.ts';
 import type { DirectSubmission, FastPaths } from './fast-paths.ts';
 
-// Group commit is faster for pushes with fewer than MIN_READINGS readings. Pushes with more than MAX_READINGS could take
-// longer than the ten seconds that shipped clients wait.
+// A push with fewer than MIN_READINGS readings takes the ordinary path, because group commit stores it faster. A push
+// with more than MAX_READINGS also does, because a direct write could take longer than the ten seconds that shipped
+// clients wait.
 const MIN_READINGS = 1000;
 const MAX_READINGS = 250_000;
 const LOCK_TIMEOUT_MS = 1000;
@@ -55,8 +56,8 @@ export function openDirectWriter(database: Database, concurrency: number, log: L
 }
 
 /**
- * Thrown when another push to one of the variables was accepted during the write: that push was answered first, so it
- * must take effect first.
+ * Thrown when another push that contains a variable of this push was accepted during the write. The other push was
+ * answered first, so it must take effect first.
  */
 class OvertakenError extends Error {}
 

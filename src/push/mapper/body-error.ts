@@ -1,4 +1,4 @@
-/** The error for a body that cannot be parsed in its format, and the position in the body that the message names. */
+/** Defines the error for a body that cannot be parsed in its format, and finds the line and column for its message. */
 
 /** The body cannot be parsed, so the expression was not evaluated. The message is for the sender of the body. */
 export class BodyError extends Error {

@@ -9,7 +9,7 @@ const SEPARATORS = [',', ';', '\t'] as const;
 
 export type CsvRow = readonly string[];
 
-/** @returns the fields of each row; skips empty lines. @throws {BodyError} when a quote is not closed. */
+/** @returns the fields of each row; an empty line is not a row. @throws {BodyError} when a quote is not closed. */
 export function parseCsv(text: string): readonly CsvRow[] {
   const separator = findSeparator(text);
   const rows: CsvRow[] = [];

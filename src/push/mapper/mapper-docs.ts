@@ -18,8 +18,8 @@ const mapper = z
   .object({
     id: z.guid().meta({ description: 'The GUID in `POST /api/generic/{guid}`.' }),
     name: z.string(),
-    expression: z.string().meta({ description: 'JSONata that turns the parsed body into push elements.' }),
-    hasHeader: z.boolean().meta({ description: 'Whether the first row of CSV names the columns.' }),
+    expression: z.string().meta({ description: 'JSONata expression that turns the parsed body into push elements.' }),
+    hasHeader: z.boolean().meta({ description: 'For CSV: whether the first row names the columns.' }),
     isEnabled: z
       .boolean()
       .meta({ description: 'Whether pushes may use the mapper; when false, pushes to it get status 404.' }),
@@ -51,11 +51,14 @@ const given = trialSchema.meta({
 const trial = z
   .object({
     elements: z.unknown().optional().meta({ description: 'The push elements that the mapper returned.' }),
-    problems: z.array(problemSchema).optional().meta({ description: 'Problems for which a push would be refused.' }),
+    problems: z
+      .array(problemSchema)
+      .optional()
+      .meta({ description: 'Reasons why a push of these elements would be refused.' }),
     error: z
       .object({ code: z.string(), message: z.string() })
       .optional()
-      .meta({ description: 'The error of a failed mapper.' }),
+      .meta({ description: 'The error, if the mapper failed.' }),
   })
   .meta({ id: 'MapperTrial' });
 
@@ -96,7 +99,7 @@ export const MAPPER_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/account/mappers/test', operationId: 'tryExpression', ...shared },
     summary: 'Test an unsaved expression with a sample body; stores nothing',
-    description: '`sample` is a text in the format that `contentType` names. The request body may have at most 1 MiB.',
+    description: '`sample` is a text in the format that `contentType` names. The request body may be at most 1 MiB.',
     body: jsonBody(given),
     answers: [answersJson('The elements, or the error of the expression.', trial)],
   },
@@ -105,7 +108,7 @@ export const MAPPER_OPERATIONS: readonly Operation[] = [
     summary: 'Test a mapper with a sample body; stores nothing',
     inPath,
     body: {
-      description: 'At most 1 MiB.',
+      description: 'At most 1 MiB after decompression.',
       types: {
         'application/json': z.unknown(),
         'application/xml': z.string(),

@@ -40,12 +40,13 @@ const MAX_MESSAGE_CHARACTERS = 1000;
 const LINE_FEED = 0x0a;
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
-// Limits that JSONata enforces: its error messages tell the author of the mapper more than a killed process would.
+// JSONata itself enforces these limits, because the error messages of JSONata tell the author of the mapper more than a
+// killed process would.
 const GUARDS = { timeout: 60_000, stack: 1000, sequence: 2_000_000 };
 
 const parser = new XMLParser({
   ...{ ignoreAttributes: false, attributeNamePrefix: '@', textNodeName: '#text', htmlEntities: true },
-  // Leaves numbers as texts, because digits may be a serial number with leading zeros.
+  // Numbers stay texts: the digits may be a serial number, and conversion to a number would remove its leading zeros.
   ...{ parseTagValue: false, parseAttributeValue: false },
 });
 

@@ -39,13 +39,13 @@ export interface MapperServices extends ListingServices {
 }
 
 const MAX_SAMPLE_BYTES = 1 << 20;
-/** Maximum size of the elements that a mapper returns for a sample, in bytes of JSON. */
+/** Maximum total size, in bytes of JSON, of the elements that a mapper returns for a sample. */
 const MAX_TRIAL_BYTES = 4 << 20;
 
 /** Routes below `/account/mappers` for managers: create, read, update, delete, test (R-D9). */
 export function mapperRoutes(services: MapperServices): Hono<Env> {
   const { database, runner, limits, audit } = services;
-  /** @throws {DomainError} invalid_input; for an invalid expression, with the position of the error if it is known. */
+  /** @throws {DomainError} invalid_input; for an invalid expression, the message gives the position if it is known. */
   const parseFields = async (request: Request, { accountId }: Caller): Promise<MapperFields> => {
     const fields = parseInput(mapperSchema, await readJsonBody(request));
     try {

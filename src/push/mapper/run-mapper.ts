@@ -1,6 +1,7 @@
 /**
- * Runs mappers in child processes, a limited number at the same time; each process serves one mapper (R-D9). A thread
- * would share the memory and secrets of this process, and would end the process when it ran out of memory.
+ * Runs mappers in child processes, a limited number at the same time; each process serves one mapper (R-D9). Does not
+ * run them in threads: a thread would share the memory and secrets of this process, and a thread that ran out of memory
+ * would end this process.
  */
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -14,17 +15,17 @@ import type { MapReply, MapRequest } from './mapper-process.ts';
 export interface MapperLimits {
   readonly timeoutMs: number;
   readonly memoryMebibytes: number;
-  /** Maximum number of mappers that run at the same time; one account may run half of this number, rounded up. */
+  /** Maximum number of mappers that run at the same time; one account may run at most half of them, rounded up. */
   readonly processes: number;
 }
 
 export interface MapperRunner {
   /**
-   * Maps a body, or only checks an expression.
+   * Maps the body of the request; if the request has no body, only checks its expression.
    * @param use the account of the mapper, and a `key` that identifies the mapper and its version. A process may serve
    * several calls with the same key. A call without a key starts a new process, which ends after the call.
-   * @throws {DomainError} mapping_failed with the reason and position; body_too_large when the answer exceeds
-   * `request.maxBytes`; queue_full when too many mappers run.
+   * @throws {DomainError} mapping_failed with the reason, and with the position of the error in the expression if it is
+   * known; body_too_large when the answer exceeds `request.maxBytes`; queue_full when too many mappers run.
    */
   run(
     use: { readonly accountId: number; readonly key?: string },
@@ -38,7 +39,7 @@ const MAX_WAIT_MS = 5000;
 const MAX_WAITING = 64;
 const MAX_IDLE_MS = 60_000;
 
-/** Opens a pool of mapper processes; they start when first needed (R-D9). */
+/** Opens a pool of mapper processes. A process starts when a call needs it (R-D9). */
 export function openMapperRunner(limits: MapperLimits, log: Log): MapperRunner {
   const permits = openFairSemaphore({
     ...{

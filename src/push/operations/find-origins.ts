@@ -1,4 +1,7 @@
-/** Finds the pushes that versions of points came from. The record of a write lists its push operations. */
+/**
+ * Finds the pushes that versions of points came from. A version belongs to a write; the record of the write lists the
+ * push operations that the write stored.
+ */
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import type { FoundWrite } from '../../points/origins/find-writes.ts';
@@ -33,8 +36,8 @@ const FIND = `
   from push_operation where id = any($1::int8[]) and account_id = $2`;
 
 /**
- * Maximum number of pushes named for a version. Several pushes are named when they were written together and each may
- * have contained readings of the variable.
+ * Maximum number of pushes that are named for one version. More than one push is named when one write stored several
+ * pushes that may each have contained readings of the variable.
  */
 export const MAX_PUSHES = 20;
 

@@ -56,8 +56,8 @@ export function operationRoutes({ database, admission, replay }: PushService): H
 }
 
 /**
- * @returns the newest operation of the label; when the query has `all=true`, every operation of the label that can be
- * replayed, because it has rejected elements or is Failed.
+ * @returns the newest operation of the label. When the query has `all=true`, returns every operation of the label that
+ * is Failed or has rejected elements instead, because only such operations can be replayed.
  */
 async function findMeant(
   database: Database,

@@ -23,9 +23,9 @@ export interface ReplayServices extends Omit<AcceptServices, 'store' | 'fastPath
 }
 
 /**
- * For the given operations: queues the batches of Failed operations again, and replays the rejected elements, oldest
- * first, as many as fit into one push.
- * @returns the same answer as a push; `index` is the index in the listing of rejected elements.
+ * For the given operations: queues the batches of Failed operations again, and replays rejected elements. The oldest
+ * are replayed first, and only as many as fit into one push.
+ * @returns the same answer as a push; the `index` of an element is its index in the listing of rejected elements.
  * @throws {DomainError} conflict when some of the elements were replayed or deleted meanwhile.
  */
 export type Replay = (context: PushContext, operationIds: readonly number[]) => Promise<PushAnswer>;
@@ -52,7 +52,9 @@ export function createReplay(services: ReplayServices): Replay {
   };
 }
 
-/** Adds the numbers of elements and readings in re-queued batches to the numbers that the replay accepted. */
+/**
+ * Adds the elements and readings of re-queued batches to the counts of accepted elements and readings in the answer.
+ */
 function withRetried(answer: PushAnswer, { elements, readings }: RetriedBatches): PushAnswer {
   const { accepted } = answer;
   return { ...answer, accepted: { elements: accepted.elements + elements, readings: accepted.readings + readings } };

@@ -1,4 +1,4 @@
-/** Encodes arrays as PostgreSQL array literals. The driver's own encoding inspects every value several times. */
+/** Encodes arrays as PostgreSQL array literals, faster than the driver, which inspects every value several times. */
 
 const QUOTED = /["\\]/g;
 
@@ -13,7 +13,8 @@ export function plainArray(values: readonly (number | boolean | null)[]): string
 }
 
 /**
- * Like `textArray`, but returns an empty array when all elements are null, because `unnest` pads shorter arrays with nulls.
+ * Encodes texts as `textArray` does, but returns an empty array when all texts are null. `unnest` of several arrays
+ * adds the nulls again, because it pads the shorter arrays.
  */
 export function sparseTextArray(texts: readonly (string | null)[]): string {
   return texts.some((text) => text !== null) ? textArray(texts) : '{}';

@@ -1,8 +1,8 @@
 /**
  * Takes whole pushes out of a small batch that waits for an earlier batch. Group commit (accept/group-commit.ts) puts
  * small pushes into a shared batch; without this module, a push to one variable would therefore wait for a rewrite of
- * another variable. The remaining pushes keep their position in the queue, and a push is taken only when no earlier
- * push with one of its variables waits, so the order within each variable is kept (R-D6).
+ * another variable. The order within each variable is kept (R-D6): the module takes a push only when no earlier waiting
+ * push has one of its variables, and the remaining pushes keep their position in the queue.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { readBytea } from '../../platform/database/read-bytea.ts';
@@ -22,7 +22,7 @@ const MAX_EXAMINED = 200;
 const MAX_TRIED = 5;
 
 // `blocked` contains the variables of all earlier batches. Batches that were accepted before migration 0042 have no
-// `variables`.
+// `variables`: this query skips them and all later batches.
 const FIND_BLOCKED = `
   with examined as (
     select id, place, variables, operation_ids, reading_counts
@@ -84,8 +84,9 @@ export async function recordPart(
 }
 
 /**
- * Takes, from one waiting batch, those pushes that need not wait for an earlier push.
- * @returns undefined when no such push is found; batches that another transaction has locked are skipped.
+ * Takes, from one waiting batch, those pushes that need not wait for an earlier push. Skips batches that another
+ * transaction has locked.
+ * @returns undefined when no such push is found.
  */
 export async function takeFreePart(transaction: Transaction, accountId: number): Promise<TakenPart | undefined> {
   const { rows } = await transaction.query<Blocked>(FIND_BLOCKED, [accountId]);

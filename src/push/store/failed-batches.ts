@@ -3,7 +3,7 @@
  * several pushes is split first, so that only the faulty push is affected. After MAX_ATTEMPTS failed attempts to write
  * a batch of one push, the batch is set aside as a dead letter: ingesters skip it, its operation is Failed with the
  * reason, and its readings are kept (R-K3). `retryBatches` queues it again. Faults of the service, such as an
- * unreachable database, do not count as attempts (R-A15), so callers must not report them here.
+ * unreachable database, do not count as attempts (R-A15), so callers must not call `noteFailedBatch` for them.
  *
  * Several transactions may write batches of one account. So `noteFailedBatch` locks the failed batch and checks that it
  * is still in the queue, because another transaction may have written it meanwhile.

@@ -21,14 +21,14 @@ export interface Operation {
   readonly failure: string | null;
   readonly mapperId: string | null;
   readonly isReplay: boolean;
-  /** ISO 8601 in UTC; the other dates have the same form. */
+  /** ISO 8601 in UTC, like `startedDate` and `completedDate`. */
   readonly acceptedDate: string;
   readonly startedDate: string | null;
   readonly completedDate: string | null;
 }
 
-// The SQL below has the query parameters that `visibleTo` returns. Several pushes may share a row; such a push is found
-// by the label of the row ($4) and the position of the push in the row ($5, from 0).
+// The SQL below takes the query parameters that `visibleTo` returns. A push that shares a row with other pushes is
+// found by the label of the row ($4) and by the position of the push in the row ($5, from 0).
 const PLACE = '$5::int + 1';
 const COLUMNS = `
   id, $2::text as label, user_id as "userId", state,
@@ -108,7 +108,7 @@ function visibleTo({ accountId, role, userId }: Caller, label: string): readonly
   return [accountId, label, role === 'USER' ? userId : null, shared, position];
 }
 
-/** @returns the operation in the form of the API (R-D7). */
+/** @returns the operation as the API sends it (R-D7). */
 export function toOperationBody({ label, acceptedElements, acceptedReadings, ...operation }: Operation) {
   const { failure, mapperId, startedDate, completedDate, isReplay, ...given } = operation;
   return {
@@ -137,10 +137,10 @@ const FREE_RESEND_KEY = `
 type ResentRow = Omit<Parameters<typeof toAnswer>[0], 'timeZones'> & { readonly isOld: boolean };
 
 /**
- * Finds the operation of a re-sent push (R-D7).
- * @param timeZones the zones of the re-sent push, because operations do not store zones.
- * @returns the answer of the operation; undefined when no operation has the key, or when the operation is more than 24
- * hours old. When the result is undefined, a new operation may take the key.
+ * Finds the operation that stored a push when it was first sent (R-D7).
+ * @param timeZones zones of the re-sent push; the answer contains them, and the operation does not store them.
+ * @returns the answer of the operation; undefined when no operation has `resendKey`, or when the operation is more than
+ * 24 hours old. When the result is undefined, a new operation may take `resendKey`.
  */
 export async function findResent(
   queryable: Queryable,

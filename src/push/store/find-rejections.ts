@@ -24,8 +24,8 @@ export async function findRejections(
 }
 
 /**
- * @returns the first rejected elements that fit into one push: at least one, if there is any, even when it is
- * larger than `maxBytes` (R-D8).
+ * @returns the first rejected elements that together fit into one push (R-D8). When the first element alone is larger
+ * than `maxBytes`, returns only this element.
  */
 export async function findReplayable(
   queryable: Queryable,
@@ -46,8 +46,8 @@ export async function findReplayable(
 }
 
 /**
- * @returns the number of deleted elements, which is smaller than the number of `rejections` when a concurrent replay has
- * deleted some (R-D8).
+ * @returns the number of deleted elements, which is smaller than the number of `rejections` when a concurrent replay
+ * has deleted some (R-D8).
  */
 export async function deleteRejections(queryable: Queryable, rejections: readonly KeptRejection[]): Promise<number> {
   const { rowCount } = await queryable.query(
@@ -58,7 +58,7 @@ export async function deleteRejections(queryable: Queryable, rejections: readonl
   return rowCount ?? 0;
 }
 
-/** @returns the number of rejected elements of all these operations together (R-D8). */
+/** @returns the total number of rejected elements of the operations in `operationIds` (R-D8). */
 export async function countRejections(queryable: Queryable, operationIds: readonly number[]): Promise<number> {
   const { rows } = await queryable.query<{ count: number }>(
     'select count(*) as count from push_rejection where operation_id = any($1::int8[])',

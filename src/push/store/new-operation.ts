@@ -1,7 +1,7 @@
 /** Types of operations and batches to be stored, and of the outcome of storing them. */
 import type { PushWarning, Rejection } from '../push-answer.ts';
 
-/** An operation with the tuples of its readings: one push, or several plain pushes (plain-push.ts) that share a row. */
+/** One push, or several plain pushes (plain-push.ts) that share a row, with the tuples of the readings. */
 export interface NewOperation {
   readonly userId: string;
   /** Label of the operation: `operationId` of the API. */
@@ -22,13 +22,13 @@ export interface NewOperation {
   readonly isReplay: boolean;
   /** COPY tuples of the readings; empty when no element was accepted. */
   readonly tuples: Buffer;
-  /** Ids of all variables in the tuples; may contain duplicates, and ids of variables that are not in the tuples. */
+  /** Ids of the variables of all accepted elements, including elements without readings; may contain duplicates. */
   readonly variableIds: readonly number[];
   /** The plain pushes that share this row; absent when the row has one push. */
   readonly members?: OperationMembers;
 }
 
-/** Arrays of equal length with one entry per push, in the order of the tuples. */
+/** Arrays with one item per plain push. The pushes are in the order in which their tuples follow each other. */
 export interface OperationMembers {
   readonly elements: readonly number[];
   readonly readings: readonly number[];
@@ -54,7 +54,7 @@ export type StoreOutcome =
   | { readonly kind: 'resent' }
   | { readonly kind: 'stale' };
 
-/** A `StoreOutcome` with the label of the stored push. */
+/** A `StoreOutcome` that, when the push was stored, also has the label of the push. */
 export type GroupOutcome =
   | Exclude<StoreOutcome, { readonly kind: 'stored' }>
   | { readonly kind: 'stored'; readonly id: number; readonly label: string };

@@ -1,7 +1,7 @@
 /**
- * Generates labels for pushes without a label: UUIDs of version 7 (RFC 9562). They ascend in time, so consecutive
- * labels are neighbours in the index. Several small pushes can share one row of `push_operation`; their labels differ
- * only in the last four digits (migration 0018).
+ * Generates labels for pushes that arrive without a label. Each label is a UUID of version 7 (RFC 9562). The labels
+ * ascend in time, so consecutive labels are neighbours in the index. Several small pushes can share one row of
+ * `push_operation`; the labels of these pushes differ only in the last four digits (migration 0018).
  */
 import { randomBytes } from 'node:crypto';
 
@@ -12,7 +12,7 @@ const MEMBER_DIGITS = 4;
 const MAX_MEMBERS = 16 ** MEMBER_DIGITS;
 
 /**
- * Generates the label of a push that has no label (R-D7).
+ * Generates a label for a push that arrives without one (R-D7).
  * @param nowMillis milliseconds since the Unix epoch.
  * @returns a new label.
  */
@@ -20,7 +20,7 @@ export function makeLabel(nowMillis: number): string {
   return makeStem(nowMillis) + counterText();
 }
 
-/** @returns a new label for a shared row; its last four digits are 0000, the position of the first push. */
+/** @returns the label of the first push in a new shared row. It ends with 0000, the position of the push in the row. */
 export function makeSharedLabel(nowMillis: number): string {
   return makeStem(nowMillis) + hex(0);
 }
@@ -59,7 +59,10 @@ function makeStem(nowMillis: number): string {
 
 let counter = 0;
 
-/** Returns the next count in hexadecimal, so that a process can generate 65,536 distinct labels per millisecond. */
+/**
+ * Increments the counter of this process. The counter ensures that up to 65,536 labels of one millisecond are distinct.
+ * @returns the counter in hexadecimal.
+ */
 function counterText(): string {
   counter = (counter + 1) % MAX_MEMBERS;
   return hex(counter);

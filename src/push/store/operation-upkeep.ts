@@ -1,4 +1,7 @@
-/** Periodic upkeep: announces time-outs of operations (R-D7), deletes old operations (R-D8) and old records of writes. */
+/**
+ * Periodic upkeep: announces time-outs of operations (R-D7), and deletes old operations (R-D8) and old rows of
+ * `write_origin`.
+ */
 import { type Database, withTransaction } from '../../platform/database/database.ts';
 
 const BATCHES_PER_PASS = 1000;
@@ -38,8 +41,8 @@ export async function purgeOldOrigins(database: Database, days: number, fileDays
 }
 
 /**
- * Deletes operations that have ended and were accepted more than `days` days ago, with their rejected elements (R-D8).
- * A call deletes a limited number of operations. Keeps operations whose batch is set aside.
+ * Deletes operations, and their rejected elements, when the operations have ended and were accepted more than `days`
+ * days ago (R-D8). A call deletes a limited number of operations and none whose batch is set aside.
  * @returns the number of deleted operations; 0 when no operation is left to delete.
  */
 export async function purgeOldOperations(database: Database, days: number): Promise<number> {

@@ -1,6 +1,7 @@
 /**
- * Queries the queue of accepted batches: its bytes, its backlog, and whether a push must join it instead of being
- * written directly. `waiting-batches.ts` locks, completes and deletes batches.
+ * Queries the queue of accepted batches. The queries return the size of the waiting readings, the values of the gauges,
+ * and whether a push must join the queue instead of being written directly. `waiting-batches.ts` locks, completes and
+ * deletes batches.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { BacklogQuery } from '../../platform/metrics/backlog.ts';
@@ -12,7 +13,7 @@ const QUEUED_BYTES = `
   select account_id as "accountId", sum(length(rows))::int8 as bytes from push_batch
   where set_aside_date is null group by account_id`;
 
-/** @returns the bytes of readings that wait to be written, per account (R-D10). */
+/** @returns for each account, the size in bytes of its readings that wait to be written (R-D10). */
 export async function findQueuedBytes(queryable: Queryable): Promise<ReadonlyMap<number, number>> {
   const { rows } = await queryable.query<{ accountId: number; bytes: number }>(QUEUED_BYTES);
   return new Map(rows.map(({ accountId, bytes }) => [accountId, bytes]));
@@ -23,8 +24,9 @@ const hasWaiting = (variables: string) => `
   exists (select from push_batch
           where account_id = $1 and set_aside_date is null and (variables is null or variables && ${variables}::int4multirange))`;
 
-// The second condition is true when `max_date` of a variable is at or after its first date in the push: a direct write
-// is only for new dates. After a deletion, `max_date` may be later than the last stored date.
+// The second condition is true when `max_date` of a variable is at or after the first date that the push has for the
+// variable, because a direct write may only add dates after `max_date`. After a deletion, `max_date` may be later than
+// the last stored date; the push is then queued without need.
 const MUST_QUEUE = `
   select ${hasWaiting('$4')}
       or exists (select from unnest($2::int[], $3::int8[]) first (variable_id, micros)
@@ -32,9 +34,9 @@ const MUST_QUEUE = `
                  where max_date >= to_timestamp(0) + micros * interval '1 microsecond') as "mustQueue"`;
 
 /**
- * @param firstDates first date of each variable of a push, in microseconds.
+ * @param firstDates the first date that a push has for each of its variables, in microseconds.
  * @returns true when the push must be queued, because a waiting batch may have readings of a variable of the push
- * (R-D6), or because a variable may have a stored date at or after its first date in the push.
+ * (R-D6), or because a variable may have a stored date at or after the first date that the push has for the variable.
  */
 export async function mustQueue(
   queryable: Queryable,
@@ -54,8 +56,8 @@ const TAKE_TURN = `select ${lockTurnSql('$1')}`;
 const HAS_WAITING = `select ${hasWaiting('$2')} as "hasWaiting"`;
 
 /**
- * Acquires the lock of a user (turn-lock.ts). The transaction holds the lock to its end, so no further push of the
- * user can be queued until then (R-D6).
+ * Acquires the lock of a user (turn-lock.ts) for the rest of the transaction. Until the transaction ends, no further
+ * push of the user can be queued (R-D6).
  * @returns true when a waiting batch may have readings of one of the variables.
  */
 export async function takeTurn(
@@ -70,8 +72,8 @@ export async function takeTurn(
 }
 
 /**
- * Query for the gauges of accepted batches that are not written yet, and of dead letters, which failed too
- * often and wait for an operator.
+ * Query for the gauges of accepted batches that are not written yet, and of dead letters. A dead letter is a batch that
+ * failed too often and waits for an operator.
  */
 export const PUSH_BACKLOG: BacklogQuery = {
   sql: `

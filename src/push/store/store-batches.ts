@@ -77,7 +77,7 @@ const STORE = `
   )
   select ordinal, operation.id from given left join operation using (id)`;
 
-/** @returns for each batch, the outcomes of its operations, in order (R-D1). */
+/** @returns one list for each batch: the outcomes of the operations of the batch, in the order given (R-D1). */
 export async function storeBatches(
   queryable: Queryable,
   batches: readonly NewBatch[],
@@ -172,9 +172,9 @@ function rejectionColumns(operations: readonly NewOperation[]): readonly string[
 }
 
 /**
- * Members are the pushes that share one operation row. The first two returned columns have an entry per operation: the
- * index, from 1, of its first member and of its last member; both are 0 for an operation of one push. The other columns
- * have an entry per member.
+ * A member is one of several pushes that share an operation row. For each operation, the first returned column has the
+ * index of its first member, and the second column has the index of its last member. Indexes start at 1; for an
+ * operation of one push, both are 0. The other columns have one value for each member.
  */
 function memberColumns(operations: readonly NewOperation[]): readonly string[] {
   const shared = operations.flatMap(({ members }) => members ?? []);

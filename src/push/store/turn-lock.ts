@@ -19,7 +19,7 @@ export function turnKeySql(accountId: string, userId: string): string {
 }
 
 /**
- * @param key SQL expression of the key, as from `turnKeySql`.
+ * @param key SQL expression of the key, for example the result of `turnKeySql`.
  * @returns SQL expression that waits for the lock and acquires it (R-D6).
  */
 export function lockTurnSql(key: string): string {

@@ -1,7 +1,7 @@
 /**
- * The queue of accepted batches that wait for the ingester. These functions lock the next batches of an
- * account, complete their operations and delete the batches; a barrier waits until earlier pushes are
- * written. src/ingest writes the points of the locked batches.
+ * The queue of accepted batches that wait for the ingester. The functions of this file lock the next batches of an
+ * account, complete the operations of written batches and delete these batches. src/ingest writes the points of the
+ * locked batches. A barrier (`openPushBarrier`) waits until the pushes accepted before it was opened are written.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database, Queryable, Transaction } from '../../platform/database/database.ts';
@@ -33,7 +33,7 @@ export interface TakenBatches {
   readonly operationIds: readonly string[];
   readonly readings: number;
   readonly isMoreWaiting: boolean;
-  /** Age of the first batch in seconds; null when no batch was taken. */
+  /** Number of seconds since the first batch was accepted; null when no batch was taken. */
   readonly waitedSec: number | null;
   /** Request id of the first push (R-A10); null when no batch was taken. */
   readonly requestId: string | null;
@@ -44,9 +44,9 @@ export interface TakenBatches {
 /**
  * Locks the next batches of an account, in the order of acceptance, until the end of the transaction. Skips batches
  * that another transaction has locked, and batches that must wait for an earlier batch with one of their variables
- * (R-D6; sql/functions/take_push_batches.sql). Takes either small batches, of at most 20,000 readings, or large
- * batches.
- * @param maxRows maximum number of readings; one batch is returned even if it is larger.
+ * (R-D6; sql/functions/take_push_batches.sql). One call locks either only small batches, of at most 20,000 readings
+ * each, or only large batches.
+ * @param maxRows maximum number of readings of all locked batches together; a single batch may have more.
  * @param isSmallOnly true to skip large batches.
  * @throws {Error} when the database returns no row.
  */
@@ -61,7 +61,7 @@ export async function takeBatches(
   return rows[0];
 }
 
-/** @returns the COPY tuples of each batch, in order. */
+/** @returns the COPY tuples of each batch, in the order in which the batches were accepted. */
 export function readBatchRows(transaction: Transaction, ids: readonly number[]) {
   const text = `select rows from push_batch where id = any('{${ids.join()}}'::int8[]) order by place, id`;
   return readBytea(transaction, text);
@@ -71,14 +71,14 @@ export function readBatchRows(transaction: Transaction, ids: readonly number[]) 
 export interface WrittenBatches {
   readonly ids: readonly number[];
   readonly operationIds: readonly number[];
-  /** COPY tuples of the batches, in order. */
+  /** The COPY tuples of each batch, in the order of `ids`. */
   readonly batches: readonly Buffer[];
 }
 
 /**
  * Ends the operations of batches whose points the same transaction has written, removes the batches, and
  * records the operations as the origin of the points. `takeBatches` must have locked the batches. All
- * statements take one round trip.
+ * statements are sent in one round trip.
  */
 export async function endBatches(
   transaction: Transaction,
@@ -88,7 +88,7 @@ export async function endBatches(
 ): Promise<void> {
   const [batchIds, operations] = [ids, operationIds].map((list) => `'{${list.join()}}'::int8[]`);
   const remove = `delete from push_batch where id = any(${batchIds})`;
-  // Readings are in the order of the batches, and in each batch in the order of its operations.
+  // The arrays must follow the order of the readings: by batch and, in each batch, by operation.
   const record = `
     with written as (${remove} returning place, id, operation_ids, reading_counts), part as (
       select array_agg(part.id order by place, written.id, number) as ids,
@@ -103,8 +103,8 @@ export async function endBatches(
 }
 
 /**
- * Marks queued operations as Processing (R-D7). On a busy machine the mark may be late, so the start of an operation
- * is `takenDate`, or the acceptance date of the operation if that date is later.
+ * Marks queued operations as Processing (R-D7). On a busy machine this update may run late. The start of an operation
+ * is therefore not the current time but `takenDate`, or the acceptance date of the operation if that date is later.
  * @param takenDate start of the transaction that writes the readings.
  */
 export async function markProcessing(
@@ -122,7 +122,7 @@ export async function markProcessing(
 /**
  * Completes an operation that has no batch, or no longer has one, and appends the event DataPushCompleted (R-D7). Call
  * it in the transaction that writes the points of the operation; if several transactions write them, in the last one.
- * @param variableIds variables of the operation, for webhooks with a filter.
+ * @param variableIds ids of the variables of the operation, for the filters of webhooks.
  */
 export async function completeOperation(
   transaction: Transaction,
@@ -148,7 +148,7 @@ export async function findWaitingAccounts(database: Database): Promise<readonly 
 
 const POLL_INTERVAL_MS = 50;
 
-// Ignores batches that are set aside: they are not written until an operator acts.
+// A barrier ignores batches that are set aside: these are not written until an operator acts.
 const FIND_LAST = `
   select max(place) as place from push_batch where account_id = $1 and set_aside_date is null`;
 const FIND_WAITING = `
@@ -156,9 +156,9 @@ const FIND_WAITING = `
   from push_batch where account_id = $1 and set_aside_date is null and place <= $2 having count(*) > 0`;
 
 /**
- * Remembers which pushes of an account have been accepted when it is called.
- * @returns a function that waits until every remembered push to any of `variableIds` is written (R-D6). The function
- * resolves to false when `signal` aborts first.
+ * Remembers which pushes of an account have been accepted by the time of the call.
+ * @returns a function that waits until every remembered push to any of `variableIds` is written, and then resolves to
+ * true (R-D6). It resolves to false when `signal` aborts before that.
  */
 export async function openPushBarrier(
   queryable: Queryable,

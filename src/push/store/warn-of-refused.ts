@@ -11,10 +11,9 @@ const FIND_OPERATIONS = `
 const ADD_WARNINGS = 'update push_operation set warnings = warnings || $2::jsonb where id = $1';
 
 /**
- * Adds warnings to the operations of the refused tuples. Finds these operations by the positions of the tuples in the
- * batches.
- * @param batchIds batches whose points this transaction writes, in the order of `batches`;
- * they must not be deleted yet.
+ * Adds warnings to the operations of the refused tuples. The position of a tuple in its batch shows its operation.
+ * @param batchIds ids of the batches whose points this transaction writes, in the order of `batches`. Their rows in
+ * `push_batch` must still exist.
  */
 export async function warnOfRefused(
   transaction: Transaction,
@@ -32,15 +31,15 @@ export async function warnOfRefused(
 
 /** The operations of a batch, and the number of readings of each operation in the batch. */
 export interface BatchOperations {
-  /** Ids of the operations, as texts: the driver does not convert 64-bit integers inside an array to numbers. */
+  /** Ids of the operations, as strings: the driver returns the 64-bit integers of an array as strings, not numbers. */
   readonly operationIds: readonly string[];
   readonly readingCounts: readonly number[];
 }
 
 /**
- * For each operation of a batch: adds warnings when some of its tuples were refused.
+ * Adds warnings to each operation of a batch, if tuples of this operation were refused.
  * @param tuples all tuples of the batch.
- * @param offsets byte offsets of the refused tuples in `tuples`.
+ * @param offsets for each refused tuple, its byte offset in `tuples`.
  */
 export async function warnOperations(
   transaction: Transaction,

@@ -1,7 +1,7 @@
 /**
  * Merges two versions of one variable by date (R-G6), in one snapshot and with bounded memory: memory holds a page of
- * the left version while the right version streams over the same period. The two versions cannot stream at the same
- * time, because a connection runs one statement at a time.
+ * the left version while the right version streams over the period of this page. The two versions cannot stream at the
+ * same time, because a connection runs one statement at a time.
  */
 import { type SnapshotSource, streamInSnapshot, type Transaction } from '../../platform/database/database.ts';
 import type { Micros, PointSelection } from '../../points/point.ts';
@@ -27,15 +27,16 @@ interface Column {
   readonly values: number[];
 }
 
-/** Maximum points of the left version in memory; ten years of quarter-hours take four pages. */
+/** Maximum number of points in a page of the left version. Ten years of quarter-hours take four pages. */
 const PAGE_POINTS = 100_000;
 const CHUNK_ROWS = 10_000;
 
 /**
  * Streams two versions of a variable, merged by date (R-G6).
- * @param left selects one variable, without paging. `right` must have the same variable, period and order.
- * @param pagePoints maximum points of the left version in memory.
- * @throws {DomainError} invalid_input when `readPoints` throws it.
+ * @param left must select one variable and have no limit or offset. `right` must have the same variable, period and
+ * order.
+ * @param pagePoints maximum number of points of the left version in memory.
+ * @throws {DomainError} invalid_input when a converted value exceeds the range of a double (R-C8).
  */
 export async function* comparePoints(
   transaction: Transaction,
@@ -60,12 +61,13 @@ export async function* comparePoints(
 }
 
 /**
- * Runs `comparePoints` in a new snapshot. Before that, waits for the end of every open write whose points may belong to
- * either side (R-F5).
+ * Runs `comparePoints` in a new snapshot. First waits for the end of every open write whose points may belong to `left`
+ * or `right` (R-F5).
  * @param signal ends the read and its statement.
- * @param noteCuts receives the history cuts and rollups that concern either side (R-F9).
- * @throws as `comparePoints`; {DomainError} dependency_unavailable when a write that the read waits for stays open
- * for too long; the reason of `signal`.
+ * @param noteCuts receives the history cuts and rollups that concern `left` or `right` (R-F9).
+ * @throws the errors of `comparePoints`.
+ * @throws {DomainError} dependency_unavailable when one of these open writes does not end in time.
+ * @throws the reason of `signal` when it is aborted.
  */
 export async function* streamCompared(
   source: SnapshotSource,
@@ -77,7 +79,8 @@ export async function* streamCompared(
   for (const side of [left, right]) await awaitWritersOf(source, side, signal);
   const read = async function* (transaction: Transaction): AsyncGenerator<ComparedChunk> {
     if (noteCuts) {
-      // Both sides have the same variable, which has at most one history cut (`history_from`), so it is noted once.
+      // Both sides read the same variable, which has at most one history cut (`history_from`). A cut that concerns both
+      // sides is therefore the same cut and is noted once.
       const cuts = await findHistoryCuts(transaction, left);
       const rolledUp = await findRolledUp(transaction, left);
       noteCuts(cuts.length > 0 ? cuts : await findHistoryCuts(transaction, right), rolledUp);
@@ -87,12 +90,12 @@ export async function* streamCompared(
   yield* streamInSnapshot(source, read, signal);
 }
 
-/** Returns the part of a period that a read in the given order covers up to and including a date. */
+/** Returns the part of `period` up to and including `date`, in the order of the read. */
 function upTo(period: Period, date: Micros, order: PointSelection['order']): Period {
   return order === 'ASC' ? { ...period, toMicros: date, isToIncluded: true } : { ...period, fromMicros: date };
 }
 
-/** Returns the part of a period that a read in the given order covers after a date. */
+/** Returns the part of `period` that follows `date` in the order of the read. */
 function beyond(period: Period, date: Micros, order: PointSelection['order']): Period {
   return order === 'ASC' ? { ...period, fromMicros: date + 1 } : { ...period, toMicros: date, isToIncluded: false };
 }

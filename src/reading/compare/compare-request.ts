@@ -32,9 +32,9 @@ export const COMPARE_QUERY = declareQuery(
       'variableIds',
     ),
     leftVersion: textsParameter('VersionTag of the left version. Required unless `leftAsOf` is given.'),
-    leftAsOf: dateOfReadParameter('The left version is the state known at this instant.'),
+    leftAsOf: dateOfReadParameter('The left version is the state as it was stored at this instant.'),
     rightVersion: textsParameter('VersionTag of the right version. Default: the latest version.'),
-    rightAsOf: dateOfReadParameter('The right version is the state known at this instant.'),
+    rightAsOf: dateOfReadParameter('The right version is the state as it was stored at this instant.'),
     ...PERIOD,
     ...SHAPE,
   },
@@ -80,7 +80,7 @@ function toLeft({ leftVersion, leftAsOf }: Given, zone: string | undefined): Ver
   const { subject } = locationOf('leftAsOf');
   throw locationError(
     locationOf('leftVersion'),
-    `must be given unless ${subject} is given, because one of them chooses the left version`,
+    `must be given unless ${subject} is given, because the left version has no default`,
   );
 }
 

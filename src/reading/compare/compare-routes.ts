@@ -105,9 +105,9 @@ async function* pageOf(
 }
 
 /**
- * Writes `{"variableId":…,"unitId":…,"rows":[…],"summary":{…}}`: the summary follows the rows, because it counts them.
- * Adds `historyFrom` when a history cut concerns one of the two versions (R-F9), and `rawFrom` when retention has
- * replaced early points with rollups.
+ * Writes `{"variableId":…,"unitId":…,"rows":[…],"summary":{…}}`. The summary follows the rows, because it is computed
+ * while the rows are written. Adds `historyFrom` when a history cut concerns one of the two versions (R-F9), and
+ * `rawFrom` when retention has replaced early points with rollups.
  */
 async function* writeCompared(
   head: string,

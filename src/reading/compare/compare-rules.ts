@@ -1,21 +1,22 @@
 /** Summarizes the differences between two versions of a variable, date by date (R-G6). */
 
 export interface CompareSummary {
-  /** Number of dates with a value in either version. */
+  /** Number of dates that are in at least one of the two versions. */
   readonly points: number;
-  /** Number of dates that are in both versions, with different values. */
+  /** Number of dates that are in both versions, but with a different value in each. */
   readonly changed: number;
-  /** Number of dates only in the right version. */
+  /** Number of dates that are only in the right version. */
   readonly added: number;
-  /** Number of dates only in the left version. */
+  /** Number of dates that are only in the left version. */
   readonly removed: number;
-  /** Mean of the absolute differences at the dates that are in both versions; null when there is no such date. */
+  /** Mean absolute difference of the values at the dates that are in both versions; null when no date is in both. */
   readonly meanAbsoluteDifference: number | null;
 }
 
 export interface CompareCounter {
   /**
-   * Counts the rows of a batch. `left` and `right` have equal length; NaN means that the version has no value at the date.
+   * Counts the rows of a batch. `left` and `right` hold the values of the two versions at the same dates, so they have
+   * equal length; NaN means that the version has no value at the date.
    */
   add(left: Float64Array, right: Float64Array): void;
   summary(): CompareSummary;

@@ -1,8 +1,8 @@
 /**
  * Writes a table as an Arrow IPC stream. Small batches, such as the last point of many variables, share a record batch.
- * Ids and texts, which repeat, are dictionary-encoded with indexes of two bytes. A record batch with values that are
- * not in the last dictionary gets a new dictionary (allowed in streams, not in files), because a dictionary of all
- * values would grow with the answer.
+ * Ids and texts repeat, so they are encoded as indexes, of two bytes each, into a dictionary. When a record batch has
+ * values that are not in the last dictionary, it gets a new dictionary (Arrow streams allow this, Arrow files do not).
+ * A single dictionary of all values would grow with the answer.
  */
 import {
   AsyncByteQueue,
@@ -42,8 +42,8 @@ class Pieces extends AsyncByteQueue {
 }
 
 /**
- * Minimum number of rows of a record batch. A record batch has fewer rows when it is the last, or when the next batch
- * of the table would bring it above MAX_ROWS.
+ * A record batch is complete as soon as it has this number of rows. It has fewer rows only when it is the last record
+ * batch, or when the next batch of the table would have brought it above MAX_ROWS.
  */
 const MIN_ROWS = 4096;
 /**
@@ -151,7 +151,7 @@ function areFinite(values: Float64Array): boolean {
   return true;
 }
 
-/** Concatenates the numbers or instants of all parts; rows of a part without values get `none`. */
+/** Concatenates the numbers or instants of all parts. The rows of a part without values get the value of `none`. */
 function columnValues({ rowCount, parts }: Parts, none: number): Float64Array {
   const [only] = parts;
   const valuesOf = (cells: Cells) => (cells.kind === 'numbers' || cells.kind === 'instants' ? cells.values : undefined);
@@ -166,7 +166,10 @@ function columnValues({ rowCount, parts }: Parts, none: number): Float64Array {
   return joined;
 }
 
-/** Cells as keys: one key for all rows, or one key per row. `valueAt` returns the value that a key stands for. */
+/**
+ * Cells of a column, with an integer key for each distinct value. `keys` is one key for all rows, or an array with one
+ * key per row. `valueAt` returns the value that a key stands for.
+ */
 interface Keyed<Value> {
   readonly keys: number | Int32Array;
   readonly valueAt: (key: number) => Value | null;
@@ -184,7 +187,10 @@ function toTexts(cells: Cells): Keyed<string> {
 const NO_KEY = -1;
 const NULL_CODE = -1;
 
-/** Encodes one column with a dictionary, and keeps the dictionary that was sent last. */
+/**
+ * Encodes one column with a dictionary. Keeps the dictionary for the next record batches, until a record batch has a
+ * value that the dictionary lacks.
+ */
 function dictionaryEncoder<Value, Type extends Int32 | Utf8>(
   name: string,
   valueType: Type,
@@ -256,7 +262,10 @@ function distinctOf(keys: number | Int32Array): readonly number[] {
   return [...distinct];
 }
 
-/** Writes the code of each key. Keeps the last code, because adjacent rows usually have the same key. */
+/**
+ * Writes the code of each key into `codes`. Looks up the code only when the key differs from the key of the row before,
+ * because adjacent rows usually have the same key.
+ */
 function fillCodes(codes: Int16Array, start: number, keys: Int32Array, codeOf: ReadonlyMap<number, number>): void {
   let lastKey: number | undefined;
   let lastCode = NULL_CODE;
@@ -296,8 +305,8 @@ function validity(
 }
 
 /**
- * @returns a function that converts integers below 2^53 to 64 bits without a BigInt per value. Its results share
- * memory, because new memory for each record batch makes V8 collect garbage more often.
+ * @returns a function that converts integers below 2^53 to 64-bit integers without a BigInt per value. All results of
+ * the function share memory, because new memory for each record batch makes V8 collect garbage more often.
  */
 function int64Converter(): (values: Float64Array) => BigInt64Array {
   let halves = new Int32Array(0);

@@ -13,8 +13,8 @@ const QUALITY = /^;\s*q\s*=\s*(\d(?:\.\d*)?)\s*$/i;
  * Negotiates a media type.
  * @param offered types without parameters; the first is the default.
  * @returns the offered type with the greatest quality; among equal qualities, the type that the client named first.
- * Returns the default when the client accepts no offered type, because shipped clients send arbitrary `Accept` headers,
- * and `Content-Type` names the format.
+ * When the client accepts no offered type, returns the default rather than an error: shipped clients send arbitrary
+ * `Accept` headers, and `Content-Type` names the format.
  */
 export function chooseType<Type extends string>(accept: string | undefined, offered: readonly [Type, ...Type[]]): Type {
   const ranges = (accept ?? '').split(',').flatMap((text) => parseRange(text) ?? []);

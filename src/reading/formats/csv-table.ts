@@ -1,7 +1,7 @@
 /**
- * Writes a table as CSV (RFC 4180) with a header row. Texts are not escaped against formula injection in
- * spreadsheets: `-5` is a value, `+1d` may be a VersionTag, and programs must read back what was pushed. A workbook
- * needs no escaping, because its texts are text cells.
+ * Writes a table as CSV (RFC 4180) with a header row. Cells are not escaped against formula injection in spreadsheets,
+ * because programs must read back what was pushed: `-5` is a value, and `+1d` may be a VersionTag. A workbook needs no
+ * escaping, because its texts are text cells.
  */
 import { type CellTexts, instantWriters, joinParts, type Part, partOf, RowBytes } from './row-bytes.ts';
 import type { Batch, Column, InstantWriter, Table } from './table.ts';
@@ -11,7 +11,7 @@ const NEEDS_QUOTES = /[",\r\n]/;
 
 const TEXTS: CellTexts = { none: '', text: quote };
 
-/** Yields the text in chunks; small batches share a chunk. The header is in the first chunk. */
+/** Yields the CSV in chunks of bytes; small batches share a chunk. The header is in the first chunk. */
 export async function* writeCsv({ columns, batches }: Table): AsyncGenerator<Uint8Array> {
   const writers = instantWriters(columns);
   const rows = new RowBytes();

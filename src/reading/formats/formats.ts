@@ -1,4 +1,4 @@
-/** The formats of rows (R-G4), chosen by the parameter `format` or the header `Accept` (R-A13). */
+/** The formats in which rows are sent (R-G4). The parameter `format` or the header `Accept` chooses one (R-A13). */
 import { XLSX_TYPE } from '../../platform/http/workbook-writer.ts';
 import { writeArrow } from './arrow-table.ts';
 import { chooseType } from './choose-type.ts';
@@ -19,8 +19,8 @@ export interface Format {
 
 const JSON_TYPE = 'application/json';
 /**
- * Media type of JSON by columns (`displayLevel=Columns`) in the API description. The media type of rows is different,
- * so that generated clients have a type for each form.
+ * Media type of JSON by columns (`displayLevel=Columns`) in the API description. The media type of JSON by rows
+ * is different, so that generated clients have one type for rows and another for columns.
  */
 export const COLUMNS_TYPE = `${JSON_TYPE}; profile=columns`;
 export const CSV_TYPE = 'text/csv';
@@ -44,13 +44,16 @@ const TYPES = {
   parquet: PARQUET_TYPE,
 } as const;
 
-/** Values of the parameter `format`, which overrides `Accept`: links and spreadsheets cannot set `Accept`. */
+/**
+ * Values of the parameter `format`. It overrides `Accept`, so that links and spreadsheets, which cannot set `Accept`,
+ * can choose a format.
+ */
 export type FormatName = keyof typeof TYPES;
 
 /**
- * Chooses the named format. Without a name, chooses the format that the header `Accept` prefers, or JSON when the header
- * accepts none of the formats (R-A13, R-G4).
- * @param isByColumns true to write JSON by columns; other formats do not change.
+ * Chooses the named format. Without a name, chooses the format that the header `Accept` prefers, or JSON when the
+ * header accepts none of the formats (R-A13, R-G4).
+ * @param isByColumns true to write JSON by columns; it has no effect on the other formats.
  */
 export function chooseFormat(name: FormatName | undefined, accept: string | undefined, isByColumns = false): Format {
   const type = name ? TYPES[name] : chooseType(accept, [JSON_TYPE, CSV_TYPE, ARROW_TYPE, XLSX_TYPE, PARQUET_TYPE]);

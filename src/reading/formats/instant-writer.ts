@@ -1,6 +1,7 @@
 /**
  * Writes instants as ASCII bytes, with the same text as `formatInstant` and `formatLocalInstant`. The writers cache the
- * day and the offset, so for time series they are ten times faster than these functions.
+ * day and the offset. Consecutive instants of a time series mostly share both, so the writers are ten times faster than
+ * the two functions.
  */
 import { formatInstant, formatOffset, MICROS_PER_MINUTE } from '../../platform/dates/instant-rules.ts';
 import type { Micros } from '../../points/point.ts';

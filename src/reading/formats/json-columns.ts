@@ -1,19 +1,19 @@
 /**
- * Writes a table as one JSON array of objects. An object holds up to OBJECT_ROWS rows of one variable: the members of
- * the rows as arrays of equal length, and ids as single values. All columns of an object are in memory, because JSON
- * needs one complete array after the other.
+ * Writes a table as one JSON array of objects. An object holds up to OBJECT_ROWS rows of one variable. An id is a
+ * single value for all these rows; every other member is an array with one element per row. All columns of an object
+ * are kept in memory until the object is complete, because JSON needs one complete array after the other.
  */
 import { type CellTexts, instantWriters, type Part, partOf, RowBytes } from './row-bytes.ts';
 import type { Batch, Cells, Column, InstantWriter, Table } from './table.ts';
 
-/** Maximum rows of an object, about 10 MB of text; further rows of the variable follow in another object. */
+/** Maximum number of rows in one object, about 10 MB of text. Further rows of the variable follow in another object. */
 export const OBJECT_ROWS = 100_000;
 
 const TEXTS: CellTexts = { none: 'null', text: (text) => text };
 
 /**
  * Yields the JSON array in chunks. Collects all rows of an object before it yields the first chunk of the object.
- * @param objectRows maximum rows of an object.
+ * @param objectRows maximum number of rows in one object.
  */
 export async function* writeJsonColumns(
   { columns, batches }: Table,
@@ -48,19 +48,23 @@ function* closeObject(members: readonly Member[], before: string): Generator<Buf
 }
 
 /**
- * Writes one member of consecutive objects: a constant as a single value, other cells as an array. Leaves the member
- * out of an object if its cells are absent, or if they are labels and no row of the object has a label.
+ * Writes the same member of one object after the other: a constant as a single value, other cells as an array. Leaves
+ * the member out of an object if the object has no cells for it, or if the cells are labels and no row of the object
+ * has a label.
  */
 interface Member {
   add(cells: Cells, batch: Batch): void;
-  /** @returns the bytes of the member, and starts the next object. */
+  /**
+   * Ends the current object.
+   * @returns the bytes of the member in this object; none if the object leaves the member out.
+   */
   close(): readonly Buffer[];
 }
 
 function openMember(column: Column, writeInstant: InstantWriter | undefined): Member {
   const name = `,${JSON.stringify(column.name)}:`;
-  // One `RowBytes` serves all objects: its next buffer is about as large as its last buffer, and objects are of similar
-  // size.
+  // One `RowBytes` serves all objects: it makes each buffer about as large as the last one, which fits because objects
+  // are of similar size.
   const array = new RowBytes();
   let constant: number | null | undefined;
   let hasValue = false;
@@ -92,7 +96,7 @@ function elementParts(column: Column, cells: Cells, writeInstant: InstantWriter 
   return [Buffer.from(','), partOf(column, withNulls(cells, column), writeInstant, TEXTS)];
 }
 
-/** @returns the cells with each label as JSON text, `null` for a missing label; other cells are not changed. */
+/** @returns labels as JSON text, with `null` for a missing label; returns cells of other kinds unchanged. */
 function withNulls(cells: Cells, { kind }: Column): Cells {
   if (cells.kind !== 'codes') return cells;
   const textOf = (id: number): string => {

@@ -9,7 +9,7 @@ const TEXTS: CellTexts = {
 
 const [COMMA, OPEN_BRACKET] = [0x2c, 0x5b];
 
-/** Yields the array in chunks; small batches share a chunk (R-G3). */
+/** Yields the bytes of the JSON array in chunks; the rows of several small batches share a chunk (R-G3). */
 export async function* writeJson({ columns, batches }: Table): AsyncGenerator<Uint8Array> {
   const writers = instantWriters(columns);
   const rows = new RowBytes();

@@ -1,7 +1,7 @@
 /**
- * Writes numbers as ASCII bytes, with the text of `String(value)`, but -0 as `-0.0`. Numbers with at most six decimals
- * and 15 digits, like most measurements, are written digit by digit, because a string for each of 5 million
- * values would grow the heap.
+ * Writes numbers as ASCII bytes. The text of a number is `String(value)`, except that the text of -0 is `-0.0`. Numbers
+ * with at most six decimals and 15 digits, like most measurements, are written digit by digit, because a string for
+ * each of 5 million values would grow the heap.
  */
 
 const MAX_DECIMALS = 6;
@@ -16,13 +16,13 @@ export const NUMBER_BYTES = 25;
 
 /**
  * @returns a function that writes a finite number as ASCII text at an offset and returns the offset after the text. The
- * function first tries the number of decimals of the last number, because the values of a series usually have the same
- * number of decimals.
+ * function first tries as many decimals as it wrote for the previous number, because the values of a series usually
+ * have the same number of decimals.
  */
 export function numberWriter(): (bytes: Uint8Array, at: number, value: number) => number {
   let last = 0;
   return (bytes, at, value) => {
-    // Writes -0.0, because some JSON parsers read -0 as the integer 0, without its sign.
+    // Negative zero is written as -0.0, because some JSON parsers read -0 as the integer 0 and lose the sign.
     if (value === 0) return writeAscii(bytes, at, Object.is(value, -0) ? NEGATIVE_ZERO : '0');
     const size = Math.abs(value);
     const decimals = hasDecimals(size, last) ? last : findDecimals(size);
@@ -44,9 +44,9 @@ export function writeAscii(bytes: Uint8Array, at: number, text: string): number 
 }
 
 /**
- * @returns the number of decimals of `size`; undefined when `size` has more than six, or more than 15 digits in total.
- *   At most one decimal number of up to 15 digits parses to a given double, so the text with these decimals is the
- *   shortest that parses to `size`.
+ * @returns the number of decimals of `size`; undefined when `size` has more than six decimals, or more than 15 digits
+ *   in total. At most one decimal number of up to 15 digits parses to a given double, so the text with the returned
+ *   number of decimals is the shortest text that parses to `size`.
  */
 function findDecimals(size: number): number | undefined {
   for (let decimals = 0; decimals <= MAX_DECIMALS; decimals++) {
@@ -59,8 +59,8 @@ function findDecimals(size: number): number | undefined {
 }
 
 /**
- * Returns true when the text with this many decimals has at most 15 digits, parses to the number, and does not end with
- * a decimal 0.
+ * Returns true when the text of `size` with `decimals` decimals has at most 15 digits, parses to exactly `size`, and
+ * has a last decimal other than 0.
  */
 function hasDecimals(size: number, decimals: number): boolean {
   const power = powerOf(decimals);
@@ -74,11 +74,11 @@ function powerOf(decimals: number): number {
   return POWERS[decimals] as number;
 }
 
-/** Writes `digits` from right to left, with a dot before the last `decimals` digits. */
+/** Writes the integer `digits` from right to left, with a dot before its last `decimals` digits. */
 function writeDecimal(bytes: Uint8Array, at: number, digits: number, decimals: number): number {
   const count = Math.max(countDigits(digits), decimals + 1);
   const end = at + count + (decimals > 0 ? 1 : 0);
-  // Splits the digits into two 32-bit integers, whose division is faster.
+  // Splits the digits into two 32-bit integers, because the division of 32-bit integers is faster.
   let rest = digits % BEYOND_LOW;
   const high = (digits - rest) / BEYOND_LOW;
   let offset = end;

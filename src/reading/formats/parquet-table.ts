@@ -6,8 +6,8 @@ import { ByteWriter, type ColumnSource, ParquetWriter, type SchemaElement } from
 import type { Batch, Cells, Column, Table } from './table.ts';
 
 /**
- * Minimum number of rows in a row group; only the last row group may have fewer. Encoding a row group blocks the event
- * loop, and more rows would block it longer (MEASUREMENTS.md).
+ * A row group is encoded as soon as it has this many rows; only the last row group may have fewer. A greater number
+ * would block the event loop longer, because encoding a row group blocks it (MEASUREMENTS.md).
  */
 const ROW_GROUP_ROWS = 50_000;
 
@@ -41,7 +41,7 @@ const TYPES: Readonly<Record<Column['kind'], ColumnType>> = {
 
 /**
  * Sink of the Parquet writer. `take` returns the bytes written since its last call and removes them from the buffer.
- * `offset`, the total number of bytes written, stays unchanged.
+ * `take` does not change `offset`, the total number of bytes written.
  */
 class Pieces extends ByteWriter {
   take(): Uint8Array {
@@ -96,7 +96,7 @@ function appendCells(column: Value[], { rowCount, cells }: Batch, index: number)
   for (let row = 0; row < rowCount; row++) column.push(valueAt(row));
 }
 
-/** @returns a function that reads a cell: null when the cell is absent or, as in Arrow tables, NaN or infinite. */
+/** @returns a function that reads a cell. An absent cell becomes null; so do NaN and infinity, as in Arrow tables. */
 function cellReader(cells: Cells): (row: number) => Value {
   switch (cells.kind) {
     case 'absent':

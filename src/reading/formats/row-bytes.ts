@@ -7,7 +7,7 @@ import { INSTANT_BYTES, instantWriter, localInstantWriter } from './instant-writ
 import { NUMBER_BYTES, numberWriter, writeAscii } from './number-writer.ts';
 import type { Cells, Column, InstantWriter } from './table.ts';
 
-/** Part of every row: constant bytes, or a writer that depends on the row. */
+/** Part of every row: bytes that are the same in all rows, or a writer of bytes that differ between rows. */
 export type Part = Uint8Array | PartWriter;
 
 export interface PartWriter {
@@ -17,7 +17,7 @@ export interface PartWriter {
   readonly write: (bytes: Uint8Array, at: number, row: number) => number;
 }
 
-/** How a format writes texts and missing values. */
+/** Defines how a format writes texts and missing values. */
 export interface CellTexts {
   readonly none: string;
   readonly text: (text: string, column: Column) => string;
@@ -60,7 +60,8 @@ export class RowBytes {
   /** Returns the bytes written since the last call and continues in a new buffer. */
   take(): Buffer {
     const taken = this.#bytes.subarray(0, this.#size);
-    // The next buffer gets about the size of the last, because batches are alike. It is allocated when a row needs it.
+    // The next buffer gets a little more than the size of this one, because batches are alike in size. The next write
+    // allocates it.
     this.#capacity = this.#size + (this.#size >> 3);
     this.#bytes = Buffer.alloc(0);
     this.#size = 0;
@@ -84,7 +85,7 @@ export function instantWriters(columns: readonly Column[]): readonly InstantWrit
 }
 
 /**
- * @param before text to write before the text of each cell of kind `codes`; not written for a cell without text.
+ * @param before prefix of the text of each cell of kind `codes`; a cell without text gets no prefix.
  * @returns the part that writes the cells of a column in one batch.
  */
 export function partOf(column: Column, cells: Cells, writeInstant: InstantWriter, texts: CellTexts, before = ''): Part {
@@ -127,8 +128,8 @@ function numberPart(values: Float64Array, none: string): PartWriter {
 }
 
 /**
- * When a row has the same instant as the previous row, copies the text instead of formatting the instant, because
- * most rows of a write share a VersionTimestamp.
+ * When a row has the same instant as the previous row, copies the formatted text instead of formatting the instant
+ * again. The copy saves time because most of the points that a client writes together share a VersionTimestamp.
  */
 function instantPart(values: Float64Array, writeInstant: InstantWriter): PartWriter {
   let last = Number.NaN;
@@ -170,7 +171,10 @@ function codePart(ids: Int32Array, textOf: (id: number) => string): PartWriter {
   return { maxBytes, write };
 }
 
-/** Copies bytes: up to 64 in a loop, which is faster than `set`. @returns the offset after the copied bytes. */
+/**
+ * Copies `piece` into `bytes`. Copies up to 64 bytes in a loop, which is faster than `set` for so few bytes.
+ * @returns the offset after the copied bytes.
+ */
 function copyInto(bytes: Uint8Array, at: number, piece: Uint8Array): number {
   const { length } = piece;
   if (length > 64) bytes.set(piece, at);

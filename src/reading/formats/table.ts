@@ -1,5 +1,6 @@
 /**
- * The rows of an answer as columns, which are the input of every format writer. A table is read once, batch by batch.
+ * Tables, which are the input of every format writer. A table holds the rows of an answer as columns. It is read once,
+ * batch by batch.
  */
 import type { Micros } from '../../points/point.ts';
 
@@ -13,7 +14,7 @@ export interface Column {
 
 /** The cells of one column in one batch. */
 export type Cells =
-  /** A column without any value; a JSON row omits the member. */
+  /** A column without any value in this batch; a JSON row then omits the column's member. */
   | { readonly kind: 'absent' }
   /** One id for all rows; null when they have none. */
   | { readonly kind: 'constant'; readonly value: number | null }
@@ -21,7 +22,10 @@ export type Cells =
   | { readonly kind: 'numbers'; readonly values: Float64Array }
   /** Instants in microseconds since 1970-01-01 UTC. */
   | { readonly kind: 'instants'; readonly values: Float64Array }
-  /** Labels (VersionTags or tags): texts by id. A row whose text is null has no label; a JSON row then omits the member. */
+  /**
+   * Labels (VersionTags or tags): texts by id. A row whose text is null has no label; a JSON row then omits the
+   * column's member.
+   */
   | { readonly kind: 'codes'; readonly ids: Int32Array; readonly textOf: (id: number) => string | null };
 
 export interface Batch {

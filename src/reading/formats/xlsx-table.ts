@@ -1,7 +1,7 @@
 /**
- * Writes a table as an Excel workbook, with the same columns as CSV. Instants are ISO 8601 text with their offset, as in
- * CSV. A date cell would have no offset (the repeated hour in autumn would be ambiguous), no microseconds, and no dates
- * before 1900. Values and ids are number cells.
+ * Writes a table as an Excel workbook, with the same columns as CSV. Instants are ISO 8601 text with their offset, as
+ * in CSV. They are not date cells, because a date cell has no offset (so the repeated hour in autumn would be
+ * ambiguous), has no microseconds, and cannot contain a date before 1900. Values and ids are number cells.
  */
 import { type WorkbookCell, type WorkbookRow, writeWorkbook } from '../../platform/http/workbook-writer.ts';
 import { INSTANT_BYTES } from './instant-writer.ts';

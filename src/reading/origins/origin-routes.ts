@@ -1,7 +1,7 @@
 /**
- * Route `GET /data/origins`: the pushes, files and runs that versions of a variable came from. The records
- * of writes lead to pushes and files; each run has a record of its own. The functions that find pushes, files and runs
- * are passed in, because reading does not import those features.
+ * Route `GET /data/origins`, which returns the pushes, files and runs that versions of a variable came from. Pushes and
+ * files are found through the records of writes, runs through the records of runs. The functions that find pushes,
+ * files and runs are passed in, because `reading` does not import the features that contain these functions.
  */
 import { type Context, Hono } from 'hono';
 import type { CallerEnv } from '../../identity/authentication/authenticate.ts';
@@ -24,7 +24,10 @@ export interface OriginServices {
     caller: Caller,
     writes: readonly FoundWrite[],
   ): Promise<readonly (readonly Origin[])[]>;
-  /** @returns the files by id, with the members that the caller may see; a deleted file has no entry. */
+  /**
+   * @returns a map from file id to file. Each file has only those properties that the caller may see. The map does not
+   * contain deleted files.
+   */
   findFiles(queryable: Queryable, caller: Caller, fileIds: readonly string[]): Promise<ReadonlyMap<string, Origin>>;
   /** @returns for each VersionTimestamp, the run that wrote the version. A version that no run wrote has no entry. */
   findRuns(
@@ -35,7 +38,7 @@ export interface OriginServices {
   ): Promise<ReadonlyMap<Micros, Origin>>;
 }
 
-/** Routes of `GET /data/origins`. Mount at `/data/origins`. */
+/** Creates the route `GET /data/origins`. Mount it at `/data/origins`. */
 export function originRoutes(services: OriginServices): Hono<CallerEnv> {
   return new Hono<CallerEnv>().get('/', (c) => answerOrigins(services, c));
 }

@@ -59,13 +59,13 @@ export interface EventQueue {
    */
   close(error?: unknown): void;
   /**
-   * Yields each message as an event; builds an event after the client has taken the previous event.
+   * Yields each message as an event. Builds an event only after the client has taken the previous one.
    * @throws the error passed to `close`.
    */
   events(): AsyncGenerator<Buffer>;
 }
 
-/** Opens the queue between a watch and its response. @param write encodes messages. */
+/** Opens the queue between a watch and its response. @param write function that encodes a message. */
 export function openEventQueue(write: EventWriter): EventQueue {
   let waiting: { readonly event: Promise<Buffer>; readonly taken: () => void } | undefined;
   let end: { readonly error: unknown } | undefined;

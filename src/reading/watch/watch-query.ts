@@ -27,11 +27,11 @@ export const WATCH_QUERY = declareQuery(
     ),
     unitId,
     cursor: textParameter(
-      `The id of the last event received; the header \`${LAST_EVENT_ID}\` takes precedence. A variable that is not in the cursor starts as if there were no cursor.`,
+      `The id of the last event received; the header \`${LAST_EVENT_ID}\` takes precedence. The points of a variable that is not in the cursor are sent as if there were no cursor.`,
       z.string().meta({ examples: ['AQEAAQCJiOVa'] }),
     ),
     fromBeginning: flagParameter(
-      'Where to start without a cursor: `true` sends all stored points first, `false` only points committed from now on.',
+      'What the stream sends without a cursor: with `true`, all stored points and then new ones; with `false`, only points committed after the call.',
     ),
   },
   { isListing: true },

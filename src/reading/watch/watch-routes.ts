@@ -1,6 +1,6 @@
 /**
- * Route `GET /data/watch` (R-J1): newly committed points as server-sent events, by the same code as `WatchPoints` of
- * gRPC (`watching/`). After the event `end`, the client calls again with the last cursor.
+ * Route `GET /data/watch` (R-J1). Sends newly committed points as server-sent events, by the same code (`watching/`) as
+ * `WatchPoints` of gRPC. After the event `end`, the client calls again with the last cursor.
  */
 import { type Context, Hono } from 'hono';
 import type { CallerEnv } from '../../identity/authentication/authenticate.ts';
@@ -29,11 +29,11 @@ const HEADERS = {
   'X-Accel-Buffering': 'no',
 };
 
-/** Routes of `GET /data/watch` (R-J1). Mount at `/data/watch`. */
+/** The route `GET /data/watch` (R-J1). Mount it at `/data/watch`. */
 export function watchRoutes(services: WatchRouteServices): Hono<WatchEnv> {
   const write = openEventWriter(services.dictionary);
-  // After READ_MAX_SEC the watch ends with an event; when the client does not read this event, the connection is
-  // closed. There is no minimum rate, because a slow client uses the memory of only one message.
+  // After READ_MAX_SEC the watch ends with an event. A client that has not read this event `stallMs` later is
+  // disconnected. Clients need no minimum read rate, because a slow client occupies the memory of only one message.
   const { readPace, log } = services;
   const pace = { stallMs: readPace.stallMs, minBytesPerSec: 0, maxMs: readPace.maxMs + readPace.stallMs };
   return new Hono<WatchEnv>().get('/', (c) => {

@@ -14,7 +14,7 @@ export const BUCKETS: Readonly<Record<Granularity, Bucket | undefined>> = {
   All: 'all',
 };
 
-/** Function of `points/buckets` for each aggregate. */
+/** Function in `points/buckets` that computes each aggregate. */
 export const FUNCTIONS: Readonly<Record<Aggregate, AggregateFunction>> = {
   SUM: 'sum',
   MIN: 'min',

@@ -27,7 +27,9 @@ const unit = z
     name: z.string(),
     symbol: z.string(),
     unitFamilyId: z.int(),
-    divisor: z.number().meta({ description: 'Value in the base unit of the family = (value - offset) / divisor.' }),
+    divisor: z
+      .number()
+      .meta({ description: 'Value in the base unit of the family = (value in this unit - offset) / divisor.' }),
     offset: z.number(),
   })
   .meta({ id: 'Unit' }) satisfies z.ZodType<Unit>;
@@ -66,7 +68,7 @@ export const CATALOGUE_OPERATIONS: readonly Operation[] = [
   catalogue(
     '/unitFamily',
     'listUnitFamilies',
-    'Unit families; units of one family convert into each other',
+    'Unit families; units of one family can be converted into each other',
     unitFamily,
   ),
   catalogue('/timezones', 'listTimeZones', 'Time zones', timeZone),
@@ -100,7 +102,7 @@ const READ: Readonly<Record<string, z.ZodType>> = {
   '/account/features': numbered(z.string()),
 };
 
-/** Name of an entry of the catalogue in operation ids: `Unit` in `createUnit`. */
+/** Name that operation ids use for an entry of the catalogue, such as `Unit` in `createUnit`. */
 const toOperationName = ({ label }: OwnCatalogue): string =>
   label.replaceAll(/(?:^| )([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 
@@ -113,9 +115,9 @@ export const OWN_ENTRY_OPERATIONS: readonly Operation[] = OWN_CATALOGUES.flatMap
   const example = path === '/units' ? { name: 'crate', unitFamilyId: 32, divisor: 0.05 } : { name: `Own ${label}` };
   return [
     {
-      ...{ method: 'post', path, operationId: `create${name}`, summary: `Add ${article} ${label} of the account` },
+      ...{ method: 'post', path, operationId: `create${name}`, summary: `Add ${article} ${label} to the account` },
       ...common,
-      description: `The name must be unique, ignoring case. The id is at least ${FIRST_OWN_ID}. Other accounts do not see the entry.`,
+      description: `The name must be unique, ignoring case. The service assigns the id, which is at least ${FIRST_OWN_ID}. Other accounts do not see the entry.`,
       body: jsonBody(entrySchema(catalogue, true).meta({ id: `${name}Written`, examples: [example] })),
       answers: [answersJson('The entry.', READ[path] ?? numbered(z.string()))],
       errors: ['conflict'],
@@ -132,7 +134,8 @@ export const OWN_ENTRY_OPERATIONS: readonly Operation[] = OWN_CATALOGUES.flatMap
     {
       ...{ method: 'delete', path: `${path}/:id`, operationId: `delete${name}`, ...common },
       summary: `Delete ${article} ${label} of the account`,
-      description: 'Answers 409 for a built-in entry, and while the entry is in use; the message then names the uses.',
+      description:
+        'Answers 409 for a built-in entry or an entry in use. For an entry in use, the message names what uses it.',
       answers: [answersNothing('Deleted.')],
       errors: ['conflict'],
     },

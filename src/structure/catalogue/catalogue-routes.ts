@@ -15,7 +15,7 @@ import { timeZoneLister } from './list-time-zones.ts';
 import { listTypes, listVariableTypes } from './list-types.ts';
 import { listUnitFamilies, listUnits } from './units.ts';
 
-/** The enumeration served at each path; the number of each member is its `id`. */
+/** The enumeration that each path serves. In the answer, the number of a member is the `id` of the item. */
 const ENUMERATIONS = {
   '/granularity': GRANULARITY,
   '/timePeriods': TIME_PERIOD,
@@ -24,7 +24,7 @@ const ENUMERATIONS = {
   '/variables/periodTypes': PERIOD_TYPE,
 } as const;
 
-/** The catalogue of types served at each path. */
+/** The catalogue of types that each path serves. */
 const TYPES = {
   '/sitetypes': 'SiteType',
   '/sourceTypes': 'SourceType',
@@ -35,15 +35,15 @@ const TYPES = {
 export const CATALOGUE_LIST = declareQuery(PAGING, { isListing: true });
 export const UNIT_LIST = declareQuery(
   {
-    unitFamilyId: named(idsParameter('Return the units of these families.'), 'unitFamilyIds'),
+    unitFamilyId: named(idsParameter('Only units of these families.'), 'unitFamilyIds'),
     ...PAGING,
   },
   { isListing: true },
 );
 
 /**
- * Routes of the catalogues (R-C8). Mount before the variable routes, because `/variables/{id}` also matches
- * `/variables/types` and `/variables/periodTypes`.
+ * Routes of the catalogues (R-C8). They must be mounted before the variable routes, because `/variables/{id}` also
+ * matches `/variables/types` and `/variables/periodTypes`.
  */
 export function catalogueRoutes(database: Queryable): Hono<CallerEnv> {
   const listTimeZones = timeZoneLister(database);
@@ -78,7 +78,10 @@ function answer(c: Context<CallerEnv>, items: readonly unknown[]): Response {
   return answerPage(c, CATALOGUE_LIST.parse(c.req.url), items);
 }
 
-/** Answers with the items, or one page of them, and their total count when requested. */
+/**
+ * Answers with the requested page of the items; without a page size in the query, page 0 has all items. Sets the header
+ * `x-total-count` when the client requested it.
+ */
 function answerPage(c: Context<CallerEnv>, query: QueryValues<typeof PAGING>, items: readonly unknown[]): Response {
   setTotalCount(c, items.length);
   return c.json(pageOf(items, toPaging(query)));

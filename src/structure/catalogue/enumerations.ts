@@ -1,4 +1,4 @@
-/** Enumerations (R-C8): the API shows names, the database stores the numbers that shipped clients know. */
+/** Enumerations (R-C8). The API shows the names; the database stores the numbers, which shipped clients know. */
 
 export const GRANULARITY = {
   Raw: 0,
@@ -59,7 +59,7 @@ const DEFAULT_AGGREGATES: Partial<Record<QuantityType, Aggregate>> = {
   Minimum: 'MIN',
 };
 
-/** Returns the default aggregate, for a variable whose own aggregate is not set (R-C8). */
+/** Returns the default aggregate of a quantity type, for variables without an aggregate of their own (R-C8). */
 export function defaultAggregate(quantityType: QuantityType | null): Aggregate {
   return (quantityType && DEFAULT_AGGREGATES[quantityType]) ?? 'AVG';
 }

@@ -10,8 +10,8 @@ export interface TimeZone {
 }
 
 /**
- * Returns a function that lists UTC, and the zones with names such as Europe/Brussels that both the database and the
- * runtime know (R-C8). The function keeps the list, because PostgreSQL reads its whole tz directory for a list.
+ * Returns a function that lists UTC and all zones that have a name such as Europe/Brussels and that both the database
+ * and the runtime know (R-C8). The function caches the list, because PostgreSQL reads its whole tz directory each time.
  */
 export function timeZoneLister(queryable: Queryable): () => Promise<readonly TimeZone[]> {
   let known: readonly TimeZone[] | undefined;
@@ -22,8 +22,8 @@ export function timeZoneLister(queryable: Queryable): () => Promise<readonly Tim
 }
 
 /**
- * Reads the names from the database and keeps those that the runtime knows. The runtime alone would list old names, such
- * as Asia/Calcutta, which newer tz databases omit.
+ * Reads the names from the database and keeps those that the runtime knows. The runtime alone would list old names,
+ * such as Asia/Calcutta, which newer tz databases omit.
  */
 async function listTimeZones(queryable: Queryable): Promise<readonly TimeZone[]> {
   const { rows } = await queryable.query<{ id: string }>(

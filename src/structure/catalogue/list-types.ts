@@ -1,4 +1,7 @@
-/** Lists the types that an account may use (R-C8): the built-in types, then the types that it added, by id. */
+/**
+ * Lists the types that an account may use (R-C8): first the built-in types, then the types that the account added, in
+ * the order of their ids.
+ */
 import type { Queryable } from '../../platform/database/database.ts';
 import { AGGREGATE, type Aggregate, nameOf } from './enumerations.ts';
 import {
@@ -11,7 +14,7 @@ import {
   type VariableType,
 } from './types.ts';
 
-/** Catalogues for which the table `catalogue_entry` stores the entries that accounts add. */
+/** Catalogues to which accounts can add entries; the table `catalogue_entry` stores the added entries. */
 export type EntryCatalogue = 'SiteType' | 'SourceType' | 'EnergyType' | 'EnergyUsage' | 'VariableType' | 'Feature';
 
 export interface CatalogueType {

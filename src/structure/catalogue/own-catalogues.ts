@@ -25,11 +25,11 @@ const nameSchema = textOf(MAX_NAME)
   .min(1, 'must not be empty')
   .refine((name) => !/^\d+$/.test(name), { error: 'must not consist of digits only' });
 
-/** A member that clients write in the account's own entries. */
+/** A member that clients can set in an own entry of their account. */
 export interface EntryMember {
   readonly column: string;
   readonly schema: z.ZodType;
-  /** Value of the member when a new entry omits it; absent means that the member is required. */
+  /** Default of the member for a new entry that omits it. A member without `fallback` is required. */
   readonly fallback?: unknown;
   /** For a member that takes the names of an enumeration: the number stored for each name. */
   readonly stored?: Readonly<Record<string, number>>;
@@ -46,16 +46,16 @@ export interface OwnCatalogue {
   /** Value of the column `catalogue` in a table that several catalogues share. */
   readonly catalogue?: EntryCatalogue;
   readonly members: Readonly<Record<string, EntryMember>>;
-  /** Built-in entries; when absent, the built-in entries are the rows of the table with a null `account_id`. */
+  /** Built-in entries. A catalogue without `builtIn` has them in `table`, in the rows with a null `account_id`. */
   readonly builtIn?: readonly { readonly id: number; readonly name: string }[];
-  /** SQL that selects `kind` and `id` of everything in the account $1 that uses the entry $2. */
+  /** SQL that selects `kind` and `id` of everything that uses the entry with id $2 in the account with id $1. */
   readonly uses: string;
 }
 
 const name: EntryMember = { column: 'name', schema: nameSchema };
 const finite = z.number();
 
-/** @param column column with the id of the entry that a resource uses. */
+/** @param column name of the column that holds the id of the entry that a resource uses. */
 const ofResource = (table: 'site' | 'source' | 'variable', column: string) =>
   `select '${table}' as kind, id::text from ${table} where account_id = $1 and ${column} = $2`;
 
@@ -90,7 +90,7 @@ const FAMILIES: OwnCatalogue = {
 };
 
 /**
- * The routes of this catalogue add, change and delete the account's own features, and do not list features.
+ * The routes of this catalogue add, change and delete an account's own features, but do not list them.
  * `accounts/members/features.ts` lists all features with their levels.
  */
 export const FEATURE_CATALOGUE = typeCatalogue(

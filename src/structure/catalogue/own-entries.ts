@@ -77,7 +77,7 @@ export async function changeEntry(
     if (value === undefined || toStored(member.stored, value) === stored[name]) return [];
     if (member.isFixed) {
       const rule = `${name} of a ${catalogue.label} cannot change, because it decides how stored values are converted`;
-      const message = `${rule}; add another ${catalogue.label}`;
+      const message = `${rule}; add a new ${catalogue.label} instead`;
       throw new DomainError('conflict', message, [{ path: `$.${name}`, message }]);
     }
     return [{ column: member.column, value: toStored(member.stored, value) }];
@@ -96,7 +96,8 @@ export async function changeEntry(
 
 /**
  * Deletes an entry.
- * @throws {DomainError} not_found; conflict for a built-in entry, and for an entry in use; the message names the uses.
+ * @throws {DomainError} not_found; conflict for a built-in entry; conflict for an entry in use, with a message that
+ * names the uses.
  */
 export async function deleteEntry(
   transaction: Transaction,
@@ -163,13 +164,13 @@ async function assertRoom(queryable: Queryable, accountId: number, { table, cata
   if ((rows[0]?.count ?? 0) < MAX_ENTRIES) return;
   throw new DomainError(
     'conflict',
-    `an account may have at most ${MAX_ENTRIES} entries of the kind ${label} besides the built-in ones; delete one first`,
+    `an account may have at most ${MAX_ENTRIES} entries of its own of the kind ${label}; delete one of them first`,
   );
 }
 
 /**
- * Refuses the name of a built-in entry. A later release may still add a built-in entry with the name of an entry of the
- * account; imports then use the entry of the account.
+ * Refuses a name that a built-in entry has. The names can nevertheless become equal, because a later release may add a
+ * built-in entry with the name of an entry of the account. Imports then use the entry of the account.
  */
 async function assertNotBuiltIn(queryable: Queryable, { table, builtIn, label }: OwnCatalogue, name: string) {
   const isTaken = builtIn
@@ -194,7 +195,7 @@ async function refuseTaken<Result>(
 }
 
 function taken(label: string, name: string): DomainError {
-  const message = `name of the ${label} must be unique, ignoring case; ${JSON.stringify(name)} is taken`;
+  const message = `name of the ${label} must be unique, ignoring letter case; ${JSON.stringify(name)} is taken`;
   return new DomainError('conflict', message, [{ path: '$.name', message }]);
 }
 

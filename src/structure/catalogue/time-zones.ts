@@ -12,7 +12,7 @@ const QUARTER_MICROS = 15 * 60 * 1_000_000;
 const DAY_MICROS = 96 * QUARTER_MICROS;
 const MAX_REMEMBERED = 100_000;
 
-/** Whether a local date occurs once, twice (autumn) or never (spring). */
+/** Says that a local date occurs once (`exact`), twice (`ambiguous`, in autumn) or never (`skipped`, in spring). */
 export type LocalDateKind = 'exact' | 'ambiguous' | 'skipped';
 
 /** Instant of a local date, in microseconds since 1970-01-01 UTC. */
@@ -42,14 +42,15 @@ export const timeZoneSchema = z
   })
   .meta({
     type: 'string',
-    description: 'IANA name; Windows names are accepted and stored as IANA names.',
+    description: 'IANA name of a time zone. A Windows name is also accepted, and is stored as the IANA name.',
     examples: ['Europe/Brussels'],
   });
 
-// Spelling of the tz database, such as America/Port_of_Spain or Etc/GMT+1.
+// Matches names spelled as in the tz database, such as America/Port_of_Spain or Etc/GMT+1.
 const WELL_SPELLED = /^[A-Z][A-Za-z_+\-\d]*(\/[A-Z][A-Za-z_+\-\d]*)*$/;
 
-// Windows zone → IANA zone of CLDR's default territory.
+// IANA zone of each Windows zone, by the lower-case Windows name. CLDR gives an IANA zone per territory; this map takes
+// the zone of CLDR's default territory, 001.
 const WINDOWS_ZONES: ReadonlyMap<string, string> = new Map(
   WINDOWS_TO_IANA_MAP.flatMap(({ windowsName, territory, iana: [zone] }) =>
     territory === '001' && zone !== undefined ? [[windowsName.toLowerCase(), zone]] : [],
@@ -78,8 +79,9 @@ export function findTimeZone(name: string): string | undefined {
 const clocks = new Map<string, LocalClock>();
 
 /**
- * Returns the clock of an IANA zone (R-D4). An ambiguous local date becomes the later instant; a skipped local date
- * moves forward by the gap. The clock of an unknown zone throws RangeError when it is called.
+ * Returns the function that converts local dates of an IANA zone to instants (R-D4). An ambiguous local date becomes
+ * the later instant; a skipped local date moves forward by the gap. The function of an unknown zone throws RangeError
+ * when it is called.
  */
 export function localClock(timeZoneId: string): LocalClock {
   const known = clocks.get(timeZoneId);
@@ -108,9 +110,9 @@ function createClock(timeZoneId: string): LocalClock {
 }
 
 /**
- * Caches a function of time whose value seldom changes. A day is cached when the value is the same at its start and at
- * its end. On other days, a quarter of an hour is cached when the value is the same at its start and at its end. No
- * zone changes its clock back and forth within a day.
+ * Caches the values of `lookUp`, which seldom change over time. One value is cached for a whole day when the day starts
+ * and ends with the same value. On other days, one value is cached for each quarter of an hour that starts and ends
+ * with the same value. No zone changes its clock back and forth within a day.
  */
 function rememberSpans<Value>(
   lookUp: (micros: number) => Value,
@@ -151,8 +153,8 @@ export type ZoneOffset = (micros: number) => number;
 const zoneOffsets = new Map<string, ZoneOffset>();
 
 /**
- * Returns the offset function of an IANA zone (R-D4), which caches offsets. The function of an unknown zone throws
- * RangeError when it is called.
+ * Returns the function that gives the offsets of an IANA zone (R-D4) and caches them. The function of an unknown zone
+ * throws RangeError when it is called.
  */
 export function zoneOffset(timeZoneId: string): ZoneOffset {
   const known = zoneOffsets.get(timeZoneId);
@@ -181,8 +183,8 @@ export function warmTimeZones(): void {
  * Finds the first instant of a civil date in a zone: the first of two midnights, or the end of the gap when midnight is
  * skipped (R-D4).
  * @param timeZoneId IANA zone.
- * @returns a function that takes midnight UTC of a date and returns the first instant of this date in the zone; both
- * are microseconds since 1970-01-01 UTC.
+ * @returns a function that takes midnight UTC of a date and returns the first instant of this date in the zone. The
+ * argument and the result of this function are in microseconds since 1970-01-01 UTC.
  */
 export function startOfDay(timeZoneId: string): (localMidnight: number) => number {
   return (localMidnight) => {

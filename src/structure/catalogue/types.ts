@@ -1,8 +1,8 @@
 /**
  * Built-in types (R-C8) of sites, sources, variables, energies and energy usages; also the built-in features. Types are
  * suggestions: the type of a resource may be any number, because accounts already use numbers of their own. Shipped
- * clients send site type 1, source type 72, energy type 1, and variable types 0 and 25, so these are fixed. Never reuse
- * a number.
+ * clients send site type 1, source type 72, energy type 1, and variable types 0 and 25, so the meaning of these numbers
+ * must not change. Never reuse a number.
  */
 import type { Aggregate } from './enumerations.ts';
 
@@ -67,8 +67,8 @@ export const ENERGY_USAGES = {
 } as const;
 
 /**
- * Built-in features that a front end may offer a user. `accounts/members/features.ts` stores a level, from None to
- * Admin, for each feature of an account and of a user.
+ * Built-in features that a front end may offer a user. For each feature, every account has a level from None to Admin,
+ * and so has every user of the account (`accounts/members/features.ts`).
  */
 export const FEATURES = {
   Structure: 1,

@@ -1,4 +1,4 @@
-/** Conversion between units of one family (R-C8): `base = (value - offset) / divisor`. */
+/** Conversion between units of one family (R-C8): the value in the base unit is `(value - offset) / divisor`. */
 import type { LinearScale } from '../../points/point.ts';
 
 export interface UnitConversion {

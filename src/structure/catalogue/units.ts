@@ -1,7 +1,7 @@
 /**
  * Reads the catalogue of units (R-C8): built-in units, which only migrations change, and the units of an account. The
- * conversion of a unit never changes, so a repeated read of points in a unit returns the same values, and no process
- * has an outdated conversion.
+ * conversion of a unit never changes. So a second read of the same points in the same unit returns the same values, and
+ * no process uses an outdated conversion.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 
@@ -24,7 +24,7 @@ export interface UnitOfFamily extends Unit {
   readonly familyName: string;
 }
 
-/** SQL condition on a row of `unit` or `unit_family`: it is built in, or belongs to the account. */
+/** @returns the SQL condition that a row of `unit` or `unit_family` is built in or belongs to the account. */
 export const isOffered = (table: string, accountId: string) =>
   `(${table}.account_id is null or ${table}.account_id = ${accountId})`;
 
@@ -49,8 +49,8 @@ export async function listUnitFamilies(queryable: Queryable, accountId: number):
 }
 
 /**
- * Finds the units with the given ids that an account may use (R-C8).
- * @returns a map by unit id, without unknown ids.
+ * Finds units by id, if the account may use them (R-C8).
+ * @returns a map by unit id. It has no entry for an unknown id or for a unit of another account.
  */
 export async function findUnits(
   queryable: Queryable,

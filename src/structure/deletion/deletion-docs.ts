@@ -21,18 +21,21 @@ const job = z
     requestedDate: instantSchema,
     state: z.enum(['Running', 'Completed']),
     variables: z.object({ total: z.int().min(0), deleted: z.int().min(0) }),
-    pointsPending: z.int().min(0).meta({ description: 'Deleted variables whose points are still to be removed.' }),
+    pointsPending: z
+      .int()
+      .min(0)
+      .meta({ description: 'Number of deleted variables whose points are not removed yet.' }),
   })
   .meta({ id: 'Deletion' }) satisfies z.ZodType<DeletionJob>;
 
 const headers = { Location: 'With `hardDelete`: address of the job that removes the points.' };
 
-/** Answers to the `DELETE` of a site, source or variable. */
+/** The possible answers to a `DELETE` request for a site, source or variable. */
 export const DELETED: readonly [Answer, ...Answer[]] = [
   answersNothing('Deleted.', 204, { headers }),
   {
     ...answersJson(
-      'More than 500 sources and variables are to be deleted with `hardDelete`. They are deleted in the background.',
+      'With `hardDelete`, when there are more than 500 sources and variables in total to delete: they are deleted in the background.',
       job,
     ),
     ...{ status: 202, headers },

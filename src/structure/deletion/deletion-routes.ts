@@ -15,9 +15,9 @@ import { getDeletion, startDeletion } from './deletions.ts';
 export type AuditRemoval = WriteAuditEntry<`${Resource['kind']}Deleted`>;
 
 /**
- * Deletes a site, source or variable with everything below it.
- * @param hard the job of a hard deletion. null means a deletion that is refused when the resource has children, or when
- * a calculated variable reads it.
+ * Deletes a site, source or variable.
+ * @param hard the job of a hard deletion, which also deletes everything below the resource. With null, the deletion is
+ * refused when the resource has children, or when a calculated variable reads the variable to be deleted.
  */
 export type Remove = (
   transaction: Transaction,
@@ -34,9 +34,9 @@ interface Parts {
 }
 
 /**
- * @returns the handler of `DELETE`, which answers 204. With `hardDelete=true`, `Location` names the job that removes
- * the points. If there are more than 500 sources and variables to delete, this job also deletes them, and the answer is
- * 202 (R-C7).
+ * @returns the handler of `DELETE`. It answers 204; with `hardDelete=true`, the header `Location` names the job that
+ * removes the points. When a hard deletion concerns more than 500 sources and variables in total, this job also deletes
+ * the sources and variables, and the answer is 202 instead (R-C7).
  */
 export function deleteHandler({ database, audit }: Parts, resource: Resource, remove: Remove) {
   return async (c: Context<Env>) => {

@@ -1,7 +1,7 @@
 /**
- * Deletions with `hardDelete=true` (R-C7) as jobs. A small job deletes the structure within the request, a large one in
- * steps in the background, so that no transaction lasts for minutes. The points are removed in the background either
- * way (`point_purge`).
+ * Runs deletions with `hardDelete=true` as jobs (R-C7). A small job deletes the structure within the `DELETE` request.
+ * A large job deletes the structure in steps in the background, so that no transaction lasts for minutes. The points
+ * are removed in the background in both cases (`point_purge`).
  */
 import { type Database, type Queryable, type Transaction, withTransaction } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -10,7 +10,7 @@ import { SITE } from '../site.ts';
 import { SOURCE } from '../source.ts';
 import { deleteVariables } from '../variable.ts';
 
-/** Maximum number of sources plus variables that are deleted within the request. */
+/** Maximum number of sources plus variables that a `DELETE` request deletes itself; a larger job deletes in steps. */
 const MAX_AT_ONCE = 500;
 /** Maximum number of sources or variables that one step deletes. */
 const STEP = 500;
@@ -29,7 +29,7 @@ export type DeletionJob = {
   readonly requestedDate: string;
   readonly state: 'Running' | 'Completed';
   readonly variables: { readonly total: number; readonly deleted: number };
-  /** Number of deleted variables whose points are not removed yet. */
+  /** Number of deleted variables whose points have not been removed yet. */
   readonly pointsPending: number;
 };
 
@@ -115,8 +115,8 @@ interface OpenDeletion {
 }
 
 /**
- * Takes a due deletion. The account that has waited longest since its last step comes first, so that accounts take
- * turns (R-A14).
+ * Selects and locks a deletion whose next step is due. The account that has waited longest since its last step comes
+ * first, so that accounts take turns (R-A14).
  */
 const TAKE = `
   select id, account_id as "accountId", kind, target_id as "targetId" from deletion
@@ -129,17 +129,18 @@ const TAKE = `
 
 const NOTE_STEP = 'update deletion set next_attempt_date = clock_timestamp() where id = $1';
 
-// Delay before a retry: a second after the first failure, doubled after each further failure, at most an hour.
+// Delays the retry by a second after the first failure. Each further failure doubles the delay, up to an hour.
 const POSTPONE = `
   update deletion set attempt_count = attempt_count + 1,
     next_attempt_date = clock_timestamp() + least(interval '1 second' * 2 ^ least(attempt_count, 20), interval '1 hour')
   where id = $1`;
 
 /**
- * Takes the next step of a large deletion: deletes some of the variables; when no variable remains, some of the
- * sources; when no source remains, the target.
- * @returns false when no step was due; call again while it returns true.
- * @throws {Error} that names the deletion, when its step failed; the step is retried later. Rethrows other errors.
+ * Runs the next due step of a large deletion. The step deletes some of the variables. When no variable remains, it
+ * deletes some of the sources. When no source remains either, it deletes the target.
+ * @returns false when no step was due. Callers repeat the call until it returns false.
+ * @throws {Error} when the step failed: the message names the deletion, and the step is retried later. Rethrows an
+ * error that occurs before a deletion is selected.
  */
 export async function continueDeletion(database: Database): Promise<boolean> {
   let taken: OpenDeletion | undefined;
@@ -156,7 +157,9 @@ export async function continueDeletion(database: Database): Promise<boolean> {
     if (!taken) throw error;
     await database.query(POSTPONE, [taken.id]);
     const { id, kind, targetId } = taken;
-    throw new Error(`a step of the deletion ${id} of ${kind} ${targetId} failed; it will be retried`, { cause: error });
+    throw new Error(`a step of the deletion ${id} of ${kind} ${targetId} failed; the step will be retried`, {
+      cause: error,
+    });
   }
   return taken !== undefined;
 }

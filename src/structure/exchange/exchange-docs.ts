@@ -23,8 +23,8 @@ const workbook = z.string().meta({ contentMediaType: XLSX_TYPE });
 const DOWNLOAD = { 'Content-Disposition': 'File name of the download.' };
 
 /**
- * Schema of a document in answers (''), or in requests ('Written'). The JSON schemas of answers and requests differ, so
- * each has its own ids.
+ * Members of a structure document. The JSON schemas for answers and for requests differ, so their ids differ too.
+ * @param what suffix of the schema ids: '' for answers, 'Written' for requests.
  */
 const documentOf = (what: '' | 'Written') => ({
   format: z.literal(FORMAT),
@@ -35,7 +35,7 @@ const documentOf = (what: '' | 'Written') => ({
   variables: z.array(z.object(rowShape('variables')).meta({ id: `VariableRow${what}` })),
 });
 const description =
-  'Sites, sources and variables without ids. A site is named by `externalId`, else by its name; a source within its site by `serialNumber`, else by its name; a variable within its source by `mappingConfig`, else by its name. `catalogues` defines the units, types and features that the account added. `forms` defines the forms of the account.';
+  'Sites, sources and variables, identified by keys instead of ids. The key of a site is its `externalId`; of a source within its site, its `serialNumber`; of a variable within its source, its `mappingConfig`. A resource without this member is identified by its name. `catalogues` defines the units, types and features that the account added. `forms` defines the forms of the account.';
 const structureDocument = z.object(documentOf('')).meta({ id: 'StructureDocument', description });
 
 const count = z.int().min(0);
@@ -88,11 +88,14 @@ const importedRow = z
     kind: z.enum(LIST_NAMES),
     place: z.string().meta({ description: 'Where the row is: JSON path, or sheet and row number.' }),
     action: z.enum(ACTIONS),
-    id: z.int().nullable().meta({ description: 'Id of the resource; null when the import has not created it.' }),
+    id: z.int().nullable().meta({
+      description:
+        'Id of the resource; null for a row with the action `Created` until the import has created its resource.',
+    }),
     changes: z
       .record(z.string(), z.object({ from: z.unknown(), to: z.unknown() }))
       .exactOptional()
-      .meta({ description: 'Member → former and new value.' }),
+      .meta({ description: 'The former and the new value of each changed member, by member name.' }),
   })
   .meta({ id: 'ImportedRow' }) satisfies z.ZodType<ImportedRow>;
 
@@ -125,7 +128,7 @@ export const EXCHANGE_OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: '/structure/template', operationId: 'getStructureTemplate', tag, access: ALL_USERS },
     summary: 'Download a workbook to fill in',
     description:
-      'An empty document with drop-down lists of enumerations, catalogues and time zones, and of the sites and sources entered in the workbook.',
+      'An empty workbook whose drop-down lists offer enumeration values, catalogue entries, time zones, and the sites and sources entered on its other sheets.',
     answers: [{ status: 200, description: 'The workbook.', types: { [XLSX_TYPE]: workbook }, headers: DOWNLOAD }],
   },
   {

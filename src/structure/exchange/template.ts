@@ -19,12 +19,13 @@ import { CATALOGUE_NAMES } from './document/entry-rows.ts';
 import { CONTINUED, KIND_NAMES, KINDS, type KindName, type ListName, listMembers } from './document/kinds.ts';
 
 /**
- * Last row with drop-down lists. exceljs loads the range of a drop-down list cell by cell, so the range must be short.
+ * Last row whose cells have drop-down lists. When exceljs reads a workbook, it expands the range of a drop-down list
+ * into single cells, so the range must be short.
  */
 const LAST_LISTED_ROW = 2000;
 const LISTS = 'lists';
 
-/** One list on the sheet `lists`: ids with names next to them, or texts. */
+/** One list on the sheet `lists`. Its values are ids with their names in the next column, or texts. */
 interface List {
   readonly name: string;
   readonly values: readonly (string | number)[];
@@ -34,8 +35,8 @@ interface List {
 /** Routes of the template, which every user may download. */
 export function templateRoutes(database: Queryable): Hono<CallerEnv & RequestIdEnv> {
   const listTimeZones = timeZoneLister(database);
-  // Cache of the last template: the template is the same for all accounts without catalogue entries of their own, and
-  // takes 0.1 s to write.
+  // Caches the last template. Writing a template takes 0.1 s, and all accounts without catalogue entries of their own
+  // get the same template.
   let last: { readonly key: string; readonly bytes: Promise<Uint8Array> } | undefined;
   return new Hono<CallerEnv & RequestIdEnv>().get('/structure/template', async (c) => {
     const lists = await readLists(database, c.var.caller.accountId, await listTimeZones());
@@ -98,7 +99,7 @@ function addSheet(workbook: Excel.Workbook, kind: ListName): Excel.Worksheet {
   return sheet;
 }
 
-/** Adds the sheet of lists. @returns the range of each list. */
+/** Adds the sheet `lists`. @returns the cells of each list as a range, by the name of the list. */
 function addLists(workbook: Excel.Workbook, lists: readonly List[]): ReadonlyMap<string, string> {
   const sheet = workbook.addWorksheet(LISTS, { views: [{ state: 'frozen', ySplit: 1 }] });
   const ranges = new Map<string, string>();
@@ -177,8 +178,8 @@ function addFormHelp(sheet: Excel.Worksheet): void {
 }
 
 /**
- * @returns the cells of another sheet that the drop-down list of `member` offers, such as the names of the sites;
- * undefined for a member that does not name a site or a source.
+ * @returns the range of cells on another sheet whose values the drop-down list of `member` offers, such as the names of
+ *   the sites; undefined when `member` does not refer to a row of another sheet.
  */
 function entered(kind: KindName, member: string): string | undefined {
   const from = (sheet: KindName, column: string): string => {
@@ -193,8 +194,8 @@ function entered(kind: KindName, member: string): string | undefined {
 }
 
 /**
- * @returns the property `dataValidations` of the sheet, which exceljs has but does not declare in its types. A data
- * validation can be added to a whole range of cells.
+ * @returns the property `dataValidations` of the sheet. A worksheet of exceljs has this property, but the types of
+ *   exceljs do not declare it. Its function `add` adds one data validation to a whole range of cells.
  */
 function validationsOf(sheet: Excel.Worksheet) {
   type Validations = { readonly add: (range: string, validation: Excel.DataValidation) => void };

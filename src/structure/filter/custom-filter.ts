@@ -29,7 +29,7 @@ interface Compilation {
   readonly values: unknown[];
 }
 
-/** Name of the query parameter with the filter. */
+/** Name of the query parameter that contains the filter. */
 export const PARAMETER = 'customFilter';
 const CLIENT_DATA = 'clientdata';
 const NUMBER = /^[+-]?\d+(\.\d+)?$/;
@@ -38,7 +38,7 @@ const BOOLEAN = /^(true|false)$/i;
 
 /**
  * Compiles a filter and pushes its parameters to `values` (R-C10).
- * @param site resource that `Site{…}` refers to; the query must join its table.
+ * @param site the resource that `Site{…}` refers to. A query that uses the condition must join the site's table.
  * @returns an SQL condition.
  * @throws {DomainError} invalid_input with the position of the first fault.
  */
@@ -93,7 +93,7 @@ function findOperand({ path, position }: Comparison, resource: Resource, values:
   const type = entry?.[1].filterType;
   if (!entry || !type) {
     const rule = `${resource.kind} has no field ${JSON.stringify(first)} to filter by`;
-    throw fault(position, `${rule}; its fields are ${listFields(resource)}`);
+    throw fault(position, `${rule}; a filter may use ${listFields(resource)}`);
   }
   const { column, members } = entry[1];
   return { expression: `${resource.table}.${column}`, type, ...(members && { members }) };
@@ -140,8 +140,8 @@ function comparePattern(operand: Operand, operator: FilterOperator, value: Filte
 }
 
 /**
- * Compares a list of texts, which matches when one of its texts equals, contains or starts with the value. With a
- * negated operator it matches when no text does.
+ * Compares a list of texts with the value. A text matches when it equals, contains or starts with the value, as the
+ * operator requires. The list matches when one of its texts does; with a negated operator, when none of them does.
  */
 function compareTexts(
   { expression }: Operand,
@@ -190,8 +190,8 @@ function toMember(members: Readonly<Record<string, number>>, text: string, posit
 }
 
 /**
- * @returns the type of the comparison. An integer of at most nine digits is compared as `int`, so that the index of an
- * id can be used.
+ * @returns the SQL type as which the value is compared. It is `int` for an integer of at most nine digits, so that the
+ * index of an id column can be used.
  */
 function sqlType({ type, members }: Operand, { text }: FilterValue): string {
   if (type === 'number' && (members || INTEGER.test(text))) return 'int';

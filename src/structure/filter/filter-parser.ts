@@ -12,7 +12,7 @@
 
 export type FilterOperator = '=' | '<>' | '>' | '>=' | '<' | '<=' | '~' | '!~' | 'startswith' | '!startswith';
 
-/** Position in the text of a filter, from 1, for messages. */
+/** A token or a syntax node of a filter, with its position in the filter's text (from 1) for error messages. */
 export interface Positioned {
   readonly position: number;
 }
@@ -26,7 +26,7 @@ export interface Comparison extends Positioned {
 
 export interface FilterValue extends Positioned {
   readonly text: string;
-  /** Whether the value was quoted; in clientData, a quoted value is compared as text. */
+  /** True when the value was in quotes; in clientData, a quoted value is compared as text. */
   readonly isQuoted: boolean;
 }
 
@@ -44,7 +44,7 @@ interface Token extends Positioned {
   readonly text: string;
 }
 
-// Limits that bound the cost of one filter: its tokens, its recursion, and the expressions that the database evaluates
+// These limits bound the cost of one filter: its tokens, its recursion, and the expressions that the database evaluates
 // for each row.
 const MAX_CHARACTERS = 10_000;
 const MAX_DEPTH = 50;
@@ -141,7 +141,7 @@ class TokenReader {
     return token;
   }
 
-  /** Takes the next token if it is this mark, such as `(`. */
+  /** Consumes the next token if it is the given mark, such as `(`. @returns true when the token was consumed. */
   takes(mark: string): boolean {
     const { kind, text } = this.peek();
     if (kind !== 'mark' || text !== mark) return false;
@@ -149,7 +149,7 @@ class TokenReader {
     return true;
   }
 
-  /** Takes the next token if it is this keyword, ignoring case. */
+  /** Consumes the next token if it is the given keyword, in any case. @returns true when the token was consumed. */
   takesWord(word: string): boolean {
     const { kind, text } = this.peek();
     if (kind !== 'word' || text.toLowerCase() !== word) return false;
@@ -216,7 +216,7 @@ function readOperator(reader: TokenReader): FilterOperator {
   return OPERATORS[token.text.toLowerCase()] ?? '=';
 }
 
-/** Reads a value. Joins words separated by `.`, because the tokenizer splits a number such as `1.5` there. */
+/** Reads a value. Joins words separated by `.`, because the tokenizer splits a number such as `1.5` at the point. */
 function readValue(reader: TokenReader): FilterValue {
   const token = reader.next();
   if (token.kind !== 'word' && token.kind !== 'quoted') {

@@ -1,7 +1,7 @@
 /**
  * Limits the time of a query with a customFilter (R-C10, R-A14): a filter may compare every row of an account with 200
- * values. A timer here cancels the statement, because `statement_timeout` would need a transaction, with two more round
- * trips.
+ * values. A timer here cancels the statement: setting `statement_timeout` instead would need a transaction, and thus
+ * two more round trips.
  */
 import type { Connection, Database, Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -14,8 +14,8 @@ const RETRY_MS = 1000;
 const QUERY_CANCELED = '57014';
 
 /**
- * @param maxTimeMs default: 10 s.
- * @returns a database whose `query` throws DomainError invalid_input when the statement takes longer.
+ * @param maxTimeMs maximum time of a statement; default: 10 s.
+ * @returns a database whose `query` throws DomainError invalid_input when the statement takes longer than `maxTimeMs`.
  */
 export function limitFilterTime(database: Database, maxTimeMs: number = MAX_TIME_MS): Queryable {
   const query = async (...statement: Parameters<Connection['query']>) => {
@@ -35,8 +35,8 @@ export function limitFilterTime(database: Database, maxTimeMs: number = MAX_TIME
 }
 
 /**
- * Cancels the statement of `connection` after `maxTimeMs`, through another connection, and again every RETRY_MS until
- * the statement ends: PostgreSQL ignores a cancellation that arrives before the statement.
+ * After `maxTimeMs`, cancels the statement of `connection` through another connection. Repeats the cancellation every
+ * RETRY_MS until the statement ends, because PostgreSQL ignores a cancellation that arrives before the statement.
  * @returns `end`, which stops the timer and releases `connection`.
  */
 function cancelAfter(database: Database, connection: Connection, maxTimeMs: number) {
@@ -47,7 +47,7 @@ function cancelAfter(database: Database, connection: Connection, maxTimeMs: numb
   };
   const cancel = (): void => {
     const { processID } = connection as Connection & { readonly processID: number };
-    // `runForAll`: the connection that cancels must not count towards the account's share of connections. The
+    // `runForAll` keeps the connection that cancels from counting towards the account's share of connections: the
     // connection of the slow statement may already use the whole share.
     const cancelled = runForAll(() => database.query('select pg_cancel_backend($1)', [processID]));
     cancelling = cancelled.then(cancelAgain, cancelAgain);
@@ -58,7 +58,7 @@ function cancelAfter(database: Database, connection: Connection, maxTimeMs: numb
       isEnded = true;
       clearTimeout(timer);
       await cancelling;
-      // Closes the connection after a cancellation: a late cancellation could hit the next statement.
+      // After a cancellation, closes the connection, because a late cancellation could hit its next statement.
       connection.release(cancelling !== undefined);
     },
   };

@@ -1,6 +1,6 @@
 /**
- * Checks the clientData of a site, source or variable against the forms of the account. Only problems that a write adds
- * are refused; problems of stored values are reported as `formProblems`.
+ * Checks the clientData of a site, source or variable against the forms of the account. A write is refused only because
+ * of problems that it adds. Problems of stored values are reported as `formProblems`.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Queryable } from '../../platform/database/database.ts';
@@ -36,7 +36,7 @@ export async function assertFormValues(
 /**
  * @returns the problems of `written` that are new compared with `former`, at most 100 for each form. If `former` has
  * values of a form, problems of unchanged values of the form are left out. If `former` has no values of a form, every
- * problem of the form counts as new. This includes a missing required field, although `former` does not have it either.
+ * problem of the form counts as new. Then even a required field that both `written` and `former` lack is a new problem.
  */
 export function findNewProblems(
   forms: readonly Pick<Form, 'name' | 'groups'>[],
@@ -54,7 +54,7 @@ export function findNewProblems(
   );
 }
 
-/** @returns the resources, each with `formProblems` when values violate a form of the account. */
+/** @returns the resources. A resource has `formProblems` when its values violate a form of the account. */
 export async function withFormProblems(
   queryable: Queryable,
   accountId: number,

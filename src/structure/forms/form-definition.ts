@@ -1,7 +1,7 @@
 /**
- * The definition of a form, as clients write and read it: groups of fields, each with type, unit, choices and range.
- * The values are in `clientData` of a site, source or variable, at `<form>.<group>.<field>`. `form-validator.ts` checks
- * them.
+ * The definition of a form, as clients write and read it: groups of fields. A field has a type, a unit, choices and a
+ * range. The value of a field is in `clientData` of a site, source or variable, at `<form>.<group>.<field>`.
+ * `form-validator.ts` checks the values.
  */
 import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
@@ -14,7 +14,7 @@ import type { Resource } from '../resource.ts';
 export const ENTITY_TYPE = { Site: 1, Source: 2, Variable: 3 } as const satisfies Record<Resource['kind'], number>;
 export type EntityType = keyof typeof ENTITY_TYPE;
 
-/** Types of fields, with their numbers. Shipped clients send these numbers, but never 3. */
+/** Types of fields, with their numbers. Shipped clients send these numbers, but none of them sends 3 (Boolean). */
 export const FIELD_TYPE = { String: 0, Int: 1, Double: 2, Boolean: 3, Date: 5 } as const;
 export type FieldType = keyof typeof FIELD_TYPE;
 
@@ -48,7 +48,7 @@ const fieldSchemaOf = <Unit extends z.ZodType>(unitId: Unit) =>
     items: z.array(itemSchema).max(FORM_LIMITS.items).nullish(),
     isRequired: booleanSchema
       .nullish()
-      .meta({ description: 'Whether the field must have a value when the resource has values of the form.' }),
+      .meta({ description: 'Whether the field must have a value in every resource that has values of the form.' }),
     minimum: z.number().nullish().meta({ description: 'Smallest value of an Int or Double field, inclusive.' }),
     maximum: z.number().nullish().meta({ description: 'Largest value of an Int or Double field, inclusive.' }),
     unitId: unitId.nullish().meta({ description: 'Id of the unit of an Int or Double field.' }),
@@ -63,8 +63,8 @@ const groupSchemaOf = <Unit extends z.ZodType>(unitId: Unit) =>
 
 /**
  * @returns the schema of the groups of a form.
- * @param unitId schema that validates the member `unitId` of a field. It accepts an id; for documents to import, it
- * also accepts the name of a unit of the account.
+ * @param unitId schema that validates the member `unitId` of a field. It accepts an id; the schema for the import
+ *   of documents also accepts the name of a unit of the account.
  */
 export const groupsSchemaOf = <Unit extends z.ZodType>(unitId: Unit) =>
   z
@@ -84,7 +84,7 @@ export const groupsSchemaOf = <Unit extends z.ZodType>(unitId: Unit) =>
       }
     });
 
-/** Members of a form that clients write. */
+/** Schemas of the members that clients write in a form. */
 export const FORM_SHAPE = {
   name: nameSchema,
   entityType: enumerationSchema(ENTITY_TYPE),
@@ -97,7 +97,7 @@ export const NEW_FORM = lenientObject({
   entityType: z.preprocess((value) => value ?? 'Site', FORM_SHAPE.entityType),
 });
 
-/** Schema of a change: absent and null members keep their value. */
+/** Schema of a change of a form. A member that is absent or null in the change keeps its value in the form. */
 export const CHANGED_FORM = lenientObject({
   name: FORM_SHAPE.name.nullish(),
   entityType: FORM_SHAPE.entityType.nullish(),
@@ -186,7 +186,7 @@ export const TYPE_RULES: Readonly<Record<FieldType, string>> = {
   Date: 'must be an ISO 8601 date such as 2026-03-01 or 2026-03-01T00:15:00Z',
 };
 
-/** Whether the value of an item has the type of the field. */
+/** @returns whether `value`, the value of an item, has the type `type` of the field that offers the item. */
 function isOfType(type: FieldType, value: unknown): boolean {
   switch (type) {
     case 'String':
@@ -204,7 +204,10 @@ function isOfType(type: FieldType, value: unknown): boolean {
   }
 }
 
-/** Whether a text is a value of a Date field: an ISO 8601 date, or date and time with or without a zone. */
+/**
+ * @returns whether `text` is a value of a Date field: an ISO 8601 date, or an ISO 8601 date and time with or without a
+ *   zone.
+ */
 export function isIsoDate(text: string): boolean {
   return text.includes('-', 1) && parseInstant(text) !== undefined;
 }

@@ -26,7 +26,7 @@ const form = z
   })
   .meta({ id: 'Form' });
 
-/** Schema of `formProblems`: values of a resource that violate a form. */
+/** Schema of `formProblems`: the values of a resource that violate a form, each with its path and a message. */
 export const formProblemsSchema = z.array(z.object({ path: z.string(), message: z.string() }));
 
 const filledForm = z
@@ -35,7 +35,9 @@ const filledForm = z
     name: z.string(),
     siteId: idSchema.optional(),
     sourceId: idSchema.optional(),
-    values: z.record(z.string(), z.unknown()).meta({ description: 'Group → field → value.' }),
+    values: z
+      .record(z.string(), z.unknown())
+      .meta({ description: 'Maps each group to an object that maps its fields to their values.' }),
     problems: formProblemsSchema.optional(),
   })
   .meta({ id: 'FilledForm' });
@@ -77,7 +79,8 @@ export const FORM_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/form/:id/values', operationId: 'listFormValues', tag, access: ALL_USERS },
     summary: 'List the values of a form',
-    description: 'The sites, sources or variables that have values of the form, with the values that violate it.',
+    description:
+      'The sites, sources or variables that have values of the form, with these values, and with the problems of values that violate the form.',
     query: VALUE_LIST,
     isListing: true,
     answers: [answersJson('Resources in ascending id order.', z.array(filledForm))],
@@ -85,7 +88,7 @@ export const FORM_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/form', operationId: 'createForm', tag, summary: 'Create a form', access: MANAGERS },
     description:
-      'Later writes of `clientData` are checked against the form. Values stored earlier stay, and are listed with their problems.',
+      'Later writes of `clientData` are checked against the form. Values stored earlier stay unchanged; `GET /form/{id}/values` lists them with their problems.',
     body: jsonBody(written),
     answers: [answersJson('The form.', form)],
     errors: ['conflict'],

@@ -1,4 +1,4 @@
-/** Routes of forms: definitions, which all users read and managers write, and the values that resources have. */
+/** Routes of forms. All users read definitions and the values that resources have; only managers write definitions. */
 import { type Context, Hono } from 'hono';
 import type { WriteAuditEntry } from '../../identity/audit-writer.ts';
 import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
@@ -19,8 +19,8 @@ import { listFilled, selectFilled } from './form-values.ts';
 
 export const FORM_LIST = declareQuery(
   {
-    name: textParameter('Returns only the forms with this name. Case is ignored.'),
-    entityType: enumerationParameter('Kind of resource that has the form.', ENTITY_TYPE),
+    name: textParameter('Returns only the forms with this name. Letter case is ignored.'),
+    entityType: enumerationParameter('Returns only the forms for this kind of resource.', ENTITY_TYPE),
     ...PAGING,
   },
   { isListing: true },

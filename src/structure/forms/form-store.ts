@@ -1,4 +1,7 @@
-/** Reads and writes the form definitions of an account. The values are stored with sites, sources and variables. */
+/**
+ * Reads and writes the form definitions of an account. The values of a form are stored with sites, sources and
+ * variables.
+ */
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import type { EntityType, Form, FormGroup } from './form-definition.ts';
@@ -48,7 +51,8 @@ export interface WrittenForm {
 }
 
 /**
- * @throws {DomainError} conflict when the name is taken, or the account has the maximum number of forms of this kind.
+ * @throws {DomainError} conflict when the name is taken, or when the account already has the maximum number of forms
+ * for `form.entityType`.
  */
 export async function insertForm(transaction: Transaction, accountId: number, form: WrittenForm): Promise<Form> {
   const { name, entityType, groups } = form;
@@ -84,7 +88,7 @@ export async function updateForm(
   );
 }
 
-/** @throws {DomainError} conflict when the account has the maximum number of forms of a kind. */
+/** @throws {DomainError} conflict when the account already has the maximum number of forms for `entityType`. */
 async function assertRoom(transaction: Transaction, accountId: number, entityType: EntityType): Promise<void> {
   const { rows } = await transaction.query<{ count: number }>(
     'select count(*) as count from form where account_id = $1 and entity_type = $2',
@@ -97,7 +101,10 @@ async function assertRoom(transaction: Transaction, accountId: number, entityTyp
   );
 }
 
-/** Deletes a definition; the values stay in clientData. @throws {DomainError} not_found */
+/**
+ * Deletes the definition of a form; the values of the form stay in clientData.
+ * @throws {DomainError} not_found when the account has no form with this id.
+ */
 export async function deleteForm(transaction: Transaction, accountId: number, id: number): Promise<Form> {
   const form = await getForm(transaction, accountId, id, true);
   await transaction.query('delete from form where id = $1 and account_id = $2', [id, accountId]);
@@ -108,8 +115,8 @@ const PLURAL: Readonly<Record<EntityType, string>> = { Site: 'sites', Source: 's
 const TABLE: Readonly<Record<EntityType, string>> = { Site: 'site', Source: 'source', Variable: 'variable' };
 
 /**
- * Requires that no resource has values of the form. The values are found by the name of the form in resources of its
- * kind, so a change of the name or of the kind would lose the values.
+ * Requires that no resource has values of the form. The name of the form is the key of these values in clientData, so
+ * the values would no longer belong to the form after a change of its name or of its kind of resource.
  */
 async function assertEmpty(queryable: Queryable, { id, name, entityType }: Form): Promise<void> {
   const { rows } = await queryable.query<{ id: number }>(
@@ -120,7 +127,7 @@ async function assertEmpty(queryable: Queryable, { id, name, entityType }: Form)
   if (!rows[0]) return;
   const values = `values of the form in clientData[${JSON.stringify(name)}]`;
   const rule = `name and entityType of the form cannot change, because ${entityType.toLowerCase()} ${rows[0].id} has ${values}`;
-  throw new DomainError('conflict', `${rule}; remove this key of clientData from all ${PLURAL[entityType]} first`);
+  throw new DomainError('conflict', `${rule}; remove this key from the clientData of all ${PLURAL[entityType]} first`);
 }
 
 async function refuseTaken<Result>({ name, entityType }: WrittenForm, write: () => Promise<Result>): Promise<Result> {

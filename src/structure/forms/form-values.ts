@@ -44,7 +44,7 @@ export function selectFilled(caller: Caller, { entityType, name }: Form): Resour
   return selectResources(resource, caller, [], [isFilled]);
 }
 
-/** @param isBroken true means only resources with problems, false only resources without problems; default: all. */
+/** @param isBroken true lists only resources with problems, false lists only those without; undefined lists all. */
 export function listFilled(
   form: Form,
   selection: ResourceSelection,

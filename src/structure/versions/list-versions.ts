@@ -1,4 +1,4 @@
-/** Lists the versions of a variable by VersionTag, with first and last VersionTimestamp and number of values (R-F8). */
+/** Lists a variable's VersionTags, each with its first and last VersionTimestamp and its number of values (R-F8). */
 import { type Database, withTransaction } from '../../platform/database/database.ts';
 import { holdGate } from '../../points/columns/hold-gate.ts';
 
@@ -23,8 +23,9 @@ const LIST = `
   order by max(last) desc, version_tag.tag nulls last`;
 
 /**
- * Brings the version summary of the variable up to date and reads it (R-F8). Check access to the variable before the call.
- * @returns VersionTags, the latest VersionTimestamp first.
+ * Brings the version summary of the variable up to date and reads it (R-F8). The caller must have checked access to the
+ * variable.
+ * @returns the VersionTags in use, the one with the latest VersionTimestamp first.
  */
 export function listVersions(database: Database, variableId: number): Promise<readonly VersionInUse[]> {
   return withTransaction(database, async (transaction) => {

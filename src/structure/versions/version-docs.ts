@@ -32,7 +32,7 @@ export const VERSION_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: '/variables/:id/purgeVersions', operationId: 'purgeVersions', tag, access: ADMINS },
-    summary: 'Immediately remove the versions of a variable beyond its version limit',
+    summary: 'Immediately remove those versions of a variable that exceed its version limit',
     answers: [
       answersJson(
         'Number of versions removed.',
@@ -42,9 +42,12 @@ export const VERSION_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: '/variables/purgeVersions', operationId: 'purgeVersionsOfAccount', tag, access: ADMINS },
-    summary: 'Remove the versions beyond the version limit from all variables of the account, in the background',
+    summary: 'In the background, remove the versions that exceed the version limit, for all variables of the account',
     answers: [
-      answersJson('Number of versioned variables that will be purged.', z.object({ variableCount: z.int().min(0) })),
+      answersJson(
+        'Number of versioned variables that will be checked for versions to remove.',
+        z.object({ variableCount: z.int().min(0) }),
+      ),
     ],
   },
 ];

@@ -20,7 +20,7 @@ type Env = CallerEnv & RequestIdEnv;
 
 export interface VersionRouteParts {
   readonly database: Database;
-  /** Writes the purge to the audit trail: purged versions cannot be restored. */
+  /** Writes each purge to the audit trail, because purged versions cannot be restored. */
   readonly audit: WriteAuditEntry<'VersionsPurged'>;
 }
 
@@ -43,7 +43,7 @@ async function answerVersions(database: Database, c: Context<Env>): Promise<Resp
   return c.json(pageOf(versions, paging));
 }
 
-/** Purges the versions of one variable that exceed its limit; the answer contains the number of removed versions. */
+/** Purges the versions beyond the version limit of one variable. The answer contains the number of removed versions. */
 async function answerPurge({ database, audit }: VersionRouteParts, c: Context<Env>): Promise<Response> {
   const variableId = parsePathId(c, 'id');
   const removed = await withTransaction(
@@ -56,13 +56,13 @@ async function answerPurge({ database, audit }: VersionRouteParts, c: Context<En
       await audit(transaction, c.var, { action: 'VersionsPurged', ...target, details });
       return purged;
     },
-    // A statement of the purge of one variable may take this long. The purge of a whole account runs in the background.
+    // Unlike the purge of an account, which runs in the background, this purge runs within the request and may be slow.
     { statementTimeoutMs: MAX_STATEMENT_MS },
   );
   return c.json({ variableId, removedVersionCount: removed.get(variableId) ?? 0 });
 }
 
-/** Requests a background purge of every versioned variable of the account; the answer contains their number. */
+/** Requests a background purge of all versioned variables of the account. The answer has the number of variables. */
 async function answerAccountPurge({ database, audit }: VersionRouteParts, c: Context<Env>): Promise<Response> {
   const { accountId } = c.var.caller;
   const variableCount = await withTransaction(database, async (transaction) => {

@@ -1,6 +1,6 @@
 /**
- * Checks across the fields of a webhook (R-I1): the template against the content type, the filter against the event type, and
- * the ids of the filter against the account. Single fields are checked by webhook-schema.ts.
+ * Checks that the fields of a webhook fit together (R-I1): the template fits the content type, the filter fits the
+ * event type, and the ids of the filter belong to the account. webhook-schema.ts checks each field by itself.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { ErrorDetail } from '../../platform/errors.ts';
@@ -27,8 +27,8 @@ const MISSING = LISTS.map(
 
 /**
  * Checks the fields of a webhook against each other and against the account (R-I1).
- * @param stored the webhook before a change. A change that keeps the template and the content type does not check the
- *   template again, so that clients can write back what GET returned.
+ * @param stored the webhook before a change. When the change keeps the template and the content type, the template is
+ *   not checked again, so that clients can write back what GET returned.
  * @throws {DomainError} invalid_input with the problems of the template and of the filter.
  */
 export async function assertFields(

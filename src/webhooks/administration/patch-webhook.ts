@@ -1,6 +1,6 @@
 /**
  * JSON Patch of a webhook (R-I6), applied to the members that GET returns by default. Read-only members may only be
- * tested and copied. GET does not return the secret, so only `add` and `replace` work on it.
+ * tested and copied. GET does not return the secret, so only `add` and `replace` may use it.
  */
 import {
   applyOperations,
@@ -19,8 +19,8 @@ const FILTER_LISTS = ['siteIds', 'sourceIds', 'variableIds'] as const satisfies 
 const SECRET = 'secret';
 
 /**
- * @returns every writable field after the patch (R-I6).
- * @throws {DomainError} conflict when a `test` fails, otherwise invalid_input.
+ * @returns all writable fields, with their values after the patch (R-I6).
+ * @throws {DomainError} conflict when a `test` fails; invalid_input when the patch is refused for any other reason.
  */
 export function planPatch(
   webhook: Webhook,
@@ -39,14 +39,15 @@ export function planPatch(
 }
 
 /**
- * @throws {DomainError} invalid_input when the operation changes a read-only member, names an unknown one, or uses the
- *   secret otherwise than by `add` or `replace`.
+ * @throws {DomainError} invalid_input when the operation changes a read-only member, when it names an unknown member,
+ * or
+ *   when it uses the secret and is neither `add` nor `replace`.
  */
 function assertAllowed(operation: PatchOperation, index: number): void {
   const { op, path } = operation;
   if ('from' in operation) {
     assertMember(operation.from, [...WRITABLE, ...READ_ONLY], index, 'from');
-    // A `move` also removes the member that it moves.
+    // A `move` removes the member at `from`, so this member must be writable.
     if (op === 'move') assertMember(operation.from, WRITABLE, index, 'from');
   }
   if (path === `/${SECRET}` && (op === 'add' || op === 'replace')) return;

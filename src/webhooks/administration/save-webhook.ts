@@ -18,9 +18,9 @@ export type WebhookAction = 'WebhookCreated' | 'WebhookUpdated' | 'WebhookDelete
 
 export interface SaveServices {
   readonly audit: WriteAuditEntry<WebhookAction>;
-  /** Encrypts the secrets and headers that are stored. */
+  /** Encrypts secrets and headers before they are stored. */
   readonly vault: SecretVault;
-  /** Hours for which a replaced secret still signs: config.WEBHOOK_SECRET_OVERLAP_HOURS. */
+  /** Hours for which messages are still signed with a replaced secret too: config.WEBHOOK_SECRET_OVERLAP_HOURS. */
   readonly secretOverlapHours: number;
 }
 
@@ -31,7 +31,7 @@ export interface Requester {
 }
 
 /**
- * @returns the webhook, and the secret when the service generated it; the secret is never returned again.
+ * @returns the webhook, and the secret if the service generated the secret. No later call returns the secret.
  * @throws {DomainError} the errors of `assertFields`; conflict when the account already has 100 webhooks.
  */
 export async function createWebhook(
@@ -50,8 +50,8 @@ export async function createWebhook(
 }
 
 /**
- * Changes a webhook; writes nothing when no field differs from the stored one.
- * @param plan computes the change from the stored webhook, which is locked.
+ * Changes a webhook. Writes nothing when every new value equals the stored value.
+ * @param plan a function that computes the change from the stored webhook; the row of the webhook is locked.
  * @throws {DomainError} not_found; the errors of `assertFields` and `plan`.
  */
 export async function changeWebhook(
@@ -78,7 +78,7 @@ export async function changeWebhook(
   return webhook;
 }
 
-/** Deletes a webhook, with an audit entry (R-I1, R-B14). @throws {DomainError} not_found. */
+/** Deletes a webhook and writes an audit entry (R-I1, R-B14). @throws {DomainError} not_found. */
 export async function removeWebhook(
   { audit }: SaveServices,
   transaction: Transaction,

@@ -1,8 +1,9 @@
 /**
  * What a USER sees of a webhook (R-B9, R-I1). A webhook exists for a USER when it has no filter, or when its filter
- * names an entity that the USER has access to. The other ids of the filter are hidden, and so are the parts that may
- * hold credentials of the receiver. Results of deliveries are shown only when the webhook has a filter and the USER
- * sees everything that the filter names.
+ * names at least one entity that the USER has access to. In the filter, the USER sees only the ids of such entities.
+ * The path of the URL, the values of the headers and the body template are hidden, because they may hold credentials of
+ * the receiver. Results of deliveries are shown only when the webhook has a filter and the USER sees everything that
+ * the filter names.
  */
 import type { StoredWebhook, WebhookFilter } from '../webhook.ts';
 
@@ -70,7 +71,8 @@ function isEmpty(filter: WebhookFilter): boolean {
 }
 
 /**
- * Hides all but the origin, as in `https://receiver.example/…`: path and query may be the credential of the receiver.
+ * Hides all but the origin, as in `https://receiver.example/…`: path and query may contain a credential of the
+ * receiver.
  */
 function hidePath(url: string): string {
   return `${new URL(url).origin}/${HIDDEN}`;

@@ -1,6 +1,6 @@
 /**
- * Reads webhooks as the caller may see them (R-B9): a MANAGER or an ADMIN sees every webhook of the account in full, a
- * USER sees what `planVisible` returns.
+ * Reads webhooks as the caller may see them (R-B9). A MANAGER or an ADMIN sees every webhook of the account in full. A
+ * USER sees only what `planVisible` returns.
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import { isReached, type Reach, readReach } from '../../identity/caller/site-reach.ts';
@@ -13,7 +13,7 @@ import { planVisible, type ReachedEntities, type VisibleWebhook } from './visibl
 
 /**
  * Lists the webhooks that the caller may see (R-B9).
- * @param eventTypes limits the list to webhooks for these types; empty means no limit.
+ * @param eventTypes types of events; the list has only webhooks for these types. Empty means no limit.
  * @returns webhooks in order of name.
  */
 export async function listVisible(
@@ -26,8 +26,8 @@ export async function listVisible(
 }
 
 /**
- * Reads a webhook as the caller may see it (R-B9).
- * @throws {DomainError} not_found, including when the webhook is hidden from the caller.
+ * Reads what the caller may see of a webhook (R-B9).
+ * @throws {DomainError} not_found when the webhook does not exist or the caller may not see it at all.
  */
 export async function getVisible(
   queryable: Queryable,

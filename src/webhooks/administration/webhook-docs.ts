@@ -1,4 +1,4 @@
-/** OpenAPI of webhooks (R-A9, §4.4, R-I1, R-I6). */
+/** OpenAPI description of the webhook routes (R-A9, §4.4, R-I1, R-I6). */
 import { z } from 'zod';
 import { patchSchema } from '../../platform/http/json-patch.ts';
 import {
@@ -36,7 +36,7 @@ const webhook = z
     headers: z.record(z.string(), z.string()),
     filter: z.object({ siteIds: ids, sourceIds: ids, variableIds: ids }).meta({
       description:
-        'An event matches when it names any of these ids. For a push or a file, the event lists the variables of its accepted points. When the filter is empty, every event of the type matches.',
+        "An event matches when it is about any of these sites, sources or variables. An event of a push or a file is about the variables of the accepted points, and their sources and sites. An empty filter matches every event of the webhook's type.",
     }),
     bodyTemplate: z.string().nullable(),
     disabledReason: z
@@ -53,7 +53,8 @@ const webhook = z
 const light = { id: true, name: true, eventType: true, isEnabled: true } as const;
 const shown = z.object({ ...webhook.partial().shape, ...webhook.pick(light).shape }).meta({
   id: 'Webhook',
-  description: 'Members depend on the display level. For a USER, values that may hold credentials are shown as "…".',
+  description:
+    'Which members are present depends on the display level and on what the user may see. For a USER, values that may hold credentials are shown as "…".',
 });
 const made = z.object({ ...shown.shape, secret: z.string().optional() }).meta({
   id: 'WebhookWithSecret',

@@ -1,4 +1,4 @@
-/** `/account/webhooks` (§4.4): every user reads the webhooks visible to them, managers write them (R-I1, R-I6). */
+/** `/account/webhooks` (§4.4): users read the webhooks visible to them; only managers write webhooks (R-I1, R-I6). */
 import { type Context, Hono } from 'hono';
 import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
 import { type Database, withTransaction } from '../../platform/database/database.ts';
@@ -23,11 +23,11 @@ type Env = CallerEnv & RequestIdEnv;
 
 export interface WebhookServices extends SaveServices {
   readonly database: Database;
-  /** Decides which URLs and addresses receivers may have. */
+  /** Rules for the URLs and IP addresses of receivers. */
   readonly targetPolicy: TargetPolicy;
 }
 
-/** Number of each WebhookDisplayLevel, which clients may give instead of its name (R-A3). */
+/** The number that clients may give instead of the name of a WebhookDisplayLevel (R-A3). */
 const LEVEL_NUMBERS = { Light: 0, Normal: 1, Verbose: 2 } as const;
 type Level = keyof typeof LEVEL_NUMBERS;
 
@@ -42,7 +42,9 @@ const MEMBERS: Readonly<Record<Level, readonly (keyof StoredWebhook)[]>> = {
   Verbose: [...NORMAL, 'lastExecution', 'successCount', 'failureCount'],
 };
 
-const LEVEL = { DisplayLevel: enumerationParameter('The members that the answer shows.', LEVEL_NUMBERS, 'Normal') };
+const LEVEL = {
+  DisplayLevel: enumerationParameter('Decides which members the answer shows.', LEVEL_NUMBERS, 'Normal'),
+};
 export const WEBHOOK_QUERY = declareQuery(LEVEL);
 export const WEBHOOK_LIST = declareQuery(
   {

@@ -1,7 +1,8 @@
 /**
- * Schemas of webhooks as clients write them (R-I1), field by field; check-fields.ts checks fields against each other.
- * Unknown members, and case in member names, are ignored. In a new webhook null equals absent. In a change an absent
- * member keeps its value, and null resets `httpMethod`, `headers`, `filter` and `bodyTemplate`.
+ * Schemas of webhooks as clients write them (R-I1). The schemas check each field by itself; check-fields.ts checks
+ * fields against each other. Unknown members, and case in member names, are ignored. In a new webhook, null means the
+ * same as an absent member. In a change, an absent member leaves its field unchanged, and null resets `httpMethod`,
+ * `headers`, `filter` and `bodyTemplate`.
  */
 import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
@@ -19,7 +20,10 @@ const MAX_IDS = 1000;
 
 const textSchema = (max: number) => z.string().max(max).refine(isStorableText, { error: STORABLE_RULE });
 
-/** @param stored the URL before a change; this URL stays valid even if the operator's policy has changed. */
+/**
+ * @param stored the URL before a change; undefined for a new webhook. The URL before a change stays valid even if the
+ * operator's policy now refuses it.
+ */
 const urlSchema = (policy: TargetPolicy, stored?: string) =>
   textSchema(MAX_URL_LENGTH).superRefine((text, context) => {
     const target = parseTargetUrl(text, policy);
@@ -59,7 +63,7 @@ const clearableHeadersSchema = headersSchema.nullable().transform((headers) => h
 const clearableFilterSchema = filterSchema.nullable().transform((filter) => filter ?? {});
 const templateSchema = textSchema(MAX_TEMPLATE_LENGTH).nullable();
 
-/** Members of a new webhook. A request for a trial send accepts these members too (R-I7). */
+/** Members of a new webhook. The body of a request for a trial send may have these members too (R-I7). */
 export const newWebhookShape = (policy: TargetPolicy) => ({
   name: nameSchema,
   url: urlSchema(policy),
@@ -77,7 +81,8 @@ export const newWebhookShape = (policy: TargetPolicy) => ({
 export const newWebhookSchema = (policy: TargetPolicy) => lenientObject(newWebhookShape(policy));
 
 /**
- * Schema of the body of PUT and of a patched webhook (R-I1): an absent member keeps its value.
+ * Schema of the body of PUT, and of a webhook after a PATCH was applied (R-I1). An absent member leaves its field
+ * unchanged.
  * @param stored the webhook before the change.
  */
 export const webhookChangeSchema = (policy: TargetPolicy, stored: Pick<WebhookFields, 'url'>) =>

@@ -13,7 +13,7 @@ export function isSecret(text: string): boolean {
   if (!text.startsWith(PREFIX)) return false;
   const base64 = text.slice(PREFIX.length);
   const key = Buffer.from(base64, 'base64');
-  // Encodes the key again, because Buffer also decodes malformed base64.
+  // Compares the re-encoded key with the text, because Buffer decodes malformed base64 without an error.
   return key.toString('base64') === base64 && key.length >= MIN_BYTES && key.length <= MAX_BYTES;
 }
 

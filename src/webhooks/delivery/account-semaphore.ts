@@ -1,19 +1,19 @@
 /**
- * Semaphore for each account: limits how many keys (webhooks or trial sends) of one account a process works on at the
- * same time, so that an account with many hanging receivers leaves capacity for other accounts. `leave` returns the key
- * that was refused first and reserves a permit for this key: otherwise other keys might take every permit, and the
- * refused key would wait forever.
+ * Limits how many keys (webhooks or trial sends) of one account a process works on at the same time, so that an account
+ * with many hanging receivers leaves capacity for other accounts. `leave` returns the key that was refused first and
+ * reserves a permit for this key. Without this reservation, other keys might take every permit, and the refused key
+ * would wait forever.
  */
 export interface AccountSemaphore {
   /**
-   * @returns false when the account has no permit that is free or reserved for `key`; a later `leave` returns this
-   * key.
+   * Takes a permit that is free or reserved for `key`.
+   * @returns false when the account has no such permit. The key is then refused, and a later `leave` returns it.
    */
   tryEnter(accountId: number, key: string): boolean;
   /**
    * Frees a permit.
-   * @returns the key that was refused first; undefined when no refused key waits. The permit is reserved for this key
-   *   for one second, so the caller must wake the work on it in that time.
+   * @returns the key that was refused first; undefined when no refused key waits. `leave` reserves the permit for
+   *   this key for one second, so the caller must wake the webhook or trial send of the key within this second.
    */
   leave(accountId: number): string | undefined;
 }
@@ -21,16 +21,19 @@ export interface AccountSemaphore {
 interface Account {
   used: number;
   readonly refused: Set<string>;
-  /** The keys that `leave` returned and that have not entered since. The value is the end of the reservation. */
+  /** For each key that `leave` returned and that has not entered since: the time at which its reservation ends. */
   readonly reserved: Map<string, number>;
 }
 
-/** A reservation ends after this time, because the message that wakes the key may be lost or reach another process. */
+/**
+ * A reservation ends after this time even if its key has not entered, because the message that wakes the key may be
+ * lost or reach another process.
+ */
 const RESERVED_MS = 1000;
 
 /**
- * Opens one semaphore per account.
- * @param permitsPerAccount maximum number of keys of one account that are worked on at the same time in this process.
+ * Opens a semaphore that limits each account separately.
+ * @param permitsPerAccount maximum number of keys of one account that this process works on at the same time.
  */
 export function openAccountSemaphore(
   permitsPerAccount: number,

@@ -16,11 +16,11 @@ export interface DueAttempt {
 }
 
 export interface AttemptPrefetch {
-  /** @returns the next attempt; undefined when the slice is over, or nothing is due and nothing is in flight. */
+  /** @returns the next attempt; undefined when the time slice is over, or when no attempt is due and none in flight. */
   take(): Promise<DueAttempt | undefined>;
-  /** Reports that a taken attempt is no longer in flight. */
+  /** The consumer calls this when an attempt that it got from `take` is no longer in flight. */
   done(): void;
-  /** Ends the prefetch. @returns the claimed attempts that were not taken; their claims are still renewed. */
+  /** Ends the prefetch. @returns the claimed attempts that `take` did not return; their claims are still renewed. */
   end(): Promise<readonly ClaimedAttempt[]>;
   /** Whether the webhook may have more due attempts. */
   isMoreDue(): boolean;
@@ -34,12 +34,12 @@ export interface PrefetchOptions {
   readonly leases: RowLeases<ClaimedAttempt>;
   /** Number of consumers that take attempts at the same time. */
   readonly lanes: number;
-  /** Whether the slice is over. After that, no further attempt may be taken. */
+  /** Whether the time slice is over. When it is over, `take` returns no further attempt. */
   readonly isOver: () => boolean;
 }
 
 const MAX_BATCH = 64;
-/** Milliseconds until the next claim while requests are in flight and nothing else is due. */
+/** When no more attempts are due, but some are in flight, the next claim follows after this number of milliseconds. */
 const RECHECK_MS = 200;
 
 /** Opens a prefetch; it claims nothing before the first `take`. */

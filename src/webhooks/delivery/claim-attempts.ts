@@ -1,8 +1,8 @@
 /**
  * Claims of attempts: the claiming process owns an attempt until its lease ends, and renews the lease until the attempt
  * has an outcome (platform/database/row-leases.ts). When the lease ends, for example after a crash, any process may
- * claim the attempt. The end of the lease is also the fencing token: an outcome is written only while the row has the
- * same value.
+ * claim the attempt. The end of the lease is also the fencing token: the claiming process can write an outcome only
+ * while `claimed_until` of the row has the value that this process last set.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { LeasedRow, LeasedTable } from '../../platform/database/row-leases.ts';
@@ -73,7 +73,7 @@ const RELEASE = `
   from unnest($1::int8[], $2::timestamptz[]) given (id, claimed_until)
   where webhook_attempt.id = given.id and webhook_attempt.claimed_until = given.claimed_until and state = 'Pending'`;
 
-// Includes disabled webhooks, because the deliverer ends their remaining attempts.
+// The query also finds disabled webhooks, because the deliverer ends the remaining attempts of these webhooks.
 const FIND_DUE = `
   select id from webhook where case when paused_until is null or paused_until <= now()
     then exists (select from webhook_attempt where webhook_id = webhook.id and ${IS_DUE})
@@ -90,7 +90,8 @@ const FIND_NEXT = `
   where id = $1 and is_enabled`;
 
 /**
- * @returns undefined when the table `webhook` has no row with this id; a deleted webhook may still have a row.
+ * @returns the receiver, even of a deleted webhook while its row exists; undefined when the table `webhook` has no row
+ *   with this id.
  * @throws {Error} when the secrets or headers of the webhook cannot be decrypted.
  */
 export async function findReceiver(
@@ -140,15 +141,15 @@ export async function releaseClaims(
   await queryable.query(RELEASE, [attempts.map(({ id }) => id), attempts.map((it) => it.claimedUntil), delayMs]);
 }
 
-/** @returns ids of webhooks with a due attempt that is not claimed; for a paused webhook, only replays count. */
+/** @returns ids of webhooks that have a due, unclaimed attempt; in a paused webhook, this attempt must be a replay. */
 export async function findDueWebhooks(queryable: Queryable): Promise<readonly string[]> {
   const { rows } = await queryable.query<{ id: string }>(FIND_DUE);
   return rows.map(({ id }) => id);
 }
 
 /**
- * @returns milliseconds until the first unclaimed attempt of the webhook is due and the pause of the webhook is over;
- *   Infinity when there is no such attempt or the webhook is disabled.
+ * @returns milliseconds until the first unclaimed attempt of the webhook is due or until the pause of the webhook ends,
+ *   whichever is later; Infinity when the webhook has no unclaimed attempt or is disabled.
  */
 export async function findNextDue(queryable: Queryable, webhookId: string): Promise<number> {
   const { rows } = await queryable.query<{ delayMs: number }>({

@@ -27,11 +27,11 @@ export type TryOutcome = AttemptOutcome & { readonly retryAfterMs?: number; read
 export interface DeliveryServices {
   readonly database: Database;
   readonly vault: SecretVault;
-  /** Sends a message; whatever the receiver does, the promise does not reject. */
+  /** Sends a message. A failure of the receiver does not reject the promise: the outcome has the error. */
   readonly send: (target: WebhookTarget, message: Message) => Promise<TryOutcome>;
   readonly writer: OutcomeWriter;
   readonly retries: RetryPolicy;
-  /** Maximum concurrent requests of one webhook. */
+  /** Maximum number of concurrent requests of one webhook. */
   readonly parallel: number;
   readonly leases: RowLeases<ClaimedAttempt>;
   /** @returns a random number from 0 inclusive to 1 exclusive. */
@@ -39,7 +39,10 @@ export interface DeliveryServices {
   readonly metrics: WebhookMetrics;
   /** @returns true when the deliverer is stopping: a slice then starts no new attempts. */
   readonly isStopped: () => boolean;
-  /** Aborted to abandon the requests in flight; their claims are released (R-K2). */
+  /**
+   * The deliverer aborts this signal to abandon the requests in flight. The claims of their attempts are then released
+   * (R-K2).
+   */
   readonly givingUp: AbortSignal;
   readonly log: Log;
 }
@@ -53,9 +56,10 @@ const SLICE_MS = 2000;
 const MAX_UNWRITTEN = 50;
 
 /**
- * Sends due attempts of a webhook for one time slice (R-I3).
+ * Sends due attempts of a webhook during one time slice (R-I3). Waits until all lanes have ended, and then releases the
+ * claims of the attempts that no lane took, even when a lane fails.
  * @returns whether the webhook may have more due attempts.
- * @throws an error of a lane, after all lanes have ended and the claims of the attempts that no lane took are released.
+ * @throws the error of a failed lane.
  */
 export async function deliverSlice(
   services: DeliveryServices,
@@ -113,7 +117,7 @@ async function release({ database, log }: DeliveryServices, { claimed }: DueAtte
   });
 }
 
-/** Result of an attempt that ended without an outcome. Its claim is released. */
+/** Result of an attempt that ended without an outcome. The claim of the attempt is then released. */
 interface NoOutcome {
   /** Milliseconds until the attempt is due again; 0 means that it keeps its due date. */
   readonly delayMs: number;
@@ -122,8 +126,8 @@ interface NoOutcome {
 const isOutcome = (result: TryOutcome | NoOutcome): result is TryOutcome => 'state' in result;
 
 /**
- * @returns the outcome; NoOutcome when the claim is lost already, `givingUp` is aborted before the receiver answers, or
- * an internal error ends an attempt that may be repeated.
+ * @returns the outcome of the attempt. Returns NoOutcome when the claim was lost before the request, when `givingUp` is
+ * aborted before the receiver answers, and when an internal error ends an attempt that may be repeated.
  */
 async function sendUnlessStopped(
   { send, leases, givingUp, log }: DeliveryServices,
@@ -147,7 +151,7 @@ async function sendUnlessStopped(
     return {
       state: 'Failed',
       request: { method: target.httpMethod, url: target.url, headers: {}, body: '' },
-      error: 'the request to the receiver failed because of an internal error of the service',
+      error: 'the request to the receiver failed because of an internal error of this service, not of the receiver',
       durationMs: performance.now() - startMs,
     };
   } finally {
@@ -188,7 +192,8 @@ export interface Circuit {
 
 /**
  * Creates the circuit breaker of a slice.
- * @param isFailing whether the previous attempt failed; that failure counts as the first.
+ * @param isFailing whether the last attempt before the slice failed. Such a failure counts as the first of the
+ * FAILURES_TO_OPEN failures.
  */
 export function openCircuit(isFailing: boolean): Circuit {
   let failures = isFailing ? FAILURES_TO_OPEN - 1 : 0;

@@ -1,6 +1,6 @@
 /**
- * The deliverer role: sends the waiting messages of a webhook when woken; a sweeper finds webhooks whose wake-up was
- * lost (R-I3). Also deletes old history.
+ * The deliverer role sends the waiting messages of each webhook for which a wake-up arrives. A sweeper finds webhooks
+ * whose wake-up was lost (R-I3). The role also deletes old history.
  */
 import { withTransaction } from '../../platform/database/database.ts';
 import type { OutboxRelay } from '../../platform/database/outbox.ts';
@@ -22,9 +22,9 @@ const PURGE_INTERVAL_MS = 600_000;
 /** Fraction of `concurrency` that the webhooks of one account may use together. The product is rounded up. */
 const ACCOUNT_SHARE = 0.25;
 /**
- * Milliseconds after the end of an attempt during which the write of its outcome is retried after transient faults,
- * such as an unreachable database. If the claim on the attempt expires before the write succeeds, another process may
- * claim the attempt, send the message again and write its own outcome instead.
+ * After a transient fault, such as an unreachable database, the write of an attempt's outcome is retried. The retries
+ * stop this many milliseconds after the end of the attempt. If the claim on the attempt expires before the write
+ * succeeds, another process may claim the attempt, send the message again and write its own outcome instead.
  */
 const OUTCOME_PATIENCE_MS = 20_000;
 
@@ -41,7 +41,7 @@ export interface DelivererServices extends Pick<DeliveryServices, 'database' | '
     readonly parallel: number;
     /** Back-off: seconds from each failed attempt to the next. */
     readonly retryDelaysSec: readonly number[];
-    /** Maximum pause before a probe of a receiver that is down; `Retry-After` may ask for more. */
+    /** Maximum pause before a probe of a receiver that is down; a `Retry-After` header can make the pause longer. */
     readonly maxProbePauseMs: number;
     readonly disableAfterDays: number;
     readonly historyDays: number;
@@ -133,7 +133,7 @@ function toDelivery(
   };
 }
 
-/** Ends the attempts that a disabled webhook still has, such as those that another process had claimed when it died. */
+/** Ends the waiting attempts that a disabled webhook still has, such as attempts claimed by a process that died. */
 async function endLeftovers({ database }: DelivererServices, webhookId: string): Promise<void> {
   await withTransaction(database, async (transaction) => {
     const { rowCount } = await transaction.query(

@@ -1,4 +1,4 @@
-/** Text of the email to managers whose webhook the service disabled (R-I3). */
+/** Text of the email that tells the managers of an account that the service has disabled a webhook (R-I3). */
 import type { MailTexts } from '../../platform/mail/mail-text.ts';
 
 export const WEBHOOK_MAIL_TEXTS = {

@@ -1,16 +1,17 @@
 /**
- * Timers that wake webhooks when their next attempt is due, without the delay of the sweeper. Only attempts due within
- * a minute have a timer; the sweeper finds later attempts, and attempts whose timer ended with its process.
+ * Timers that wake a webhook as soon as its next attempt is due, so that the attempt need not wait for the sweeper.
+ * Only an attempt that is due within a minute has a timer. The sweeper finds later attempts, and attempts whose timer
+ * was lost because the process ended.
  */
 export interface DueTimers {
-  /** Replaces the timer of a webhook; sets none when `delayMs` exceeds a minute. */
+  /** Cancels the timer of a webhook. Sets a new one unless `delayMs` exceeds a minute. */
   set(webhookId: string, delayMs: number): void;
   stop(): void;
 }
 
 const MAX_DELAY_MS = 60_000;
 
-/** Opens the timers of a deliverer. @param wake called when a timer fires. */
+/** Creates the timers of a deliverer. @param wake function that a timer calls when it fires. */
 export function openDueTimers(wake: (webhookId: string) => void): DueTimers {
   const timers = new Map<string, NodeJS.Timeout>();
   return {

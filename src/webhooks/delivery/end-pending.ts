@@ -1,18 +1,19 @@
 /** Ends the waiting attempts of a disabled webhook. */
 import type { Queryable } from '../../platform/database/database.ts';
 
-// Attempts in flight end with their own outcome and are not retried.
+// Does not end attempts in flight: they end later with their own outcome and are not retried.
 const END = `
   update webhook_attempt set state = 'Failed', error = $2, claimed_until = null, date = clock_timestamp()
   where webhook_id = $1 and state = 'Pending' and (claimed_until is null or claimed_until < clock_timestamp())`;
 
-// Ends the failure period, so that a webhook that a manager enables again may fail for WEBHOOK_DISABLE_AFTER_DAYS days
-// before it is disabled again.
+// Ends the failure period and the pause. If a manager enables the webhook later, it may fail for the full
+// WEBHOOK_DISABLE_AFTER_DAYS days before it is disabled a second time.
 const FORGET_FAILURES = 'update webhook set failing_since = null, paused_until = null where id = $1';
 
 /**
- * Ends the waiting attempts as Failed, so that a manager can replay them, and resets the failure period and the pause.
- * @param reason shown in the history.
+ * Ends the waiting attempts as Failed, so that a manager can replay them. Also resets the webhook's failure period and
+ * pause.
+ * @param reason error text of these attempts, which the webhook's history shows.
  */
 export async function endPending(transaction: Queryable, webhookId: string, reason: string): Promise<void> {
   await transaction.query(FORGET_FAILURES, [webhookId]);

@@ -1,6 +1,6 @@
 /**
- * Deletes in batches: old messages (R-I5), old trial sends (R-I7) and the messages of webhooks that are marked as
- * deleted; then the rows of these webhooks.
+ * Deletes old messages (R-I5), old trial sends (R-I7) and the messages of webhooks that are marked as deleted, all in
+ * batches. Then deletes the marked webhooks that have no messages left.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 
@@ -8,8 +8,8 @@ const ROWS_PER_STATEMENT = 2000;
 const TRIAL_HOURS = 24;
 
 // Attempts are deleted with their message. A message with a waiting attempt stays, however old, unless its webhook is
-// marked as deleted. Rows locked by a replay or by the purge of another process are skipped until the next run, which
-// avoids deadlocks.
+// marked as deleted. To avoid deadlocks, the statements skip rows that are locked by a replay or by the purge of
+// another process; a later purge deletes these rows.
 const PURGE_EVENTS = `
   delete from webhook_event where id in (
     select id from webhook_event event
@@ -34,8 +34,8 @@ const PURGE_DELETED = `
 
 /**
  * Deletes old messages, old trial sends and the webhooks that are marked as deleted (R-I5, R-I7).
- * @param days age after which messages are deleted.
- * @param isStopped checked between batches.
+ * @param days age in days after which messages are deleted.
+ * @param isStopped is called before each batch; the purge ends when it returns true.
  */
 export async function purgeHistory(database: Queryable, days: number, isStopped: () => boolean): Promise<void> {
   await purge(database, PURGE_EVENTS, [days, ROWS_PER_STATEMENT], isStopped);

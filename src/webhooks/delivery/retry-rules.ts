@@ -1,6 +1,6 @@
 /** Decides what follows an attempt: nothing, a retry, a pause of the webhook, or disabling it (R-I3). */
 
-/** The part of an outcome that decides the next step. */
+/** The members of an attempt's outcome on which the next step depends. */
 export interface TryEnd {
   readonly state: 'Succeeded' | 'Failed';
   /** Status of the response; absent when there was no response. */
@@ -12,7 +12,7 @@ export interface TryEnd {
 }
 
 export interface RetryPolicy {
-  /** Back-off: one element for each retry, the delay in seconds after the failed attempt before it. */
+  /** Back-off. Each retry has one element: the delay in seconds between the previous attempt and this retry. */
   readonly delaysSec: readonly number[];
   /** Maximum pause before a probe of a receiver that is down; `Retry-After` may ask for more. */
   readonly maxProbePauseMs: number;
@@ -30,7 +30,7 @@ const TOO_MANY_REQUESTS = 429;
 const UNAVAILABLE = 503;
 const REQUEST_TIMEOUT = 408;
 
-/** Maximum delay that `Retry-After` can cause: a header that asks for more than one day counts as one day. */
+/** Maximum delay that `Retry-After` can cause. A header that asks for more than one day causes a delay of one day. */
 export const MAX_RETRY_AFTER_MS = 86_400_000;
 /**
  * Delays of this length or more get up to 5 % of random jitter, to spread the retries of messages that failed together.
@@ -41,7 +41,7 @@ const JITTER = 0.05;
 /**
  * Plans the next step of a message after an attempt (R-I3).
  * @param attempt number of the attempt, starting at 1.
- * @param isReplay a replay is never retried.
+ * @param isReplay true when the attempt is a replay, which is never retried.
  * @param chance random number from 0 inclusive to 1 exclusive.
  */
 export function planNextStep(
@@ -60,9 +60,9 @@ export function planNextStep(
 }
 
 /**
- * Plans the pause of a webhook: `Retry-After` of a 429 or 503 applies to every message, not only to the refused one
- * (R-I3).
- * @returns milliseconds of the pause, in which only replays are sent; 0 means no pause.
+ * Plans the pause of a webhook (R-I3). A receiver that answers 429 or 503 with `Retry-After` delays every message of
+ * the webhook, not only the refused message.
+ * @returns length of the pause in milliseconds; 0 means no pause. During the pause, only replays are sent.
  */
 export function planPause({ state, status, retryAfterMs }: TryEnd): number {
   const isOverloaded = state === 'Failed' && (status === TOO_MANY_REQUESTS || status === UNAVAILABLE);
@@ -79,7 +79,8 @@ export function isDown({ state, status, isTooLarge }: TryEnd): boolean {
 }
 
 /**
- * Plans the time until the next probe of a receiver that is down (R-I3): the back-off of the attempt, up to a maximum.
+ * Plans the pause before the next probe of a receiver that is down (R-I3). The pause is the back-off after the failed
+ * attempt, but at most `maxProbePauseMs`.
  * @param attempt number of the failed attempt, starting at 1.
  */
 export function planProbePause(attempt: number, { delaysSec, maxProbePauseMs }: RetryPolicy): number {
@@ -88,13 +89,14 @@ export function planProbePause(attempt: number, { delaysSec, maxProbePauseMs }: 
 
 const MIN_REPEAT_MS = 60_000;
 const MAX_REPEAT_MS = 3_600_000;
-/** When an internal error ends an attempt, the attempt is repeated, unless the message is older than this. */
+/** An attempt that an internal error ended is repeated only while the message is at most this old. */
 const MAX_REPEAT_AGE_MS = 86_400_000;
 
 /**
  * Plans the repetition of an attempt that an internal error of the service ended (R-A15). The error shows nothing about
  * the receiver, so it uses up no attempt and counts neither towards the pause nor towards the disabling of the webhook.
- * The delay grows with the age of the message, because the receiver may have got the message already.
+ * The receiver may have got the message already and gets it again with each repetition. To make repetitions rare, the
+ * delay grows with the age of the message.
  * @param ageMs age of the message; negative when clocks differ.
  * @returns milliseconds until the attempt is due again; undefined when the message is older than a day: the attempt
  * then counts as failed.

@@ -1,6 +1,7 @@
 /**
- * Writes the outcomes of many attempts in one transaction: the history, the next attempts and the counters of the webhooks.
- * The same transaction may disable webhooks. An attempt whose claim was lost is skipped; its new owner writes the outcome.
+ * Writes the outcomes of many attempts in one transaction: the history, the next attempts and the counters of the
+ * webhooks. The same transaction may disable webhooks. An attempt that another process has claimed meanwhile is
+ * skipped, because the other process writes the outcome.
  */
 import { type Database, type Queryable, type Transaction, withTransaction } from '../../platform/database/database.ts';
 import { toStorableText } from '../../platform/database/storable-text.ts';
@@ -38,7 +39,7 @@ const WRITE = `
 /**
  * Writes the outcomes of ended attempts, and disables webhooks whose receiver answered 410 or has failed for too long
  * (R-I3, R-I5).
- * @param disableAfterDays days of nothing but failures after which a webhook is disabled.
+ * @param disableAfterDays number of days for which all attempts must have failed before a webhook is disabled.
  * @returns the webhooks that were disabled.
  */
 export async function writeOutcomes(
@@ -46,7 +47,7 @@ export async function writeOutcomes(
   ended: readonly EndedAttempt[],
   disableAfterDays: number,
 ): Promise<readonly DisabledWebhook[]> {
-  // Only a failure can disable a webhook, so successes need one round trip instead of three.
+  // Only a failure can disable a webhook, so successes alone need no transaction: one round trip instead of three.
   if (ended.every(({ outcome }) => outcome.state === 'Succeeded')) {
     await write(database, ended, disableAfterDays);
     return [];

@@ -51,8 +51,8 @@ const COUNT = `
   ) counted`;
 
 /**
- * Opens the limit of backlogs (R-I5).
- * @param maxPending maximum waiting messages of a webhook.
+ * Creates the limit of backlogs (R-I5).
+ * @param maxPending maximum number of messages that may wait for one webhook.
  * @param nowMillis monotonic clock.
  */
 export function openBacklogLimit(maxPending: number, nowMillis: () => number): BacklogLimit {
@@ -67,7 +67,8 @@ export function openBacklogLimit(maxPending: number, nowMillis: () => number): B
     nowMillis() - count.countedMillis > maxAgeMs(count, isFull) ||
     count.addedSince >= Math.min(MAX_ADDED, maxPending / 10);
   const refresh = async (transaction: Transaction, webhooks: readonly LimitedWebhook[]): Promise<void> => {
-    // A cache that is too large is cleared before stale counts are found, so that all of `webhooks` are counted again.
+    // A cache that is too large is cleared before stale counts are sought. A webhook without a cached count counts as
+    // stale, so all of `webhooks` are then counted again.
     if (counts.size > MAX_ENTRIES) counts.clear();
     const stale = webhooks.filter(({ webhookId, isFull }) => isStale(counts.get(webhookId), isFull));
     if (stale.length === 0) return;

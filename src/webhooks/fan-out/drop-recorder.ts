@@ -1,6 +1,7 @@
 /**
- * Records messages that are dropped because the backlog of a webhook is full. The messages dropped between two stored
- * messages form one gap. The history has one entry for each gap, with the number of its messages.
+ * Records messages that are dropped because the backlog of a webhook is full. The messages of a webhook that are
+ * dropped between two stored messages form one gap. The history has one entry for each gap; the entry states how many
+ * messages were dropped.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { Occurrence } from './filter-rules.ts';
@@ -13,12 +14,15 @@ export interface Gap {
 
 export interface DropRecorder {
   record(webhookId: string, message: Occurrence): void;
-  /** Writes the recorded drops to the history and closes the open gaps of the webhooks in `ended`. */
+  /**
+   * Closes the open gaps of some webhooks, then writes the recorded drops of all webhooks to the history.
+   * @param ended ids of the webhooks whose open gap is closed.
+   */
   write(ended: readonly string[]): Promise<void>;
 }
 
-// A gap stays open until a message is stored again. Each statement covers all gaps: an account may have a hundred
-// webhooks whose receiver is down, and the relay of the outbox waits for these statements.
+// A gap stays open until a message is stored again. Each statement below processes the gaps of all webhooks together,
+// because an account may have a hundred webhooks whose receivers are down, and the relay of the outbox waits meanwhile.
 const WIDEN = `
   with hook as materialized (
     select webhook.id, account_id, event_type, coalesce(gap_event_id, gen_random_uuid()) as event_id, gap.*
@@ -56,7 +60,7 @@ const SHOW = `
 
 const END = 'update webhook set gap_event_id = null where id = any($1::uuid[]) and gap_event_id is not null';
 
-// Ordered by id, so that two transactions that lock several webhooks cannot deadlock.
+// Locks the rows in the order of their ids, so that two transactions that lock several webhooks cannot deadlock.
 const LOCK = 'select from webhook where id = any($1::uuid[]) order by id for no key update';
 
 /**

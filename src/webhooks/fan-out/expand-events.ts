@@ -21,15 +21,15 @@ const EXPAND_PUSHES = `
   cross join lateral expand_push_operations(given.operations) with ordinality expanded (operation, turn)
   order by given.ordinal, turn`;
 
-// A variable deleted after the event has no row, so the occurrence does not name its source and site.
+// A variable that was deleted after the event has no row here, so the occurrence names neither its source nor its site.
 const FIND_PARENTS = `
   select variable.id as "variableId", variable.source_id as "sourceId", source.site_id as "siteId"
   from variable join source on source.id = variable.source_id where variable.id = any($1::int[])`;
 
 /**
- * Runs the queries the events need.
- * @returns a function that builds the occurrences of one event, in order. It takes one event at a time, because the
- * occurrences of all events together may be too large for memory.
+ * Runs the queries that the events need.
+ * @returns a function that takes one of the events and builds its occurrences, in order. The function does not build
+ * the occurrences of all events at once, because together they may be too large for memory.
  */
 export async function expandEvents(
   transaction: Transaction,
@@ -79,7 +79,7 @@ type Parents = ReadonlyMap<number, Data>;
 
 function toOccurrence(event: OutboxEvent, part: Data, parents: Parents): Pick<Occurrence, 'data' | 'concerns'> {
   if (event.type === 'DataPointsWritten') {
-    // Leaves out the internal members `wave` and `requestId`.
+    // Takes only `variables`: the other members of the payload, `wave` and `requestId`, are internal.
     const variables = readVariables(event);
     return { data: { variables: variables.map((variable) => ({ ...parents.get(variable.variableId), ...variable })) } };
   }

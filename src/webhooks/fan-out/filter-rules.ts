@@ -1,13 +1,13 @@
 /**
- * Applies the filter of a webhook to an occurrence (R-I1). A filter lists sites, sources and variables; one match is
- * enough. An occurrence whose data lists variables is narrowed to the matching variables, and divided into several
- * messages when too many variables match. Without a match there is no message.
+ * Applies the filter of a webhook to an occurrence (R-I1). A filter lists sites, sources and variables; an occurrence
+ * matches when it is about one of them. When the data of an occurrence list variables, the message lists only the
+ * matching variables; too many of them are divided into several messages. Without a match there is no message.
  */
 import type { WebhookFilter } from '../webhook.ts';
 
 /**
- * Ids of the entities that an occurrence, or one part of it, is about. After a move, these include the ids of both the
- * old and the new parent.
+ * Ids by which a filter can match an occurrence, or one variable of an occurrence. When the occurrence is a move, the
+ * ids include those of both the old and the new parent.
  */
 export interface Concern {
   readonly variableId?: number;
@@ -15,13 +15,16 @@ export interface Concern {
   readonly siteIds: readonly number[];
 }
 
-/** Something that happened, before the filters of webhooks apply. */
+/** Something that happened in an account. The filters of webhooks decide which webhooks get a message about it. */
 export interface Occurrence {
   readonly accountId: number;
   readonly type: string;
-  /** Instant at which it happened, as ISO 8601 in UTC. */
+  /** Instant of the occurrence, as ISO 8601 in UTC. */
   readonly date: string;
-  /** Plain JSON. Its `variables`, if any, may be narrowed and split over several messages. */
+  /**
+   * Plain JSON. If it has a list `variables`, a webhook gets only the elements that match its filter, divided into
+   * several messages when they are too many for one.
+   */
   readonly data: Readonly<Record<string, unknown>>;
   /**
    * The variables of a push or file, with their sources and sites. Filters need this list, because the `data` of a push
@@ -38,15 +41,16 @@ export function toFilter({ siteIds, sourceIds, variableIds }: WebhookFilter): Fi
   return { siteIds: new Set(siteIds), sourceIds: new Set(sourceIds), variableIds: new Set(variableIds) };
 }
 
-/** Whether the filter names an entity of the concern (R-I1). */
+/** @returns true when the filter lists an entity of the concern (R-I1). */
 export function isWanted(filter: Filter, { variableId, sourceIds, siteIds }: Concern): boolean {
   if (variableId !== undefined && filter.variableIds.has(variableId)) return true;
   return sourceIds.some((id) => filter.sourceIds.has(id)) || siteIds.some((id) => filter.siteIds.has(id));
 }
 
 /**
- * @returns the messages of an occurrence for one webhook, in order; none when the filter matches nothing (R-I1).
- * @param filter undefined matches everything.
+ * @returns the messages of an occurrence for one webhook, in order; no message when the filter matches no entity of the
+ * occurrence (R-I1).
+ * @param filter filter of the webhook. The value undefined matches everything.
  * @param maxVariables maximum number of variables in one message.
  */
 export function planMessages(

@@ -8,7 +8,7 @@ export interface Subscriber {
   readonly webhookId: string;
   /** Whether the last message for the webhook was dropped because its backlog was full. */
   readonly isFull: boolean;
-  /** Filter of the webhook; undefined matches every event of its type. */
+  /** Filter of the webhook; undefined when the webhook gets every event of its type. */
   readonly filter: Filter | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface Subscribers {
   readonly subscribersOf: (event: Pick<OutboxEvent, 'accountId' | 'type'>) => readonly Subscriber[];
 }
 
-/** @returns undefined when no webhook is subscribed to any of the events (R-I2). */
+/** @returns the webhooks that are subscribed to the events; undefined when there are none (R-I2). */
 export async function findSubscribers(
   transaction: Transaction,
   events: readonly OutboxEvent[],

@@ -1,8 +1,8 @@
 /**
  * Fan-out of outbox events into messages of subscribed webhooks. It consumes the outbox, so the transaction that
- * removes an event stores its messages, exactly once across crashes (R-I8). When a webhook has a full backlog, its new
- * messages are dropped, and its history counts them (R-I5). The fan-out does not send; after the commit it wakes the
- * deliverer.
+ * removes an event also stores the messages of this event, exactly once across crashes (R-I8). When a webhook has a
+ * full backlog, its new messages are dropped, and its history counts the dropped messages (R-I5). The fan-out does not
+ * send; after the commit it wakes the deliverer.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { EventConsumer, OutboxEvent } from '../../platform/database/outbox.ts';
@@ -69,7 +69,7 @@ async function fanOut(
   return [...withMessages];
 }
 
-/** Serializes the whole occurrence at most once, because several webhooks may get it. */
+/** @returns a serializer that converts the whole occurrence at most once, because several webhooks may get it. */
 function jsonWriter(whole: Occurrence): (message: Occurrence) => string {
   let json: string | undefined;
   return (message) => {

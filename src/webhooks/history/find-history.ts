@@ -6,7 +6,7 @@ import type { EventType } from '../event-type.ts';
 export const ATTEMPT_STATES = ['Pending', 'Succeeded', 'Failed'] as const;
 export type AttemptState = (typeof ATTEMPT_STATES)[number];
 
-/** One entry. Members without a value are absent; a Pending attempt has no request, response or error. */
+/** Entry of the history. Members without a value are absent; a Pending attempt has no request, response or error. */
 export interface WebhookHistory {
   readonly id: string;
   readonly webhookId: string;
@@ -15,7 +15,7 @@ export interface WebhookHistory {
   readonly eventType: EventType;
   /** Number of the attempt, starting at 1; 0 when the entry represents dropped messages. */
   readonly attempt: number;
-  /** Whether a manager requested this attempt by a replay. */
+  /** Whether this attempt is a replay, which a manager requested. */
   readonly isReplay: boolean;
   readonly state: AttemptState;
   readonly date: string;
@@ -28,7 +28,7 @@ export interface WebhookHistory {
 }
 
 export interface HistoryPage {
-  /** Lists only entries in these states; empty means entries in every state. */
+  /** States of the entries to list; an empty list means every state. */
   readonly states: readonly AttemptState[];
   readonly limit: number;
   readonly offset: number;
@@ -40,7 +40,7 @@ const COLUMNS = `attempt.id::text, attempt.webhook_id as "webhookId", event_id a
   attempt, is_replay as "isReplay", state, attempt.date, duration_ms as "durationMs", request, response, error,
   case state when 'Pending' then due_date else next_attempt_date end as "nextAttemptDate"`;
 
-// The inner query finds the page by an index; the join then reads only the events of that page.
+// The inner query finds the attempts of the page through an index; the join then reads only their events.
 const PAGE = `
   select ${COLUMNS} from (
     select * from webhook_attempt where webhook_id = $1 and (cardinality($2::text[]) = 0 or state = any($2))
@@ -77,7 +77,10 @@ export function planPage(states: readonly AttemptState[]): { readonly statement:
   return states.length === 1 ? { statement: PAGE_OF_STATE, state } : { statement: PAGE, state: states };
 }
 
-/** Counts the entries of the history of a webhook (R-I5). @param states empty for all states. */
+/**
+ * Counts the entries of the history of a webhook (R-I5).
+ * @param states states of the entries to count; an empty list means every state.
+ */
 export async function countHistory(
   queryable: Queryable,
   webhookId: string,

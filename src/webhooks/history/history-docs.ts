@@ -1,4 +1,4 @@
-/** OpenAPI of the history of a webhook (R-A9, §4.4, R-I5). */
+/** OpenAPI description of the routes for the history of a webhook (R-A9, §4.4, R-I5). */
 import { z } from 'zod';
 import { answersJson, instantSchema, MANAGERS, type Operation, textId } from '../../platform/openapi/operation.ts';
 import type { ReceivedResponse, SentRequest } from '../attempt.ts';
@@ -27,7 +27,7 @@ const history = z
     webhookId: z.string(),
     eventId: z
       .string()
-      .meta({ description: 'Value of the header `webhook-id`, the same for every attempt of a message.' }),
+      .meta({ description: 'Value of the header `webhook-id`, the same for every attempt to deliver a message.' }),
     eventType: z.enum(EVENT_TYPES),
     attempt: z.int().min(0),
     isReplay: z.boolean(),
@@ -37,9 +37,9 @@ const history = z
     request: sentRequestSchema.exactOptional(),
     response: receivedResponseSchema.exactOptional(),
     error: z.string().exactOptional(),
-    nextAttemptDate: instantSchema
-      .exactOptional()
-      .meta({ description: 'When a Pending attempt is due, or when the message of a Failed attempt is sent again.' }),
+    nextAttemptDate: instantSchema.exactOptional().meta({
+      description: 'For a Pending attempt, when it is due; for a Failed one, when its message will be sent again.',
+    }),
   })
   .meta({ id: 'WebhookHistory' }) satisfies z.ZodType<WebhookHistory>;
 

@@ -24,8 +24,8 @@ export interface HistoryServices extends ReplayServices {
 
 const DEFAULT_ITEMS = 100;
 /**
- * Maximum number of entries per page, because each entry may show a body of 65,536 characters. A request for more
- * entries is refused. If the page were shortened instead, clients would conclude that it is the last page.
+ * Maximum number of entries per page. It is small because each entry may show a body of 65,536 characters. A request
+ * for more entries is refused: if its page were shortened instead, clients would conclude that it is the last page.
  */
 const MAX_ITEMS = 500;
 
@@ -42,7 +42,7 @@ export const HISTORY_LIST = declareQuery(
   { isListing: true },
 );
 
-/** Routes of the history and of replays (§4.4, R-I5). Mount at `/account`. */
+/** Creates the routes that list and replay the history of a webhook (§4.4, R-I5). Mount them at `/account`. */
 export function historyRoutes(services: HistoryServices): Hono<Env> {
   const manager = requireRole('MANAGER');
   return new Hono<Env>()

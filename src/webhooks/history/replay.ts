@@ -9,7 +9,7 @@ import { getEntry, type WebhookHistory } from './find-history.ts';
 
 interface Origin {
   readonly eventId: string;
-  /** Number of the last attempt; 0 when the entry represents dropped messages. */
+  /** Attempt number of the latest attempt to send the message; 0 when the entry represents dropped messages. */
   readonly lastAttempt: number;
   readonly isPending: boolean;
 }
@@ -35,8 +35,8 @@ export interface ReplayServices {
 }
 
 /**
- * Plans one more attempt, due immediately (R-I5). While the webhook is locked, no other replay and no retry of the
- * message can be planned.
+ * Plans one more attempt, due immediately (R-I5). Locks the webhook until the transaction ends, so that nothing else
+ * can plan a replay or a retry of the message meanwhile.
  * @returns the new entry, Pending.
  * @throws {DomainError} not_found when the account has no such webhook, or the webhook has no such entry; conflict when
  * the entry represents dropped messages, the webhook is disabled, or the message is already waiting or being sent.
@@ -53,7 +53,8 @@ export async function replayEntry(
   if (lastAttempt === 0) {
     throw new DomainError('conflict', 'the history entry represents dropped messages, which cannot be sent again');
   }
-  if (!webhook.isEnabled) throw new DomainError('conflict', 'the webhook is disabled; enable it before the replay');
+  if (!webhook.isEnabled)
+    throw new DomainError('conflict', 'the webhook is disabled; enable it before you replay a message');
   if (isPending) throw new DomainError('conflict', 'the message is already waiting to be sent, or is being sent');
   const { rows } = await transaction.query<{ id: string }>(INSERT, [eventId, webhook.id, lastAttempt + 1]);
   await audit(transaction, by, {

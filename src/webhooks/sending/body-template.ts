@@ -29,10 +29,11 @@ interface TextPart {
 type Part = ValuePart | TextPart;
 
 export interface TemplateProblem {
-  /** Number of characters before the problem. */
+  /** Number of characters of the template before the faulty placeholder. */
   readonly offset: number;
   /**
-   * The rule that was broken, such as `must close every "{{" with "}}"`. Errors show it after the path of the field.
+   * The rule that the template breaks, such as `must close every "{{" with "}}"`. An error shows the rule after the
+   * path of the field that holds the template.
    */
   readonly message: string;
 }
@@ -78,8 +79,8 @@ export function parseTemplate(text: string, isJson: boolean): Template {
 }
 
 /**
- * @returns the template with each placeholder replaced by a harmless value of the same length, so that offsets do not
- *   change (R-I1). When this text is JSON, every body that is rendered from the template is JSON.
+ * @returns the text of the template with each placeholder replaced by a harmless value of the placeholder's length, so
+ *   that offsets do not change (R-I1). When the returned text is JSON, every body rendered from the template is JSON.
  */
 export function templateSkeleton({ parts }: Template): string {
   const fill = (part: ValuePart) => (part.position === 'asValue' ? 'null'.padEnd(part.source.length) : '');

@@ -10,13 +10,14 @@ const USER_AGENT = 'Tidemark-Webhooks/1.0';
 
 export interface ComposedRequest {
   readonly headers: Readonly<Record<string, string>>;
-  /** The part of `headers` that the service sets; a webhook cannot set these headers. */
+  /** Headers that the service sets; a webhook cannot set them. `headers` contains them too. */
   readonly ours: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
 /**
- * @returns `{"type","timestamp","accountId","data"}`, or the rendered template; undefined when the rendered template exceeds
+ * @returns `{"type","timestamp","accountId","data"}`, or the rendered template; undefined when the rendered template
+ * exceeds
  *   1 MiB (R-I3).
  */
 export function composeBody({ bodyTemplate, headers }: WebhookTarget, message: Message): string | undefined {
@@ -29,7 +30,8 @@ export function composeBody({ bodyTemplate, headers }: WebhookTarget, message: M
 /**
  * Composes the signed request of a message (R-I3).
  * @param id id of the message, the same for every attempt.
- * @param nowMillis instant of this attempt; receivers may refuse a signature that is minutes old.
+ * @param nowMillis instant of this attempt. Each attempt is signed anew, because receivers may refuse a signature that
+ *   is minutes old.
  */
 export function composeRequest(target: WebhookTarget, id: string, body: string, nowMillis: number): ComposedRequest {
   const ours = {

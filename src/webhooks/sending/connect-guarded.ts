@@ -1,7 +1,7 @@
 /**
- * Connects to receivers (R-I4), with protection against DNS rebinding: every new connection resolves the name, checks
- * all its addresses, and connects only to a checked address. No byte is sent before the remote address has been
- * checked.
+ * Connects to receivers (R-I4), with protection against DNS rebinding: for every new connection, the name is resolved
+ * and all its addresses are checked. The socket connects only to a checked address. No byte is sent before the remote
+ * address has been checked.
  */
 import { Resolver } from 'node:dns/promises';
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net';
@@ -17,8 +17,8 @@ export interface ConnectOptions {
 }
 
 /**
- * The host has no address, or an address that is not allowed. The error does not say which, so that internal names stay
- * unknown.
+ * The host has no address, or has an address that is not allowed. The error does not say which of the two is true, so
+ * that callers cannot find out internal names.
  */
 export class NotPublicError extends Error {
   override readonly name = 'NotPublicError';
@@ -32,15 +32,16 @@ export class LookupError extends Error {
 const LOOKUP_TRY_MS = 2000;
 const LOOKUP_TRIES = 2;
 const ADDRESS_TRY_MS = 1000;
-// A socket that is not connected is destroyed this long after `timeoutMs`. `exchange` reports the time-out earlier.
+// Time between the end of `timeoutMs` and the destruction of a socket that is still not connected. `exchange` reports
+// the time-out earlier.
 const CLEANUP_MS = 1000;
 const LOOPBACK = ['127.0.0.1', '::1'];
 const NO_SUCH_NAME: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
 
 /**
- * Resolves names by querying the name servers. `dns.lookup` runs in libuv's thread pool, which file access also uses; a
- * slow name server would block threads of this pool.
- * @param servers `address:port` of each; default: the name servers of the machine.
+ * Resolves names by querying the name servers. Does not use `dns.lookup`, which runs in libuv's thread pool: a slow
+ * name server would block threads that file access also needs.
+ * @param servers the name servers, each as `address:port`; default: the name servers of the machine.
  */
 export function nameResolver(servers?: readonly string[]): Resolve {
   return async (host) => {
@@ -64,7 +65,7 @@ export function nameResolver(servers?: readonly string[]): Resolve {
 export function connectGuarded(host: string, port: number, options: ConnectOptions): Promise<Socket> {
   const isAllowed = (address: string) => isAllowedAddress(address, options.allowedRanges);
   return new Promise((resolve, reject) => {
-    // node:net does not call `lookup` for a literal address.
+    // A literal address must be checked here, because node:net does not call `lookup` for it.
     if (isIP(host) && !isAllowed(host)) throw new NotPublicError();
     const socket = connect({
       host,
@@ -106,5 +107,5 @@ function isNoSuchName(error: unknown): boolean {
 }
 
 function timeoutError(): Error {
-  return Object.assign(new Error('the connection took too long'), { code: 'ETIMEDOUT' });
+  return Object.assign(new Error('connecting took too long'), { code: 'ETIMEDOUT' });
 }

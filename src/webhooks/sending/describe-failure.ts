@@ -30,9 +30,9 @@ const BY_CODE: Readonly<Record<string, string>> = {
 };
 
 /**
- * Describes the failure of an exchange (R-I4).
+ * Describes why an exchange failed (R-I4).
  * @param timeoutMs time-out of the attempt, named in the text.
- * @returns the reason; undefined after a 2xx response without an error, which is a success.
+ * @returns the reason of the failure; undefined when the exchange succeeded: a 2xx response without an error.
  */
 export function describeFailure({ answer, error }: Reply, timeoutMs: number): string | undefined {
   if (answer) return error ? describeBroken(error, timeoutMs) : describeStatus(answer.status);

@@ -79,14 +79,14 @@ class GuardedHttpsAgent extends https.Agent {
   }
 }
 
-/** @param wrap turns the plain connection into the stream of the request. */
+/** @param wrap function that turns the plain connection into the stream of the request. */
 function connect(
   { host, port }: http.ClientRequestArgs,
   options: ConnectOptions,
   wrap: (socket: Duplex) => Duplex | null | undefined,
   onCreated?: OnCreated,
 ): void {
-  // On failure Node expects the callback to be called with the error only.
+  // On failure, Node expects the error as the only argument of the callback.
   const fail = (error: Error) => (onCreated as ((error: Error) => void) | undefined)?.(error);
   connectGuarded(host ?? '', Number(port), options).then((bare) => {
     const socket = wrap(bare);

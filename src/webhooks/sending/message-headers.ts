@@ -11,10 +11,11 @@ const CREDENTIAL = /auth|token|secret|passw|credential|cookie|signature|session|
 export const MASK = '***';
 
 /**
- * Merges the allowed headers of the webhook with the headers of the service, which take precedence (R-I3).
- * @param own headers of the webhook.
- * @param ours headers of the service, in lower case.
- * @returns headers in lower case.
+ * Merges the allowed headers of the webhook with the headers of the service (R-I3). When both contain a name, the value
+ * of the service is used.
+ * @param own the headers of the webhook, including those that are not allowed.
+ * @param ours the headers of the service, with names in lower case.
+ * @returns the merged headers, with names in lower case.
  */
 export function mergeHeaders(
   own: Readonly<Record<string, string>>,
@@ -47,7 +48,7 @@ export function maskCredentials(
 
 /**
  * Parses `Retry-After` (RFC 9110 §10.2.3): seconds or an HTTP date.
- * @returns milliseconds to wait, 0 to one day; undefined when the header is absent or has another form.
+ * @returns the milliseconds to wait, at least 0 and at most one day; undefined when the header is absent or malformed.
  */
 export function parseRetryAfter(text: string | undefined, nowMillis: number): number | undefined {
   if (text === undefined) return undefined;

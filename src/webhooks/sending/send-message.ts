@@ -25,19 +25,22 @@ export interface SenderOptions {
   readonly clock: Clock;
   /** Resolves host names; default: the name servers of the machine. */
   readonly resolve?: Resolve;
-  /** Certificates to trust instead of Node's certificates. */
+  /** CA certificates in PEM that the sender trusts instead of those that Node trusts by default. */
   readonly ca?: string;
 }
 
 export interface SendOutcome extends AttemptOutcome {
   /** Delay that the response requests with the header `Retry-After`, at most a day. */
   readonly retryAfterMs?: number;
-  /** Whether the message was too large to send, which says nothing about the receiver. */
+  /** True when the message was too large to send; this failure does not mean that the receiver is down. */
   readonly isTooLarge?: boolean;
 }
 
 export interface Sender {
-  /** Sends a message. Never rejects because of the receiver, its name or the template. */
+  /**
+   * Sends a message. When the host name does not resolve, the receiver fails or the template renders too large a body,
+   * the promise does not reject: the outcome has the error.
+   */
   send(target: WebhookTarget, message: Message): Promise<SendOutcome>;
   /** Closes all connections, including those with a request in progress. */
   close(): void;

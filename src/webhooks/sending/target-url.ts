@@ -50,7 +50,8 @@ function findTextProblem(text: string): string | undefined {
 function findUrlProblem(url: URL, { allowHttp, allowedRanges }: TargetPolicy): string | undefined {
   const isProtocolAllowed = url.protocol === 'https:' || (allowHttp && url.protocol === 'http:');
   if (!isProtocolAllowed) return `must begin with https://${allowHttp ? ' or http://' : ''}, got ${url.protocol}`;
-  if (url.username !== '' || url.password !== '') return 'must not have a user or password; send them in a header';
+  if (url.username !== '' || url.password !== '')
+    return 'must not have a user name or password; send these in a header';
   if (url.port === '0') return 'must have a port from 1 to 65535';
   const host = hostOf(url);
   return isAddressHost(host) && !isAllowedAddress(host, allowedRanges) ? NOT_PUBLIC : undefined;

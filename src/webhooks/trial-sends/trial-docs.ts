@@ -1,4 +1,4 @@
-/** OpenAPI of trial sends (R-A9, §4.4, R-I7). */
+/** OpenAPI description of the routes of trial sends (R-A9, §4.4, R-I7). */
 import { z } from 'zod';
 import { answersJson, jsonBody, MANAGERS, type Operation, textId } from '../../platform/openapi/operation.ts';
 import { SOME_TARGET } from '../administration/webhook-docs.ts';
@@ -19,7 +19,9 @@ const test = z
   .object({
     id: z.string(),
     state: z.enum(ATTEMPT_STATES),
-    request: sentRequestSchema.nullable().meta({ description: 'null while Pending and after an internal error.' }),
+    request: sentRequestSchema
+      .nullable()
+      .meta({ description: 'Null while `state` is `Pending`, and after an internal error.' }),
     response: receivedResponseSchema.exactOptional(),
     error: z.string().exactOptional(),
   })

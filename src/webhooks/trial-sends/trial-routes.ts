@@ -59,7 +59,7 @@ async function postTrial(c: Context<Env>, services: TrialServices): Promise<Resp
   return c.json(made);
 }
 
-/** Limits trial sends, which let an account send arbitrary requests from the service. */
+/** Limits the rate of trial sends, because with each of them an account makes the service send an arbitrary request. */
 async function assertRate(c: Context<Env>, { countTrial }: TrialServices): Promise<void> {
   const waitMs = await countTrial(c.var.caller.accountId);
   if (waitMs <= 0) return;
@@ -69,10 +69,10 @@ async function assertRate(c: Context<Env>, { countTrial }: TrialServices): Promi
 }
 
 /**
- * Stores a trial send. It is signed with the given secret, else with the secret of the webhook `id`, else with a
- * generated secret. The secret of a webhook signs only for the URL of this webhook, so that no signature can be
- * obtained for another receiver.
- * @returns the id, and the secret when it was generated; it is never returned again.
+ * Stores a trial send. The trial send is signed with the given secret, else with the secret of the webhook `webhookId`,
+ * else with a generated secret. The secret of a webhook signs only trial sends to the URL of this webhook, so that a
+ * caller cannot obtain its signature for another receiver.
+ * @returns the id of the trial send. A generated secret is returned too, here and never again.
  */
 async function createTrial(
   { audit, vault }: TrialServices,

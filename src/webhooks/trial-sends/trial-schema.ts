@@ -1,4 +1,7 @@
-/** Schema of a trial send (R-I7): the fields of a webhook, with `name` and `id` optional, and the `data` to send. */
+/**
+ * Schema of a trial send (R-I7): the fields of a new webhook, the `id` of a stored webhook, and the `data` to send. The
+ * members `name`, `id` and `data` are optional.
+ */
 import { z } from 'zod';
 import { isStorableJson, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { lenientObject } from '../../platform/http/lenient.ts';
@@ -18,14 +21,14 @@ export function trialSchema(policy: TargetPolicy) {
       .transform((id) => (typeof id === 'string' ? id.toLowerCase() : null))
       .meta({
         description:
-          'Id of a webhook with the same URL. When `secret` is absent, the secret of this webhook signs the message.',
+          'Id of a stored webhook with the same `url`. When `secret` is absent, the secret of the stored webhook signs the message.',
       }),
     data: z
       .unknown()
       .optional()
       .refine(isStorableJson, { error: STORABLE_RULE })
       .transform((data) => data ?? null)
-      .meta({ description: 'Data of the message. When absent, the message has example data of the event type.' }),
+      .meta({ description: 'Data of the message. When absent, the message contains example data for the event type.' }),
   });
 }
 

@@ -1,6 +1,6 @@
 /**
- * Runs trial sends, the test messages of `POST /account/webhooks/test` (R-I7), as a part of the deliverer: no other
- * role may connect to receivers.
+ * Runs trial sends: each sends the test message of a request to `POST /account/webhooks/test` (R-I7). Trial sends run
+ * in the role deliverer, because no other role may connect to receivers.
  */
 import type { Database } from '../../platform/database/database.ts';
 import { LEASE_MS, openRowLeases, type RowLeases } from '../../platform/database/row-leases.ts';
@@ -27,7 +27,7 @@ export interface TrialSenderServices {
   readonly vault: SecretVault;
   /** Sends a message; whatever the receiver does, the promise does not reject. */
   readonly send: (target: WebhookTarget, message: Message) => Promise<AttemptOutcome>;
-  /** Queue of wake-ups; `trialKey` makes the keys. */
+  /** Queue of wake-ups; `trialKey` returns the queue key of a trial send. */
   readonly queue: WakeQueue;
   readonly queueOptions: QueueOptions;
   readonly settings: {
@@ -39,14 +39,17 @@ export interface TrialSenderServices {
 
 export interface TrialSender {
   /**
-   * Starts no more trial sends and waits up to `graceMs` for the trial sends in flight; then abandons the rest and
-   * releases their claims (R-K2).
+   * Starts no more trial sends and waits up to `graceMs` for the trial sends in flight. Then abandons each trial send
+   * that is still in flight and releases its claim (R-K2).
    */
   stop(graceMs: number): Promise<void>;
 }
 
 const CONCURRENCY = 16;
-/** Maximum number of concurrent trial sends of one account, so that its hanging receivers leave capacity to others. */
+/**
+ * Maximum number of concurrent trial sends of an account, so that its hanging receivers leave capacity to other
+ * accounts.
+ */
 const ACCOUNT_CONCURRENCY = 4;
 
 /**
@@ -112,7 +115,7 @@ async function runTrial(
     );
 }
 
-/** Sends the trial. An internal error ends the trial without a retry, which would fail the same way. */
+/** Sends the test message. After an internal error, the trial send is not retried: a retry would fail the same way. */
 async function trySend(
   { send, log }: TrialSenderServices,
   webhook: WebhookTarget,
@@ -123,7 +126,10 @@ async function trySend(
   } catch (error) {
     const fields = { err: error, testId: message.id, accountId: message.accountId };
     log.error(fields, 'a trial send failed because of an internal error; it is not retried');
-    return { state: 'Failed', error: 'the request to the receiver failed because of an internal error of the service' };
+    return {
+      state: 'Failed',
+      error: 'the request to the receiver failed because of an internal error of this service, not of the receiver',
+    };
   }
 }
 

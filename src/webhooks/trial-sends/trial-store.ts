@@ -56,7 +56,7 @@ export async function insertTrial(
     [accountId, JSON.stringify(sealTrial(vault, webhook, accountId)), JSON.stringify(data)],
   );
   const [row] = rows;
-  if (!row) throw new Error('the trial send was not written');
+  if (!row) throw new Error('the database returned no id for the new test message');
   return row.id;
 }
 
@@ -135,7 +135,7 @@ export async function finishTrial(
   return rowCount === 1;
 }
 
-/** Releases the claim of a trial, so that another process can send it (R-K2). */
+/** Releases the claim of a trial send, so that another process can claim the trial send (R-K2). */
 export async function releaseTrial(queryable: Queryable, { id, claimedUntil }: ClaimedTrial): Promise<void> {
   await queryable.query('update webhook_test set claimed_until = null where id = $1 and claimed_until = $2', [
     id,

@@ -1,6 +1,6 @@
 /**
- * The console as people use it, on the product's own processes, in Chromium: signing in, Home, Find, a variable and its
- * versions; then every route in every role, and for ADMIN also a check of every route by axe-core.
+ * Uses the console as people do, in Chromium, on the product's own processes: signs in and uses Home, Find, a variable
+ * and its versions. Then opens every route in every role. For ADMIN, axe-core also checks every route.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -268,7 +268,7 @@ test('console variable: the shown points can be downloaded as CSV, and a curl co
   await close();
 });
 
-/** @returns URLs of every route, and of most tabs and other states. */
+/** @returns the URL of every route, and URLs whose query opens a tab, a form or a selection of a route. */
 const routes = () => [
   '/',
   '/console/find',

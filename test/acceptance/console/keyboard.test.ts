@@ -26,9 +26,10 @@ beforeAll(async () => {
 afterAll(() => stack?.close());
 
 /**
- * Runs in the page. `walk.stop()` returns the name of the focused control (null when the focus has left the content)
- * and a list of problems. It is a problem when the focused control is hidden, not drawn, outside of the window, or
- * behind another part of the page, or when the previous control looks the same with and without the focus.
+ * A script that runs in the page. `walk.stop()` returns the name of the focused control (null when the focus has left
+ * the content) and a list of problems. It is a problem when the focused control is hidden from screen readers, not
+ * drawn, outside the window, or behind another part of the page. It is also a problem when the control that had the
+ * focus before looks the same with and without the focus.
  * The elements around a control count as part of its look, because a control that is not drawn itself, such as a
  * checkbox, shows the focus there.
  */
@@ -157,7 +158,7 @@ test('console: the first Tab reaches a link that skips the navigation; a dialog 
   }
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
-  // The dialog returns the focus after it has faded out.
+  // The dialog fades out before it returns the focus to the button.
   await eventually('the focus on the button', () =>
     page.evaluate<boolean>('document.activeElement.textContent === "Delete"'),
   );

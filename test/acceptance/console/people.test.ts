@@ -1,4 +1,4 @@
-/** The views "People and access" and "Operate" as people use them; only administrators are offered "Operate". */
+/** Tests the console views "People and access" and "Operate" in a browser. Only administrators see "Operate". */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ADMIN, type ConsoleStack, openConsoleStack, USER } from '../../support/console/console-stack.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,5 +1,5 @@
 /**
- * A variable in the console: live points, several variables, the chart by keyboard, corrections, deletion, and lineage.
+ * A variable in the console: live points, several variables, the keyboard in the chart, corrections, deletion, lineage.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ConsoleStack, type ConsoleWindow, openConsoleStack } from '../../support/console/console-stack.ts';

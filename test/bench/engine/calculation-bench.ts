@@ -1,7 +1,7 @@
 /**
  * Compares two times for the same script over 96 points: the time of a warm run, from the call in Node to the result,
- * and the time of Rscript when it is started in a container of the same kind. The script needs no packages; this
- * favours Rscript, which would have to load them.
+ * and the time that Rscript takes to start and run the script in a container like that of the warm run. The script
+ * needs no packages; this favours Rscript, which would have to load packages at each start.
  */
 import { spawnSync } from 'node:child_process';
 import { rm } from 'node:fs/promises';

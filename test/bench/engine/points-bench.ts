@@ -34,7 +34,7 @@ interface World {
   readonly database: Database;
   readonly accountId: number;
   readonly sourceId: number;
-  /** Next variable id of the COPY side; ids are never reused. */
+  /** Id of the next variable on the COPY side; no id is used twice. */
   nextTwinId: number;
 }
 
@@ -131,9 +131,9 @@ function encode(variableIds: readonly number[], { points }: Shape, versionTagId:
 
 async function createWorld(database: Database): Promise<World> {
   await createTwin(database, 'bench_point');
-  // Stores points of the variable LAST_ID in the table of plain COPY and in the tables of the service. LAST_ID is
-  // greater than every measured id. COPY is faster at the end of an index; these points keep measured variables away
-  // from that end.
+  // Stores points of the variable LAST_ID in the table of the COPY side and in the tables of the service. LAST_ID is
+  // greater than the id of every measured variable. Without these points, the measured variables would be at the end of
+  // the indexes, where COPY is faster.
   for (const table of ['bench_point', 'point', 'point_version']) {
     await database.query(
       `insert into ${table} (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)

@@ -1,6 +1,6 @@
 /**
- * Compares reads: a year of 15-minute points with seven versions each against a year of points with one version each,
- * and past states against the latest state.
+ * Compares durations of reads over a year of 15-minute points. Reading the latest state of points with seven versions
+ * is compared with reading points with one version, and reading past states with reading the latest state.
  */
 import { type Database, withTransaction } from '../../../src/platform/database/database.ts';
 import { encodeTuples } from '../../../src/points/copy-codec.ts';
@@ -55,7 +55,7 @@ async function timeRead(database: Database, selection: PointSelection): Promise<
   return performance.now() - startMs;
 }
 
-/** Writes one version of a year of points. @returns an instant after the write. */
+/** Writes one version of each point of a year. @returns an instant after the write. */
 async function writeYear(database: Database, variableId: number, version: number): Promise<number> {
   const entries = Array.from({ length: POINTS }, (_, index) => {
     const dateMicros = YEAR.fromMicros + index * QUARTER;

@@ -1,9 +1,9 @@
 /**
  * Measures the sandbox without the calculator. Times are from the call in Node to the result in Node. The figures are:
  * (1) the time that the sandbox adds to R code, compared with the time of the code in a plain warm R process; (2) the
- * time of a run with 100,000 points in and out; (3) the number of trivial runs per second, with three concurrent runs
- * and with one at a time, where each run is for the next of twenty target variables; (4) the memory of R after runs for
- * a thousand target variables.
+ * time of a run with 100,000 points in and out, compared with one point; (3) the number of trivial runs per second with
+ * three concurrent runs, compared with one run at a time (in both cases, twenty target variables take turns); (4) the
+ * memory of R after runs for a thousand target variables, compared with the memory before.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ const BIG_POINTS = 100_000;
 const TARGETS = 20;
 const MANY_TARGETS = 1000;
 const CONCURRENCY = 3;
-/** The warm R process and its standby. Each of the two has two supervisors; each supervisor has a waiting runner. */
+/** Processes of an idle pool: a zygote and its standby, two supervisors for each, and a runner for each supervisor. */
 const IDLE_PROCESSES = 10;
 const START_SECONDS = Date.UTC(2026, 0, 1) / 1000;
 
@@ -34,7 +34,10 @@ hour <- ts$Dates - ts$Dates %% 3600L
 means <- tapply(ts$Values, hour, mean)
 list(TimeSeries = data.frame(Dates = as.integer(names(means)), Values = as.numeric(means)))`;
 const MEANS_POINTS = 96;
-/** Prints the median of the milliseconds that the script takes in a plain R process that has run it before. */
+/**
+ * R code for a plain R process: runs the script `MEANS` repeatedly, and prints the median of the milliseconds that a
+ * run takes, without the first runs.
+ */
 const IN_PLAIN_R = `inputVariables <- list(a = list(TimeSeries = data.frame(
   Dates = ${START_SECONDS}L + 900L * 0:${MEANS_POINTS - 1}L, Values = as.numeric(0:${MEANS_POINTS - 1}))))
 times <- vapply(1:200, function(i) {
@@ -129,8 +132,8 @@ async function benchMemory(pool: SandboxPool): Promise<Figure> {
 }
 
 /**
- * Measures the proportional set size (shared pages count once) of the pool's R processes after the last runs have
- * ended.
+ * Waits until the last runs have ended. Then measures the memory of the pool's processes as the sum of their
+ * proportional set sizes, in which shared pages count once.
  */
 function idleMegabytes(): Promise<number> {
   return eventually('the end of the last runs', async () => {
@@ -149,14 +152,14 @@ function readSize(pid: string): readonly number[] {
   }
 }
 
-/** @returns true when this process started `pid`: other programs on the machine may run R as well. */
+/** @returns true for this process and its descendants: R processes of other programs on the machine must not count. */
 function isOurs(pid: string): boolean {
   if (pid === String(process.pid)) return true;
   const parent = /^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '0';
   return parent !== '0' && isOurs(parent);
 }
 
-/** @returns the milliseconds of each run. */
+/** @returns the duration of each run in milliseconds. */
 async function timeRuns(pool: SandboxPool, job: SandboxJob, count: number): Promise<readonly number[]> {
   const times: number[] = [];
   for (let index = 0; index < count; index += 1) {

@@ -172,7 +172,7 @@ async function timeRevisions(
   };
 }
 
-/** @returns for each round the milliseconds of `work` in each of the two years; `prepare` runs before each round. */
+/** Calls `prepare` before each round. @returns the milliseconds that `work` takes in each round, for either year. */
 async function alternate(
   rounds: number,
   work: (round: number, year: Year) => Promise<void>,

@@ -1,7 +1,7 @@
 /**
  * `npm run bench -- --only fairness [--case RESOURCE,…]`: for each shared resource, measures p95 of an operation of
- * account B in the same run, first alone (quiet), then during the worst load of account A (R-A14). The limit: p95
- * during that load is at most 3 times the quiet p95.
+ * account B (R-A14), first while account B is alone (quiet p95), then, with the same service process, during the worst
+ * load of account A. The limit: p95 during this load is at most 3 times the quiet p95.
  */
 import type { Database } from '../../../src/platform/database/database.ts';
 import { addAccount, addUser } from '../../support/fixtures/accounts.ts';
@@ -16,7 +16,7 @@ const MAX_RATIO = 3;
 const ROUNDS = 3;
 const OPERATIONS = 40;
 const WARM_UP = 10;
-/** Duration recorded for a refused operation; it is far above every limit. */
+/** Duration recorded for a refused operation. It is far above every p95 that the limit allows. */
 const REFUSED_MS = 60_000;
 
 interface RunningService {
@@ -35,7 +35,7 @@ export type WithService = (
   settings?: Readonly<Record<string, string>>,
 ) => Promise<FairnessFigure>;
 
-/** @param canRunR false leaves out the cases that start a calculator. */
+/** @param canRunR whether this machine can run R. When it cannot, the cases that start a calculator are left out. */
 export async function benchFairness(
   database: Database,
   withService: WithService,

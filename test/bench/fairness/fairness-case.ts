@@ -51,7 +51,7 @@ export interface FairnessCase<Load = unknown> {
   /**
    * Starts account A's worst load, once per round, in a process of its own. Resolves when the load holds as much of the
    * resource as it can get.
-   * @param answered the load calls it for each answer that A gets.
+   * @param answered callback that the load calls for each answer that A gets.
    */
   startLoad(load: Load, answered: () => void): Promise<StopLoad>;
 }

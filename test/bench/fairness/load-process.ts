@@ -1,8 +1,8 @@
 /**
  * The process that generates account A's load. A's clients are on other machines in production; here they share the
  * cores with the service, so they run at the lowest priority and take only processor time that the service and account
- * B do not use. Receives a `LoadOrder`, starts the load and sends `started`. The next message, whatever its content,
- * ends the load; the process then sends a `LoadReport`.
+ * B do not use. The process receives a `LoadOrder`, starts the load and sends `started`. The next message that it
+ * receives, whatever its content, ends the load; the process then sends a `LoadReport`.
  */
 import { once } from 'node:events';
 import { constants, setPriority } from 'node:os';
@@ -15,9 +15,9 @@ export interface LoadOrder {
 
 /** What account A and its process did during the measurement. */
 export interface LoadReport {
-  /** Answers that account A got per second. */
+  /** Number of answers that account A got per second. */
   readonly answersPerSec: number;
-  /** Processor cores that the load used on average. */
+  /** Average number of processor cores that the load used. */
   readonly cores: number;
 }
 

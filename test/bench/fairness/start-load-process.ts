@@ -10,13 +10,16 @@ export interface RunningLoad {
   stop(): Promise<LoadReport>;
 }
 
-/** @returns the load as soon as it occupies its resource. @throws {Error} when the process of the load ends first. */
+/**
+ * Returns the load as soon as the load occupies its resource.
+ * @throws {Error} when the process of the load ends before that.
+ */
 export async function startLoadProcess(order: LoadOrder): Promise<RunningLoad> {
   const child = fork(LOAD_PROCESS);
   const ended = once(child, 'exit').then(([code, signal]) => {
     throw new Error(`the process of the load ended early with ${signal ?? code}`);
   });
-  // `ended` is awaited only while a message is expected; this handler keeps it from becoming an unhandled rejection.
+  // `ended` is awaited only while a message is expected. At other times, this handler prevents an unhandled rejection.
   ended.catch(() => {});
   const receive = async <Message>(): Promise<Message> => {
     const [message] = await Promise.race([once(child, 'message'), ended]);

@@ -1,9 +1,9 @@
-/** Standard Files of one variable, for the cases about files. */
+/** Makes and uploads Standard Files of one variable, for the bench's cases about files. */
 import type { TestClient } from '../../support/clients/test-client.ts';
 
 const START_MS = Date.UTC(2026, 0, 1);
 
-/** @returns a row for minute `minute` of 2026. */
+/** @returns a CSV row whose date is `minute` minutes after the start of 2026. */
 export function oneRow(variableId: number, minute: number): string {
   return `${variableId},${new Date(START_MS + 60_000 * minute).toISOString()},${minute}\n`;
 }

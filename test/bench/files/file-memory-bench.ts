@@ -1,7 +1,7 @@
 /**
- * Measures memory growth for the largest files, in MB: the peak resident memory during upload and ingestion of a file,
- * minus the resident memory before the upload. The memory of one process with the roles api and ingester and the memory
- * of its parser processes are added up. The limit is the allowed growth.
+ * Measures the memory growth in MB for the largest files. The growth is the peak resident memory during the upload and
+ * ingestion of a file, minus the resident memory before the upload. The resident memory includes one process with the
+ * roles api and ingester, and its parser processes. The limit is the allowed growth.
  */
 import { crc32, createDeflateRaw } from 'node:zlib';
 import { makeZip, workbookEntries } from '../../fixtures/files/make-workbook.ts';
@@ -14,7 +14,8 @@ const MAX_GROWTH_MB = 200;
 const VARIABLES = 50;
 const CSV_BYTES = 200 << 20;
 const XLSX_ROWS = 1_000_000;
-// Characters per cell of a fourth column. The parser ignores this column; it enlarges the sheet to about one gibibyte.
+// Number of characters per cell of a fourth column. This column, which the parser ignores, enlarges the sheet to about
+// one gibibyte.
 const NOTE_CHARACTERS = 950;
 const DAYS_1970 = 25_569;
 const MILLIS_PER_DAY = 86_400_000;
@@ -22,7 +23,7 @@ const MILLIS_PER_DAY = 86_400_000;
 export async function benchFileMemory(service: FileService): Promise<readonly Figure[]> {
   const { sourceId } = await createSiteAndSource(service.api);
   const variableIds = await createVariables(service.api, sourceId, VARIABLES);
-  // The first upload loads modules and starts the parser; that growth does not count.
+  // The first upload loads modules and starts the parser. The memory growth of this upload is not measured.
   const small = makeCsv(variableIds, 1 << 20);
   await upload(service, 'small.csv', 'text/csv', small.content, small.rows);
   const csv = makeCsv(variableIds, CSV_BYTES);

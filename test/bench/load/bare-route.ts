@@ -1,4 +1,7 @@
-/** Baseline for small pushes: a Hono route that only parses their JSON. Sends its port over IPC. */
+/**
+ * Baseline for small pushes: a Hono route that only parses the JSON of a push. The process sends the port of the route
+ * to its parent over IPC.
+ */
 import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';

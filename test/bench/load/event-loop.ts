@@ -12,9 +12,9 @@ export interface Delays {
 }
 
 export interface EventLoopWatch {
-  /** Environment that the role process needs. */
+  /** Environment variables with which the role process must be started, so that it measures its delays. */
   readonly environment: Readonly<Record<string, string>>;
-  /** @returns the delays since the last call, or since the start. */
+  /** @returns the delays since the last call, or, for the first call, since the start of the role process. */
   read(process: Pick<RoleProcess, 'pid'>): Promise<Delays>;
 }
 

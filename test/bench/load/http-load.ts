@@ -7,7 +7,7 @@ import { createConnection, type Socket } from 'node:net';
 export interface Load {
   readonly connections: number;
   readonly durationMs: number;
-  /** The bytes of the next request, headers included. */
+  /** Returns the bytes of the next request, including its headers. */
   readonly nextRequest: () => Buffer;
 }
 

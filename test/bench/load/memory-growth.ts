@@ -16,7 +16,10 @@ export async function memoryGrowth(pid: number, work: () => Promise<unknown>): P
   return sum('VmHWM') - before;
 }
 
-/** @param name name of a line of /proc/PID/status whose value is in kB, such as VmHWM. @returns the value in MB. */
+/**
+ * Reads a value of /proc/PID/status. @param name the name at the start of a line that has a value in kB, such as VmHWM.
+ * @returns the value in MB.
+ */
 export function memoryOf(pid: number, name: string): number {
   const line = new RegExp(`${name}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
   return (Number(line?.[1]) * 1024) / 1e6;

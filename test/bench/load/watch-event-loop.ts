@@ -1,12 +1,13 @@
 /**
- * Loaded into a role process by the bench (`--import`): measures the delays of the process's event loop. At SIGUSR2,
- * writes their 99th percentile and maximum since the last SIGUSR2 to the file EVENT_LOOP_FILE, as JSON in milliseconds.
+ * Measures the delays of a role process's event loop; the bench loads this file into the process (`--import`). At
+ * SIGUSR2, the process writes the 99th percentile and the maximum of the delays since the last SIGUSR2 to the file
+ * EVENT_LOOP_FILE, as JSON in milliseconds.
  */
 import { renameSync, writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 
-/** Interval of the samples; a delay is the lateness of a sample. */
+/** Interval at which the event loop is sampled; a delay is the time by which a sample comes too late. */
 const INTERVAL_MS = 10;
 const NANOS_PER_MILLI = 1e6;
 

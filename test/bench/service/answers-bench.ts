@@ -1,7 +1,7 @@
 /**
- * Measures how much the memory of an API process grows during long answers (R-G4). Measures the first answer of the
- * process, during which its heap grows, and then the second answer. Each format is measured in a new process, over
- * HTTP, with a fast client.
+ * Measures how much the memory of an API process grows during long answers (R-G4). For each format, a new process sends
+ * two answers over HTTP to a fast client. Both answers are measured, because the heap of a new process grows during the
+ * first one.
  */
 import { readFileSync } from 'node:fs';
 import { get } from 'node:http';
@@ -94,7 +94,7 @@ function residentBytes(pid: number): number {
   return Number(kibibytes) * 1024;
 }
 
-/** @returns the source of the variables that hold the points. */
+/** @returns the id of the source whose variables hold the points. */
 async function addPoints(database: Database, api: ApiClient): Promise<number> {
   const { sourceId } = await createSiteAndSource(api);
   const variableIds: number[] = [];

@@ -1,7 +1,7 @@
 /**
  * Sends events to 100 webhooks of one account. Ten receivers are broken: five refuse connections, five never answer.
- * Measures p95 of the time from the storing of a message until its receiver has answered, for the healthy receivers.
- * The long form takes 9 minutes: `BENCH_EVENTS=10000 BENCH_EVENTS_PER_SEC=20`.
+ * For the healthy receivers, measures the 95th percentile of the time from the storing of a message until its receiver
+ * has answered. With `BENCH_EVENTS=10000 BENCH_EVENTS_PER_SEC=20`, the benchmark takes 9 minutes.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -66,7 +66,11 @@ export async function benchBrokenReceivers(database: Database, queueOptions: Que
   }
 }
 
-/** @returns p95 of delivery times once every message of these webhooks is delivered. @throws {Error} after a minute. */
+/**
+ * Waits until every message of these webhooks is delivered.
+ * @returns the 95th percentile of the delivery times, in milliseconds.
+ * @throws {Error} when a message is still undelivered after about a minute.
+ */
 async function awaitAll(database: Database, webhookIds: readonly string[]): Promise<number> {
   for (let tries = 0; tries < 600; tries += 1) {
     const { rows } = await database.query<{ sent: number; p95Ms: number }>(MEASURE, [webhookIds]);

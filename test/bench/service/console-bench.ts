@@ -74,7 +74,10 @@ async function rounds(measure: () => Promise<number>, limit: number): Promise<re
   return pairs;
 }
 
-/** Creates a variable with a year of points until now, and a variable with a million points, one for each minute. */
+/**
+ * Creates a variable with 15-minute points for the past year, and a variable with a point for each of the past million
+ * minutes.
+ */
 async function addVariables(database: Database, api: ApiClient) {
   const { sourceId } = await createSiteAndSource(api);
   const quarterly = { granularity: 15, granularityTimeBase: 'Minute' };
@@ -132,7 +135,7 @@ async function reopen(page: Page, http: string): Promise<number> {
   return performance.now() - startMs;
 }
 
-/** Time in the page from a click until a chart is drawn. */
+/** Function that the page evaluates: clicks `link` and returns the milliseconds until the chart is drawn. */
 const CLICK_UNTIL_DRAWN = `(link, isDrawn) => new Promise((resolve) => {
   const start = performance.now();
   link.click();
@@ -201,8 +204,8 @@ async function growth(page: Page, http: string, api: ApiClient, variableId: numb
   let pushed = 0;
   let client = api;
   /**
-   * Pushes one point per request, each at a new date, for `seconds`. Like a client, it repeats a request that got 503
-   * and renews its token.
+   * Pushes points for `seconds` seconds: one point per request, each point at a new date. Like a client, `push` repeats
+   * a request that got 503; after a 401, it signs in again and repeats the request.
    */
   const push = async (seconds: number) => {
     const end = pushed + Math.round(seconds * PUSHES_PER_SECOND);
@@ -233,7 +236,7 @@ async function growth(page: Page, http: string, api: ApiClient, variableId: numb
   return Math.max(0, last.heapMib - before.heapMib);
 }
 
-/** @returns the minutes to report: the first, every fifteenth and the last; below two minutes only the last. */
+/** @returns the minutes to report: the first, every fifteenth and the last; of less than two minutes, only the last. */
 function minutesOfReport(minutes: number): readonly number[] {
   if (minutes < 2) return [minutes];
   const quarters = Array.from({ length: Math.ceil(minutes / 15) - 1 }, (_, index) => (index + 1) * 15);

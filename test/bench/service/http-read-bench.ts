@@ -17,7 +17,7 @@ const ZONE = 'Europe/Brussels';
 const YEAR = 'from=2025-01-01T00:00:00Z&to=2026-01-01T00:00:00Z';
 const IN_YEAR = `date >= '2025-01-01Z' and date < '2026-01-01Z'`;
 const CORRECTED_POINTS = 96;
-/** Maximum milliseconds from the push of corrected values for one day until a read should return them. */
+/** Milliseconds after the push of one day's corrected values within which a read should return these values. */
 const READABLE_MS = 50;
 
 interface Measured {
@@ -142,8 +142,8 @@ function readBytes(address: string, agent: Agent, headers: Readonly<Record<strin
 }
 
 /**
- * Each round pushes values with one more digit for the last day, and reads the day until the size of the answer
- * changes.
+ * Each round pushes points for the last day, whose values have one digit more than in the round before. It then reads
+ * the day until the size of the answer changes.
  */
 async function benchCorrection(api: ApiClient, read: (query: string) => Promise<number>, id: number): Promise<Figure> {
   const day = `variableId=${id}&from=2025-12-31T00:00:00Z&to=2026-01-01T00:00:00Z&format=csv&displayLevel=ValueVariableDate`;

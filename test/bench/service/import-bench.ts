@@ -1,6 +1,6 @@
 /**
- * Import of 100,000 variables, a tenth of them calculated: its duration against a limit of one minute; the memory growth of
- * the importer, whose heap is limited; and the peak memory of the process that reads the document.
+ * Measures an import of 100,000 variables, a tenth of them calculated: its duration against a limit of one minute; the
+ * memory growth of the importer, whose heap is limited; and the peak memory of the process that reads the document.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ApiClient } from '../../support/fixtures/sign-in.ts';
@@ -17,7 +17,8 @@ const READER_MB = 300;
 const POLL_MS = 100;
 
 /**
- * Additional settings of the service: with this heap limit, an importer that held the whole document in memory would crash.
+ * Additional settings of the service. With this heap limit, an importer that held the whole document in memory would
+ * crash.
  */
 export const IMPORT_ENVIRONMENT = { NODE_OPTIONS: '--max-old-space-size=200' };
 
@@ -26,7 +27,7 @@ export interface ImportBench {
   readonly pid: number;
 }
 
-/** Measures an import into the account of `api`. The service must have the roles api and ingester. */
+/** Measures an import that the client `api` sends. The process `pid` must run the roles api and ingester. */
 export async function benchImport({ api, pid }: ImportBench): Promise<readonly Figure[]> {
   const raw = JSON.stringify(makeDocument());
   let readerMb = 0;

@@ -1,8 +1,8 @@
 /**
- * Measures pushes of new points over HTTP until the last point is readable, in points per second, against raw COPY
- * BINARY of the same rows into a hypertable with the columns and chunk interval of `point`. A COPY uses one core and
- * parallel pushes use all, so the ratio can exceed 1. Also measures the delays of the event loop during the largest
- * push.
+ * Compares pushes of new points over HTTP with raw COPY BINARY of the same rows, in points per second. The time of a
+ * push ends when its last point is readable. COPY writes to a hypertable with the columns and chunk interval of
+ * `point`. COPY uses one core and parallel pushes use all cores, so the ratio of pushes to COPY can exceed 1. Also
+ * measures the delays of the event loop during the largest push.
  */
 import { once } from 'node:events';
 import { from as copyFrom } from 'pg-copy-streams';
@@ -29,7 +29,7 @@ export interface PushService {
   readonly api: ApiClient;
   readonly database: Database;
   readonly accountId: number;
-  /** Delays of the event loop since the last call. */
+  /** Returns the delays of the event loop since the previous call of `readDelays`. */
   readonly readDelays: () => Promise<Delays>;
 }
 
@@ -117,7 +117,7 @@ async function timePush(
   return seconds;
 }
 
-/** Reads the last point of the last variable of each push: a batch becomes visible as a whole. */
+/** Reads only the last point of the last variable of each push: all points of a push become visible together. */
 async function areAllReadable(api: ApiClient, lasts: readonly number[]): Promise<boolean> {
   const query = `variableIds=${lasts.join()}&pageNumber=0&itemsPerPage=1&pagingOrder=DESC`;
   return (await api.call<unknown[]>('GET', `/data?${query}`)).length === lasts.length;

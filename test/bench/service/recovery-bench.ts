@@ -43,8 +43,8 @@ type Times = Readonly<Record<Stage, number>>;
 
 interface Probe {
   /**
-   * Pushes until each stage has been reached by a push of this call, but no longer than MAX_RECOVERY_MS.
-   * @returns the seconds until each stage was first reached; the maximum for a stage that no push reached.
+   * Sends pushes until at least one of them has reached each stage, but no longer than MAX_RECOVERY_MS.
+   * @returns the seconds until each stage was first reached; MAX_RECOVERY_MS in seconds for a stage never reached.
    */
   measure(): Promise<Times>;
   close(): Promise<void>;

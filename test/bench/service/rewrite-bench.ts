@@ -1,8 +1,8 @@
 /**
  * Measures how long the points of two writes over HTTP take to become readable (R-D6). The first write replaces 1.4
- * million points of 40 variables; its time is compared with that of direct calls of `writePoints`. The second write is
- * a day of points that the same user pushes to another variable during the first write; its time is compared with that
- * of such a push on an idle service.
+ * million points of 40 variables; its time is compared with the time of direct calls of `writePoints`. For the second
+ * write, the same user pushes a day of points to another variable during the first write; the time of this push is
+ * compared with the time of a push of a day on an idle service.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Database, withTransaction } from '../../../src/platform/database/database.ts';
@@ -114,7 +114,7 @@ async function pushDaysUntil(
   }
 }
 
-/** @returns the milliseconds until the last point is readable. */
+/** Pushes a day of points. @returns the milliseconds from the start of the push until the last point is readable. */
 async function pushDay(api: ApiClient, variableId: number, value: number): Promise<number> {
   const body = [{ variableId, data: readings(DAY_POINTS, value) }];
   const startMs = performance.now();

@@ -1,8 +1,9 @@
 /**
- * Measures reads from a structure of a million variables. A filtered page over HTTP is compared with the same SELECT on
- * a bare connection; both clients are in this process, on keep-alive connections and without compression. The same
- * page by `fetch` and with gzip is compared with the SELECT too. The bench also finds the targets of a push of 10,000
- * elements by serial number and mappingConfig; the limit is 200 ms for a look-up and 20 ms for cached targets.
+ * Measures reads from a structure of a million variables. A filtered page is read over HTTP, and compared with the same
+ * SELECT on a bare connection. Both clients are in this process, keep their connections open and use no compression.
+ * The same page, read by `fetch` with gzip, is compared with the SELECT too. The bench also measures how long it takes
+ * to find the targets of a push of 10,000 elements by serial number and mappingConfig. The limit is 200 ms when the
+ * targets are looked up in the database, and 20 ms when they are cached.
  */
 import http from 'node:http';
 import pg from 'pg';
@@ -17,7 +18,10 @@ const SOURCES = 1000;
 const VARIABLES = 1000;
 const ELEMENTS = 10_000;
 const ROUNDS = 40;
-/** Unmeasured rounds before the first figure: V8 compiles the service's code, and the database fills its caches. */
+/**
+ * Number of unmeasured rounds before the first figure. During these rounds, V8 compiles the service's code and the
+ * database fills its caches.
+ */
 const WARM_UP = 60;
 const LOOK_UP_MS = 200;
 const CACHED_MS = 20;
@@ -32,7 +36,7 @@ export interface StructureBench {
   readonly accountId: number;
 }
 
-/** Adds a million variables to the account. The service at `origin` must have the role api. */
+/** Adds a million variables to the account and measures reads from them. The service at `origin` has the role api. */
 export async function benchStructure({
   database,
   url,
@@ -117,7 +121,7 @@ async function benchPages(
   return figures;
 }
 
-/** Sends GET and asks for no compression: the database connection that it is compared with does not compress either. */
+/** Sends a GET request that asks for no compression: the SELECT with which it is compared is not compressed either. */
 function getJson(url: string, agent: http.Agent, token: string): Promise<readonly unknown[]> {
   return new Promise((resolve, reject) => {
     const request = http.get(url, { agent, headers: { authorization: `Bearer ${token}` } }, (response) => {
@@ -158,7 +162,8 @@ async function benchTargets(database: Database, accountId: number, limitMs: numb
 
 /**
  * Measures how long `work` takes, in milliseconds.
- * @param work returns how many rows it read; or, if it finds targets, their number divided by PAGE.
+ * @param work a function that returns the number of rows that it read or, if it finds targets, the number of targets
+ * divided by PAGE.
  * @throws {Error} when `work` does not return PAGE.
  */
 async function timeOf(work: () => Promise<number>): Promise<number> {

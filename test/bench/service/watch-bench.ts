@@ -1,7 +1,8 @@
 /**
- * Measures the time from the request of a push until a client has the pushed reading, alternately for a client of
- * `WatchPoints` and for a client that polls over REST. Measures first without other watches, then alongside a thousand
- * idle watches. Also measures the CPU time of the idle watches. One process runs the roles api, ingester and grpc.
+ * Measures the delay from the start of a push request until a client has the pushed reading. The measured client is
+ * alternately one that uses `WatchPoints` and one that polls over REST. The delays are measured first without other
+ * watches, then alongside a thousand idle watches. The benchmark also measures the CPU time of the idle watches. One
+ * process runs the roles api, ingester and grpc.
  */
 import { readFileSync } from 'node:fs';
 import { createGrpcReader, type GrpcReader } from '../../support/clients/grpc-client.ts';
@@ -66,7 +67,10 @@ async function openMany(reader: GrpcReader, variableIds: readonly number[]): Pro
   return watchers;
 }
 
-/** @param firstValue value of the first point; each later point has a date one minute later and a value one greater. */
+/**
+ * @param firstValue value of the first point. The date of each further point is one minute after that of the point
+ * before it, and its value is greater by one.
+ */
 async function measureDelays(api: ApiClient, reader: GrpcReader, variableId: number, firstValue: number) {
   const watcher = openWatcher(reader, { variableIds: [variableId] });
   await watcher.begun();
@@ -90,13 +94,13 @@ async function measureDelays(api: ApiClient, reader: GrpcReader, variableId: num
   return { medians, p95s };
 }
 
-/** @returns the quantile `part` of the values. */
+/** @param part fraction that selects the quantile: 0.5 for the median. @returns the quantile of the values. */
 function share(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.ceil(sorted.length * part) - 1] ?? Number.NaN;
 }
 
-/** @returns the milliseconds until a reader has the value. */
+/** @returns the milliseconds from the start of the push request until `isThere` finds the value. */
 async function measurePush(
   api: ApiClient,
   variableId: number,
@@ -116,7 +120,7 @@ async function isReadable(api: ApiClient, variableId: number, value: number): Pr
   return last?.rawValue === value;
 }
 
-/** @returns the CPU time of an idle process in milliseconds per second. */
+/** @returns the CPU time that the process uses while it is idle, in milliseconds per second. */
 async function idleMs(pid: number): Promise<number> {
   const startTicks = readTicks(pid);
   await new Promise((resolve) => setTimeout(resolve, IDLE_MS));
@@ -124,8 +128,8 @@ async function idleMs(pid: number): Promise<number> {
 }
 
 /**
- * @returns user and system time in ticks (proc_pid_stat(5), fields 14 and 15; the process name before them may contain
- * spaces).
+ * @returns user and system time in ticks: fields 14 and 15 of proc_pid_stat(5). They are counted from the end of the
+ * process name (field 2), because the name may contain spaces.
  */
 function readTicks(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];

@@ -17,7 +17,7 @@ const ROUNDS = 5;
 const WEBHOOKS = 8;
 const MESSAGES = 20_000;
 const PATIENCE_MS = 120_000;
-// Polling costs time and must stay a small part of the measurement.
+// Each poll slows the measured deliveries, so the interval must not be much shorter.
 const POLL_MS = 50;
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
@@ -81,7 +81,7 @@ async function startReceivers(): Promise<{ readonly process: ChildProcess; reado
 // Ignores the attempts of other benchmarks: some may still be pending, but their receivers no longer run.
 const OWN = `from webhook_attempt join webhook on webhook.id = webhook_id and webhook.name = 'bench'`;
 
-/** @returns messages per second, from the wake-up until the end of the last delivery is committed. */
+/** @returns messages per second. The time runs from the wake-up until the outcome of the last delivery is committed. */
 async function measureDeliveries(database: Database, begin: () => Promise<void>): Promise<number> {
   const startMs = performance.now();
   await begin();

@@ -169,8 +169,8 @@ it('account health: the answer for 100,000 variables counts all variables and th
   expect(variables.total).toBeGreaterThan(VARIABLES);
   expect(variables.silent.count).toBe(102);
   expect(variables.silent.items).toHaveLength(50);
-  // The variable `silent` of another test comes first, then the variables of this test whose id is a multiple of 1000.
-  // The greater the id of such a variable, the longer it has been silent, so the ids are in ascending order.
+  // The list begins with the variable that became silent last: `silent` of another test. Then come variables of this
+  // test whose id is a multiple of 1000. Their ids ascend, because a variable with a greater id has been silent longer.
   const [latest, ...others] = variables.silent.items;
   expect(latest).toMatchObject({ name: 'silent' });
   const first = Number(others[0]?.variableId);

@@ -304,8 +304,8 @@ describe('admin: as a process', { timeout: 90_000 }, () => {
   };
 
   /**
-   * Runs a command with a line on standard input.
-   * @returns its exit code and the printed text.
+   * Runs an admin command with `input` on standard input.
+   * @returns the exit code and the texts on standard output and standard error.
    */
   const runWithInput = async (input: string, ...argv: readonly string[]) => {
     const { DATABASE_URL, REDIS_URL } = api.parts.config;

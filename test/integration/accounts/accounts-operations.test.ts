@@ -16,7 +16,7 @@ interface Operation {
   readonly path: string;
   readonly role: Role;
   readonly answer: 'object' | 'array' | 'empty';
-  /** A valid body; undefined when the operation has none. */
+  /** A valid body; undefined when the operation takes no body. */
   readonly body?: unknown;
 }
 
@@ -24,7 +24,7 @@ const CLAIM = { userId: '{id}', claimType: 'datapusher.standard', claimValue: 't
 const USER = '/account/user/{id}';
 const MEMBERS = { accountId: '{account}', userIds: ['{id}'] };
 
-/** Operations in an order in which all succeed. */
+/** The operations, in an order in which each of them succeeds. */
 const OPERATIONS: readonly Operation[] = [
   { method: 'GET', path: '/account', role: 'ALL USERS', answer: 'object' },
   { method: 'PUT', path: '/account', role: 'MANAGER', answer: 'object', body: { name: 'North' } },

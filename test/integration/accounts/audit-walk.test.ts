@@ -29,8 +29,8 @@ afterAll(async () => {
 });
 
 /**
- * Makes one successful call of the route.
- * @returns its answer.
+ * Makes one successful call of a route.
+ * @returns the answer of the route.
  */
 type Deed = () => Promise<TestAnswer<unknown>>;
 
@@ -66,7 +66,7 @@ const replayWebhook: Deed = async () => {
 const invite = () => manager.post<{ id: string }>('/account/invitations', { email: `guest${++count}@x.example` });
 const invitation = async () => (await invite()).body.id;
 
-/** @returns a function that accepts a new invitation by the token of its link. */
+/** @returns a function that creates an invitation and accepts it with the token of the invitation's link. */
 const accept =
   (path: string, query: string): Deed =>
   async () => {
@@ -316,7 +316,10 @@ interface Entry {
   readonly requestId: string | null;
 }
 
-/** @returns the newest entry of the account; for a route below /admin, the newest entry that belongs to no account. */
+/**
+ * @returns the newest audit entry of the account; for a route below /admin, the newest audit entry that belongs to no
+ * account.
+ */
 const lastEntry = async (route = '') => {
   const [client, scope] = / \/admin\//.test(route) ? [admin, 'Operator'] : [manager, 'Account'];
   const { body } = await client.get<readonly Entry[]>(`/account/audit?itemsPerPage=1&scope=${scope}`);

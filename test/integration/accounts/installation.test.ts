@@ -198,7 +198,7 @@ describe('accounts: signing keys', () => {
       undefined,
     );
     expect(next).toMatchObject({ state: 'Next', signsFrom: expect.any(String) });
-    const message = `key ${next.kid} is already published and will sign tokens from ${next.signsFrom}; add another key after that date`;
+    const message = `key ${next.kid} is already published and will start to sign tokens at ${next.signsFrom}; add another key after that time`;
     expect(await admin.post('/admin/signingKeys', undefined)).toMatchObject({ status: 409, body: { message } });
     const signing = async () => (await getIssuerKeys(api.database)).jwks.keys[0]?.kid;
     expect(await signing()).toBe(before[0]?.kid);

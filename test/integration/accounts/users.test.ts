@@ -62,7 +62,7 @@ describe('accounts: GET /account/user/{userId}', () => {
   });
 });
 
-/** An operation on one user: method, path below the user, a valid body. */
+/** An operation on one user. `path` is the rest of the path after the user's id; `body` is a valid body. */
 interface Operation {
   readonly method: string;
   readonly path: string;
@@ -185,7 +185,7 @@ describe('accounts: POST /account/user/{userId}', () => {
   it('a user name that differs from an existing user name only in case gets 409 (R-A5)', async () => {
     expect(await api.manager.post(`/account/user/${uma}`, { userName: 'FOREIGN' })).toMatchObject({
       status: 409,
-      body: { message: 'userName must be unique among all accounts, ignoring case; "FOREIGN" is taken' },
+      body: { message: 'userName must be unique across all accounts, ignoring letter case; "FOREIGN" is taken' },
     });
   });
 
@@ -286,7 +286,7 @@ describe('accounts: claims', () => {
     const theirs = { userId: foreign, claimType: 'team', claimValue: 'red' };
     expect(await admin.post('/account/user/claims/add', theirs)).toMatchObject({
       status: 409,
-      body: { message: expect.stringMatching(/ is not a member of account \d+, and only members of an account have /) },
+      body: { message: expect.stringMatching(/ is not a member of account \d+, and only members can have /) },
     });
     expect((await user.get(`/account/user/claim/${uma}`)).status).toBe(403);
     expect((await api.manager.get(`/account/user/claim/${foreign}`)).status).toBe(404);

@@ -1,4 +1,7 @@
-/** Backups and restores to an instant, with PostgreSQL's own programs, on clusters that only this file uses. */
+/**
+ * Backups, and restoring a backup to an instant. The tests use PostgreSQL's own programs and clusters of their own,
+ * which no other file uses.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -41,12 +44,12 @@ let api: ApiClient;
 let roles: RunningRoles;
 let archive: ChildProcess;
 let variableId: number;
-/** An instant between the last two pushes. The first of these two was accepted but not ingested. */
+/** An instant between the last two pushes: the first of the two had been accepted by then, but not ingested. */
 let instant: string;
-/** Lines that two runs of the command `backup` printed: one before the archive was started, one after. */
+/** Lines that the command `backup` printed: in a run before the command `archive` was started, and in a run after. */
 let printed: readonly string[];
 /**
- * True when the points of the backup are compressed, which needs the Community edition of TimescaleDB
+ * True when the points in the backup are compressed. Compression needs the Community edition of TimescaleDB
  * (TIMESCALEDB_BUILD).
  */
 let hasColumns = false;
@@ -117,7 +120,7 @@ interface RunningRoles {
   stop(): Promise<void>;
 }
 
-/** Starts the role api, and with `withIngester` also the role ingester, in this process. */
+/** Starts the role api in this process. When `withIngester` is true, also starts the role ingester there. */
 async function startRoles(environment: RoleEnvironment, { withIngester = false } = {}): Promise<RunningRoles> {
   const listener = await listenHttp('127.0.0.1', 0);
   const config = readConfig({ ...environment, HTTP_PORT: String(listener.port) });
@@ -168,7 +171,7 @@ describe('backup', () => {
     const restored = await startRoles(environment, { withIngester: true });
     const client = await signIn(restored.http);
     const values = () => readValues(client);
-    // At the instant, the push of the value 31 was accepted but not ingested; the sweeper finds this push.
+    // At `instant`, the push of the value 31 had been accepted but not ingested. The sweeper finds this push.
     await eventually('the accepted push', async () => (await values()).includes(31));
     expect(await values()).toEqual([101, 102, ...Array.from({ length: 22 }, (_, hour) => 3 + hour), 31]);
     await restored.stop();
@@ -187,15 +190,17 @@ describe('backup', () => {
       expect.stringMatching(/^backup 2\S+Z is complete and verified$/),
       expect.stringMatching(/^restorable to 2\S+Z only, because no WAL is archived: start `archive`, then/),
       expect.stringMatching(/^backup 2\S+Z is complete and verified$/),
-      expect.stringMatching(/^restorable to every archived instant from 2\S+Z on$/),
+      expect.stringMatching(/^restorable to 2\S+Z and to every later instant that the archived WAL covers$/),
     ]);
     const folders = readdirSync(backups()).filter((name) => /^2/.test(name));
     expect(folders).toHaveLength(1);
     expect(printed[2]).toBe(`backup ${folders[0]} is complete and verified`);
     const lines = await admin('backups', backups());
     expect(lines).toHaveLength(2);
-    expect(lines[0]).toMatch(/^2\S+Z: restorable from 2\S+Z on; PostgreSQL 17\.\d+.*, TimescaleDB 2\./);
-    expect(lines[1]).toMatch(/^WAL is archived up to about 2\S+Z, \d+ kB behind$/);
+    expect(lines[0]).toMatch(
+      /^2\S+Z: restorable to 2\S+Z and to later instants that the archived WAL covers; PostgreSQL 17\.\d+.*, TimescaleDB 2\./,
+    );
+    expect(lines[1]).toMatch(/^WAL is archived up to about 2\S+Z; WAL not archived yet: \d+ kB$/);
   });
 
   it('refuses a directory that is not a backup directory, a target that has files or is the cluster of a running server, and a restore command without the operand TARGET', async () => {
@@ -207,7 +212,7 @@ describe('backup', () => {
       'is not a backup directory',
     );
     await expect(admin('restore', backups(), foreign)).rejects.toThrow('must be absent or empty; move its contents');
-    await expect(admin('restore', backups(), clusters.locate('source'))).rejects.toThrow('a server runs on');
+    await expect(admin('restore', backups(), clusters.locate('source'))).rejects.toThrow('a PostgreSQL server uses');
     await expect(admin('restore', backups())).rejects.toThrow('the command needs DIR and TARGET');
   });
 

@@ -54,7 +54,7 @@ async function withDeletedInput(members: object = {}) {
   return { id, gone, kept, declaration };
 }
 
-/** Forces an update of the variable and runs it. @returns the record of the run. */
+/** Forces an update of the variable, then runs its calculation. @returns the record of the run. */
 async function run(id: number, jobs: SandboxJob[] = []) {
   const range = { from: '2026-03-01T00:00:00Z', to: '2026-03-02T00:00:00Z' };
   expect((await api.manager.post(`/variables/${id}/forceUpdate`, range)).status).toBe(200);
@@ -149,7 +149,7 @@ describe('declaration: the unit of an input was changed after the declaration wa
     expect(await run(id)).toMatchObject({ outcome: 'invalid_input', message: `input a, unitId: ${message}` });
     await api.manager.put(pathOf(inputId), { unitId: 987_654 });
     const unknown =
-      'the variable has the unit 987654, which GET /units does not list, and cannot be converted into watt hour';
+      'the variable has the unit 987654, which GET /units does not list, so its values cannot be converted into watt hour';
     expect((await read(id)).problems).toEqual([{ path: `${INPUT}[0].unitId`, message: unknown }]);
     await api.manager.put(pathOf(inputId), { unitId: WH });
     expect(await listed('hasProblems=true')).not.toContain(id);

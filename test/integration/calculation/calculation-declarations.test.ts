@@ -1,6 +1,6 @@
 /**
  * Declared inputs, form values, formulas and schedules, and what a script gets from them (R-H1, R-H5, R-H6); loops, in
- * which a result leads to a new run of its own variable (R-H11); and records of runs (R-H8).
+ * which the result of a run causes another run for the same variable (R-H11); and records of runs (R-H8).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { purgeRuns } from '../../../src/calculation/calculator.ts';
@@ -295,7 +295,7 @@ describe('calculation: several formulas (R-H1)', () => {
     });
     await calculations.change(source);
     await calculations.runWith(variableId, () => ok([1]));
-    const notes = { warnings: ['no formula is valid for these dates'] };
+    const notes = { warnings: ['no formula with a script is valid for the dates of the run'] };
     expect(await calculations.runsOf(variableId)).toMatchObject([{ state: 'Succeeded', notes }]);
     expect(await store.read(variableId)).toEqual([]);
   });
@@ -355,8 +355,8 @@ describe('calculation: schedules (R-H5)', () => {
     const firing = await withTransaction(
       store.database,
       async (holder) => {
-        // One calculator takes the schedule and then waits for this lock before it requests the run. The other
-        // calculator finds the schedule taken and finishes first.
+        // One calculator locks the row of the schedule, and then waits for this table lock before it requests the run.
+        // The other calculator skips the locked row and finishes first.
         await holder.query('lock table calculation_request in share mode');
         const both = [fireAt('2026-06-02T00:00:00Z'), fireAt('2026-06-02T00:00:00Z')];
         await Promise.race(both);
@@ -404,7 +404,7 @@ describe('calculation: a chain of calculations (R-H11)', () => {
     await calculations.change(source);
     await calculations.runWith(first, () => ok([START / 1e6]));
     await calculations.relay();
-    // Reverses the edge: the first variable now reads the second.
+    // Reverses the dependency: the second variable no longer reads the first; instead, the first reads the second.
     await calculations.save(second, passOn(source));
     await calculations.save(first, passOn(second));
     await calculations.runWith(second, () => ok([START / 1e6]));

@@ -31,7 +31,7 @@ export const NO_QUEUE = {
   close: async () => {},
 };
 
-/** @returns the outcome of a script that returns these columns; dates in UNIX seconds. */
+/** @returns the outcome of a script that returns the given columns. The dates are in UNIX seconds. */
 export const returned = (
   dates: Iterable<number>,
   values: Iterable<number>,
@@ -46,7 +46,7 @@ export const returned = (
   },
 });
 
-/** @returns the outcome of a script whose value at each date (UNIX seconds) is the date. */
+/** @returns the outcome of a script whose value at each date is the date itself, in UNIX seconds. */
 export const ok = (dates: readonly number[], versions: readonly string[] | null = null): SandboxOutcome =>
   returned(dates, dates, versions);
 
@@ -71,21 +71,25 @@ export interface CalculationFixture {
   readonly caller: Caller;
   /** Saves a declaration, but adds no history entry. @throws {DomainError} when the declaration is refused. */
   readonly save: (variableId: number, declaration: unknown) => Promise<void>;
-  /** Adds a variable with the declaration. @returns its id. */
+  /** Adds a calculated variable with the declaration. @returns the id of the variable. */
   readonly addCalculated: (declaration: unknown) => Promise<number>;
-  /** Announces a write at these dates, in microseconds. Default: at START, in a new wave. */
+  /**
+   * Announces a write to a variable.
+   * @param at dates of the written points, in microseconds; default: START.
+   * @param wave wave of the write; default: a new wave.
+   */
   readonly announce: (variableId: number, at?: readonly number[], wave?: number) => Promise<void>;
   readonly relay: () => Promise<void>;
-  /** Announces a write of a variable and relays its event. The relay requests the runs that the write triggers. */
+  /** Announces a write to a variable and relays the event. The relay requests the runs that the write triggers. */
   readonly change: CalculationFixture['announce'];
-  /** Runs the waiting request of a variable with `run` as its script. */
+  /** Processes the waiting request of a variable, but calls `run` instead of the script. */
   readonly runWith: (
     variableId: number,
     run: Script,
     parts?: Partial<RunServices>,
     signal?: AbortSignal,
   ) => Promise<RunResult>;
-  /** @returns the jobs that the sandbox gets when the variable is computed after a change at these dates. */
+  /** @returns the jobs that the sandbox gets when the variable is computed because inputs changed at these dates. */
   readonly jobsFor: (variableId: number, changed: readonly number[]) => Promise<readonly SandboxJob[]>;
   readonly runsOf: (variableId: number) => Promise<readonly Record<string, unknown>[]>;
 }

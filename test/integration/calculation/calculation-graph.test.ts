@@ -30,7 +30,10 @@ const inputsOf = (...variableIds: readonly number[]) =>
   }));
 const reading = (...variableIds: readonly number[]) => formula({ variables: inputsOf(...variableIds) });
 
-/** Stores layers of ten variables that each read every variable of the layer below. @returns the layers, lowest first. */
+/**
+ * Stores layers of ten variables. Each variable reads all variables of the layer below.
+ * @returns the layers, lowest first.
+ */
 async function addLayers(count: number): Promise<readonly (readonly number[])[]> {
   const ids = await addStoredVariables(store.database, store, { count: count * LAYER });
   await store.database.query(

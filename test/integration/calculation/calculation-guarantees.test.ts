@@ -1,5 +1,5 @@
 /**
- * Calculation under concurrency and faults: merged triggers, order in a chain, repetition, and faults of the sandbox
+ * Calculation under concurrency and faults: merged triggers, order in a chain, repeated runs, and faults of the sandbox
  * (R-H5, R-H8); a variable that reads its own output, the default Version, and the events at the end of a run (R-H1,
  * R-H10, R-I8).
  */
@@ -102,7 +102,7 @@ describe('calculation: a chain of five variables', () => {
     const chain: number[] = [];
     for (let link = 0; link < CHAIN; link += 1)
       chain.push(await calculations.addCalculated(reader(chain.at(-1) ?? source)));
-    // All variables wait for a run at the same time; each run but the last also requests a run of the next variable.
+    // Makes every variable wait for a run. Each run except the last also requests a run of the next variable.
     await forceRuns(store.database, chain, { to: new Date((dates.at(-1) ?? 0) / 1000).toISOString() });
     for (let turn = 0; turn < CHAIN; turn += 1) {
       // Tries to claim the variables in reverse order; a variable must nevertheless not run before its input.
@@ -212,7 +212,7 @@ describe('calculation: repeated runs', () => {
 });
 
 describe('calculation: faults of a sandbox', () => {
-  /** Requests one run and runs it until no retry is left. */
+  /** Requests one run, then lets a worker attempt it until no retry is left. @returns all runs of the variable. */
   const runUntilEnded = async (variableId: number, source: number, outcome: SandboxOutcome) => {
     await calculations.change(source);
     while ((await calculations.runWith(variableId, () => outcome)).kind === 'ended') {

@@ -1,4 +1,7 @@
-/** Requests and runs with a fake sandbox in place of R: order, inputs, limits, crashes, stops, waves, odd output. */
+/**
+ * Calculation requests and calculation runs, with a fake sandbox in place of R: order, inputs, limits, crashes, stopped
+ * runs, waves, odd output.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { claimRun, findDueTurns } from '../../../src/calculation/run/claim-run.ts';
 import { findRunOrigins } from '../../../src/calculation/run/find-origins.ts';
@@ -39,7 +42,7 @@ interface Input {
   readonly [member: string]: unknown;
 }
 
-/** Adds a calculated variable. Inputs without `canBeUsedAsATrigger` are triggers. @returns the variable's id. */
+/** Adds a calculated variable. `canBeUsedAsATrigger` of an input defaults to true. @returns the variable's id. */
 const addCalculated = (inputs: readonly Input[]): Promise<number> =>
   calculations.addCalculated(
     calculated(
@@ -97,8 +100,8 @@ describe('calculation: a run that may read at most 100 points', () => {
 describe('calculation: the versions of a run', () => {
   test('the versions are traced to the run even when their VersionTimestamps are after the end of the run (R-H12, R-F1)', async () => {
     const variableId = await addCalculated([]);
-    // The last VersionTimestamp of the series is in the future, so the versions of the run come after the end of the
-    // run.
+    // The last VersionTimestamp of the series is in the future, so the versions that the run writes have
+    // VersionTimestamps after the end of the run.
     await store.write(variableId, [[START, 0]]);
     await store.database.query(
       `update series set last_version_timestamp = now() + interval '1 h' where variable_id = $1`,

@@ -1,4 +1,4 @@
-/** Accounts share the slots of a calculator: how much one account may delay the requests of another account (R-A14). */
+/** Tests how accounts share the slots of a calculator and how much one account may delay another account (R-A14). */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { askCalculator } from '../../../src/calculation/authoring/ask-calculator.ts';
@@ -19,7 +19,7 @@ import { createTestQueuePrefix, testRedisUrl } from '../../support/services/stac
 import { forceRuns, NOTES, ok, TIMING } from './calculation-fixture.ts';
 
 const LOG = createLog('silent', 'test');
-/** Added to the limit of the delay, because the test machine may be busy. */
+/** Added to the highest delay of a run that the test accepts, because the test machine may be busy. */
 const NOISE_MS = 150;
 const FAILED = { kind: 'script_error', message: '', call: '', line: null, notes: NOTES, timing: TIMING } as const;
 
@@ -44,7 +44,7 @@ afterEach(async () => {
 });
 afterAll(() => store.close());
 
-/** Starts a calculator. Its sandbox calls the function that `scripts` holds for the id of the variable, if any. */
+/** Starts a calculator. Its sandbox calls the variable's function in `scripts`, or returns 1 if there is none. */
 function start(parts: { concurrency?: number; sweepIntervalMs?: number } = {}): void {
   const { concurrency = 2, sweepIntervalMs = 600_000 } = parts;
   const queueOptions = { redisUrl: testRedisUrl(), prefix: createTestQueuePrefix(), log: LOG };
@@ -209,8 +209,8 @@ describe('calculator: previews', () => {
     );
 
   test('when no calculator is running, a preview is refused within 20 s; a preview whose script is running in a calculator is not refused (R-H9, R-A5)', async () => {
-    // The first preview takes the only slot of the calculator. So the calculator cannot answer the second preview, even
-    // if a sweep of the calculator finds the second preview.
+    // The first preview takes the only slot of the calculator. So the calculator cannot run the second preview, even if
+    // the calculator's sweep finds the second preview in the database.
     start({ concurrency: 1 });
     const begun = Promise.withResolvers<void>();
     const script = Promise.withResolvers<SandboxOutcome>();
@@ -277,7 +277,7 @@ describe('calculator: previews', () => {
     start();
     const variable = await addVariable(store.accountId, sleep);
     const client = new AbortController();
-    // Requests of an API process that was killed: no process waits for their results.
+    // Previews that a killed API process had requested. No process waits for the results of these previews.
     const leftOver = `
       insert into calculation_preview (account_id, task, state, created_date)
       select $1, '{}', 'Running', now() - interval '91 s' from generate_series(1, 20)`;

@@ -141,7 +141,7 @@ test('replay: a run that ended before its script started cannot be replayed, bec
   await calculations.change(source);
   await calculations.runWith(target, multiply);
   const [run] = await calculations.runsOf(target);
-  expect(await replay(Number(run?.id))).toMatchObject({ error: expect.stringContaining('no declaration to replay') });
+  expect(await replay(Number(run?.id))).toMatchObject({ error: expect.stringContaining('no recorded declaration') });
 });
 
 test('runs: when versions were removed, a run records `historyFrom`, the first instant with a complete state, for an input whose `asOf` is before this instant, but not for one whose `asOf` is after it (R-F9, R-H8)', async () => {

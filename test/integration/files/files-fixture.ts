@@ -1,4 +1,4 @@
-/** HTTP routes and ingester of Standard Files, alongside a test API for structure and users. */
+/** Starts the HTTP routes and the ingester of Standard Files, and a test API that serves structure and users. */
 import { Hono } from 'hono';
 import { fileRoutes } from '../../../src/files/file-routes.ts';
 import { type FileIngester, startFileIngester } from '../../../src/files/processing/file-ingester.ts';
@@ -47,7 +47,7 @@ export interface FileStack {
     headers?: Readonly<Record<string, string>>,
     client?: TestClient,
   ): Promise<Response>;
-  /** Sends a file as a form with the part `data`. @returns its id. */
+  /** Uploads a file in the part `data` of a multipart form. @returns the id of the file. */
   upload(filename: string, content: string | Uint8Array<ArrayBuffer>): Promise<string>;
   get(path: string, client?: TestClient, headers?: Readonly<Record<string, string>>): Promise<Response>;
   status(fileId: string): Promise<FileStatusBody>;
@@ -73,7 +73,7 @@ export async function startFileStack(maxBytes = 200 << 20): Promise<FileStack> {
     wakeFileIngester,
     log: parts.log,
   });
-  // The API as `http/` assembles it, with the file routes only.
+  // Assembles the API in the same way as `src/http`, but with the file routes only.
   const app = new Hono<RequestIdEnv>({ getPath: (request) => routingPath(request.url) });
   app.use('*', requestId());
   app.onError(errorHandler(parts.log));

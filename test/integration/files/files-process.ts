@@ -1,6 +1,6 @@
 /**
- * Process that ingests one file of an account, for tests that kill it: `node files-process.ts ACCOUNT`, with DATABASE_URL.
- * Sends its parent a message after each committed chunk.
+ * Ingests one file of an account in a process that tests kill. Usage: `node files-process.ts ACCOUNT` with the
+ * environment variable DATABASE_URL. The process sends its parent process a message after each committed chunk.
  */
 import { createFileMetrics } from '../../../src/files/file-metrics.ts';
 import { openFileParser } from '../../../src/files/parsing/file-parser.ts';

@@ -61,7 +61,7 @@ const ingest = (signal = new AbortController().signal, help: Partial<FileParser>
   return ingestFile(services, stack.api.accountId, signal);
 };
 
-/** Expects the same versions, dates, row errors and event as after one uninterrupted run. */
+/** Expects the versions, dates, row errors and event that uninterrupted processing of the file would have left. */
 async function expectOnce(fileId: string): Promise<void> {
   const { rows } = await stack.api.database.query(
     `select count(*) as versions, count(distinct date) as dates, sum(value)::float8 as sum
@@ -206,7 +206,7 @@ describe('files: a file whose processing is interrupted or runs twice', () => {
       }
     }
     await expect(ingest(undefined, { parse: failingAfterOne })).rejects.toThrow('later');
-    // The first chunk was progress, so only the failure after it counts.
+    // The first chunk was progress, which reset the number of failed attempts. The failure after it is number 1.
     for (let count = 2; count < 10; count += 1) await expect(ingest(undefined, bug)).rejects.toThrow('a bug');
     expect(await stack.status(fileId)).toMatchObject({ state: 'Processing' });
     await ingest(undefined, bug);
@@ -228,8 +228,8 @@ it('files: a file that crashes its parser twice is Failed, and the ingester cont
 });
 
 /**
- * @returns a small workbook whose rows combine long texts, so that the keys of its versions and tags take hundreds of
- * megabytes.
+ * @returns a small workbook. Each row has a different pair of a long version and long tags, so that the keys that the
+ * parser makes of these pairs take hundreds of megabytes.
  */
 function makeMemoryBomb(): Buffer {
   const numbers = Array.from({ length: 40 }, (_, index) => index);
@@ -359,7 +359,10 @@ it('files: a failure of the ingester is logged with the account and the file (R-
   stack.startIngester({}, log);
   const line = await eventually('the log line', async () => lines.find(([fields]) => 'err' in fields));
   const { accountId } = stack.api;
-  expect(line).toEqual([expect.objectContaining({ accountId, fileId }), expect.stringContaining('is tried again')]);
+  expect(line).toEqual([
+    expect.objectContaining({ accountId, fileId }),
+    expect.stringContaining('are retried after delayMs'),
+  ]);
 });
 
 function minute(row: number): string {

@@ -1,4 +1,4 @@
-/** An upload whose wake-up does not reach the file ingester, because Redis is unavailable. */
+/** Tests an upload whose wake-up message does not reach the file ingester, because Redis is unavailable. */
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import { fileRoutes } from '../../../src/files/file-routes.ts';

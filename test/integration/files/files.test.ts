@@ -116,8 +116,8 @@ describe('files: POST /storage', () => {
     async (code, _what, message, path, body, headers: Readonly<Record<string, string>>) => {
       const countFiles = async () => (await stack.api.database.query('select from stored_file')).rowCount;
       const before = await countFiles();
-      // On a busy machine, the server may refuse a request before its whole body has arrived, and then closes the
-      // connection. Therefore each request has its own connection.
+      // On a busy machine, the server may refuse a request before the whole body has arrived. It then closes the
+      // connection, so each request has its own connection.
       const response = await stack.post(path, body, { ...headers, connection: 'close' });
       expect([response.status, await response.json()]).toMatchObject([
         code,

@@ -1,4 +1,7 @@
-/** REST and gRPC give the same result for the same parameters (R-G2): `ReadLast` against `GET /data`, for random requests. */
+/**
+ * REST and gRPC give the same result for the same parameters (R-G2): compares `ReadLast` with `GET /data`, for random
+ * requests.
+ */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createGrpcReader, type GrpcReader, type PointRows, toFailure } from '../../support/clients/grpc-client.ts';
@@ -163,7 +166,7 @@ const fromGrpc = (points: PointRows) =>
     tags: JSON.parse(points.tags[(points.tagCodes[row] ?? 0) - 1] ?? '{}') as object,
   }));
 
-/** @returns the rows of REST and gRPC, or the error codes of the refusals. */
+/** @returns for REST and for gRPC: the rows, or the error code when the request was refused. */
 async function ask(asked: Question, [client, reader]: readonly [TestClient, GrpcReader]) {
   const rest = await client.get<readonly Row[] & { code?: string }>(`/data?${toQuery(asked)}`);
   const grpc = await reader.readLast(toMessage(asked)).then(fromGrpc, (error) => toFailure(error).reason);

@@ -138,7 +138,7 @@ describe('grpc: health service of a server that is stopping', () => {
       });
       watch.on('error', ({ code }: ServiceError) => ended.resolve(code));
       await serving.promise;
-      // Longer than the time limit of the test.
+      // The grace period is longer than the time limit of the test: the test fails if the server uses up the period.
       await server.stop(120_000);
       expect(await ended.promise).toBe(GrpcStatus.UNAVAILABLE);
       expect(statuses).toEqual(['SERVING', 'NOT_SERVING']);

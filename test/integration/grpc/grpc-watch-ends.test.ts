@@ -1,4 +1,4 @@
-/** Ends and refusals of a watch, and outages that it survives (R-B5, R-J2, R-K2, R-K3). */
+/** Tests what ends a watch, when a watch is refused, and which outages it survives (R-B5, R-J2, R-K2, R-K3). */
 import type { Socket } from 'node:net';
 import { status as GrpcStatus } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ import { type GatedTestApi, startGatedTestApi } from '../../support/services/sta
 const MANY = 300_000;
 const MANY_SINCE = '2020-01-01T00:00:00Z';
 const MANY_VERSION = '2026-01-01T00:00:00Z';
-/** The position after half of the points. */
+/** The position of a watch that has received the first half of the MANY points. */
 const HALF_WAY = {
   versionTimestamp: Date.parse(MANY_VERSION) * 1000,
   dateMicros: (Date.parse(MANY_SINCE) + (MANY / 2) * 60_000) * 1000,
@@ -290,7 +290,7 @@ describe('watch: an open watch', () => {
     const { running, stop, snapshots } = await watchMany(({ points }, onTaken) => {
       cursorCount += 1;
       for (const chunk of points?.chunks ?? []) dates.push(...chunk.dates);
-      // Each pause is shorter than the time for which a reader may stall.
+      // The reader takes each message after a pause that is shorter than the limit for a stall.
       setTimeout(onTaken, STALL_MS / 6);
     }, HALF_WAY);
     await eventually('all points', async () => dates.length >= MANY / 2);
@@ -306,7 +306,7 @@ describe('watch: an open watch', () => {
     const variableId = await findMany();
     const holder = await api.database.connect();
     try {
-      // While the table is locked, no query can end by itself.
+      // While the table `point` is locked, no query of points can end by itself.
       await holder.query(`${BEGIN_HOLDING}; lock table point in access exclusive mode`);
       const watcher = watch({ variableIds: [variableId], fromBeginning: true });
       const findWaiting = async () => (await openReads()).find(({ waitsForTable }) => waitsForTable)?.pid;

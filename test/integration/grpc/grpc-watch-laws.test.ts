@@ -21,7 +21,7 @@ const WRITES = 20;
 const MINUTE = 60_000_000;
 const START = Date.UTC(2026, 0, 1) * 1000;
 const RECENT_MINUTES = 40;
-/** More points than one message holds. */
+/** Number of points that do not fit into one message. */
 const MANY = 12_000;
 
 let api: TestApi;
@@ -41,7 +41,7 @@ afterAll(async () => {
   await api?.close();
 });
 
-/** @returns a deterministic random generator: a function that returns an integer from 0 to `below`, exclusive. */
+/** @returns a deterministic random generator: a function that returns an integer from 0 to `below` - 1. */
 function generator(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {
@@ -51,8 +51,8 @@ function generator(seed: number): (below: number) => number {
 }
 
 /**
- * State that the writers of one `checkLaw` share. `minute` is the number of new dates so far, which are one minute
- * apart. `value` is the last value; no two points have the same value.
+ * Counters that the writers of one call of `checkLaw` share. `minute` counts the new dates: each new date is one minute
+ * after the previous new date. `value` is the value of the last point; no two points have the same value.
  */
 interface Counters {
   minute: number;
@@ -98,7 +98,7 @@ async function write(entries: readonly PointEntry[], random: (below: number) => 
   await api.parts.outbox.relay();
 }
 
-/** Calls `WatchPoints` repeatedly until `isDone`, and cancels each call after a few messages. */
+/** Calls `WatchPoints` again and again until `isDone()` returns true. Cancels each call after a few messages. */
 async function readInterrupted(request: object, random: (below: number) => number, isDone: () => boolean) {
   const taken: WatchedPoint[] = [];
   let cursor: Buffer = Buffer.alloc(0);

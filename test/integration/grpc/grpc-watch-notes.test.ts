@@ -1,6 +1,6 @@
 /**
- * Records of rewritten dates (`point_rewrite`), and the merging of older records. Watches find changed points through
- * these records (R-J1).
+ * Tests the records of rewritten dates (`point_rewrite`), through which watches find changed points, and the merging of
+ * old records (R-J1).
  */
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
@@ -137,8 +137,8 @@ describe('watch changes: the changes after a position', () => {
     await fc.assert(fc.asyncProperty(fc.boolean(), fc.array(write, { minLength: 1, maxLength: 5 }), checkPositions), {
       numRuns: 40,
       examples: [
-        // Two versions of one date and one version of a later date: a position between these points is in the middle of
-        // an append.
+        // One write stores two versions of one date and one version of a later date. A position between these points is
+        // in the middle of a write that has a rewrite record although it only adds new dates.
         [
           true,
           [
@@ -149,7 +149,8 @@ describe('watch changes: the changes after a position', () => {
             ],
           ],
         ],
-        // Two dates written again in one write: the position between these dates is in the middle of a rewrite record.
+        // The second write stores two dates again. A position between these two points is in the middle of that write,
+        // which has a rewrite record.
         [
           true,
           [

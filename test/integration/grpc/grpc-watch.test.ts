@@ -42,7 +42,7 @@ interface Reading {
   readonly version?: string;
 }
 
-/** Writes readings in one transaction and relays the notification. */
+/** Writes readings in one transaction, then relays the outbox, which notifies the watches of these readings. */
 async function push(variableId: number, readings: readonly Reading[], version?: string): Promise<void> {
   const data = readings.map(({ minute, ...reading }) => ({
     date: new Date(at(minute) / 1000).toISOString(),

@@ -1,7 +1,7 @@
 /**
- * A watch that resumes at any position misses no stored point and repeats none (R-J1), under these operations on
- * points: rewrite, replacement by VersionTag, removal, purge to a limit, change of versioning, merging of rewrite
- * records, and a clock that is set back. Readers stop at any position and resume there.
+ * A watch that resumes at any position misses no stored point and repeats none (R-J1). Readers stop at any position and
+ * resume there. Between their reads, points are rewritten, replaced by VersionTag, removed and purged to a limit,
+ * versioning is changed, rewrite records are merged, and the clock is set back.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -30,7 +30,7 @@ const event = fc.oneof(
     weight: 6,
     arbitrary: fc.record({
       kind: fc.constant('write' as const),
-      // True: appends after the end of the earlier appends. False: writes at the hours 0 to 14.
+      // When true, the points are appended after all earlier appends. When false, they are written at hours 0 to 14.
       isAppend: fc.boolean(),
       points: fc.array(fc.tuple(date, fc.constantFrom(null, 'A', 'B')), { minLength: 1, maxLength: 6 }),
     }),
@@ -60,7 +60,7 @@ type Event = typeof event extends fc.Arbitrary<infer Value> ? Value : never;
 
 interface Reader {
   position: ChangePosition;
-  /** Values that the reader has received; no two points have the same value. */
+  /** Values of the points that the reader has received. Every written point has a new value, which identifies it. */
   readonly taken: number[];
 }
 
@@ -92,8 +92,8 @@ async function read({ variableId }: World, reader: Reader, count: number): Promi
 }
 
 /**
- * Lets `hours` pass: moves the times of all writes and of the positions of the readers back by `hours`. A negative
- * number has the effect of a clock that is set back. Then merges the rewrite records.
+ * Lets `hours` pass: moves the times of all writes, and the readers' positions, back by `hours`. A negative `hours`
+ * moves them forward, as if the clock had been set back. Then merges the rewrite records.
  */
 async function pass({ variableId, readers }: World, hours: number): Promise<void> {
   const columns = {

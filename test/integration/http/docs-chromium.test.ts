@@ -1,6 +1,7 @@
 /**
- * `/docs`: the HTTP responses with the files of the page, and the page in a real browser (content, requested URLs,
- * trying operations). SCREENSHOTS=1 in the environment writes pictures to `.local/screenshots`.
+ * `/docs`: the HTTP responses with the files of the page; and, in a real browser, what the page shows, which URLs it
+ * requests, and how a reader tries operations. With SCREENSHOTS=1 in the environment, the tests write screenshots to
+ * `.local/screenshots`.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -28,7 +29,7 @@ afterAll(async () => {
   await api?.close();
 });
 
-/** Files of the page: the part of each URL after `/docs`. */
+/** The files of the page. A file is given by what follows `/docs` in its URL. */
 const FILES = [
   ...[
     '',
@@ -86,7 +87,8 @@ describe.skipIf(program === undefined)(
       await tab.untilText(`id="${ids[0]}"`);
       expect(await tab.overflow()).toBe(0);
       await keepScreenshot('docs-top');
-      // With 150 operations or more, the page holds only the operations near the window.
+      // With 150 operations or more, the page contains only the operations in and near its visible part, so the test
+      // scrolls through the whole page.
       const missing = new Set(ids);
       await eventually('every operation', async () => {
         const html = await tab.html();
@@ -149,7 +151,7 @@ describe.skipIf(program === undefined)(
   },
 );
 
-/** Focuses the element as soon as it exists. */
+/** Waits until the page contains the element of `selector`, and focuses the element. */
 async function untilFocused(selector: string): Promise<void> {
   const focus = () =>
     chromium.tab.focusOn(selector).then(
@@ -159,7 +161,7 @@ async function untilFocused(selector: string): Promise<void> {
   await eventually(selector, focus);
 }
 
-/** Scrolls down from the top until the page holds the element. */
+/** Scrolls down from the top until the page contains the element of `selector`, and focuses the element. */
 async function untilScrolledTo(selector: string): Promise<void> {
   const { tab } = chromium;
   await tab.scrollBy(-100_000);

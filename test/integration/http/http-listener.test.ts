@@ -1,6 +1,6 @@
 /**
- * The listening server itself: how it stops (R-K2), and how it treats stalled connections, malformed requests and slow
- * bodies.
+ * The HTTP server that listens for the app: how it stops (R-K2), and how it treats stalled connections, malformed
+ * requests and slow bodies.
  */
 import { once } from 'node:events';
 import { Agent, createServer, get } from 'node:http';
@@ -39,7 +39,7 @@ function serveEndless(): () => boolean {
   return () => isCancelled;
 }
 
-/** Opens a client that sends a request and never reads. */
+/** Opens a client that sends a request and never reads the answer. */
 async function stall(): Promise<void> {
   const socket = connect(listener.port, '127.0.0.1');
   socket.on('error', () => {});
@@ -142,7 +142,7 @@ describe('http listener: a minimum rate of request bodies', () => {
   const HEAD = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n';
   /**
    * Sends a request whose body arrives slowly.
-   * @param bytes size of the piece that is sent every 100 ms.
+   * @param bytes number of bytes that are sent every 100 ms.
    * @returns the answer; empty when the connection was closed without an answer.
    */
   const trickle = async (port: number, bytes: number): Promise<string> => {
@@ -160,8 +160,8 @@ describe('http listener: a minimum rate of request bodies', () => {
     const { port } = listener;
     const failures: unknown[] = [];
     listener.serve(async (request) => {
-      // The app reads this body after the grace time. A client that has sent its whole body does not count as slow,
-      // although the app has not read the body yet.
+      // The app reads the body of `/late` after the grace time. A client that has sent its whole body does not count
+      // as slow, even if the app has not read the body yet.
       if (request.url.endsWith('/late')) await new Promise((resolve) => setTimeout(resolve, 3500));
       const body = await request.arrayBuffer().catch((error: unknown) => failures.push(error));
       return new Response(typeof body === 'number' ? undefined : String(body.byteLength));

@@ -154,7 +154,7 @@ describe('http: request body', () => {
 
   it('a body of POST /data with 100,001 ids takes less than 5 s of processor time (R-A5)', async () => {
     const raw = `{"variableIds":[${'1,'.repeat(100_000)}1]}`;
-    // The API runs in this thread. Quadratic work on this many ids takes a minute.
+    // The API runs in this thread, so `threadMs` includes its work. Quadratic work on so many ids would take a minute.
     const { result, threadMs } = await measureThread(() => api.manager.send('POST', '/data', undefined, { raw }));
     expect(result.status).toBe(200);
     expect(threadMs).toBeLessThan(5000);
@@ -176,8 +176,8 @@ describe('http: responses', () => {
     expect(await encoding('/sites', 'identity')).toBeUndefined();
     expect(await encoding(`/sites/${ids.siteId}`, 'gzip'), 'a small answer').toBeUndefined();
     expect(await encoding('/nowhere', 'gzip'), 'a small error').toBeUndefined();
-    // Short answers are compressed in the thread of the event loop, long answers in another thread; hono's `compress`
-    // handles quality values and `deflate`.
+    // The cases cover every way of compression: short answers are compressed in the thread of the event loop, long
+    // answers in another thread, and hono's `compress` handles quality values and `deflate`.
     for (const path of ['/sites', '/sources?displayLevel=Verbose&itemsPerPage=1000', '/openapi.json']) {
       const plain = await api.manager.get(path, { 'accept-encoding': 'identity' });
       for (const accepted of ['br, gzip', 'deflate;q=0.5, gzip;q=0.9', 'deflate']) {

@@ -27,11 +27,11 @@ const ROWS = Number(process.env.LISTING_ROWS ?? 10_000);
  * request, 62 to 66 MB during most listings, and 70 MB during listViews, whose rows are the largest. On an idle
  * machine, listMappers and listViews failed with a limit of 68 MB; listSources and nine other listings failed with 64
  * MB; no listing failed with 72 MB. On a busy machine, listSources once failed with 80 MB. The limit grows with the
- * rows: 89 MB for 10,000, 256 MB for 100,000.
+ * number of rows: it is 89 MB for 10,000 rows and 256 MB for 100,000 rows.
  */
 const HEAP_MEBIBYTES = Math.round(70 + (186 * ROWS) / 100_000);
 const HUGE_PAGE = 1_000_000;
-/** Maximum wait for the end of the process after a request failed. */
+/** Maximum wait for the end of the API process after a request failed. */
 const END_MS = 10_000;
 const LOG_TAIL = 2000;
 
@@ -40,8 +40,8 @@ interface Walk {
   /** Queries to test in addition to the query that requests all rows. */
   readonly queries?: readonly string[];
   /**
-   * Expected rows: `all`; `few`, as in a catalogue; or the number of rows of the largest page. A request for a larger
-   * page is refused, or gets the largest page.
+   * Expected number of rows: `all` stands for `ROWS`, and `few` for any number, as in a catalogue. A number is the size
+   * of the largest page; a request for a larger page is refused, or gets the largest page.
    */
   readonly rows: 'all' | 'few' | number;
   readonly body?: object;

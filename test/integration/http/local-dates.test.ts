@@ -1,4 +1,4 @@
-/** Dates without a zone, as pandas writes them, and epoch milliseconds, in pushes and other requests (R-A11). */
+/** Pushes and other requests accept dates without a zone, as pandas writes them, and epoch milliseconds (R-A11). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSite, createSource, createVariable } from '../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';

@@ -1,8 +1,8 @@
 /**
- * Compares the OpenAPI description with the running service (R-A9). Calls the GET operations of the API, except pages,
- * metrics, streams and operations that need R, and checks the answers. For each query parameter of these operations
- * whose type is integer, boolean, instant or enumeration, sends an invalid value and requires 400. Also checks the
- * issuer's token endpoint and discovery document.
+ * Compares the OpenAPI description with the running service (R-A9). Calls the GET operations of the API and checks the
+ * answers, but leaves out operations that answer with a page, metrics or a stream, or that need R. Sends each of the
+ * called operations an invalid value for every query parameter of type integer, boolean, instant or enumeration, and
+ * requires 400. Also checks the issuer's token endpoint and discovery document.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collectSchemas } from '../../../src/http/openapi/json-schemas.ts';
@@ -37,7 +37,7 @@ const NOT_READ_HERE = new Set([
   'replayRun',
 ]);
 const JSON_TYPE = 'application/json';
-/** First bytes of a file by media type. */
+/** For each media type, the pattern that the start of a file must match. */
 const STARTS: Readonly<Record<string, RegExp>> = { 'text/csv': /^(date|row),/, [XLSX_TYPE]: /^PK/ };
 
 let api: TestApi;
@@ -69,7 +69,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** @returns the query that an operation requires. */
+/** @returns the query string that an operation requires; empty when it requires none. */
 function queryOf({ path }: Operation): string {
   if (path === '/calculated/instants') return '?cron=15%206%20*%20*%20*&timeZoneId=Europe/Amsterdam';
   if (path.endsWith('/retention/preview')) return '?keepRawYears=1';

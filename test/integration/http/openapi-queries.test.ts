@@ -15,7 +15,10 @@ import { startTestApi, type TestApi } from '../../support/services/start-api.ts'
 
 const MARK = 'QUERIED';
 const SOURCES = new URL('../../../src/', import.meta.url);
-/** Declaration of the query parameter that every listing has. It is documented as the shared parameter `ItemsCount`. */
+/**
+ * Name of the constant that declares the query parameter of every listing. The API description documents this parameter
+ * once, as the shared parameter `ItemsCount`.
+ */
 const SHARED = 'COUNT_QUERY';
 /**
  * Operations that this test cannot call: one operation answers with a stream of events, and the others need R, which

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI document (R-A9): its content, the route that serves it, and whether the API requires the role, permission
- * and scope that the document states for each operation.
+ * Tests the content of the OpenAPI document (R-A9) and the route that serves it. Also tests that the API requires the
+ * role, permission and scope that the document states for each operation.
  */
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -28,7 +28,7 @@ afterAll(async () => {
   await api.close();
 });
 
-/** Paths that oidc-provider serves; it has a router of its own. */
+/** Paths that oidc-provider serves. `role.routes` does not list them, because oidc-provider has a router of its own. */
 const ISSUER_PATH = /^\/realms\//;
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const nameOf = ({ method, path }: { readonly method: string; readonly path: string }) =>
@@ -149,8 +149,8 @@ describe('openapi: documented access', () => {
   /**
    * Calls an operation without a body and with ids that do not exist. This suffices, because the service checks access
    * before it checks the body and the ids.
-   * @returns the error code of the answer, or its status when it has no error code; `waits` when there is no answer
-   * within 3 s.
+   * @returns the error code of the answer; the HTTP status when the answer has no error code; `waits` when no answer
+   * comes within 3 s.
    */
   async function ask(client: TestClient, { method, path }: Operation): Promise<string> {
     const response = await fetch(api.origin + path.replace(/:\w+/g, '2147483647'), {

@@ -156,7 +156,7 @@ describe('identity: rate limits', () => {
     const push = () => user.post('/api/data', [{ variableId, data: [] }]);
     const reader = createGrpcReader(api.grpcAddress, user.token);
     try {
-      // Creating the structure used three of the five requests.
+      // Creating the structure has used three of the five requests that the user may make per minute.
       expect((await user.get('/account')).status).toBe(200);
       const pushes = await Promise.all(Array.from({ length: 9 }, push));
       expect(pushes.map(({ status }) => status)).toEqual(Array(9).fill(200));
@@ -196,7 +196,7 @@ describe('identity: rate limits', () => {
     const [one, two] = [openRateLimiter(options), openRateLimiter(options)];
     try {
       await connected(one, two);
-      // One process counts half of the limit in Redis; the other process counts the other half in memory.
+      // Limiter `one` counts half of the 20 requests in Redis. Limiter `two` counts the other half in memory.
       for (let count = 0; count < 10; count += 1) expect(await one.count('k', 20)).toBe(0);
       for (let count = 0; count < 100; count += 1) expect(two.countInMemory('k', 20, 0.1)).toBe(true);
       await eventually('the settlement', async () => (await one.count('k', 20)) > 0);

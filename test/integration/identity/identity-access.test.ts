@@ -83,7 +83,7 @@ describe('identity: a bearer token', () => {
         keys: readonly { readonly kid: string; readonly n: string }[];
       };
       const [key] = keys;
-      // The classic algorithm confusion: the public key used as a shared secret.
+      // HS256 tests the classic algorithm confusion: the public key is used as a shared secret.
       const secret = createSecretKey(Buffer.from(key?.n ?? '', 'base64url'));
       const token =
         algorithm === 'none'

@@ -1,8 +1,8 @@
 /**
- * A password change revokes the cached credentials of HTTP Basic on push, the refresh tokens, and all sessions except
- * the session that makes the change. A reset through an emailed link also revokes the access tokens. While a user is
- * locked, cached credentials are refused. A password grant fails when the password changes while the grant is in
- * progress.
+ * A password change revokes the HTTP Basic credentials that pushes have cached, the refresh tokens, and all sessions
+ * except the session that makes the change. A reset through an emailed link also revokes the access tokens. While a
+ * user is locked, cached credentials are refused. A password grant fails when the password changes while the grant is
+ * in progress.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addClaim } from '../../../src/accounts/members/claims.ts';

@@ -1,6 +1,7 @@
 /**
  * The identity pages in Chromium with scripts disabled: content security policy, cookies, forms and accessibility tree.
- * SCREENSHOTS=1 writes pictures of every page to `.local/screenshots`: every language, narrow and wide, light and dark.
+ * SCREENSHOTS=1 writes pictures of every page to `.local/screenshots`: in every language, on a narrow and a wide
+ * screen, in light and dark colours.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -37,7 +38,10 @@ const ALL_SCREENS: readonly Screen[] = [...SCREENS, { ...PHONE, scheme: 'dark' }
 const ABOUT_A_PAGE =
   /"code":"(ContentSecurityPolicy|Generic|MixedContent|QuirksMode|Cookie)Issue"|"source":"(security|violation|rendering|javascript|deprecation)"/;
 
-/** Log entries to ignore: about a missing icon, and about autofocus blocked because the test focused a field first. */
+/**
+ * Log entries to ignore: entries about a missing icon, and entries about autofocus that was blocked because the test
+ * had already focused a field.
+ */
 const HARMLESS = /favicon|Autofocus processing was blocked because a document already has a focused element/;
 
 let api: TestApi;
@@ -51,7 +55,8 @@ let tab: Tab;
 beforeAll(async () => {
   if (program === undefined) return;
   mailbox = await openMailbox();
-  // A client at another origin: browsers apply `form-action` to the final redirect too.
+  // The client has another origin than the pages, in order to test their `form-action`: browsers apply it not only to
+  // the address that a form is sent to, but also to the redirect from there to the client.
   app = createServer((_request, response) => {
     response.setHeader('content-type', 'text/html').end('<!DOCTYPE html><title>App</title><h1>The App</h1>');
   });
@@ -74,7 +79,7 @@ afterAll(async () => {
   await new Promise<void>((resolve) => (app ? app.close(() => resolve()) : resolve()));
 });
 
-/** Waits for the focus: the title of a page may be readable before the page focuses a field. */
+/** Waits until the named element has the focus: a page may already show its title before it focuses a field. */
 const untilFocused = (name: string) => eventually(`the focus on "${name}"`, async () => (await tab.focused()) === name);
 
 const realm = (path: string) => `${api.origin}/realms/tidemark${path}`;
@@ -86,7 +91,10 @@ async function tokenOf(username: string, password: string): Promise<string> {
   return requestToken(api.origin, { grant_type: 'password', ...client, username, password });
 }
 
-/** Checks for enough contrast and no sideways overflow: on a phone with light colours, on a desktop with dark ones. */
+/**
+ * Checks that the contrast is sufficient and that the page does not overflow sideways: on a phone in the light scheme,
+ * and on a desktop in the dark scheme.
+ */
 async function checkLayout(name: string): Promise<void> {
   for (const layout of SCREENS) {
     await tab.setLayout(layout);

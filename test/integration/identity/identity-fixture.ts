@@ -1,4 +1,4 @@
-/** A running issuer with two accounts, a user of each role and a client, on its own database. */
+/** Starts an issuer with its own database, which contains two accounts, one client and one user of each role. */
 import { type AddressInfo, createServer } from 'node:net';
 import { type ServerType, serve } from '@hono/node-server';
 import { Hono } from 'hono';

@@ -1,6 +1,6 @@
 /**
- * Two issuers at the same time, as during a migration: the embedded one, and an external one that publishes its keys
- * over HTTP (§5). Also the rotation of signing keys.
+ * Tests two issuers that are trusted at the same time, as during a migration: the embedded issuer, and an external
+ * issuer that publishes its keys over HTTP (§5). Also tests the rotation of signing keys.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -87,14 +87,16 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, EX
   it('the error names `sub` and EXTERNAL_USERS when a token matches no user, and the account when the user may not use it (R-B5)', async () => {
     const { message: unknown } = (await answer({ sub: 'nobody' })).body;
     const subject = `the token of ${foreign.url} with the sub "nobody"`;
-    expect(unknown).toContain(`${subject} must match exactly one user by its sub`);
+    expect(unknown).toContain(`${subject} must match exactly one user by sub`);
     expect(unknown).toContain(`(EXTERNAL_USERS=${how})`);
     const { message: denied } = (await answer({ sub: uma, account: api.otherAccountId })).body;
     expect(denied).toBe(`the user uma has no access to account ${api.otherAccountId}`);
     const idle = await addPerson(api, 'idle');
     await api.database.query('update app_user set active_account_id = null where id = $1', [idle]);
     const { message: undecided } = (await answer({ sub: idle, account: undefined })).body;
-    expect(undecided).toContain('the user idle has no access to an active account; send a token with this claim');
+    expect(undecided).toContain(
+      'must name an account in its claim account, because the user idle has no accessible active account',
+    );
   });
 
   it('a verified email address identifies a user only with EXTERNAL_USERS=email; an unverified address, or an address of two users, never does (R-B5)', async () => {

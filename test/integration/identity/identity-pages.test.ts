@@ -90,7 +90,7 @@ describe('identity: the sign-in page', () => {
     const unknown = await browser.submit(wrong, { username: '"><b>nobody', password: 'x' });
     expect(wrong).toMatchObject({ status: 401, problem: 'The user name or password is wrong.' });
     expect(unknown).toMatchObject({ status: 401, problem: wrong.problem });
-    // The page warns in both cases that sign-in gets blocked: a warning in only one would reveal which users exist.
+    // The page warns both users of the block: a warning for only one of them would reveal which users exist.
     for (const { html } of [wrong, unknown])
       expect(html).toContain('After 5 wrong passwords, sign-in is blocked for 15 min');
     expect(wrong.html).toContain('value="uma"');

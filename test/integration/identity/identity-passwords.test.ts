@@ -104,7 +104,7 @@ describe('identity: POST /account/user/create', () => {
        where to_address = 'patient@north.example'`,
     );
     expect(rows).toEqual([{ hours: 72, state: 'Waiting' }]);
-    // An email that is queued later is sent before the delayed email.
+    // The email to hasty is queued after the delayed email to patient, but is sent first.
     await create({ userName: 'hasty', email: 'hasty@north.example' });
     await mailbox.next('hasty@north.example');
     expect(mailbox.mails.some(({ receivers }) => receivers.includes('patient@north.example'))).toBe(false);
@@ -178,7 +178,7 @@ describe('identity: resetpassword', () => {
     const page = await browser.open(link);
     expect(page).toMatchObject({ title: 'Choose a new password', fields: ['newPassword', 'repeatedPassword'] });
     expect((await choose(browser, page, 'short')).problem).toContain('at least 10');
-    expect((await choose(browser, page, CHOSEN)).html).toContain('Your password was changed');
+    expect((await choose(browser, page, CHOSEN)).html).toContain('Your password has been changed');
     await expect(tokenOf('rita', PASSWORD)).rejects.toThrow('invalid_grant');
     await expect(tokenOf('rita', CHOSEN)).resolves.toBeTypeOf('string');
     const refresh = {
@@ -232,8 +232,8 @@ describe('identity: resetpassword', () => {
     };
     const answers = await Promise.all(['forgetful@north.example', 'nobody', '', 'null\0'].map(ask));
     expect(new Set(answers.map(({ html }) => html)).size).toBe(1);
-    // Every answer takes at least 300 ms, to hide the time that queuing an email takes; a timer may fire a little
-    // early.
+    // The server delays every answer until 300 ms have passed, to hide how long queuing an email takes. The test
+    // expects 295 ms, because a timer may fire a little early.
     expect(Math.min(...answers.map(({ ms }) => ms))).toBeGreaterThan(295);
     const link = linkIn(await mailbox.next('forgetful@north.example'));
     expect((await browser.open(link)).title).toBe('Choose a new password');

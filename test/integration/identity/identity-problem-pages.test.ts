@@ -15,7 +15,7 @@ interface Asked {
   readonly method?: string;
   readonly accept?: string;
   readonly language?: string;
-  /** Address of the client. Attempts are counted by address, so each test that makes too many uses another address. */
+  /** Address of the client. Attempts are counted per address, so each test of too many attempts has its own address. */
   readonly address?: string;
 }
 

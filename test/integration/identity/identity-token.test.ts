@@ -163,7 +163,7 @@ describe('identity: the account of a token', () => {
     const account = String(identity.otherAccountId);
     expect(accountOf(await tokenForMax({ username: 'ada', account }))).toBe(identity.otherAccountId);
     for (const [form, advice] of [
-      [{}, 'name an account in the form field account'],
+      [{}, 'the form field account must hold the id of an account'],
       [{ account: '999999' }, 'Account 999999 does not exist, or the user has no access to it'],
     ] as const) {
       const body = { error: 'invalid_grant', error_description: expect.stringContaining(advice) };

@@ -34,7 +34,7 @@ let foreign: Ids;
 let hidden: Ids;
 let before: unknown;
 beforeAll(async () => {
-  // 30 is the default of ACCESS_CACHE_SEC. Caching the caller saves a query per request.
+  // Test services cache no caller by default. With 30, the default of the service, a cached caller saves queries.
   api = await startTestApi({ ACCESS_CACHE_SEC: '30' });
   role = await startApi(api.parts, await listenHttp('127.0.0.1', 0));
   await startIdsHigh(api.database);
@@ -111,7 +111,7 @@ const allRoutes = () => {
   return [...new Map(routes.map((route) => [`${route.method} ${route.path}`, route])).values()];
 };
 
-/** Query parameters that filter a list by id, and the kind of the id. */
+/** Query parameters that filter a list by id, each with the kind of object that the id identifies. */
 const QUERIES: readonly (readonly [name: string, kind: Kind])[] = [
   ...(['id', 'siteId', 'siteIds'] as const).map((name) => [name, 'site'] as const),
   ...(['sourceId', 'sourceIds', 'sourcesId'] as const).map((name) => [name, 'source'] as const),
@@ -127,8 +127,8 @@ const QUERIES: readonly (readonly [name: string, kind: Kind])[] = [
 const GROUP = 14;
 
 /**
- * @returns the paths of GET routes without an id, except the list of R packages, which takes no query and waits for a
- * calculator.
+ * @returns the paths of all GET routes without an id, except `/calculated/packages`. This route has no query
+ * parameters, and its answer waits for a calculator.
  */
 const listPaths = () =>
   allRoutes()
@@ -142,8 +142,8 @@ interface Shown {
 }
 
 /**
- * Sends a request, and requires that the answer has no text of an object that the client must not see.
- * @returns the answer without `ids`, and without the members that differ in every answer.
+ * Sends a request, and requires that the answer contains no text from an object that the client must not see.
+ * @returns the answer. `#` replaces each of `ids` in its text, and the members that differ in every answer are removed.
  */
 async function ask(client: TestClient, method: string, path: string, body: unknown, ids: Ids): Promise<Shown> {
   const response = await fetch(api.origin + path, {
@@ -158,7 +158,8 @@ async function ask(client: TestClient, method: string, path: string, body: unkno
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   const whole = await response.text();
-  // `/account/health` quotes the identifiers in rejected elements, which the caller itself sent.
+  // Messages of `/account/health` quote the identifiers in rejected elements. The caller sent these identifiers itself,
+  // so the messages reveal nothing, and are removed.
   const raw = path.startsWith('/account/health') ? whole.replace(/"message":"no variable has [^{}]*"/g, '') : whole;
   // A USER must not see objects marked HIDDEN; the manager of the account may.
   for (const mark of client === api.manager ? [FOREIGN] : [FOREIGN, HIDDEN]) {
@@ -167,11 +168,11 @@ async function ask(client: TestClient, method: string, path: string, body: unkno
   }
   expect(raw).not.toContain(String(SECRET_VALUE));
   expect(response.status).toBeLessThan(500);
-  // Removes texts that differ in every answer: these members and the code challenge of a redirect.
+  // Removes what differs in every answer: the three members named here, and the code challenge of a redirect.
   let text = raw.replace(/"(requestId|operationId|checkedDate)":"[^"]*"|code_challenge=[^&"]*/g, '');
   const { account, ...others } = ids;
   for (const id of Object.values(others)) text = text.replaceAll(id, '#');
-  // An account number is short and could occur anywhere by chance, so only this message is searched for it.
+  // An account number is short and could occur by chance anywhere; the number is replaced only in this message.
   text = text.replace(`account ${account} does not exist`, 'account # does not exist');
   return { status: response.status, text, total: response.headers.get('x-total-count') };
 }

@@ -1,4 +1,4 @@
-/** The demo of `npm start`: when its load breaks off after any POST, a later start completes it. */
+/** The demo of `npm start`: whichever POST request its load breaks off after, a later start completes the load. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -59,9 +59,9 @@ it('npm start: a later start completes a demo load that broke off after any of i
   const options = { progress: SILENT, taylorCsv: join(testRRoot(), 'opt/tidemark/demo/taylor.csv') };
   const load = (url: string) => loadDemo({ ...stack, database: '', redis: '', api: url, push: url }, options);
   try {
-    // Each load skips the objects that earlier loads created. The first POSTs of the first six loads create the
-    // site, the source and the three variables, and push the forecast. The first POST of the seventh load repeats the
-    // push of the forecast, which changes nothing; its second POST pushes the measured values.
+    // Each load skips the objects that earlier loads created. The first six loads break off after one POST each: these
+    // six POSTs create the site, the source and the three variables, and push the forecast. The first POST of the
+    // seventh load repeats the push of the forecast, which changes nothing; its second POST pushes the measured values.
     for (const count of [1, 1, 1, 1, 1, 1, 2]) {
       const interruption = await openInterruption(roles.http, count);
       await expect(load(interruption.url)).rejects.toThrow('fetch failed');

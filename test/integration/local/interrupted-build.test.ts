@@ -1,7 +1,7 @@
 /**
- * Signals that interrupt the build of a root file system. The tests run the real mmdebstrap, with its mounts, on an
- * empty package repository, so a build takes 2 s instead of a minute. `ROOT_BUILD=full npm test -- interrupted-build`
- * builds from Debian's packages.
+ * Tests what a signal leaves behind when it interrupts the build of a root file system. The tests run the real
+ * mmdebstrap, with its mounts, on an empty package repository, so a build takes 2 s instead of a minute.
+ * `ROOT_BUILD=full npm test -- interrupted-build` builds from Debian's packages.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -33,8 +33,8 @@ afterAll(() => {
 });
 
 /**
- * Creates the folders that builds use, and a program `mmdebstrap` that runs the real mmdebstrap. The program uses an
- * empty package repository, unless ROOT_BUILD is `full`.
+ * Creates the folders that builds use, and a wrapper script `mmdebstrap`. The wrapper runs the real mmdebstrap, with an
+ * empty package repository unless ROOT_BUILD is `full`.
  */
 function makeWorkplace(): string {
   const directory = mkdtempSync(join(tmpdir(), 'tidemark-test-build-'));
@@ -43,7 +43,7 @@ function makeWorkplace(): string {
   spawnSync('chmod', ['-R', 'a+rX', directory]);
   writeFileSync(join(directory, 'repository', 'Packages'), '');
   const empty = `--variant=custom "deb [trusted=yes] file://${directory}/repository ./"`;
-  // mmdebstrap refuses an empty list of packages, so the program drops an empty option `--include=`.
+  // mmdebstrap refuses an empty list of packages, so the wrapper drops an empty option `--include=`.
   const dropEmpty = 'for it do shift; [ "$it" = --include= ] || set -- "$@" "$it"; done';
   const program = `#!/bin/sh\n${dropEmpty}\nexec ${MMDEBSTRAP} "$@" ${IS_FULL ? '' : empty}\n`;
   writeFileSync(join(directory, 'bin', 'mmdebstrap'), program, { mode: 0o755 });

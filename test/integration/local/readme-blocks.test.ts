@@ -1,6 +1,6 @@
 /**
- * The shell blocks of README.md and of the tour that continues it. Blocks that begin with npm are left out, because
- * they act on the stack of `npm start`.
+ * Runs the shell blocks of README.md and of the tour, which continues README.md. Leaves out the blocks that begin with
+ * npm, because they act on the stack of `npm start`.
  */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';

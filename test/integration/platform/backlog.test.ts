@@ -1,4 +1,4 @@
-/** Gauges of backlogs in `/metrics`: exact, and without a scan of tables that hold many finished rows (R-A9). */
+/** The gauges of backlogs in `/metrics` are exact; their queries do not scan tables with many finished rows (R-A9). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CALCULATION_BACKLOG } from '../../../src/calculation/calculation-metrics.ts';
 import { FILE_BACKLOG } from '../../../src/files/file-metrics.ts';
@@ -13,7 +13,7 @@ import { openPointStore, type PointStore } from '../../support/fixtures/point-st
 const DONE = 20_000;
 const ALL = [PUSH_BACKLOG, OUTBOX_BACKLOG, CALCULATION_BACKLOG, FILE_BACKLOG, MAIL_BACKLOG, WEBHOOK_BACKLOG];
 
-// Many finished rows, rows that have waited for two minutes, and rows that are not due yet.
+// Inserts many finished rows, rows that have waited for two minutes, and rows that are not due yet.
 const FILL = `
   insert into push_operation (account_id, user_id, label, request_id, accepted_elements, accepted_readings, accepted_date)
   select $1, 'u', 'l', 'r', 1, 1, now() - interval '2 minutes' from generate_series(1, ${DONE});
@@ -82,7 +82,7 @@ describe('metrics: backlog gauges (R-A9)', () => {
     expect(age).toBeLessThan(240);
   });
 
-  // PUSH_BACKLOG may scan its whole table, because push_batch holds no finished batches.
+  // PUSH_BACKLOG may scan all of push_batch: this table holds no finished batches, and is therefore small.
   test.each(ALL.filter((query) => query !== PUSH_BACKLOG).map((query) => [query.gauges[0]?.name, query] as const))(
     'the query behind %s does not scan any whole table',
     async (_name, { sql }) => {

@@ -1,4 +1,4 @@
-/** How the connections of the general pool are shared between accounts (R-A14). */
+/** Tests how accounts share the connections of the general pool (R-A14). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDatabase, withTransaction } from '../../../src/platform/database/database.ts';
 import { createLog } from '../../../src/platform/log.ts';

@@ -76,7 +76,8 @@ describe('migrate: schema history', () => {
       reader = new pg.Client({ connectionString: test.url });
       await reader.connect();
       await reader.query(`${BEGIN_HOLDING}; select count(*) from series_setting`);
-      // Applying the functions again replaces the view `series_setting`. This needs an exclusive lock on the view.
+      // The changed hash makes the next migration apply the SQL functions again. This replaces the view
+      // `series_setting`, which needs an exclusive lock on the view.
       await client.query(`update schema_migration set hash = 'old' where name = 'functions'`);
     });
     afterEach(() => reader.end());
@@ -94,7 +95,7 @@ describe('migrate: schema history', () => {
 
     it('a migration that does not get its locks fails with an error that says what to do, and is not recorded as applied (R-A14)', async () => {
       const migrating = migrate(test.url, LOG, { lockTimeoutMs: 50, pauseMs: 10, tries: 2 });
-      await expect(migrating).rejects.toThrow(/migration functions did not get the locks.* end the long transactions/);
+      await expect(migrating).rejects.toThrow(/migration functions did not get its locks.* end the long transactions/);
       expect((await history()).find(({ name }) => name === 'functions')?.hash).toBe('old');
       await reader.query('commit');
       await migrate(test.url, LOG);

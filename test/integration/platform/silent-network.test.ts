@@ -1,6 +1,6 @@
 /**
- * Networks that fail or fall silent without closing connections, and processes that are suspended: the service reports
- * the fault and recovers by itself (R-A15, R-K3). The tests run concurrently, because they mostly wait.
+ * When a network fails, when it falls silent without closing its connections, or when a process is suspended, the
+ * service reports the fault and recovers by itself (R-A15, R-K3). The tests run concurrently, because they mostly wait.
  */
 import { describe, expect, test } from 'vitest';
 import { queueMail } from '../../../src/platform/mail/mail-outbox.ts';
@@ -65,7 +65,7 @@ describe.concurrent('network faults', () => {
         await expectReadiness('up');
         databaseGate.freeze();
         await service.expectPushToBeComputed(25_000);
-        expect(service.roles.log()).toContain('unresponsive database connections closed');
+        expect(service.roles.log()).toContain('unresponsive database connections were closed');
       }),
     TEST_MS,
   );
@@ -118,7 +118,8 @@ describe.concurrent('network faults', () => {
             await receiver.waitFor(count);
           }
           expect(await readiness()).toMatchObject({ checks: { queue: 'down', database: 'up', progress: 'up' } });
-          // Each lost connection logs at most one warning per minute, whatever the number of pushes.
+          // For each connection to Redis, the log has at most one warning per minute, whatever the number of pushes.
+          // The purpose in a warning identifies the connection.
           const lines = roles.log().split('\n');
           const purposes = lines
             .filter((line) => line.includes('"purpose":'))
@@ -198,7 +199,7 @@ async function startSuspendedRoles() {
     expectTakeOver: async () => {
       await fixture.push(fixture.input, 1);
       await fixture.expectValue(fixture.input, 1, 20_000);
-      // The first delivery is SiteCreated of the fixture's site.
+      // The first delivery reports the event SiteCreated for the site of the fixture.
       await receiver.waitFor(1);
       await fillHands();
       // `victim` is not suspended yet and renews its claims, so the process started here finds nothing to do.

@@ -1,4 +1,4 @@
-/** Storing content in parts: when one part fails, the failure is reported after the other parts end (R-A14, R-E5). */
+/** Stored parts: when storing one part fails, `storeContent` waits for the other parts and then fails (R-A14, R-E5). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PART_BYTES, storeContent } from '../../../src/platform/database/stored-parts.ts';
 import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';

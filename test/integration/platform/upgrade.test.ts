@@ -1,7 +1,8 @@
 /**
- * Upgrade of a populated database. A service with the schema of migration 0029 stored its rows (test/fixtures/upgrade).
- * The real `migrate` migrates the rows to the newest schema, and the current roles work with the rows. A new migration
- * needs no change of this test, unless it changes the number of rows of a table (RECOUNTED_TABLES).
+ * Tests the upgrade of a populated database, whose rows were stored by a service with the schema of migration 0029
+ * (test/fixtures/upgrade). The test migrates the rows to the newest schema with `migrate`. Service processes of the
+ * current version then work with the rows. A new migration needs no change of this test, unless it changes the number
+ * of rows of a table (RECOUNTED_TABLES).
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrate } from '../../../src/platform/database/migrate.ts';
@@ -20,10 +21,10 @@ const SHARED = '01942000-0000-7abc-8def-00112233000';
 const SHARED_ENDED = '01942000-0000-7abc-8def-44556677000';
 const id = (end: string) => `00000000-0000-4000-8000-0000000000${end}`;
 
-/** Tables of the old schema that the fixture leaves empty, with the reason. */
+/** Tables of the old schema that the fixture leaves empty, with the reason for each table. */
 const EMPTY_TABLES: Readonly<Record<string, string>> = {};
 
-/** Tables in which a later migration adds, merges or removes rows on purpose, with the reason. */
+/** Tables in which a migration after 0029 adds, merges or removes rows on purpose, with the reason for each table. */
 const RECOUNTED_TABLES: Readonly<Record<string, string>> = {
   schema_migration: 'every later migration adds its own row',
   oidc_client: 'a migration adds the client of the console',
@@ -89,7 +90,7 @@ interface Row {
 /** @returns the values of a read, in order of date. */
 const valuesOf = async (query: string) => (await read<readonly Row[]>(`/data?${query}`)).map((row) => row.rawValue);
 
-/** Waits until the pushes and files that waited during the upgrade are ingested. */
+/** Waits until the pushes and the file that were pending during the upgrade have been ingested. */
 async function awaitIngest(): Promise<void> {
   for (const label of ['nightly', `${SHARED}0`, `${SHARED}1`]) {
     await eventually(`the end of ${label}`, async () => (await readState(`/api/operations/${label}`)) === 'Completed');
@@ -144,7 +145,7 @@ describe('upgrade: identity and accounts', () => {
 });
 
 it('upgrade: if a variable has overwritten points, its history counts as complete from its last write on (R-F9)', () => {
-  // Only variable 1 has a record of a write that did more than append.
+  // The table `point_rewrite` records writes that did more than append. Only variable 1 has a row there.
   expect(wholeFrom).toEqual([{ variableId: 1, historyFrom: '2025-01-03 08:00:00+00' }]);
 });
 

@@ -37,8 +37,8 @@ const MILLIS = { from: Date.UTC(1990, 0, 1), to: Date.UTC(2025, 0, 1) };
 type Point = readonly [micros: number, value: number];
 
 /**
- * Points at intervals of 1 to 200 minutes. They begin two days before the first clock change after a random date or, in
- * a zone without a later clock change, two days before the random date.
+ * Points at intervals of 1 to 200 minutes. They begin two days before the first clock change that follows a random
+ * date. In a zone in which no clock change follows the random date, they begin two days before the random date.
  */
 const history = fc
   .record({
@@ -120,7 +120,7 @@ function aggregateByHand(
 function startOf(micros: number, bucket: Exclude<Bucket, 'all'>, zone: string): number {
   const date = Temporal.Instant.fromEpochMilliseconds(micros / 1000).toZonedDateTimeISO(zone);
   if (bucket === 'minute') return micros;
-  // Start of the local hour, at the UTC offset of the point.
+  // Start of the local hour, computed with the UTC offset at the date of the point.
   if (bucket === 'hour') return micros - date.minute * MINUTE;
   const day = date.toPlainDate();
   const first = {

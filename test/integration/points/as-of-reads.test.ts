@@ -40,7 +40,7 @@ test.each(['points', 'aggregates'] as const)(
     await withTransaction(
       store.database,
       async (writer) => {
-        // A writer takes its advisory lock before it gets its VersionTimestamp.
+        // Like every write of points, this one takes its advisory lock before it gets its VersionTimestamp.
         const { rows: begun } = await writer.query<{ micros: number }>(
           `with announced as (
          select pg_advisory_xact_lock_shared($1::int8 << 32 | floor(extract(epoch from clock_timestamp()))::int8))

@@ -1,4 +1,4 @@
-/** Compression of chunks that are no longer written, where the edition of TimescaleDB supports it. */
+/** Tests the compression of chunks that receive no more writes; only TimescaleDB's Community edition compresses. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Transaction, withConnection, withTransaction } from '../../../src/platform/database/database.ts';
@@ -48,7 +48,7 @@ const findChunkSizes = async (): Promise<readonly StoredChunk[]> => {
   );
 };
 
-/** Selects the bytes of the free space maps and the visibility maps of all compressed chunks. */
+/** Selects the total size, in bytes, of the free space maps and the visibility maps of all compressed chunks. */
 const MAP_BYTES = `
   select sum(pg_relation_size(relation, fork))::float8 as "mapBytes"
   from point_chunks()
@@ -83,7 +83,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
     if (!(await isCommunity())) test.skip('needs the Community edition; TIMESCALEDB_BUILD names no build of it');
     const variableId = await store.addVariable({ isVersioned: true, versionLimit: 3 });
     await writeHours(variableId, 100);
-    // One call may come too early, because the statistics of a session may arrive after the end of its transaction.
+    // A single call may come too early: the statistics of the writing session may arrive after its transaction ended.
     const compress = () =>
       eventually('the compression of all chunks', async () => {
         await compressChunks(store.database, NOW, log);
@@ -136,7 +136,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
     const start = Date.UTC(1999, 6, 1) * 1000;
     await store.write(
       variableId,
-      // Values whose bits do not repeat: a batch of 240 takes more than 2,032 bytes.
+      // The bits of these values do not repeat, so a compressed batch of 240 points takes more than 2,032 bytes.
       Array.from(
         { length: 480 },
         (_, hour): WrittenPoint => [start + hour * 3_600_000_000, Math.sin(hour * hour) * 1e9],
@@ -240,7 +240,8 @@ it('points: after a correction in a compressed chunk, a session with query plans
     };
     await session.query('set plan_cache_mode = force_generic_plan');
     expect(await count(corrected)).toBe(24);
-    // Decompresses points of the chunk. TimescaleDB before 2.22 then does not invalidate cached plans for the chunk.
+    // This statement decompresses points of the chunk. TimescaleDB before 2.22 does not invalidate the cached plans
+    // for a chunk when it decompresses points of the chunk.
     await store.database.query('delete from point where variable_id = $1 and date > to_timestamp($2::float8 / 1e6)', [
       corrected,
       DAY,

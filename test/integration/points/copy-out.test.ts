@@ -34,7 +34,7 @@ afterAll(async () => {
   await drop?.();
 });
 
-/** Collects the content of all messages. */
+/** Reads the stream to its end. @returns the content of its messages, without their heads. */
 async function collect(connection: Transaction, stream: CopyOut): Promise<Buffer> {
   const pieces: Buffer[] = [];
   for await (const piece of connection.query(stream)) pieces.push(Buffer.from(piece));
@@ -98,7 +98,7 @@ describe('points: rows of CopyOut', () => {
         await new Promise((resolve) => setImmediate(resolve));
       }
     });
-    // The sum of the signature, rows of ten bytes, the trailer, and a head for each row and for the trailer.
+    // 19 bytes of signature, 10 bytes for each row, 2 bytes of trailer, and one head for each row and for the trailer.
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(19 + 300_000 * 10 + 2 + 300_001 * HEAD_BYTES);
   });
 });

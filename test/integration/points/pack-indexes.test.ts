@@ -88,12 +88,12 @@ describe('points: the indexes of a chunk that is not compressed', () => {
     const points = await read();
 
     expect(await pack(3600)).toBe(0);
-    // The state that an interrupted rebuild leaves behind.
+    // Creates an invalid index, because an interrupted rebuild leaves one behind.
     await store.database.query(`create index left_over on ${current} (date)`);
     await store.database.query(
       `update pg_index set indisvalid = false where indexrelid = '_timescaledb_internal.left_over'::regclass`,
     );
-    // The history chunk only grew, so this call does not pack it.
+    // This call packs only chunks whose rows were replaced. The history chunk only got new rows, so it is not packed.
     await packUntil(1, 3600, 0);
     expect(before[0]).toBeGreaterThan(50);
     expect(await indexBytes(current)).toBeLessThan(35);

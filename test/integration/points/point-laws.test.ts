@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-/** Steps of a history, without their instants. */
+/** A step of a history, without its instant. */
 type Step =
   | { readonly kind: 'act'; readonly toAction: (micros: number) => Action }
   | { readonly kind: 'delete'; readonly variable: string; readonly period: Period };
@@ -35,7 +35,7 @@ const tags = fc.constantFrom(undefined, { quality: 'good' }, { quality: 'bad', s
 const labels = fc.record({ version, tags }).map(({ version: name, tags: set }) => {
   return { ...(name !== undefined && { version: name }), ...(set && { tags: set }) };
 });
-// Dates within two days, and occasionally a date about a year before or after, in another chunk.
+// Most dates are in the two days after START. Some are about a year before or after START, in other chunks.
 const date = fc.oneof(
   { weight: 9, arbitrary: fc.integer({ min: 0, max: 5 }).map((hour) => at(hour * 9)) },
   { weight: 1, arbitrary: fc.constantFrom(at(-9000), at(9000)) },
@@ -104,7 +104,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const settings = fc.record({ isVersioned: fc.boolean(), limit });
 const history = fc.record({
   variables: fc.tuple(settings, settings),
-  // The clock usually moves forward; steps of 0 and -3 hours let it stand still or move back.
+  // Each step comes with the hours that the clock moves before it: usually 1; sometimes 0, so that the clock stands
+  // still, or -3, so that it moves back.
   steps: fc.array(fc.tuple(step, fc.oneof({ weight: 6, arbitrary: fc.constant(1) }, fc.constantFrom(0, -3))), {
     minLength: 1,
     maxLength: 7,
@@ -112,7 +113,7 @@ const history = fc.record({
 });
 
 /**
- * @returns the queries whose answers are compared; each reads both variables.
+ * @returns the queries whose answers the test compares. Each query reads both variables.
  * @param moments the instants of the steps so far.
  */
 function queries(moments: readonly number[]): readonly Query[] {
@@ -164,7 +165,7 @@ async function answers(world: World, moments: readonly number[]): Promise<readon
       query,
       rows.map(({ value: number, tags: set, ...row }) => ({
         ...row,
-        // Rounded, because the store adds the values of an average in a different order from the model.
+        // The value is rounded, because the store and the model add the values of an average in different orders.
         value: number === null ? null : Math.round(number * 1e6) / 1e6 + 0,
         tags: Object.fromEntries(Object.entries(set).sort()),
       })),
@@ -219,10 +220,11 @@ function stateAt(versions: readonly Row[], micros: number): ReadonlyMap<number, 
 }
 
 /**
- * Checks that the states of the store at or after historyFrom are complete: they must equal the states of `uncut`. That
- * model keeps every version, also those that a version limit, a purge or an overwrite removes from the store.
- * @param latest greatest VersionTimestamp of each variable so far; kept between calls, because a deletion may remove
- * the version that has it.
+ * Checks that the store has the complete state at every instant from historyFrom on: the state must equal the state of
+ * `uncut` at that instant. The model `uncut` keeps every version, also the versions that a version limit, a purge or an
+ * overwrite removes from the store.
+ * @param latest greatest VersionTimestamp of each variable so far. The test passes the same map to every call, because
+ * a deletion may remove the version with the greatest VersionTimestamp.
  */
 async function expectWhole(cut: StoreWorld, uncut: World, latest: Map<string, number>): Promise<void> {
   const [stored, all] = [await cut.read(EVERYTHING), await uncut.read(EVERYTHING)];

@@ -25,8 +25,8 @@ async function writeAll(variableId: number, batches: readonly (readonly WrittenP
 }
 
 describe('points: a write at a variable and date', () => {
-  // The table of §9.2, "Processing result per measurement", and R-F2–F4. The expected values are the versions of one
-  // date, oldest first.
+  // The cases are the table of §9.2, "Processing result per measurement", and R-F2–F4. The expected values are the
+  // versions of one date, oldest first.
   it.each([
     [
       'a new VersionTag makes a new version',

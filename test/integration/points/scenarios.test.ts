@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => store.close());
 
 describe.each(SCENARIO_FILES)('scenarios in the store: $name', ({ name, path }) => {
-  // A loop instead of `it.each`, because `it.each` shortens titles to 40 characters.
+  // This is a loop instead of `it.each`, because `it.each` shortens titles to 40 characters.
   for (const scenario of parseScenarios(name, readFileSync(path, 'utf8'))) {
     it(scenario.title, async () => {
       await playScenario(await store.openWorld(), scenario);

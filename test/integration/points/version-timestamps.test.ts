@@ -69,7 +69,8 @@ describe('points: an as-of read', () => {
     const during = valuesAsOf(variableId, asOfMicros).finally(() => {
       isRead = true;
     });
-    // The latest state is readable meanwhile; the state as of `asOfMicros` is not known yet.
+    // While the writer's transaction is open, a read without an as-of instant returns the committed value; the as-of
+    // read has no result yet.
     expect((await store.read(variableId)).map(({ value }) => value)).toEqual([1]);
     expect(isRead).toBe(false);
     await writer.commit();
@@ -101,7 +102,8 @@ describe('points: an as-of read', () => {
     const [variableId = 0] = await addVariables(1);
     await store.write(variableId, [[START, 1]]);
     const other = await addAccount(store.database, 'South');
-    // The key of a writer's advisory lock contains only the second in which the writer began, not the microsecond.
+    // The key of a writer's advisory lock contains only the second in which the writer began, not the microsecond. So
+    // `before` must be in an earlier second.
     const before = (Math.floor((await clockMicros()) / 1e6) - 1) * 1e6;
     const writer = await writeAndHold(encode([variableId], 2));
     await awaitWriters(store.database, store.accountId, before, undefined, 0);
@@ -120,7 +122,7 @@ describe('points: an as-of read', () => {
       reader.release();
       hasEnded = true;
     });
-    // A connection runs statements in order, so `awaitWriters` has found the writers to wait for when `select` ends.
+    // A connection runs statements in order: when `select` ends, `awaitWriters` has already listed the open writers.
     await reader.query('select');
     const later = await writeAndHold(encode([second], 1));
     expect(hasEnded).toBe(false);

@@ -1,4 +1,7 @@
-/** The chunks that writes create: their lengths, and a write whose attempt to create chunks beforehand fails. */
+/**
+ * The chunks that writes create: the lengths of these chunks, and a write that creates a chunk itself because the
+ * attempt to create it before the write has failed.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { withTransaction } from '../../../src/platform/database/database.ts';
 import { CHUNK_MICROS, chunkOf, spanOf } from '../../../src/points/write/chunk-rules.ts';
@@ -13,8 +16,8 @@ beforeAll(async () => {
 afterAll(() => store?.close());
 
 /**
- * Starts a write while a lock prevents the creation of history chunks. Releases the lock once the attempt to create
- * them beforehand has timed out.
+ * Writes points while a lock prevents the creation of history chunks. The attempt to create the chunks before the write
+ * times out; then the lock is released, and the write creates the chunks itself.
  */
 async function writeWithoutChunks(variableId: number, points: readonly WrittenPoint[]): Promise<void> {
   const attempts = async () => {
@@ -72,7 +75,8 @@ test('points: one point a year from 1700 to 2199 creates fewer than 90 chunks pe
     const made = chunks.filter((chunk) => chunk.table === table);
     expect(made.length).toBeLessThan(90);
     expect(made[0]?.toMicros).toBe(spanOf(chunkOf(Date.UTC(1700, 0, 1) * 1000)).toMicros);
-    // The previous test created a short history chunk at 1970, so the long chunk was cut to fit next to it.
+    // The previous test created a short history chunk at 1970. The long history chunk that would contain 1970 was
+    // therefore cut to begin after the short one.
     const others = made.filter((chunk) => !isWhole(chunk));
     expect(others.map(({ toMicros }) => toMicros)).toEqual(
       table === 'point' ? [] : [CHUNK_MICROS, spanOf(chunkOf(0)).toMicros],

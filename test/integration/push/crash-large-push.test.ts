@@ -97,7 +97,7 @@ interface Stored {
   readonly points: number;
   readonly versions: number;
   readonly operations: number;
-  /** Number of all waiting batches, not only the batches of this push. */
+  /** Number of waiting batches of all pushes, not only of this push. */
   readonly batches: number;
   readonly events: number;
 }
@@ -110,8 +110,8 @@ interface LargePush {
 }
 
 /**
- * Prepares a push of new dates that is large enough for a direct write. The variable is versioned, so a repeated write
- * would leave versions.
+ * Prepares a push that has only new dates and is large enough for a direct write. The variable is versioned, so a
+ * repeated write would leave earlier versions.
  */
 async function preparePush(label: string): Promise<LargePush> {
   const variableId = await createVariable(api, sourceId, { isVersioned: true });
@@ -142,8 +142,8 @@ async function preparePush(label: string): Promise<LargePush> {
 }
 
 /**
- * Pushes to a new api. Kills this api when a statement that matches the LIKE pattern `statement` waits for an advisory
- * lock of the test.
+ * Starts an api process and sends the push to it. Kills the process when a statement that matches the LIKE pattern
+ * `statement` waits for an advisory lock of the test.
  */
 async function killWhileWaiting(push: LargePush, [key, value]: readonly unknown[], statement: string): Promise<void> {
   const victim = await start('api');
@@ -181,7 +181,7 @@ describe('push: an ingester killed inside a transaction', () => {
     expect(waiting).toBe(BATCHES * 1.5);
     const stored = () => count('select count(*) as count from point where variable_id = $1', variableId);
     const victim = await start('ingester');
-    // The transaction is too short to be hit by chance: block it, then kill the ingester inside it.
+    // The transaction is so short that a kill would hardly hit it by chance. So the test blocks it before the kill.
     await killInsideWrite(victim);
     expect(await count('select count(*) as count from push_batch')).toBeGreaterThan(0);
     await start('ingester');
@@ -191,8 +191,8 @@ describe('push: an ingester killed inside a transaction', () => {
       25_000,
     );
     expect(await stored()).toBe(BATCHES * READINGS);
-    // Without a VersionTag, a second write of a date keeps the first value as an earlier version. So each date that was
-    // pushed twice has one earlier version, and a batch written twice would add more.
+    // Without a VersionTag, each further write of a date keeps the previous value as an earlier version. So each date
+    // that was pushed twice has one earlier version. If the ingesters had written a batch twice, there would be more.
     expect(await count('select count(*) as count from point_version where variable_id = $1', variableId)).toBe(
       (BATCHES / 2) * READINGS,
     );
@@ -201,7 +201,7 @@ describe('push: an ingester killed inside a transaction', () => {
   }, 60_000);
 });
 
-/** Blocks the ingester's transaction at the end of a batch, kills the ingester there, and releases the block. */
+/** Blocks the ingester's transaction at the end of a batch, kills the waiting ingester, and releases the lock. */
 async function killInsideWrite(victim: RoleProcess): Promise<void> {
   const blocker = await world.database.connect();
   try {

@@ -1,8 +1,8 @@
 /**
- * Faults of the database under load: killed sessions, statement time-outs and a full disk. Every push and file that got
- * 200 is readable in the end, and nothing is Failed. A refused request gets a closed connection, or a 503 that does not
- * mention the database (R-A15, R-A5). Each fault lasts FAULT_SEC seconds, by default 2. The long form takes about an
- * hour: `FAULT_SEC=900 npm test -- database-faults`.
+ * Faults of the database under load: killed sessions, statement time-outs and a full disk. Every push and file that was
+ * answered 200 is readable in the end, and none is Failed. The service refuses a request by closing the connection, or
+ * with a 503 that does not mention the database (R-A15, R-A5). Each fault lasts FAULT_SEC seconds, by default 2. The
+ * long form of the tests takes about an hour: `FAULT_SEC=900 npm test -- database-faults`.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -32,7 +32,8 @@ let world: StoredWorld;
 let roles: RoleProcess;
 let api: ApiClient;
 let variableIds: readonly number[];
-// Frequent checkpoints free space in the write-ahead log. Without them, the long form would fill the small disk.
+// Frequent checkpoints free space in the write-ahead log. Without them, this log would fill the small disk in the long
+// form of the tests.
 const checkpoints = setInterval(() => void world?.database.query('checkpoint').catch(() => {}), CHECKPOINT_INTERVAL_MS);
 
 beforeAll(async () => {
@@ -52,7 +53,7 @@ afterAll(async () => {
 
 /** The readings and files that the service accepted (answered 200), and the number of refused requests. */
 interface Ledger {
-  /** Number of accepted readings by variable. The readings have the values 0, 1, 2, … and dates one minute apart. */
+  /** Variable id → number of accepted readings. Their values are 0, 1, 2, …, and their dates are one minute apart. */
   readonly readings: Map<number, number>;
   readonly files: string[];
   refusals: number;
@@ -63,7 +64,8 @@ const ledger: Ledger = { readings: new Map(), files: [], refusals: 0 };
 const dateOf = (index: number) => new Date(START_MS + index * 60_000).toISOString().replace('.000', '');
 
 /**
- * @param answer undefined when the connection was closed, for example by a refusal before the whole body was sent.
+ * @param answer answer to the request; undefined when the connection was closed, for example because the service
+ *   refused the request before the whole body was sent.
  * @returns whether the request was accepted. An answer that refuses the request must be a 503 with Retry-After.
  */
 function isAccepted(answer: Awaited<ReturnType<ApiClient['send']>> | undefined): boolean {
@@ -87,7 +89,7 @@ const closed = (error: unknown): undefined => {
   if (!(error instanceof TypeError && error.message === 'fetch failed')) throw error;
 };
 
-/** Pushes one reading after another. Repeats a push that was not accepted with the same operationId, as clients do. */
+/** Pushes one reading after another. When a push is not accepted, sends it again under the same operationId. */
 async function pushWhile(isUnderLoad: () => boolean, variableId: number): Promise<void> {
   while (isUnderLoad()) {
     const value = ledger.readings.get(variableId) ?? 0;
@@ -145,7 +147,7 @@ async function underLoad(fault: () => Promise<void>): Promise<number> {
   return ledger.refusals - refusedBefore;
 }
 
-/** Waits until every row of the table is Completed, except files that stay Uploading; no row may be Failed. */
+/** Waits until every row of the table is Completed; a file may also stay Uploading. A Failed row fails the test. */
 async function expectCompletion(table: 'push_operation' | 'stored_file'): Promise<void> {
   // A file whose upload was cut off stays Uploading until it is purged.
   const text = `select state, count(*)::int from ${table} where state not in ('Completed', 'Uploading') group by state`;
@@ -159,13 +161,13 @@ async function expectCompletion(table: 'push_operation' | 'stored_file'): Promis
   }
 }
 
-/** Expects that every accepted reading is readable, and that every file accepted since the last call is Completed. */
+/** Expects every accepted reading to be readable, and every file accepted since the previous check to be Completed. */
 async function expectLedgerToHold(): Promise<void> {
   await expectCompletion('push_operation');
   await expectCompletion('stored_file');
   for (const [variableId, count] of ledger.readings) {
     const { body } = await api.get<{ rawValue: number }[]>(`/data?variableId=${variableId}`);
-    // The rows of a request whose answer was lost may be stored as well.
+    // Only the first `count` rows are compared: a request whose answer was lost may have stored further rows.
     expect(body.slice(0, count).map(({ rawValue }) => rawValue)).toEqual(Array.from({ length: count }, (_, i) => i));
   }
   for (const fileId of ledger.files.splice(0)) {
@@ -210,7 +212,7 @@ async function timeOutFor(durationMs: number): Promise<void> {
   await world.database.query(KILL);
   await pause(durationMs);
   await world.database.query(limitStatements('0'));
-  // This statement also locks the tables of SLOW_TABLES; `eventually` repeats it after a deadlock.
+  // Dropping the triggers also locks the tables of SLOW_TABLES; `eventually` repeats the statement after a deadlock.
   await eventually('the end of the triggers', () => world.database.query('drop function if exists slow() cascade'));
   await world.database.query(KILL);
 }
@@ -234,7 +236,7 @@ async function fillFor(full: SmallDisk, durationMs: number): Promise<void> {
 
 /**
  * Fills the disk until a statement of the service fails. First gives the write-ahead log a new segment of 16 MB: tables
- * grow every few requests, so a statement usually fails before that segment is full. When the log is full first, the
+ * grow every few requests, so a statement usually fails before that segment is full. If the segment is full first, the
  * server crashes; the function then frees the disk and tries again once the server is back.
  */
 async function fillUntilStatementFails({ fill, free, restarts }: SmallDisk): Promise<void> {
@@ -244,7 +246,7 @@ async function fillUntilStatementFails({ fill, free, restarts }: SmallDisk): Pro
     if (attempt > FILL_ATTEMPTS) throw new Error(`no statement found the disk full in ${FILL_ATTEMPTS} attempts`);
     await eventually('a new segment of the log', async () => {
       await database.query('select pg_switch_wal()');
-      // The next write creates the segment.
+      // `pg_switch_wal` only ends the old segment; the next write to the log creates the new one.
       return database.query(`select pg_logical_emit_message(true, 'test', '')`);
     });
     const before = restarts();

@@ -1,6 +1,6 @@
 /**
- * One ingester reports the failure of a batch while another ingester writes this batch: the batch is written once, and
- * the failure does not count against any other batch.
+ * Tests the case that one ingester reports the failure of a batch while another ingester writes this batch. The batch
+ * is written once, and the failure is not counted for any other batch.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { noteFailedBatch } from '../../../src/push/store/failed-batches.ts';
@@ -53,7 +53,11 @@ async function mergeBatches(): Promise<void> {
   await api.database.query('delete from push_batch where id > (select min(id) from push_batch)');
 }
 
-/** Waits until a query that contains `statement` waits for a lock. @param lock `wait_event` of the lock. */
+/**
+ * Returns as soon as the database blocks a query at a lock.
+ * @param lock the lock as the column `wait_event` names it.
+ * @param statement text that the blocked query contains.
+ */
 const waiter = (lock: string, statement: string) =>
   eventually(`${statement} at a lock`, async () => {
     const { rowCount } = await api.database.query(
@@ -80,7 +84,7 @@ describe('push: a batch that one ingester reports as failed while another ingest
     await blocker.query(BEGIN_HOLDING);
     await blocker.query('select from series where variable_id = $1 for update', [variableId]);
     const next = api.ingest();
-    // The ingester has locked the batch and waits for the lock of the variable.
+    // The ingester locks the batch and then waits for the lock of the variable's row in `series`.
     await waiter('transactionid', 'from series');
     const noting = noteFailedBatch(api.database, api.accountId, batchId, new Error('no room'));
     await waiter('transactionid', 'from push_batch');

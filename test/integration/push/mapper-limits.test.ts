@@ -19,7 +19,7 @@ function open(parts: { processes?: number; timeoutMs?: number; memoryMebibytes?:
   return runner;
 }
 
-/** @returns the 95th percentile of 20 runs in milliseconds. */
+/** @returns the 95th percentile of the durations of 20 runs, in milliseconds. */
 async function timeRuns(mappers: MapperRunner, accountId: number): Promise<number> {
   const durations: number[] = [];
   for (let run = 0; run < 20; run += 1) {

@@ -38,7 +38,7 @@ const find = (label: string, client: TestClient = api.manager) =>
   client.get<Operation>(`/api/operations/${encodeURIComponent(label)}`);
 const findAll = async (label: string) => (await api.manager.get<Operation[]>(`/api/operations/${label}?all=true`)).body;
 
-/** @returns the operations with a label that DataPushCompleted events list, in the order of the events. */
+/** @returns the operations with this label, as listed in DataPushCompleted events, in the order of these events. */
 async function announced(label: string): Promise<readonly Record<string, unknown>[]> {
   const { rows } = await api.database.query<{ operation: Record<string, unknown> }>(
     `select told as operation from outbox_event, jsonb_array_elements(payload -> 'operations') told
@@ -86,8 +86,8 @@ describe('push: an operation', () => {
     await blocker.query('commit');
     blocker.release();
     await ingesting;
-    // On a busy machine, the state may change to `Processing` only seconds after the start of the write, but
-    // `startedDate` is the start of the write.
+    // On a busy machine, the state may change to `Processing` some seconds after the write starts. `startedDate` must
+    // still be the instant at which the write started.
     const { state, startedDate } = (await find(label)).body;
     expect({ state, startedDate }).toEqual({ state: 'Completed', startedDate: rows[0]?.begin });
     const versions = await api.manager.get<{ versionTimestamp: string }[]>(
@@ -191,7 +191,7 @@ describe('push: an operation', () => {
     expect((await find(label)).body.state).toBe('Completed');
   });
 
-  /** Records failed attempts to write the first batch until the batch becomes a dead letter. */
+  /** Makes the first batch a dead letter: records failed attempts to write the batch until they are enough. */
   async function failFirstBatch(error: Error): Promise<void> {
     const batchId = await firstBatchOf(api.database, api.accountId);
     while (!(await noteFailedBatch(api.database, api.accountId, batchId, error)));
@@ -203,7 +203,7 @@ describe('push: an operation', () => {
       {
         path: '$',
         code: 'nothing_accepted',
-        message: expect.stringMatching(/: the element matches no variable, or several;/),
+        message: expect.stringMatching(/: the element matches no variable or more than one;/),
       },
     ];
     expect(await push(one(2_000_000_000), `?operationId=${label}`)).toMatchObject({ status: 200, body: { warnings } });

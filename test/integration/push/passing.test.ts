@@ -51,7 +51,7 @@ async function addVariables(count: number): Promise<readonly number[]> {
   return ids;
 }
 
-/** @param readings number of readings of each variable, all with the same value. */
+/** @param readings how many readings to push for each variable, all with the same value. */
 async function push(variableIds: readonly number[], value: number, readings = 1): Promise<void> {
   const data = Array.from({ length: readings }, (_, index) => {
     return { date: new Date(START + index * 900_000).toISOString(), value };
@@ -106,7 +106,7 @@ const hold = (variableId: number) =>
 
 /**
  * Waits until `count` writes wait for the lock that the test holds.
- * @param since writes on connections opened before this time are not counted.
+ * @param since the time from which a connection must have been opened for its write to be counted.
  */
 const areHeld = (count: number, since = '-infinity') =>
   eventually(`${count} writes at the lock`, async () => {
@@ -202,7 +202,7 @@ describe('push: while one push of an account rewrites stored points', () => {
     await ingester.kill();
     const { rows } = await world.database.query<{ killed: string }>('select clock_timestamp()::text as killed');
     ingester = await startRoles(['ingester'], world.environment);
-    // The new ingester may write both large pushes in one transaction.
+    // The test waits for one write only, because the new ingester may write both large pushes in one transaction.
     await areHeld(1, rows[0]?.killed);
     await push([other], 4);
     await areReadable([other], 4);

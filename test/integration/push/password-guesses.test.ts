@@ -31,7 +31,7 @@ async function push(userName: string, password: string, network: string): Promis
   return (await createTestClient(api.origin).post('/api/data', [], headers)).status;
 }
 
-/** @returns true when a process without cached passwords accepts the device. */
+/** @returns true when a process that has cached no passwords accepts the right password of the device. */
 function isAccepted(userName: string, network: string): Promise<boolean> {
   const { config, database, authentication } = api.parts;
   const exchange = passwordExchange(config, database, authentication.verifier, systemClock);
@@ -88,7 +88,8 @@ describe.concurrent('push: wrong Basic passwords', () => {
     await addDevice('four');
     expect(await push('four', PASSWORD, '198.51.100.1')).toBe(200);
     await guess('four', MANY - 1, (index) => `203.0.113.${index}`);
-    // The last guess is sent alone, because the sum that a guess reads does not include concurrent guesses.
+    // The last guess is sent alone. Each guess reads the number of wrong passwords from all addresses, and this number
+    // does not include concurrent guesses.
     expect(await isAccepted('four', '198.51.100.1')).toBe(true);
     expect(await push('four', 'the last guess', '203.0.113.255')).toBe(401);
     expect(await isAccepted('four', '198.51.100.1')).toBe(true);

@@ -109,7 +109,8 @@ describe('push: HTTP Basic', () => {
   it('after too many wrong passwords, the right password is refused too, unless it is cached (R-B11)', async () => {
     const cached = await addPusher('ivan');
     expect((await push(encoded(`ivan:${PASSWORD}`))).status).toBe(200);
-    // Deletes the record that this network once sent the right password: the limit is then 3 wrong passwords, not 60.
+    // Deletes the record of the right password from this network. Without the record, the limit for this network is 3
+    // wrong passwords instead of 60.
     await api.database.query('delete from sign_in_source where user_id = $1', [cached]);
     const other = await addPusher('olga');
     for (const [name, tries] of [

@@ -1,4 +1,7 @@
-/** The paths of a push into the store (group commit, worker thread, direct write), cached targets and back-pressure. */
+/**
+ * Tests the ways in which a push reaches the store (group commit, worker thread, direct write), the cached targets and
+ * the back-pressure.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller } from '../../../src/identity/caller/caller.ts';
 import { encodeTuples } from '../../../src/points/copy-codec.ts';
@@ -157,7 +160,7 @@ describe('push: a cached target', () => {
     expect(await outcome()).toBe('target_ambiguous');
     await api.manager.delete(`/sources/${source}/variables/${variableId}?hardDelete=true`);
     expect(await outcome()).toBe('accepted');
-    // A change by SQL has the same effect as a change by another process.
+    // The process learns of a change by SQL in the same way as of a change by another process.
     await api.database.query(`update variable set mapping_config = 'moved' where id = $1`, [twin]);
     expect(await outcome()).toBe('target_not_found');
     await api.database.query(`update variable set mapping_config = 'cached' where id = $1`, [twin]);
@@ -322,7 +325,7 @@ async function callerOfManager(): Promise<Caller> {
   };
 }
 
-/** Opens a second push service in this process; to the database, it looks like a service in another process. */
+/** Opens a second push service in this process; the database cannot tell it from a service in another process. */
 function openService(): PushService {
   const { database, dictionary, metrics, log } = api.parts;
   return openPushService({

@@ -38,7 +38,7 @@ async function read(variableId: number): Promise<readonly Row[]> {
   return (await api.manager.get<Row[]>(`/data?variableId=${variableId}`)).body;
 }
 
-/** @returns true when a session of the service waits for a lock of this kind. */
+/** @param kind `wait_event` of the lock. @returns true when a database session waits for such a lock. */
 async function isWaitingForLock(kind: string): Promise<boolean> {
   const { rows } = await api.database.query(
     `select from pg_stat_activity where wait_event_type = 'Lock' and wait_event = $1 and datname = current_database()`,

@@ -49,8 +49,9 @@ const tuplesOf = (count: number): Buffer =>
 
 /**
  * Stores several pushes together.
- * @param counts number of readings of each push.
- * @param breaks index of the push to corrupt.
+ * @param counts the number of readings of each push.
+ * @param breaks the index of the push whose data are made invalid.
+ * @returns for each push its label, or the kind of its outcome when the push is not stored.
  */
 async function storeTogether(counts: readonly number[], breaks?: number): Promise<readonly string[]> {
   const group = openGroupCommit(api.database, toSharedOperation);
@@ -78,8 +79,8 @@ const rowsUnder = async (labels: readonly string[]) => {
 };
 
 /**
- * @returns the operations with these labels from the DataPushCompleted events, in the order of the events and in the
- * form that subscribers receive.
+ * Reads the operations with these labels from the DataPushCompleted events.
+ * @returns the operations as subscribers receive them, in the order of the events.
  */
 async function announced(labels: readonly string[]): Promise<readonly Record<string, unknown>[]> {
   const { rows } = await api.database.query<{ events: Record<string, unknown> }>(

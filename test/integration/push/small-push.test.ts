@@ -16,8 +16,8 @@ let sourceId: number;
 let siteId: number;
 let variableId: number;
 beforeAll(async () => {
-  // Caches callers, as the default settings do: the handler of small pushes passes pushes of uncached callers on to the
-  // app.
+  // Callers are cached, as with the default settings, because the handler of small pushes passes the pushes of uncached
+  // callers on to the app.
   api = await startGatedTestApi({ ACCESS_CACHE_SEC: '30', PUSH_MAX_READINGS: '50' });
   ({ siteId, sourceId, variableId } = await createStructure(api.manager));
 });
@@ -47,7 +47,7 @@ async function answerOf(query: string, raw: string, headers: Record<string, stri
   };
 }
 
-/** Serves the handler in front of an app that answers 202 with the body of the request. */
+/** Serves the handler of small pushes in front of an app that answers 202 with the body of the request. */
 async function openHandler(isWithinRate = true) {
   const { database, dictionary, metrics, log, findCachedCaller } = api.parts;
   const service = openPushService({

@@ -20,9 +20,9 @@ let api: TestApi;
 let manager: TestClient;
 let reader: GrpcReader;
 let sourceId: number;
-/** Variable with four untagged versions and a limit of two: the first two versions were removed. */
+/** Variable with a version limit of two: four untagged versions were written, and the first two were removed. */
 let cut: number;
-/** Variable with two versions, both kept. */
+/** Variable without a limit: both versions that were written are kept. */
 let whole: number;
 /** VersionTimestamps of the two versions that `cut` keeps. */
 let kept: readonly string[];

@@ -143,7 +143,7 @@ describe('reading: the origins of versions', () => {
   );
 });
 
-/** Pushes, each with the variables it writes. Several pushes of one user may share an operation if all are plain. */
+/** Pushes, each with the variables that it writes. Only plain pushes of one user may be combined into one operation. */
 const pushes = fc.array(
   fc.record({
     variables: fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 1, maxLength: 5 }),

@@ -1,6 +1,6 @@
 /**
- * Streams of points as seen by the database: a reader that disconnects releases the database connection and ends the
- * query (R-G4, R-J2).
+ * Tests what streams of points do in the database: when a reader disconnects, the service releases the database
+ * connection and ends the query (R-G4, R-J2).
  */
 import { once } from 'node:events';
 import { type ClientRequest, request } from 'node:http';
@@ -265,7 +265,8 @@ test('read streams: the rows and the total of an as-of read wait for a write tha
         return (rowCount ?? 0) > 0;
       });
       await writer.query(`insert into point values ('2026-01-01', 1, $2, $1, 0, 0)`, [ownId, asOf]);
-      // The promise is wrapped in an object, because a returned promise would be awaited before the writer commits.
+      // The promise is wrapped in an object: a promise that is returned as such would be awaited before the writer
+      // commits, but the read ends only after this commit.
       return { reading };
     },
     { idleTimeoutMs: 0 },

@@ -114,8 +114,8 @@ describe('reading: comparison', () => {
     const compared = await compare(
       'leftVersion=V1&rightVersion=V2&from=2026-01-02&to=2026-01-04&timeZoneId=America/New_York',
     );
-    // The points are at 00:00 UTC. The period in New York contains those of the 3rd and 4th; the same period in UTC
-    // would contain those of the 2nd and 3rd.
+    // The points are at 00:00 UTC. With both dates read as midnight in New York, the period contains the points of the
+    // 3rd and 4th; with both read as midnight in UTC, it would contain the points of the 2nd and 3rd.
     expect(compared.rows.map(({ date }) => date)).toEqual([2, 3].map((it) => `2026-01-0${it}T19:00:00-05:00`));
   });
 
@@ -199,7 +199,7 @@ test('comparison: two random versions are merged by date, ascending or descendin
       for (const table of ['point', 'point_version']) {
         await change(`delete from ${table} where variable_id = $1`, [id]);
       }
-      // Every date has a current value.
+      // Gives every date of the two versions a current value.
       await change(
         `insert into point select distinct timestamptz '2026-01-01' + hour * interval '1 hour', 0::float8,
            timestamptz '2026-03-01', $1::int, 0, 0 from unnest($2::int[]) hour`,

@@ -21,7 +21,7 @@ afterAll(() => api?.close());
 
 const day = (number: number) => `2026-01-0${number}T00:00:00Z`;
 
-/** Creates a versioned variable with a point on each of the days; each point has two versions. */
+/** Creates a versioned variable with one point on each of the given days. Each point has two versions. */
 async function withDays(...days: readonly number[]): Promise<number> {
   const variableId = await createVariable(api.manager, sourceId, { isVersioned: true });
   for (const version of ['V1', 'V2']) {

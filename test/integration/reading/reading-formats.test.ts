@@ -286,7 +286,7 @@ describe('read formats: an answer that fails after it has begun', () => {
       const response = await startRead(accept, encoding);
       expect(response.statusCode).toBe(200);
       response.pause();
-      // On a busy machine, a statement of an earlier test may still be running although its reader has disconnected.
+      // On a busy machine, an earlier test's statement may still run although the client of that test has disconnected.
       await eventually('the rest of the rows to wait, and earlier reads to end', async () => {
         const { rowCount } = await api.database.query(
           `select from pg_stat_activity where datname = current_database() and application_name = 'tidemark'

@@ -1,4 +1,4 @@
-/** Selection of versions by query, by body and over gRPC, which must all have the same effect (R-G2, R-J1). */
+/** A selection of versions must have the same effect by query parameters, by body and over gRPC (R-G2, R-J1). */
 import { status as GrpcStatus } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Row, toRows } from '../../support/answers/point-rows.ts';
@@ -12,11 +12,11 @@ let api: TestApi;
 let reader: GrpcReader;
 /** Variable with three dates: V1 was written 10 days ago for all dates, and V2 was written 2 days ago for two dates. */
 let revised: number;
-/** Variable with one date, 2026-01-10: V1 was known 36 hours before this date, V2 18 hours before. */
+/** Variable with one date, 2026-01-10: V1 was written 36 hours before this date, and V2 18 hours before this date. */
 let forecast: number;
 /**
- * Variable with one value, at the midnight that ends a day of 23 hours in Brussels. The value was known 23.5 hours
- * before this midnight, which is 30 minutes before the day began.
+ * Variable with one value. Its date is the midnight that ends a day of 23 hours in Brussels. The value was written 23.5
+ * hours before this midnight, and so 30 minutes before the day began.
  */
 let spring: number;
 
@@ -138,9 +138,9 @@ describe('version selection: query, body and gRPC (R-G2, R-J1)', () => {
 });
 
 describe('version selection: horizon on the calendar of timeZoneId (R-G2)', () => {
-  // One day before the date of the first case, the same local time occurs twice; one day before the date of the second
-  // case, it is skipped. Samoa (Pacific/Apia) skipped a whole day. For Winnipeg in 2027, the tz databases of Node and
-  // of PostgreSQL differed when this test was written (2026).
+  // A horizon of P1D leads to the same local time on the day before. In the first case, that local time occurs twice on
+  // that day; in the second case, it is skipped. Samoa (Pacific/Apia) skipped a whole day. For Winnipeg in 2027, the tz
+  // databases of Node and of PostgreSQL differed when this test was written (2026).
   test.each([
     ['Europe/Brussels', '2026-10-26T01:30:00Z', 'P1D', '2026-10-25T01:30:00Z'],
     ['Europe/Brussels', '2026-03-30T00:30:00Z', 'P1D', '2026-03-29T01:30:00Z'],

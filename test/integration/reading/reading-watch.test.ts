@@ -12,7 +12,7 @@ import { startTestApi, type TestApi } from '../../support/services/start-api.ts'
 
 const MAX_VARIABLES = 3;
 const MAX_PER_USER = 3;
-/** Maximum number of open watches in the process; one account may have half of this number. */
+/** Maximum number of open watches in the process; one account may have at most half of this number. */
 const MAX_WATCHES = 8;
 const MANY = 200_000;
 const MAX_SEC = 6;
@@ -20,7 +20,7 @@ const MAX_SEC = 6;
 let api: TestApi;
 let structure: Awaited<ReturnType<typeof createStructure>>;
 let theirRequest: string;
-/** A watch that ends after MAX_SEC. It is opened before all tests, so the last test waits less for its end. */
+/** A watch that ends after MAX_SEC. It is opened before all tests, so the last test waits less for the watch to end. */
 let oldest: EventStream;
 const open: { close(): void }[] = [];
 
@@ -106,7 +106,7 @@ describe('watch (server-sent events): delivery', () => {
     await first.until(3);
     first.close();
     await push(variableId, [4, 5]);
-    // Overwrites the value of a date that the reader has received.
+    // Writes a point again that the first watch has received.
     await push(variableId, [2]);
     const second = await watch(request, api.manager, first.cursor());
     expect((await second.until(3)).map(({ value }) => value).sort()).toEqual([2, 4, 5]);
@@ -235,7 +235,7 @@ describe('watch (server-sent events): end of a stream', () => {
     expect((await oldest.ended()).data).toMatchObject({
       ...{
         code: 'dependency_unavailable',
-        message: `a watch may take at most ${MAX_SEC} s; call again with the last cursor`,
+        message: `a watch may last at most ${MAX_SEC} s; call again with the last cursor`,
       },
     });
     const again = await watch(theirRequest, api.stranger, oldest.cursor());

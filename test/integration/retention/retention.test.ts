@@ -1,4 +1,4 @@
-/** Retention: previews and policies, what the job deletes and when, and what reads and pushes do afterwards. */
+/** Retention: previews, policies, what the job deletes and when, and how reads and pushes behave afterwards. */
 import { once } from 'node:events';
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -24,7 +24,7 @@ import { startTestApi, type TestApi } from '../../support/services/start-api.ts'
 const YEARS = 5;
 const DAY = 86_400_000;
 const now = new Date();
-/** The boundary: the start of the current month, YEARS years ago, in UTC. */
+/** The boundary: the start, in UTC, of the month that is YEARS years before the current month. */
 const BOUNDARY = Date.UTC(now.getUTCFullYear() - YEARS, now.getUTCMonth(), 1);
 const boundary = iso(BOUNDARY);
 const DAILY = { keepRawYears: YEARS, rollup: 'Day', timeZoneId: 'UTC' };
@@ -185,7 +185,7 @@ describe('retention: policy, preview and job', () => {
     await manager.put(path, { ...DAILY, rollup: 'Hour' });
     expect(await rollupsOf('')).toBe(36);
     expect(await rollupsOf('?rollup=Day')).toBe(3);
-    // Three days in UTC touch four days in Kathmandu, which is 5:45 hours ahead.
+    // Three UTC days overlap four days in Kathmandu, whose clocks are 5 hours and 45 minutes ahead of UTC.
     expect(await rollupsOf(`?keepRawYears=${YEARS}`)).toBe(4);
     await manager.put(path, { keepRawYears: YEARS });
     expect(await rollupsOf('')).toBe(4);
@@ -198,7 +198,7 @@ describe('retention: policy, preview and job', () => {
     let steps = 0;
     const kill: Pause = async () => {
       steps += 1;
-      // The second step and the release of the lease fail on a broken connection.
+      // Ends the connection of the job, so that the second step of the job and the release of the lease fail.
       await api.database.query(`
         select pg_terminate_backend(pid) from pg_locks
         where locktype = 'advisory' and classid = ${0x7265_7465} and database = (select oid from pg_database where datname = current_database())`);
@@ -234,8 +234,8 @@ describe('retention: policy, preview and job', () => {
       expect((await apply()).hasRun).toBe(false);
     });
     expect(hasRun).toBe(true);
-    // The first two entries are not turns: `before` is empty at the first pause, so both variables count as changed
-    // there.
+    // The first two ids in `order` are not turns: at the first pause `before` is still empty, so both variables count
+    // as changed.
     const turns = order.slice(2);
     expect(turns.length).toBeGreaterThan(2);
     for (const [index, id] of turns.entries()) if (index > 0) expect(id).not.toBe(turns[index - 1]);

@@ -19,7 +19,7 @@ import { startTestApi, type TestApi } from '../../support/services/start-api.ts'
 interface Row {
   readonly id: number;
   readonly name: string;
-  /** Text of only the letters a and b, whose order is the same in every collation. */
+  /** Text that consists only of the letters a and b. The order of such texts is the same in every collation. */
   readonly serialNumber: string | null;
   readonly energyTypeId: number | null;
   readonly tags: readonly string[];
@@ -148,7 +148,7 @@ function textOf(field: string, row: Row): string | null {
   return value === null || value === undefined ? null : String(value);
 }
 
-/** @returns true when `text` matches `value` by the operator; a negation of the operator is ignored. */
+/** @returns whether `text` matches `value` by the operator without its negation (such as `~` for `!~`). */
 function isMatch(operator: Operator, text: string, value: string): boolean {
   if (EQUAL.includes(operator)) return text === value;
   const [whole, part] = [text.toLowerCase(), value.toLowerCase()];
@@ -227,7 +227,7 @@ const HOSTILE = [
   ...['\u202e', '\ud83d\ude00', 'x'.repeat(3000)],
 ];
 
-/** Formats a hostile text for a title: in ASCII, and shortened if it is long. */
+/** Formats a hostile text for the title of a test: in ASCII, and shortened if it is long. */
 const shown = (text: string): string => {
   const ascii = JSON.stringify(text).replace(
     /[^ -~]/g,

@@ -87,7 +87,7 @@ describe('structure: customFilter of sites (R-C10)', () => {
 
 describe('structure: an invalid customFilter gets 400 with the position of the error (R-C10)', () => {
   test.each([
-    ["nme = 'Gas'", 1, 'to filter by; its fields are id, siteId, name, '],
+    ["nme = 'Gas'", 1, 'to filter by; a filter may use id, siteId, name, '],
     ["clientData = 'x'", 1, 'tags, siteName, paths such as clientData.Form.Group.Field'],
     ["name = 'Gas' and serial = 'x'", 18, 'no field'],
     ["name 'Gas'", 6, 'expected an operator'],

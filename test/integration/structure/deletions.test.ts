@@ -1,5 +1,6 @@
 /**
- * hardDelete=true deletes small structures immediately, large ones in jobs that survive killed processes (R-C7, R-K3).
+ * hardDelete=true deletes small structures immediately, and large structures in jobs. When the process that runs a job
+ * is killed, another process continues the job (R-C7, R-K3).
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { continueDeletion } from '../../../src/structure/deletion/deletions.ts';
@@ -82,7 +83,7 @@ describe('deletion with `hardDelete` (R-C7)', () => {
     expect(location).toBe(`/deletions/${answer.body.id}`);
     const again = await api.send<Job>('DELETE', `/sites/${siteId}?hardDelete=true`);
     expect(again).toMatchObject({ status: 202, body: { id: answer.body.id } });
-    // This lock blocks a later step of the deletion, so the process is killed before the deletion is complete.
+    // This lock blocks a later step of the deletion, so that the deletion is incomplete when its process is killed.
     const holder = await world.database.connect();
     await holder.query(BEGIN_HOLDING);
     await holder.query(
@@ -161,7 +162,7 @@ describe('deletion with `hardDelete` (R-C7)', () => {
     );
     await database.query('create trigger refuse before delete on variable execute function refuse()');
     await expect(continueDeletion(database)).rejects.toMatchObject({
-      message: `a step of the deletion ${body.id} of Site ${siteId} failed; it will be retried`,
+      message: `a step of the deletion ${body.id} of Site ${siteId} failed; the step will be retried`,
       cause: { message: 'refused' },
     });
     await database.query('drop function refuse cascade');

@@ -39,8 +39,8 @@ describe('variable: its divider divides the values that arrive (R-C6)', () => {
   it('the divider applies to a push with an uncached target, a push with a cached target and a large push; in the large push, the value of a variable without a divider is stored unchanged', async () => {
     const { sourceId, variableId } = await createStructure(api.manager, { divider: 1000, mappingConfig: 'Wh' });
     const plain = await createVariable(api.manager, sourceId);
-    // The first push looks up its target in the database, and the second finds it in the cache. A worker thread parses
-    // the third push.
+    // The first push looks up its target in the database, and the second finds the same target in the cache. The third
+    // push is large, so a worker thread parses it.
     await push([{ variableId, data: [{ date: at(0), value: 5 }] }]);
     await push([{ variableId, data: [{ date: at(1), value: 1500 }] }]);
     const many = Array.from({ length: 4000 }, (_, index) => ({
@@ -130,11 +130,11 @@ describe('variable: isDefault selects the target of a push that names only the s
     const [chosen, another] = [await createVariable(api.manager, first), await createVariable(api.manager, first)];
     const ambiguous = async (identifiers: object) => (await push([{ ...identifiers, data: readings(1) }])).rejected;
     const advice =
-      'add mappingConfig or variableTypeId, or name one source and set isDefault of exactly one of its variables';
+      'add mappingConfig or variableTypeId, or name one source and set isDefault to true for exactly one of its variables';
     expect(await ambiguous({ sourceId: first })).toMatchObject([
       {
         code: 'target_ambiguous',
-        message: `2 variables have sourceId ${first}, none of them is the default of a source; ${advice}`,
+        message: `2 variables have sourceId ${first}, and isDefault is true for none of them; ${advice}`,
       },
     ]);
     await api.manager.put(`/sources/${first}/variables/${chosen}`, { isDefault: true });
@@ -145,9 +145,9 @@ describe('variable: isDefault selects the target of a push that names only the s
     await api.database.query('update variable set is_default = true where id = $1', [another]);
     await api.database.query('alter table variable enable trigger variable_single_default_update');
     expect(await ambiguous({ sourceId: first })).toMatchObject([
-      { message: expect.stringContaining('2 of them are the default of a source') },
+      { message: expect.stringContaining('isDefault is true for 2 of them') },
     ]);
-    // Although the source has two defaults, both variables can be written back as GET returns them.
+    // Although the source has two defaults, a PUT of each variable with the unchanged body of its GET succeeds.
     for (const id of [chosen, another]) {
       const { body } = await api.manager.get<object>(`/variables/${id}`);
       expect((await api.manager.put(`/sources/${first}/variables/${id}`, body)).status).toBe(204);

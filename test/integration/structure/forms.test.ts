@@ -1,4 +1,4 @@
-/** Forms: definitions over HTTP, their effect on clientData, and calculations that a changed value requests. */
+/** Forms: definitions over HTTP, their effect on clientData, and the calculations that a changed form value causes. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { calculationTrigger } from '../../../src/calculation/schedule/request-calculations.ts';
 import { createOutboxRelay } from '../../../src/platform/database/outbox.ts';
@@ -144,7 +144,7 @@ describe('forms: a definition', () => {
       name: 'New name',
     });
     const place = `source ${id} has values of the form in clientData["${form.name}"]`;
-    const advice = 'remove this key of clientData from all sources first';
+    const advice = 'remove this key from the clientData of all sources first';
     expect([status, body.message]).toEqual([409, expect.stringContaining(`${place}; ${advice}`)]);
   });
 
@@ -289,8 +289,8 @@ describe('forms: a value that a formula reads', () => {
     await put(`/sites/${ownSite}`, { clientData: { F: { G: { a: 1, 'b c': 2, d: 1 } } }, name: 'renamed' });
     expect(await takeRequests()).toEqual([]);
     await put(`/sources/${ownSource}`, { clientData: {} });
-    // The relay holds `point_gate` while it reads the first dates of the inputs; otherwise it could miss points of a
-    // chunk that is being compressed.
+    // The relay must hold `point_gate` while it reads the first dates of the inputs. Otherwise, the relay could miss
+    // points of a chunk that is being compressed.
     expect(await behindClosedGate(api.database, takeRequests)).toEqual([{ variableId: bySource, ...whole }]);
     await put(`/sites/${other}`, { clientData: { X: [1] } });
     expect(await takeRequests()).toEqual([{ variableId: byOther, ...whole }]);

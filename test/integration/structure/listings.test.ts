@@ -4,13 +4,13 @@ import { createStructure } from '../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 let api: TestApi;
-/** Values for the placeholders of paths. */
+/** Ids by the placeholder that they replace in a path, such as SOURCE. */
 let ids: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
   api = await startTestApi();
   const { siteId, sourceId, variableId } = await createStructure(api.manager, { isVersioned: true });
-  // With this webhook and these values, which violate a form, each value of `displayLevel` gives different answers.
+  // This webhook, and client data that violate a form, make the answers of the listings depend on `displayLevel`.
   await api.manager.post('/account/webhooks', {
     name: 'levels',
     url: 'https://example.com/',

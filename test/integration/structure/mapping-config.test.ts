@@ -1,4 +1,4 @@
-/** `mappingConfig` is unique within its source. Case is significant, surrounding white space is not. */
+/** The `mappingConfig` of a variable is unique within the source. Its case matters; white space around it does not. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrate } from '../../../src/platform/database/migrate.ts';
 import { createLog } from '../../../src/platform/log.ts';

@@ -474,7 +474,7 @@ describe('structure: DELETE', () => {
     expect(await posted).toMatchObject({ status: 409, body: { code: 'conflict' } });
   });
 
-  /** Resolves when the work has ended, or when it waits for a lock that another session holds. */
+  /** Resolves when `work` has settled, or when its session waits for a lock that another session holds. */
   async function endOrWait(work: Promise<unknown>): Promise<void> {
     let isDone = false;
     work.finally(() => {

@@ -1,4 +1,4 @@
-/** Catalogues, the entries that accounts add to them, and reading points in a requested unit (R-C8, R-G3). */
+/** Catalogues (such as units), the entries that accounts add to them, and reads in a requested unit (R-C8, R-G3). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createStructure, createVariable } from '../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
@@ -162,7 +162,7 @@ describe('reading: points in a requested unit (R-C8, R-G3)', () => {
         await withValues(KW, [1]),
         'is in kilowatt (20, Power), which cannot be converted into kilowatt hour (8, Energy)',
       ],
-      [await withValues(null, [1]), 'has no unit and cannot be converted into kilowatt hour (8, Energy)'],
+      [await withValues(null, [1]), 'has no unit, so its values cannot be converted into kilowatt hour (8, Energy)'],
       [await withValues(987_654, [1]), 'has the unit 987654, which GET /units does not list'],
     ] as const;
     for (const [variableId, text] of cases) {

@@ -1,6 +1,6 @@
 /**
- * POST and PUT accept the body of GET for any webhook, and a computed patch makes one webhook equal to another
- * (rulings part C, R-I1, R-I6).
+ * POST and PUT accept the body that GET returns for any webhook. A patch computed from the difference between two
+ * webhooks makes the first equal to the second (rulings part C, R-I1, R-I6).
  */
 import fc from 'fast-check';
 import { createPatch } from 'rfc6902';

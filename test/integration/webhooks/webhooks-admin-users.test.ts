@@ -1,6 +1,6 @@
 /**
- * A USER sees a webhook that has no filter, and a webhook whose filter names an entity that the USER can access, in
- * whole or in part. Some members of these webhooks are hidden or masked (R-B9).
+ * A USER sees a webhook that has no filter, and a webhook whose filter names an entity that the USER can access at
+ * least in part. The USER gets these webhooks with some of their JSON members hidden or masked (R-B9).
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestClient } from '../../support/clients/test-client.ts';

@@ -1,6 +1,6 @@
 /**
- * Webhooks while processes are killed and dependencies fail: no event is lost, and repeated messages have the same id
- * (R-K3, R-I3, R-I8).
+ * Tests that webhooks lose no event when processes are killed or dependencies fail, and that repeated messages have the
+ * same id (R-K3, R-I3, R-I8).
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openTcpGate } from '../../support/doubles/tcp-gate.ts';
@@ -150,12 +150,14 @@ describe('webhook delivery: a message is sent again under the same id', () => {
 
   test('when its deliverer is killed between the response and the commit of the outcome (R-I3, R-K3)', async () => {
     await subscribe();
-    // The receiver first answers 500, so that the outcome is written by several statements in one transaction:
-    // PostgreSQL may finish a single statement although its client is dead.
+    // The receiver first answers 500, because the deliverer writes a failure in a transaction of several statements,
+    // which cannot commit without the client. It writes a success in a single statement, and PostgreSQL may finish and
+    // commit that statement although its client is dead.
     receiver.answer(500, 500, 200);
     const victim = await start('deliverer', { WEBHOOK_RETRY_SEC: '60,60,60' });
     const sites = await createSites(1);
-    // The message is stored before the row is locked, because the relay would wait for the lock.
+    // The test waits for the stored message before it locks the row of the webhook. Otherwise the relay, which stores
+    // the message, would wait for the lock.
     await eventually('the message', async () => (await storedSites()).length === 1);
     await eventually('a failure', async () => (await attemptsOf()).length > 1);
     const before = receiver.received.length;
@@ -201,7 +203,7 @@ describe('webhook fan-out: every event gets exactly one message', () => {
       if (round === 2) await receiver.waitFor(before + 1);
       await Promise.all(victims.map((victim) => victim.kill()));
     }
-    // The leases and Redis locks of the killed deliverers expire by themselves here.
+    // This test does not end the leases and Redis locks of the killed deliverers; it waits until they expire.
     await Promise.all([start('ingester'), start('deliverer')]);
     await expectAllDelivered(sites);
     await allEnded();

@@ -29,8 +29,8 @@ const pathOf = (webhookId: string) => `/account/webhooks/${webhookId}/history`;
 const read = async (webhookId: string) => (await delivery.api.manager.get<readonly Entry[]>(pathOf(webhookId))).body;
 
 /**
- * Waits until there are at least `count` entries and none is Pending.
- * @returns the history.
+ * Waits until the history of a webhook has at least `count` entries and no entry is Pending.
+ * @returns the entries of the history.
  */
 const ended = (webhookId: string, count: number) =>
   eventually(`${count} attempts`, async () => {

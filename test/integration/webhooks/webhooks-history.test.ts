@@ -150,7 +150,7 @@ describe('webhook replay: POST /account/webhooks/{id}/history/{historyId}/replay
     const { asked } = await withTransaction(
       api.database,
       async (holder) => {
-        // No request can store its attempt before all three have begun.
+        // The lock keeps each request from storing its attempt until all three requests have begun.
         await holder.query('lock table webhook_attempt in share mode');
         const begun = [replay(historyId), replay(historyId), replay(historyId)];
         await eventually('three waiting requests', async () => {

@@ -94,7 +94,7 @@ test('webhook secrets and headers are stored encrypted; deliveries use them befo
   for (const plain of ['whsec_', 'of-the-receiver', 'sealed:1:old:']) expect(renewed).not.toContain(plain);
 
   await deliverer.stop();
-  // A deleted webhook whose row still has credentials. No deliverer runs, so the row is not purged.
+  // The row of a deleted webhook has credentials until a deliverer purges the row. No deliverer runs here.
   const { id } = await createWebhook(api.manager, fields());
   expect(await stored()).toContain('sealed:1:old:');
   await api.database.query('update webhook set deleted_date = now(), is_enabled = false where id = $1', [id]);

@@ -1,4 +1,7 @@
-/** Trial sends of webhooks: requested over HTTP, executed by the deliverer, and read until they have ended (R-I7). */
+/**
+ * Trial sends of webhooks (R-I7): a client requests a trial send over HTTP, the deliverer executes it, and the client
+ * reads its result again and again until the trial send has ended.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Webhook as Verifier } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';

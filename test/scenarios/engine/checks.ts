@@ -7,7 +7,7 @@ import { ScenarioSyntaxError } from './tokens.ts';
 
 const CITATION = /§\d|R-[A-K]\d/;
 
-/** @throws {ScenarioSyntaxError} naming file, line and rule. */
+/** @throws {ScenarioSyntaxError} when a check fails. The error names the file, the line and the rule. */
 export function checkScenario({ title, position, commands }: Scenario): void {
   const require = (holds: boolean, where: SourcePosition, rule: string): void => {
     if (!holds) throw new ScenarioSyntaxError(where, rule);

@@ -1,4 +1,7 @@
-/** ISO 8601 instants, to the microsecond, and durations in scenario files. An instant without an offset is in UTC. */
+/**
+ * Parses, formats and subtracts the ISO 8601 instants and durations of scenario files. Instants are exact to the
+ * microsecond. An instant without an offset is in UTC.
+ */
 import { Temporal } from 'temporal-polyfill';
 
 const MICROS_PER_MILLI = 1000;
@@ -44,9 +47,9 @@ export function toMicros(instant: Temporal.Instant): number {
 }
 
 /**
- * Subtracts a duration. Years, months, weeks and days are subtracted on the calendar of the zone, where a repeated
- * local time means the later instant and a skipped local time moves forward by the gap (R-D4). Hours and smaller units
- * are subtracted as elapsed time.
+ * Subtracts a duration. Years, months, weeks and days are subtracted from the local time of the zone. If the resulting
+ * local time is repeated, it means the later instant; if it is skipped, it moves forward by the gap (R-D4). Then hours
+ * and smaller units are subtracted as elapsed time.
  */
 export function before(micros: number, duration: Temporal.Duration, timeZoneId: string): number {
   const { years, months, weeks, days, hours, minutes, seconds, milliseconds, microseconds } = duration;

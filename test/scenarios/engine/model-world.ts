@@ -31,7 +31,7 @@ function isSameDate(a: VariableEntry, b: VariableEntry): boolean {
 }
 
 /**
- * @param nowMicros clock of writes without an explicit instant.
+ * @param nowMicros clock that gives the instant of a write without an explicit instant.
  * @param isNeverCut when true, no version is removed: neither by a version limit, nor by a purge, nor by a write to an
  * unversioned variable (R-F9).
  */
@@ -51,8 +51,8 @@ export function openModelWorld(nowMicros: () => number = () => Date.now() * 1000
   /**
    * Writes bodies. The VersionTimestamp of a row is the instant of `moment`, or the time of the clock if `moment` has
    * none. If this instant is not after the variable's last VersionTimestamp, the row gets the microsecond after that
-   * VersionTimestamp (R-F1). The k-th row of a variable at one date gets k - 1 µs more. Rows that a later row of the
-   * same write replaces are not counted.
+   * VersionTimestamp (R-F1). The k-th row of a variable at one date gets k - 1 µs more, where k does not count a row
+   * that is replaced by a later row of the same write.
    */
   const write = (bodies: readonly (readonly VariableEntry[])[], moment: Moment | undefined): void => {
     const entries = bodies.flat();

@@ -22,7 +22,7 @@ import { type Cursor, END_OF_FILE, END_OF_LINE, openCursor, ScenarioSyntaxError 
 
 const TITLE = /^\s*scenario\s+(\S.*?)\s*$/;
 
-/** @throws {ScenarioSyntaxError} that names the file, the line and the rule. */
+/** @throws {ScenarioSyntaxError} when `source` breaks a rule of the language; the message names file, line and rule. */
 export function parseScenarios(file: string, source: string): readonly Scenario[] {
   const scenarios = split(file, source).map(({ title, position, body }) => {
     const scenario = { title, position: position, commands: readCommands(openCursor(file, body)) };
@@ -36,7 +36,7 @@ export function parseScenarios(file: string, source: string): readonly Scenario[
 interface Section {
   readonly title: string;
   readonly position: SourcePosition;
-  /** Lines after the title. Empty lines are put before them, so that errors have the line numbers of the file. */
+  /** Lines after the title. An empty line replaces each line before them, so that errors name the lines of the file. */
   readonly body: string;
 }
 
@@ -118,7 +118,7 @@ function push(cursor: Cursor): Action {
   return { kind: 'write', bodies: [body], ...(at && { moment: at }) };
 }
 
-/** Parses several pushes that are written in one transaction. */
+/** Parses `together { … }`: several pushes, whose points the test writes to the database in one transaction. */
 function together(cursor: Cursor): Action {
   const at = cursor.takes('at') ? moment(cursor) : undefined;
   cursor.due('{');

@@ -1,13 +1,17 @@
-/** Plays a scenario in a world and compares the reads with its expectations. */
+/** Runs the commands of a scenario in a world, and compares the results of its reads with the expected ones. */
 import { formatInstant } from './instants.ts';
 import { formatMoment, formatTags } from './rows.ts';
 import type { Command, ExpectedRow, ExpectedVersion, Look, Moment, Scenario, Tags } from './syntax.ts';
 import type { Row, Span, VersionLine, World } from './world.ts';
 
-// The database adds values in an undefined order, so aggregates may differ by rounding. Other values must be equal.
+// Relative tolerance of aggregates: they may differ by rounding, because the database adds values in an undefined
+// order. Other values must be equal.
 const TOLERANCE = 1e-9;
 
-/** @throws {Error} with file, line, expectation and result; or the error of a command that should succeed. */
+/**
+ * @throws {Error} with file, line, expected and actual result, when these results differ. When a command fails that
+ * should succeed, throws the error of the command.
+ */
 export async function playScenario(world: World, { commands }: Scenario): Promise<void> {
   for (const command of commands) await play(world, command);
 }

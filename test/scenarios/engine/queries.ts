@@ -18,7 +18,7 @@ type Clauses = { -readonly [Name in keyof Omit<Query, 'variables' | 'choice'>]?:
   -readonly [Name in keyof Query['choice']]?: Query['choice'][Name];
 };
 
-/** Parses a query up to `->`, which stays the next token. */
+/** Parses the tokens of a query before `->`; `->` itself is left for the caller. */
 export function query(cursor: Cursor): Query {
   const variables = [variableName(cursor)];
   while (nextIsVariable(cursor)) variables.push(variableName(cursor));
@@ -52,7 +52,7 @@ function addClause(cursor: Cursor, clauses: Clauses): void {
   Object.assign(clauses, found);
 }
 
-/** @returns the members of the next clause; undefined when no clause follows. */
+/** @returns the members that the next clause adds to the query; undefined when the next token begins no clause. */
 function readClause(cursor: Cursor): Clauses | undefined {
   if (cursor.takes('latest')) return { isEvery: false };
   if (cursor.takes('every')) return { isEvery: true };
@@ -97,7 +97,8 @@ function knownAt(cursor: Cursor): KnownAt {
 }
 
 /**
- * Parses a relative version and the instant it counts from, as in `last 3 days now 2026-03-01T00:00Z in UTC`.
+ * Parses a relative version, then the instant from which this version is counted and the zone, as in
+ * `last 3 days now 2026-03-01T00:00Z in UTC`.
  */
 function relative(cursor: Cursor): KnownAt {
   const words: string[] = [];
@@ -122,7 +123,7 @@ function aggregation(cursor: Cursor): Aggregation {
   return { aggregate, bucket, timeZoneId, fill, minCount };
 }
 
-/** Parses `in` and an IANA zone. @returns UTC when there is none. */
+/** Parses an optional `in` with an IANA zone. @returns the zone; UTC when there is no `in`. */
 function zone(cursor: Cursor): string {
   return cursor.takes('in') ? cursor.word('a time zone', 'an IANA time zone', findZone) : 'UTC';
 }

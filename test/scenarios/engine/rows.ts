@@ -33,7 +33,7 @@ export function instant(cursor: Cursor, what: string): number {
   return cursor.word(what, INSTANT_RULE, parseInstant);
 }
 
-/** Parses the name of a write, which must be in lower case. */
+/** Parses a name that a scenario gives to a write. The name must be in lower case. */
 export function label(cursor: Cursor): string {
   return cursor.word('a moment', 'an instant or a name in small letters', (word) => (isLabel(word) ? word : undefined));
 }
@@ -84,7 +84,7 @@ interface DatedValue<Value> {
   readonly value: Value;
 }
 
-/** Parses `date value`, or `date step duration times n value [up difference]`, which stands for n rows. */
+/** Parses `date value` as one row, or `date step duration times n value [up difference]` as n rows. */
 function datedValues<Value extends number | null>(
   cursor: Cursor,
   value: () => Value,
@@ -108,7 +108,7 @@ function finiteNumber(cursor: Cursor): number {
   return cursor.word('a value', 'a number', (word) => (NUMBER.test(word) ? Number(word) : undefined));
 }
 
-/** Parses a number that a script returns, NaN and infinities included. */
+/** Parses a value that an R script returns. The value may be NaN, Infinity or -Infinity. */
 function writtenNumber(cursor: Cursor): number {
   return NO_FINITE.includes(cursor.next().text) ? Number(cursor.take().text) : finiteNumber(cursor);
 }
@@ -164,8 +164,8 @@ export function texts(cursor: Cursor, what: string): readonly string[] {
 }
 
 /**
- * Parses what `labelsOf` parses, except that `cell "…"` may replace `tags`: the text is the Tags cell exactly as the
- * script wrote it.
+ * Parses the labels of a row that a script returns. Unlike `labelsOf`, it accepts `cell "…"` in place of `tags`. The
+ * quoted text is the Tags cell exactly as the script wrote it.
  */
 function cellsOf(cursor: Cursor): { version?: string; tags?: string } {
   const { version, tags } = labelsOf(cursor);

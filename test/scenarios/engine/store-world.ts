@@ -35,7 +35,7 @@ import type { Action, Aggregation, Moment, Period, PushBody, Query, ScriptOutput
 import { openSpans, type Row, type Spans, type VersionLine, type World } from './world.ts';
 
 export interface ScenarioStore {
-  /** Creates a world with a new account without variables. */
+  /** Creates a world whose account is new and has no variables. */
   openWorld(): Promise<StoreWorld>;
   close(): Promise<void>;
 }
@@ -176,8 +176,8 @@ interface LabelledEntry {
 }
 
 /**
- * Gives each reading its labels: version and tags. A reading's version takes precedence over its element's version; the
- * element's tags take precedence over the reading's tags (R-D3).
+ * Gives each reading of a body its labels: version and tags. The version of a reading takes precedence over the version
+ * of the body's element that holds the reading. The element's tags take precedence over the reading's tags (R-D3).
  */
 function labelled(store: Store, body: PushBody): readonly LabelledEntry[] {
   return body.flatMap(({ variable, readings, ...element }) =>
@@ -223,8 +223,8 @@ function toColumn<Item>(
 }
 
 /**
- * Writes the batches. When `moment` is an instant, shifts the new VersionTimestamps of each variable: they begin at
- * `moment` or, if this is later, a microsecond after the last VersionTimestamp that the variable had before.
+ * Writes the batches. When `moment` is an instant, shifts the new VersionTimestamps of each variable. The first of them
+ * becomes `moment` or, if this is later, one microsecond after the last VersionTimestamp before the write.
  */
 async function writeAt(
   { database, ids, spans }: Store,
@@ -279,13 +279,14 @@ async function stampsAfter(
   return rows.map(({ stamp }) => stamp);
 }
 
-/** @param first first VersionTimestamp of the write; VersionTimestamps before it are not changed. */
+/** @param first the VersionTimestamp with which the write begins. Earlier VersionTimestamps are not changed. */
 async function moveStamps(transaction: Transaction, variableId: number, first: number, shift: number): Promise<void> {
   const values = [variableId, first, shift];
   const moved = (column: string) => `${column} + $3::int8 * interval '1 microsecond'`;
   const where = (column: string) => `where variable_id = $1 and ${column} >= ${INSTANT_OF('$2')}`;
   for (const table of ['point', 'point_version']) {
-    // Deletes and inserts, because TimescaleDB 2.28 and newer refuse to update a unique column of a compressed chunk.
+    // Deletes the rows and inserts them again: TimescaleDB 2.28 and newer refuse to update a unique column of a
+    // compressed chunk.
     await transaction.query(
       `with old as (delete from ${table} ${where('version_timestamp')} returning *)
        insert into ${table} (variable_id, date, value, version_timestamp, version_tag_id, tag_set_id)

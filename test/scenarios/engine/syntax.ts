@@ -33,10 +33,10 @@ export interface PushElement {
   readonly readings: readonly Reading[];
 }
 
-/** The elements of one body. Only the last reading of each variable, date and VersionTag is written (R-D5). */
+/** The elements of one push request. Only the last reading of each variable, date and VersionTag is written (R-D5). */
 export type PushBody = readonly PushElement[];
 
-/** A row that a script returns. An absent member is an empty cell; a Tags cell is text as the script wrote it. */
+/** A row that a script returns. An absent member stands for an empty cell; `tags` is the raw text of the Tags cell. */
 export interface ScriptRow {
   readonly dateMicros: number;
   readonly value: number;
@@ -59,14 +59,14 @@ export type KnownAt =
 
 /**
  * For each date, the read selects only versions that were known at least `duration` (ISO 8601) before the date. The
- * duration is subtracted on the calendar of the zone.
+ * duration is subtracted from the date in calendar units of `timeZoneId`.
  */
 export interface Horizon {
   readonly duration: string;
   readonly timeZoneId: string;
 }
 
-/** Which versions a read selects (R-G2). */
+/** Settings that decide which versions a read selects (R-G2). */
 export interface Choice {
   readonly knownAt?: KnownAt;
   readonly horizon?: Horizon;
@@ -89,7 +89,7 @@ export interface Aggregation {
   readonly bucket: Bucket;
   readonly timeZoneId: string;
   readonly fill: Fill;
-  /** Minimum number of points of a bucket. */
+  /** A bucket with fewer points than this has no aggregate. */
   readonly minCount: number;
 }
 
@@ -107,7 +107,7 @@ export interface Query extends Period {
   readonly page?: { readonly number: number; readonly size: number };
 }
 
-/** An expected row. Absent members are not checked; null members must be null. */
+/** An expected row. A member that is absent here is not checked; a member that is null here must be null in the row. */
 export interface ExpectedRow {
   readonly position: SourcePosition;
   readonly variable: string;
@@ -119,7 +119,7 @@ export interface ExpectedRow {
   readonly moment?: Moment;
 }
 
-/** A line of the listing of versions (R-F8). */
+/** An expected line of the listing of versions (R-F8). */
 export interface ExpectedVersion {
   readonly position: SourcePosition;
   /** Null for the versions without a VersionTag. */

@@ -1,8 +1,11 @@
-/** Tokens of a scenario file, and the errors for unexpected ones. */
+/** Tokens of a scenario file, and the errors for unexpected tokens. */
 import type { SourcePosition } from './syntax.ts';
 
 export interface Token {
-  /** A `text` was quoted; a `mark` is one of `{ } ; , = ->`, a line end or the file end; all else is a `word`. */
+  /**
+   * `text` is the kind of a quoted text. `mark` is the kind of `{ } ; , = ->`, a line end and the file end. `word` is
+   * the kind of every other token.
+   */
   readonly kind: 'word' | 'text' | 'mark';
   readonly text: string;
   readonly line: number;
@@ -22,16 +25,19 @@ const TOKEN = /[ \t]+|#.*|(->|[{};,=])|("(?:[^"\\]|\\.)*")|([^\s{};,="#]+)/y;
 /** Cursor over the tokens of a file. The errors of `due`, `text` and `word` have the position of the refused token. */
 export interface Cursor {
   readonly file: string;
-  /** Returns the next token, or the token `ahead` places after it. Takes no token. */
+  /** Returns the next token, or the token `ahead` places after the next token. Does not move the cursor. */
   readonly next: (ahead?: number) => Token;
   readonly position: () => SourcePosition;
   readonly take: () => Token;
-  /** Takes the next token if it is this bare word or mark. */
+  /** Takes the next token if the token is the bare word or mark `text`. Returns whether it took the token. */
   readonly takes: (text: string) => boolean;
   readonly due: (mark: string) => void;
-  /** Takes a bare word or a quoted text. */
+  /** Takes a bare word or a quoted text and returns its text. `what` names the expected value in the error. */
   readonly text: (what: string) => string;
-  /** Takes a bare word that `read` parses. The error for another token or word is `<what> must be <rule>, got …`. */
+  /**
+   * Takes the next token if it is a bare word that `read` can parse, and returns the parsed value. For every other
+   * token, the error is `<what> must be <rule>, got …`.
+   */
   readonly word: <Value>(what: string, rule: string, read: (word: string) => Value | undefined) => Value;
   readonly skipLineEnds: () => void;
   readonly fail: (message: string) => never;
@@ -75,7 +81,7 @@ export function openCursor(file: string, source: string): Cursor {
   };
 }
 
-/** @returns a token as messages show it. */
+/** @returns the text that stands for a token in error messages. */
 export function show({ kind, text }: Token): string {
   return kind === 'text' ? JSON.stringify(text) : text;
 }

@@ -28,15 +28,15 @@ export interface Span {
 }
 
 export interface World {
-  /** @throws {Error} with the message of the refusal. */
+  /** @throws {Error} when the action is refused; the error's message gives the reason. */
   perform(action: Action): Promise<void>;
   read(query: Query): Promise<readonly Row[]>;
-  /** @returns the number of rows of all pages of a query. */
+  /** @returns the number of rows that a query selects on all pages together. */
   count(query: Query): Promise<number>;
   versions(variable: string): Promise<readonly VersionLine[]>;
-  /** @returns the number of deleted points; with `isWhatIf`, of points that would be deleted. */
+  /** @returns the number of points that the call deletes or, when `isWhatIf` is true, would delete. */
   remove(variable: string, period: Period, isWhatIf: boolean): Promise<number>;
-  /** @throws {Error} when no write has that name. */
+  /** @throws {Error} when no write is named `label`. */
   spanOf(label: string): Span;
 }
 
@@ -60,7 +60,10 @@ export function openSpans(): Spans {
   };
 }
 
-/** @returns the rows on the page of the query; all rows when it has no page. @param rows all rows of one variable. */
+/**
+ * @param rows all rows of one variable.
+ * @returns the rows on the query's page, or all rows when the query has no page.
+ */
 export function paged(query: Query, rows: readonly Row[]): readonly Row[] {
   const { page } = query;
   return page ? rows.slice(page.number * page.size, (page.number + 1) * page.size) : rows;

@@ -1,8 +1,8 @@
 /** Converts points from the columnar JSON form to rows. */
 
 /**
- * @returns the rows of an object. Row i has element i of every array, and the other members unchanged. A null version
- * and null tags are left out.
+ * @returns the rows of a columnar object. Row i has element i of every member that is an array, and the other members
+ * unchanged. A row has no `version` when its version is null, and no `tags` when its tags are null.
  */
 export function rowsOfColumns(columns: Readonly<Record<string, unknown>>): readonly Record<string, unknown>[] {
   const dates = columns.date as readonly unknown[];

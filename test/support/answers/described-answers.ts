@@ -19,7 +19,7 @@ export interface Answered {
   readonly body: unknown;
 }
 
-/** @throws {Error} when the answer does not match its description. */
+/** @throws {Error} when the answer does not match its description in the OpenAPI document. */
 export type CheckAnswer = (answer: Answered) => void;
 
 interface DescribedAnswer {

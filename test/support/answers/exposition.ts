@@ -21,7 +21,7 @@ const SAMPLE = new RegExp(`^(${NAME})(?:\\{(.*)\\})? (\\S+)$`);
 const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\n"])*)"(,|$)/y;
 const TYPES: ReadonlySet<string> = new Set(['counter', 'gauge', 'histogram', 'summary']);
 
-/** @returns the families by name. @throws {Error} that names the line or the family. */
+/** @returns the families by name. @throws {Error} with the line or the family at fault. */
 export function parseExposition(text: string): ReadonlyMap<string, Family> {
   if (!text.endsWith('\n')) throw new Error('the text must end with a line feed');
   const families = new Map<string, { name: string; help: string; type: string; samples: Sample[] }>();
@@ -95,7 +95,11 @@ function assertSound({ name, type, samples }: Family): void {
   }
 }
 
-/** @returns the value of the series that has these labels; undefined when none has. @throws {Error} when several have. */
+/**
+ * @returns the value of the series with the name `sampleName` and all of `labels`; undefined when there is no such
+ * series.
+ * @throws {Error} when there are several such series.
+ */
 export function sampleOf(
   families: ReadonlyMap<string, Family>,
   sampleName: string,

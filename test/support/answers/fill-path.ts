@@ -1,4 +1,4 @@
-/** Replaces the parameters in the paths of routes with ids, for tests that call all routes. */
+/** Puts ids in place of the parameters in the paths of routes, for tests that call all routes. */
 import type { Ids, Kind } from '../fixtures/secret-structure.ts';
 
 /** Path segment → kind of the id that the parameter after the segment takes. */

@@ -15,7 +15,7 @@ export interface BrowserPage {
 
 export interface Browser {
   open(url: string): Promise<BrowserPage>;
-  /** Posts the page's form with these values and its hidden fields. */
+  /** Posts the form of `page` with `values` and with the hidden fields of the form. */
   submit(
     page: BrowserPage,
     values?: Readonly<Record<string, string>>,

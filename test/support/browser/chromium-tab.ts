@@ -20,9 +20,9 @@ export interface Tab {
   untilText(text: string): Promise<void>;
   /** Waits until the URL begins with `start`. @returns the whole URL. */
   untilAddress(start: string): Promise<string>;
-  /** Writes `text` into the field whose id is `id`, in place of its content. */
+  /** Replaces the text of a field with `text`. @param id id of the field. */
   type(id: string, text: string): Promise<void>;
-  /** Replaces the content of the focused field. */
+  /** Replaces the text of the focused field with `text`. */
   typeHere(text: string): Promise<void>;
   /** Presses a key: Enter submits a form, Tab focuses the next field. */
   press(key: 'Enter' | 'Tab'): Promise<void>;
@@ -38,11 +38,15 @@ export interface Tab {
   focused(): Promise<string | undefined>;
   speak(language: string): Promise<void>;
   setLayout(layout: Screen): Promise<void>;
-  /** Turns the mouse wheel. @param pixels positive: down. */
+  /** Turns the mouse wheel. @param pixels distance; a positive number scrolls down. */
   scrollBy(pixels: number): Promise<void>;
   /** @returns by how many pixels the page is wider than the window. */
   overflow(): Promise<number>;
-  /** @returns texts whose contrast is below the minimum of WCAG 2.2. @param texts selector of the checked elements. */
+  /**
+   * Finds the elements whose text has less contrast than WCAG 2.2 allows.
+   * @param texts selector of the elements to check.
+   * @returns a description of each element that was found.
+   */
   lowContrast(texts?: string): Promise<readonly string[]>;
   /** @returns a PNG of the window. */
   screenshot(): Promise<Buffer>;
@@ -138,7 +142,7 @@ export function createTab(send: SendCommand, complaints: readonly string[]): Tab
   };
 }
 
-/** Chromium's error for a node of the previous document. */
+/** Matches Chromium's error for a node of a document that the page has replaced. */
 const REPLACED = /node with given id/i;
 const MAX_DOCUMENTS = 20;
 
@@ -205,7 +209,10 @@ async function setLayout(send: SendCommand, { width, height, scheme, isWholePage
   await send('Emulation.setDeviceMetricsOverride', { ...size, height: Math.max(height, cssContentSize.height) });
 }
 
-/** @returns the texts with too low a contrast. Skips hidden texts: Chromium gives no background colour for them. */
+/**
+ * Finds the elements whose text has too little contrast. Skips elements with hidden text, for which Chromium gives no
+ * background colour.
+ */
 async function findLowContrast(send: SendCommand, texts: string): Promise<readonly string[]> {
   const found = await Promise.all(
     (await findNodes(send, texts)).map(async (nodeId) => {

@@ -45,7 +45,7 @@ type OnEvent = (method: string, parameters: unknown) => void;
 const FLAGS = [
   ...['--headless', '--no-first-run', '--disable-gpu', '--disable-dev-shm-usage', '--disable-extensions'],
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-breakpad'],
-  // Chromium's sandbox does not start as root; the browser opens only pages of the tests.
+  // Chromium's sandbox does not start as root. It is not needed, because the browser opens only pages of the tests.
   '--no-sandbox',
   '--remote-debugging-pipe',
 ];
@@ -57,7 +57,10 @@ const PROFILE_PREFIX = 'tidemark-chromium-';
 /** The headless shell has Chromium's engine without its window, and needs half the CPU time (2026-11). */
 const PROGRAMS = ['chromium-headless-shell', 'chromium'];
 
-/** @returns the path of a program of PROGRAMS; undefined when none is installed (`apt-get install chromium-headless-shell`). */
+/**
+ * @returns the path of the first program of PROGRAMS that is installed; undefined when none is installed (`apt-get
+ * install chromium-headless-shell`).
+ */
 export function findChromium(): string | undefined {
   const directories = (process.env.PATH ?? '').split(delimiter);
   const paths = PROGRAMS.flatMap((program) => directories.map((directory) => join(directory, program)));
@@ -71,7 +74,7 @@ export function findChromium(): string | undefined {
   });
 }
 
-/** @param isScripted whether pages may run scripts; the issuer's pages have none. */
+/** @param isScripted true when pages may run scripts. Default: false, because the issuer's pages contain no scripts. */
 export async function startChromium(program: string, { isScripted = false } = {}): Promise<Chromium> {
   await removeLeftProfiles();
   const profile = await mkdtemp(join(tmpdir(), `${PROFILE_PREFIX}${process.pid}-`));
@@ -98,7 +101,7 @@ export async function startChromium(program: string, { isScripted = false } = {}
   }
 }
 
-/** Removes profiles of killed test processes. */
+/** Removes the browser profiles that killed test processes have left behind. */
 async function removeLeftProfiles(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const [, pid] = new RegExp(`^${PROFILE_PREFIX}(\\d+)-`).exec(name) ?? [];
@@ -158,7 +161,7 @@ function connect(child: ChildProcess, onEvent: OnEvent): Connection {
   };
 }
 
-/** Waits for the exit that the closed pipes cause; kills the browser after END_TIMEOUT_MS. */
+/** Waits until the browser exits, which it does because its pipes are closed; kills it after END_TIMEOUT_MS. */
 async function end(child: ChildProcess): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const killer = setTimeout(() => child.kill('SIGKILL'), END_TIMEOUT_MS);

@@ -1,4 +1,4 @@
-/** A client that signs users in with a browser: authorization code with PKCE. */
+/** A client whose users sign in with a browser: it uses the authorization code flow with PKCE. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Database } from '../../../src/platform/database/database.ts';
 

@@ -1,4 +1,4 @@
-/** A `GET /data/watch` client that records events and points, and can resume. */
+/** A client of `GET /data/watch` that records the received events and points, and can resume an earlier stream. */
 import { eventually } from '../eventually.ts';
 import type { WatchedPoint } from './watcher.ts';
 
@@ -20,13 +20,13 @@ export interface EventStream {
   points(): readonly WatchedEventPoint[];
   /** @returns the id of the last event with an id; undefined until an event with an id arrives. */
   cursor(): string | undefined;
-  /** Waits for the first event; the stream delivers every commit after this event. */
+  /** Waits for the first event. The stream delivers the points of every transaction that commits after this event. */
   begun(): Promise<void>;
   until(count: number): Promise<ReturnType<EventStream['points']>>;
   /** Waits for the event `end`. */
   ended(): Promise<ReceivedEvent>;
   isClosed(): boolean;
-  /** Waits for the end of the answer. */
+  /** Waits until the body of the response has ended. @returns true. */
   closed(): Promise<boolean>;
   close(): void;
 }
@@ -38,7 +38,10 @@ interface Columns {
   readonly version?: readonly (string | null)[];
 }
 
-/** @param path `/data/watch?…`. @param lastEventId value of Last-Event-ID, which a browser sends to resume a stream. */
+/**
+ * @param path path and query string, such as `/data/watch?variableId=1`.
+ * @param lastEventId value of Last-Event-ID, which a browser sends to resume a stream.
+ */
 export async function openEventStream(
   origin: string,
   path: string,

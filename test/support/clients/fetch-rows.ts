@@ -1,4 +1,4 @@
-/** Raw answers of reads, for tests of formats. */
+/** Fetches raw HTTP answers and parses CSV, for tests of the formats of reads. */
 import type { TestApi } from '../services/start-api.ts';
 
 export interface RawAnswer {
@@ -26,8 +26,8 @@ export async function fetchRaw(
 }
 
 /**
- * Parses a CSV text that has no line breaks inside quoted cells.
- * @returns the records: the header, then the rows. The cells have no enclosing quotes.
+ * Parses a CSV text, in which no quoted cell may contain a line break.
+ * @returns the records: the header, then the rows. The quotes around quoted cells are removed.
  */
 export function parseCsv(text: string): readonly (readonly string[])[] {
   const lines = text.split('\r\n');

@@ -42,7 +42,7 @@ export interface PointChunk {
 
 /**
  * Points of several variables, stored column by column. A code in `versionCodes` is the 1-based position of a text in
- * `versions`, a code in `tagCodes` that of a text in `tags`; 0 means no text.
+ * `versions`. A code in `tagCodes` is the 1-based position of a text in `tags`. The code 0 means that there is no text.
  */
 export interface PointRows {
   readonly variableIds: readonly number[];
@@ -94,13 +94,13 @@ export interface GrpcReader {
 
 const DEADLINE_MS = 20_000;
 
-/** @param token undefined for calls without credentials. */
+/** @param token the bearer token of all calls; undefined for calls without credentials. */
 export function createGrpcReader(address: string, token: string | undefined): GrpcReader {
   const client = new DataPoints(address, credentials.createInsecure());
   const metadata = new Metadata();
   if (token !== undefined) metadata.set('authorization', `Bearer ${token}`);
   metadata.set('x-request-id', 'grpc-test');
-  // Serves unary calls too, which are streams of one message on the wire.
+  // Also starts unary calls: on the wire, the answer of a unary call is a stream of one message.
   const start = (method: Method, request: object, deadline: number) => {
     const { path, requestSerialize, responseDeserialize } = DataPoints.service[method] as MethodDefinition<
       object,

@@ -1,5 +1,5 @@
 /**
- * Replays recorded requests of existing clients (`test/fixtures/clients`) and compares the answers with the members
+ * Replays recorded requests of existing clients (`test/fixtures/clients`) and checks those members of the answers that
  * these clients read. Knows nothing about the product but its URL.
  */
 import { readFileSync } from 'node:fs';
@@ -25,8 +25,8 @@ interface Exchange {
   };
   readonly answer: { readonly status: number; readonly headers?: Record<string, string>; readonly body?: unknown };
   /**
-   * The replay repeats the request until it gets this answer: points become readable, and files are processed, some time
-   * after they were accepted.
+   * True when the replay must repeat the request until the actual answer matches `answer`: points become readable, and
+   * files are processed, some time after the API accepted them.
    */
   readonly eventually?: boolean;
 }
@@ -84,10 +84,11 @@ function fillIn(text: string, bindings: Bindings, encode = (value: string) => va
 }
 
 /**
- * An object may have more members than expected. A list must have exactly the expected items, unless the expected list
- * ends with `{{more}}`. `{{absent}}`: no such member. `{{any}}`: any value except null. Any other placeholder takes the
- * actual value at its first use, and every later value must be equal. A placeholder whose name ends with `Token` takes
- * the actual value at every use.
+ * Compares an actual value with the expected one. An object may have more members than expected. A list must have
+ * exactly the expected items, unless the expected list ends with `{{more}}`. `{{absent}}` expects that the object lacks
+ * the member; `{{any}}` accepts any value except null. Any other placeholder takes the actual value at its first use;
+ * the actual value at each later use must equal it. A placeholder whose name ends with `Token` takes the actual value
+ * at every use.
  */
 function compare(actual: unknown, expected: unknown, bindings: Bindings, what: string): void {
   if (typeof expected === 'string') compareText(actual, expected, bindings, what);

@@ -1,4 +1,4 @@
-/** Requests whose body stalls. Needs no test runner. */
+/** Opens requests whose body stalls. This module works without a test runner. */
 import { type ClientRequest, request } from 'node:http';
 
 export interface StalledBody {
@@ -10,7 +10,7 @@ export interface StalledBody {
   readonly sentBytes: number;
 }
 
-/** Announces a body, sends the beginning of it and stalls, on a connection of its own. */
+/** Opens a connection for one request, announces a body, sends the beginning of the body and then nothing more. */
 export function openStalledBody({ url, token, type, announcedBytes, sentBytes }: StalledBody): ClientRequest {
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': type, 'Content-Length': announcedBytes };
   const body = request(url, { method: 'POST', headers, agent: false });

@@ -1,7 +1,7 @@
-/** A REST client for tests: returns status, headers and parsed body of every answer. */
+/** A REST client for tests. Each call returns the status, the headers and the parsed body of the answer. */
 import type { CheckAnswer } from '../answers/described-answers.ts';
 
-/** @param Body type of the body that the test expects. */
+/** @param Body the type that the test expects the parsed body to have. */
 export interface TestAnswer<Body> {
   readonly status: number;
   readonly headers: Headers;
@@ -30,8 +30,8 @@ export interface TestClient {
 }
 
 /**
- * @param token undefined for calls without credentials.
- * @param check called with every answer.
+ * @param token access token of every request; undefined when the client has no credentials.
+ * @param check function that the client calls with every answer.
  */
 export function createTestClient(origin: string, token?: string, check: CheckAnswer = () => {}): TestClient {
   const send = async <Body>(method: string, path: string, body?: unknown, options: SendOptions = {}) => {
@@ -65,7 +65,7 @@ export function createTestClient(origin: string, token?: string, check: CheckAns
   };
 }
 
-/** Parses a body without a media type as JSON too, so that parsing fails unless the body is JSON. */
+/** Parses a body. A body without a media type is parsed as JSON, so a test fails when such a body is not JSON. */
 function parseBody(text: string, headers: Headers): unknown {
   if (text === '') return undefined;
   const type = headers.get('content-type')?.split(';', 1)[0]?.trim() ?? JSON_TYPE;
@@ -74,7 +74,7 @@ function parseBody(text: string, headers: Headers): unknown {
 
 /**
  * @returns an access token of the embedded issuer.
- * @throws {Error} with the answer of the issuer when it refuses the sign-in.
+ * @throws {Error} when the issuer refuses the sign-in. The message contains the answer of the issuer.
  */
 export async function requestToken(origin: string, form: Readonly<Record<string, string>>): Promise<string> {
   const response = await fetch(`${origin}/realms/tidemark/protocol/openid-connect/token`, {

@@ -1,12 +1,12 @@
-/** Clients that request an answer and do not read it, over HTTP/1.1 and gRPC. Needs no test runner. */
+/** HTTP/1.1 and gRPC clients that request an answer and do not read it. They work without a test runner. */
 import { once } from 'node:events';
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { createConnection, type Socket } from 'node:net';
 import { encodeGrpcRequest } from './grpc-client.ts';
 
 /**
- * Sends a GET request on a paused socket. The socket reads at most one chunk of the answer. Once the buffers of the
- * operating system are full too, the server can send no more.
+ * Sends a GET request on a paused socket, which reads at most one chunk of the answer. The server can send more only
+ * until the buffers of the operating system are full.
  */
 export async function openUnread(origin: string, path: string, token: string | undefined): Promise<Socket> {
   const { hostname, port, host } = new URL(origin);
@@ -18,7 +18,10 @@ export async function openUnread(origin: string, path: string, token: string | u
   return socket;
 }
 
-/** Calls ReadPoints on a connection of its own and never opens the flow-control window of the stream again. */
+/**
+ * Calls ReadPoints on a new connection and never reads the answer, so that the flow-control window of the stream is
+ * never opened again.
+ */
 export function openUnreadCall(grpc: string, request: object, token: string | undefined): ClientHttp2Session {
   const session = connect(`http://${grpc}`);
   session.on('error', () => {});

@@ -1,7 +1,7 @@
 /**
- * The product's roles and a browser, shared by the console's test files of one worker: starting them takes five CPU
- * seconds. One file at a time leases the processes and finds an empty database. They end IDLE_MS after the last
- * release, or with the worker.
+ * Starts the product's roles and a browser. The console's test files of one worker share these processes, because the
+ * start takes five CPU seconds. One test file at a time leases the processes and finds an empty database. The processes
+ * end IDLE_MS after the last release, or with the worker.
  */
 import { type Browser, chromium } from 'playwright-core';
 import { inject } from 'vitest';
@@ -36,7 +36,7 @@ interface Running {
 let running: Running | undefined;
 let isLeased = false;
 let idleTimer: NodeJS.Timeout | undefined;
-/** Settles when the processes of the previous start have ended. The next start waits for it. */
+/** Settles when the roles and the browser of the previous start have ended. The next start waits for this promise. */
 let ending: Promise<void> = Promise.resolve();
 
 /** Leases the processes; starts them when they do not run. @throws {Error} when they are leased already. */
@@ -74,7 +74,10 @@ async function start(): Promise<Running> {
   return { world, roles, browser, onExit };
 }
 
-/** Vitest ends a worker by SIGTERM, which by default runs no `exit` handler. */
+/**
+ * Runs the `exit` handlers on SIGTERM, by which Vitest ends a worker. By default, SIGTERM ends a process without
+ * running these handlers.
+ */
 function exitOnSignal(): void {
   process.exit(0);
 }

@@ -22,9 +22,9 @@ export interface ConsoleStack {
   /** The account's manager, who may push. */
   readonly manager: ApiClient;
   /**
-   * Opens a new window. The first window of a user signs in with the form of the issuer; later windows get the
-   * cookies of that sign-in. @param path the page to open.
-   * @param options `isFresh`: the window starts without cookies and signs in with the form.
+   * Opens a new window. The first window of a user signs in on the issuer's sign-in page; later windows of the user get
+   * the cookies of that sign-in. @param path the page to open.
+   * @param options `isFresh`: the window starts without cookies and signs in on the sign-in page.
    */
   open(userName: string, path?: string, options?: WindowOptions): Promise<ConsoleWindow>;
   close(): Promise<void>;
@@ -32,16 +32,16 @@ export interface ConsoleStack {
 
 export interface ConsoleWindow {
   readonly page: Page;
-  /** Errors and warnings of the page and its console, and requests to other origins. */
+  /** The page's uncaught errors, the errors and warnings in its browser console, and its requests to other origins. */
   readonly complaints: readonly string[];
-  /** Waits until a period of QUIET_MS passes without a running request; streams of live points do not count. */
+  /** Waits until no request has run for QUIET_MS. Streams of live points may run meanwhile. */
   settled(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Opens the console on the processes whose work it shows: api, ingester, calculator and deliverer. The test files of
- * one worker share these processes and the browser: `close` hands them to the next file, which finds an empty database.
+ * Leases a browser and the processes whose work the console shows: api, ingester, calculator and deliverer. The test
+ * files of one worker share them in turn: `close` releases them to the next file, which finds an empty database.
  */
 export async function openConsoleStack(): Promise<ConsoleStack> {
   const { origin, browser, world, release } = await leaseConsoleProcesses();
@@ -85,7 +85,8 @@ async function openWindow(
   }
   await page.getByRole('navigation').first().waitFor();
   const { cookies } = await context.storageState();
-  // A later window gets only the cookies, not the local storage, in which pages keep the choices of the user.
+  // Keeps only the cookies for later windows of the user. A later window does not get the local storage, in which pages
+  // keep the choices of the user.
   if (!isFresh) sessions.set(userName, { cookies, origins: [] });
   return { page, complaints, settled, close: () => context.close() };
 }
@@ -106,7 +107,7 @@ function listen(page: Page, origin: string): string[] {
 const QUIET_MS = 300;
 const STREAM = '/data/watch';
 
-/** @returns a function that resolves after QUIET_MS without a running request; STREAM does not count. */
+/** @returns a function that waits until no request has run for QUIET_MS. Requests for STREAM may run meanwhile. */
 function watchRequests(page: Page): () => Promise<void> {
   const running = new Set<unknown>();
   let lastEndMs = performance.now();

@@ -18,7 +18,7 @@ const JSON_TYPE = 'application/json';
 const METHODS = ['get', 'put', 'post', 'patch', 'delete'];
 const HEADER = `/** Generated from the API description by test/unit/house/console-types.test.ts; do not edit. */\n\n`;
 
-/** @returns the text of src/console/api/openapi.d.ts. @param usedPaths paths the console calls. */
+/** @returns the text of src/console/api/openapi.d.ts. @param usedPaths the paths that the console calls. */
 export async function consoleTypes(usedPaths: ReadonlySet<string>): Promise<string> {
   const environment = { DATABASE_URL: 'postgres://console:types@127.0.0.1/none', REDIS_URL: 'redis://127.0.0.1' };
   const document = (await buildDocument(describeApi(readConfig(environment)))) as unknown as Document;
@@ -74,7 +74,7 @@ function reduceOperations(operations: Readonly<Record<string, Json>>): Json {
   );
 }
 
-/** Keeps only the JSON form of an answer that has one, because the console's typed client requests JSON. */
+/** When an answer can be JSON, drops its other content types, because the console's typed client requests JSON. */
 function jsonOf(content: unknown): object {
   const types = (content ?? {}) as Readonly<Record<string, unknown>>;
   return JSON_TYPE in types ? { [JSON_TYPE]: types[JSON_TYPE] } : types;
@@ -91,7 +91,7 @@ function dropProse(value: unknown): unknown {
   );
 }
 
-/** A member `description` is prose only when it is a text: a schema may have a property of that name. */
+/** A member `description` is prose when it is a text. An object is the schema of a property named `description`. */
 function isProse(name: string, member: unknown): boolean {
   return (name === 'description' && typeof member === 'string' && member !== '') || name === 'examples';
 }

@@ -1,4 +1,4 @@
-/** Finds the accessibility violations in the shown page that axe-core rates as serious or critical. */
+/** Searches the shown page for accessibility violations that axe-core rates as serious or critical. */
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 
@@ -16,8 +16,9 @@ const run = (
   .map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`;
 
 /**
- * Applies all rules, or only the rules that depend on colours. Use `colours` for a page in a second colour scheme: only
- * the colours differ. @returns one text per broken rule: its id and the HTML of the elements that break it.
+ * Applies all rules, or only the rules that depend on colours. `colours` is enough for a page that has passed all rules
+ * in another colour scheme, because only the colours differ.
+ * @returns one text per broken rule: its id and the HTML of the elements that break it.
  */
 export async function findObstacles(page: Page, rules: 'all' | 'colours' = 'all'): Promise<readonly string[]> {
   if (!(await page.evaluate<boolean>(`'axe' in window`))) await page.evaluate(axe.source);

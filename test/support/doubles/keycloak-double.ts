@@ -35,13 +35,13 @@ export interface KeycloakDouble {
   /** User id, query and body of each call to execute-actions-email. */
   readonly actionMails: { readonly userId: string; readonly query: URLSearchParams; readonly actions: unknown }[];
   /**
-   * Every call with a valid token to `…/users` of the admin API or to a path below it, as `METHOD /path`. The path is
-   * relative to `…/users`.
+   * The calls to `…/users` of the admin API, and to paths below it, that had a valid token. Each call is written as
+   * `METHOD /path`, with the path relative to `…/users`.
    */
   readonly calls: string[];
   /** Makes the admin API refuse all tokens that the token endpoint has issued so far. */
   expireTokens(): void;
-  /** Answers every call with this status; undefined restores normal answers. */
+  /** Makes the double answer every call with this status; undefined restores the normal answers. */
   failWith(status: number | undefined): void;
   /** @returns an access token of the realm for a user. */
   tokenOf(userId: string, scope?: string): Promise<string>;
@@ -201,8 +201,8 @@ function answerUser(
 }
 
 /**
- * @returns the user for the body of a POST or PUT. When the body omits `email`, `firstName` or `lastName`, the user has
- * no such member; other omitted members get defaults.
+ * @returns the user that the body of a POST or PUT describes. If the body omits `email`, `firstName` or `lastName`, the
+ * user lacks that member, too; other omitted members get defaults.
  */
 function toUser(id: string, body: unknown): DoubleUser {
   const given = body as Partial<DoubleUser> & { readonly username: string };

@@ -48,8 +48,8 @@ export async function openMailbox(): Promise<Mailbox> {
         .then(() => callback(), callback);
     },
   });
-  // A killed process of the service resets its connection. Without a listener, the server's `error` event would end the
-  // test run.
+  // When a process of the service is killed, its connection is reset and this server emits `error`. Without a listener,
+  // that event would end the test run.
   server.on('error', () => {});
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
   const { port } = server.server.address() as AddressInfo;
@@ -72,12 +72,12 @@ export async function openMailbox(): Promise<Mailbox> {
   };
 }
 
-/** @returns the first link in an email, or an empty string. */
+/** @returns the first link in an email; an empty string when the email contains no link. */
 export function linkIn({ text }: Email): string {
   return /https?:\/\/\S+/.exec(text ?? '')?.[0] ?? '';
 }
 
-/** @returns the temporary password in an email, or an empty string. */
+/** @returns the temporary password in an email; an empty string when the email contains no temporary password. */
 export function passwordIn({ text }: Email): string {
   return /\b\w{5}-\w{5}-\w{5}\b/.exec(text ?? '')?.[0] ?? '';
 }

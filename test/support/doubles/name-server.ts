@@ -8,7 +8,7 @@ export type NameAnswer = readonly string[] | 'no such name' | 'failure' | 'silen
 export interface NameServer {
   /** `address:port`. */
   readonly server: string;
-  /** The names of all IPv4 questions, in order. */
+  /** The names in the questions for IPv4 addresses (A records), in the order of the questions. */
   readonly asked: readonly string[];
   close(): Promise<void>;
 }
@@ -60,7 +60,10 @@ function writeAnswer(question: Buffer, type: number, given: Exclude<NameAnswer, 
   return Buffer.concat([header, ...records]);
 }
 
-/** @returns each CNAME and the records of the requested type, in the given order: a CNAME precedes its addresses. */
+/**
+ * @returns the CNAME records and the address records of the requested type, in the order of `given`. There, each CNAME
+ * must precede its addresses.
+ */
 function toRecords(given: readonly string[], type: number): readonly Buffer[] {
   let owner: Buffer = Buffer.from([0xc0, 12]);
   const records: Buffer[] = [];

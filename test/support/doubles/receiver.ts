@@ -18,7 +18,7 @@ export interface Receiver {
   readonly messages: readonly ReceivedMessage[];
   /** @returns the number of connections so far. */
   connections(): number;
-  /** Sets the answer from now on; the default is 200. */
+  /** Sets how requests are answered from now on. By default, the receiver answers with status 200. */
   answerWith(answer: RequestListener): void;
   close(): Promise<void>;
 }

@@ -9,17 +9,18 @@ export interface TcpGate {
   open(): Promise<void>;
   /**
    * Keeps open connections open, but forwards nothing on them from now on; new connections work.
-   * @param only 'answers' to stop only the answers of the service: requests still reach it. Omitted: stops both.
+   * @param only direction to stop: 'answers' stops only the answers of the service, and requests still reach it. When
+   * omitted, stops requests and answers.
    */
   freeze(only?: 'answers'): void;
   /**
-   * Lets each connection forward about `bytes` bytes of answers from now on, then no answers until `shut`: a network
-   * that fails in the middle of an answer.
+   * From now on, forwards about `bytes` bytes of answers on each connection, then no more answers until `shut`. This
+   * simulates a network that fails in the middle of an answer.
    */
   holdAnswers(bytes: number): void;
 }
 
-/** @param url of the service, such as postgres://user@host:port/name. */
+/** @param url address of the service, such as postgres://user@host:port/name. */
 export async function openTcpGate(url: string): Promise<TcpGate> {
   const target = new URL(url);
   const sockets = new Set<Socket>();
@@ -56,7 +57,7 @@ export async function openTcpGate(url: string): Promise<TcpGate> {
       for (const [client, service] of pairs) {
         service.unpipe(client).resume();
         if (only !== 'answers') client.unpipe(service).resume();
-        // Neither side learns that the other has closed.
+        // From now on, the proxy keeps one connection of the pair open when the other closes.
         service.removeAllListeners('close');
         client.removeAllListeners('close');
         client.on('close', () => sockets.delete(client));
@@ -76,7 +77,7 @@ export async function openTcpGate(url: string): Promise<TcpGate> {
   };
 }
 
-/** Stops the answers of a connection after `bytes`; the service then waits, because nothing reads them. */
+/** Forwards about `bytes` bytes of answers of a connection, then reads no more; a service that sends more must wait. */
 function hold([client, service]: readonly [client: Socket, service: Socket], bytes: number): void {
   let left = bytes;
   service.on('data', (answer: Buffer) => {

@@ -20,7 +20,7 @@ export interface ReceivedMessage {
   readonly atMs: number;
 }
 
-/** Status, optionally with headers; `hang` never answers. */
+/** Status of the answer, or status and headers. With `hang`, the receiver never answers. */
 export type Answer = number | 'hang' | { readonly status: number; readonly headers: Readonly<Record<string, string>> };
 
 export interface WebhookReceiver {
@@ -29,7 +29,7 @@ export interface WebhookReceiver {
   readonly received: readonly ReceivedMessage[];
   /** Bodies whose signature was invalid. */
   readonly forged: readonly string[];
-  /** Sets the next answers in order; the last one repeats. */
+  /** Sets the answers to the next messages, in order. The last of these answers is also given to all later messages. */
   answer(...answers: readonly Answer[]): void;
   /** Waits until `count` messages with a valid signature have arrived. */
   waitFor(count: number, timeoutMs?: number): Promise<readonly ReceivedMessage[]>;

@@ -100,8 +100,9 @@ function startOfAll(points: readonly BucketPoint[], { fromMicros }: Period): num
 }
 
 /**
- * A bucket of a minute or hour begins at the local time of `dateMicros`, rounded down, with the UTC offset that applies
- * at `dateMicros`. A longer bucket begins when its first local day begins.
+ * @returns the start of the bucket that contains `dateMicros`. A bucket of a minute or hour starts at the local time of
+ * `dateMicros`, rounded down to the minute or hour, with the UTC offset that applies at `dateMicros`. A longer bucket
+ * starts when its first local day starts.
  */
 function startOf(dateMicros: number, bucket: Exclude<Bucket, 'all'>, timeZoneId: string): number {
   const date = toInstant(dateMicros).toZonedDateTimeISO(timeZoneId);

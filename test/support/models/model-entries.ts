@@ -1,4 +1,4 @@
-/** Model of the entries a push or a script stores (§2, §7, §9.2, §9.4, R-D3). */
+/** Model of the entries that a push or a script stores (§2, §7, §9.2, §9.4, R-D3). */
 import { toInstant } from '../../scenarios/engine/instants.ts';
 import type { PushBody, ScriptOutput, ScriptRow, Tags } from '../../scenarios/engine/syntax.ts';
 import type { ModelEntry, ModelVersion } from './version-model.ts';
@@ -20,7 +20,10 @@ export function pushedEntries(body: PushBody): readonly VariableEntry[] {
   );
 }
 
-/** @throws {Error} with the text of §7 when a column has more or fewer items than there are rows. */
+/**
+ * @throws {Error} with the message that §7 prescribes, when `versionColumn` or `tagsColumn` has more or fewer items
+ * than there are rows.
+ */
 export function storedOutput(output: ScriptOutput, isVersioned: boolean, atMicros: number): readonly ModelEntry[] {
   const { rows, versionColumn, tagsColumn } = output;
   if (versionColumn && versionColumn.length !== rows.length) {
@@ -46,13 +49,16 @@ export function copyOf(input: readonly ModelVersion[]): ScriptOutput {
   return { rows };
 }
 
-/** @returns the Version of rows without one: the time of the calculation, rounded up to the UTC hour (§9.4). */
+/**
+ * @returns the Version that a row gets when the script returns none for it: the time of the calculation, rounded up to
+ * the UTC hour (§9.4).
+ */
 function defaultVersion(atMicros: number): string {
   const hour = toInstant(atMicros).round({ smallestUnit: 'hour', roundingMode: 'ceil' });
   return hour.toString().slice(0, 'yyyy-MM-ddTHH:mm:ss'.length);
 }
 
-/** Adds the tag `version` to a row with a Version, unless the tags have that key (§9.2 rule 1). */
+/** Adds the tag `version` to the tags of a row with a Version, unless the tags include `version` (§9.2 rule 1). */
 function withVersion(tags: Tags, version: string | null): Tags {
   return version === null ? tags : { version, ...tags };
 }

@@ -5,7 +5,7 @@ import { isStorableText } from '../../../src/platform/database/storable-text.ts'
 export type ModelRow = Readonly<Record<string, unknown>>;
 
 export interface ModelStructure {
-  /** The document: its rows refer to each other by business keys; parents come before children. */
+  /** The document to import. Its rows refer to each other by business keys. Each parent comes before its children. */
   readonly document: {
     readonly catalogues: readonly ModelRow[];
     readonly forms: readonly ModelRow[];
@@ -13,7 +13,7 @@ export interface ModelStructure {
     readonly sources: readonly ModelRow[];
     readonly variables: readonly ModelRow[];
   };
-  /** Sorted pairs of variable indexes: a calculated variable, and an input that its formula reads. */
+  /** Each pair has the index of a calculated variable and of an input that its formula reads. The pairs are sorted. */
   readonly inputs: readonly (readonly [reader: number, input: number])[];
 }
 
@@ -88,8 +88,8 @@ const variable = fc.record({
   reads: fc.array(fc.nat(), { maxLength: 3 }),
 });
 
-// Callers put a number in front, so that names differ regardless of case. The `x` at the end keeps a name from being a
-// number.
+// Callers put a number before each name, so that names differ even when their letter case is ignored. Because of the
+// `x` at the end, no name is a number.
 const entryName = anyText.map((text) => `${text}x`.trim());
 const finite = fc.double({ noNaN: true, noDefaultInfinity: true });
 const entries = fc.record({
@@ -130,7 +130,7 @@ const form = fc.record({
 });
 type ModelForm = typeof form extends fc.Arbitrary<infer T> ? T : never;
 
-/** Makes names unique: each begins with the position of its form, group or field. */
+/** Converts forms to rows. Each form, group and field gets a name that begins with its position and so is unique. */
 function toForms(forms: readonly ModelForm[], unitNames: readonly string[]): readonly ModelRow[] {
   return forms.map(({ name, entityType, groups }, index) => ({
     ...{ entityType, name: `${index} ${name}` },
@@ -146,7 +146,7 @@ function toForms(forms: readonly ModelForm[], unitNames: readonly string[]): rea
   }));
 }
 
-/** A structure of which an import accepts every row. */
+/** Generates structures whose rows an import accepts without exception. */
 export const structures: fc.Arbitrary<ModelStructure> = fc
   .record({
     entries,
@@ -173,7 +173,7 @@ function toCatalogues({ families, units, types }: typeof entries extends fc.Arbi
       ...familyNames.map((name) => ({ catalogue: 'UnitFamily', name })),
       ...units.map(({ symbol, divisor, offset }, index) => ({
         ...{ catalogue: 'Unit', name: unitNames[index], symbol, unitFamily: familyNames[index] ?? 'Energy', divisor },
-        // Turns minus zero into 0, because both have the same text.
+        // Adding 0 turns -0 into 0. A file has the text `0` for both, so an import cannot restore -0.
         offset: offset + 0,
       })),
       ...typeNames.map((name) => ({ catalogue: 'SiteType', name })),
@@ -266,7 +266,7 @@ interface NumberedKey extends Keyed {
   readonly occurrence: number | undefined;
 }
 
-/** Numbers the resources that share a key within their parent. */
+/** Gives an occurrence number to each resource that has the same key as another resource of its parent. */
 function occurrences(keys: readonly Keyed[]): readonly NumberedKey[] {
   const idOf = ({ parent, own: identifier, name }: Keyed) =>
     JSON.stringify([parent, identifier?.trim() ? `=${identifier}` : `~${name}`]);

@@ -22,7 +22,7 @@ export interface ModelVersion extends ModelEntry {
 
 export interface ModelSettings {
   readonly isVersioned: boolean;
-  /** Maximum number of versions with a VersionTag per date, and of versions without a VersionTag per date (R-F3). */
+  /** Limits, at each date, the number of versions with a VersionTag and, separately, of versions without one (R-F3). */
   readonly limit: number;
 }
 
@@ -66,7 +66,7 @@ export function isWithin({ fromMicros, toMicros, isToIncluded }: Period, dateMic
   return toMicros === undefined || dateMicros < toMicros || (isToIncluded && dateMicros === toMicros);
 }
 
-/** A `Choice` whose `knownAt` is replaced by its instant, `knownMicros`. */
+/** A `Choice` that has, instead of `knownAt`, the instant that `knownAt` stands for: `knownMicros`. */
 export type ModelChoice = Omit<Choice, 'knownAt'> & { readonly knownMicros?: number };
 
 /**
@@ -94,8 +94,8 @@ function byDate(a: ModelVersion, b: ModelVersion): number {
 }
 
 /**
- * @returns for each VersionTag, its number of versions and its first and last VersionTimestamp. The VersionTag with the
- * latest last VersionTimestamp comes first (R-F8).
+ * @returns for each VersionTag, its number of versions and its first and last VersionTimestamp. The VersionTags are
+ * sorted by their last VersionTimestamp, newest first (R-F8).
  */
 export function listVersions(versions: Versions): readonly VersionLine[] {
   const names = new Set(versions.map(({ version }) => version));

@@ -1,7 +1,7 @@
 /**
- * The product's roles for tests of faulty networks. The roles reach the database and Redis through TCP proxies
- * (tcp-gate.ts). The structure has an input variable and a calculated variable that doubles it. Each service has its own
- * database, so that several services can be tested at the same time.
+ * Starts the product's roles for tests of faulty networks. The roles reach the database and Redis through TCP proxies
+ * (tcp-gate.ts). The structure has an input variable and a calculated variable that doubles the input. Each
+ * `GatedService` has its own database, so that several services can be tested at the same time.
  */
 import { openTcpGate, type TcpGate } from '../doubles/tcp-gate.ts';
 import { eventually } from '../eventually.ts';
@@ -32,8 +32,8 @@ export interface GatedService {
 }
 
 /**
- * Starts api, ingester and calculator in one process that reaches the database and Redis through gates.
- * @param names further roles of the process.
+ * Starts the roles api, ingester and calculator in one process that reaches the database and Redis through gates.
+ * @param names list of further roles that the process has.
  */
 export async function startGatedService(
   names: readonly string[] = [],

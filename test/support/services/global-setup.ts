@@ -1,6 +1,6 @@
 /**
- * Set-up of a whole run: TimescaleDB and Redis with empty data, a migrated template database, the R root file system and
- * the built console.
+ * Set-up of a whole test run: TimescaleDB and Redis with empty data, a migrated template database, the R root file
+ * system and the built console.
  */
 import type { TestProject } from 'vitest/node';
 import { prepareCalculator } from '../../../src/local/calculator-setup.ts';
@@ -16,7 +16,7 @@ const TEMPLATE = 'template_tidemark';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** URL of the database `postgres` on the server of this run. */
+    /** URL of the database `postgres` on the server of this test run. */
     serverUrl: string;
     /** Migrated, empty database that test files clone. */
     templateDatabase: string;

@@ -1,6 +1,6 @@
 /**
- * PostgreSQL clusters for tests of backups, in their own directory. They are as durable as the cluster that `npm start`
- * runs.
+ * PostgreSQL clusters for tests of backups, in a temporary directory. The clusters are as durable as the cluster that
+ * `npm start` runs.
  */
 import { mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,8 +27,8 @@ export interface OwnClusters {
   /** PATH with PostgreSQL's client programs. */
   readonly path: string;
   /**
-   * @returns the path of the cluster `name`, which need not exist. The parent directory exists and belongs to the user
-   * that runs the server.
+   * Creates the parent directory of a cluster if it is missing. The user that runs PostgreSQL owns that directory.
+   * @returns the path of the cluster called `name`, whether or not the cluster exists.
    */
   locate(name: string): string;
   /** Starts the cluster called `name`; creates it when its directory is absent. */

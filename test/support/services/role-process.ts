@@ -1,4 +1,4 @@
-/** The product's own processes, started as in production: `src/main.ts` with roles and an environment. */
+/** Starts processes of the product as in production: `src/main.ts`, with roles as arguments and its own environment. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -22,7 +22,7 @@ export interface RoleProcess {
   readonly http: string;
   /** host:port of the grpc role; empty when the process does not run it. */
   readonly grpc: string;
-  /** Address of the health server, when HEALTH_PORT is set; the value 0 picks a free port. */
+  /** Address of the health server; empty when HEALTH_PORT is not set. HEALTH_PORT=0 picks a free port. */
   readonly health: string;
   readonly pid: number;
   /** @returns the output of the process so far: JSON lines. */

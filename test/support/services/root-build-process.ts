@@ -1,6 +1,7 @@
 /**
- * Builds a root file system as `npm start` does, but with an empty package list. The first argument is a hook, which
- * runs while mmdebstrap's mounts are in place. Exits with 0 when the root file system is complete.
+ * Builds a root file system as `npm start` does, but with an empty package list. The first command-line argument is a
+ * shell command, which mmdebstrap runs as a hook while its mounts are in place. Exits with 0 when the root file system
+ * is complete.
  */
 import { runCommand } from '../../../src/local/commands/cli.ts';
 import { createProgress } from '../../../src/local/progress.ts';

@@ -22,12 +22,12 @@ export interface SmallDisk {
   /** Fills the disk to the last byte. */
   fill(): void;
   free(): void;
-  /** @returns how often the server was started again after it had ended, failed starts included. */
+  /** @returns the number of times that the server was started again after it had ended, including failed starts. */
   restarts(): number;
   stop(): Promise<void>;
 }
 
-/** @returns undefined where this process may not mount a tmpfs. */
+/** @returns undefined when this process cannot mount a tmpfs. */
 export async function startSmallDisk(): Promise<SmallDisk | undefined> {
   const directory = mkdtempSync(join(tmpdir(), 'tidemark-disk-'));
   const launcher = chooseLauncher(process.env);

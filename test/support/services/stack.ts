@@ -24,9 +24,9 @@ export const BEGIN_HOLDING = 'begin; set local idle_in_transaction_session_timeo
 export interface TestDatabase {
   readonly url: string;
   readonly database: string;
-  /** Compresses the chunks; defined only in the vitest project that keeps them compressed. */
+  /** Keeps the chunks of the database compressed; defined only in the vitest project that tests compressed chunks. */
   readonly columns: ColumnsKeeper | undefined;
-  /** Drops the database, ending connections left open. */
+  /** Ends the connections that are still open, then drops the database. */
   drop(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Runs the api and grpc roles in the test's process, on a database of its own with two accounts. */
+/** Runs the api and grpc roles in the test's process, on a new database with two accounts. */
 import { type Config, readConfig } from '../../../src/config.ts';
 import { startGrpcServer } from '../../../src/grpc/start-grpc-server.ts';
 import { buildDocument } from '../../../src/http/openapi/build-document.ts';
@@ -38,7 +38,7 @@ export interface TestApi {
 }
 
 export interface GatedTestApi extends TestApi {
-  /** TCP proxy between the roles and their database; shutting it makes the database unreachable. */
+  /** TCP proxy between the roles and their database; its `shut` makes the database unreachable for the roles. */
   readonly databaseGate: TcpGate;
 }
 
@@ -50,15 +50,15 @@ export interface SignInOptions {
   readonly mayPush?: boolean;
 }
 
-/** @param environment settings that differ from their defaults. */
+/** @param environment the settings whose values differ from the defaults. */
 export async function startTestApi(environment: Settings = {}): Promise<TestApi> {
   const test = await createTestDatabase();
   return start(test, test.url, environment);
 }
 
 /**
- * Starts the roles behind a TCP proxy to their database, for tests of faults. The proxy runs in this process and takes a
- * tenth of its CPU time, so other tests have no proxy.
+ * Starts the roles behind a TCP proxy to their database, for tests of faults. The proxy runs in this process and takes
+ * a tenth of its CPU time, so other tests have no proxy.
  */
 export async function startGatedTestApi(environment: Settings = {}): Promise<GatedTestApi> {
   const test = await createTestDatabase();
@@ -120,7 +120,7 @@ async function start(test: TestDatabase, databaseUrl: string, environment: Setti
  */
 const answerCheckers = new Map<string, CheckAnswer>();
 
-/** Roles with the same settings share a checker: it ignores the URLs in which their OpenAPI documents differ. */
+/** Roles with the same settings share a checker: their documents differ only in URLs, which the checker ignores. */
 async function getAnswerChecker(config: Config, environment: Settings): Promise<CheckAnswer> {
   const key = JSON.stringify(environment);
   const known = answerCheckers.get(key);

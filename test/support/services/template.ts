@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** Makes the database a template that accepts no connections, because an open connection would block its cloning. */
+/** Makes `template` a template database that accepts no connections: an open connection would block `cloneTemplate`. */
 export async function freezeTemplate(serverUrl: string, template: string): Promise<void> {
   await withServer(serverUrl, async (client) => {
     await client.query(
@@ -17,14 +17,14 @@ export async function cloneTemplate(serverUrl: string, template: string, databas
   });
 }
 
-/** Creates `database` from template0: it has no tables and no TimescaleDB. */
+/** Creates `database` from template0. The new database has no tables and no TimescaleDB. */
 export async function createEmptyDatabase(serverUrl: string, database: string): Promise<void> {
   await withServer(serverUrl, async (client) => {
     await client.query(`create database ${client.escapeIdentifier(database)} template template0`);
   });
 }
 
-/** Drops `database` and ends its connections. */
+/** Drops `database` after ending all connections to it. */
 export async function dropDatabase(serverUrl: string, database: string): Promise<void> {
   await withServer(serverUrl, async (client) => {
     await client.query(`drop database if exists ${client.escapeIdentifier(database)} with (force)`);

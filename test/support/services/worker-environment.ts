@@ -1,4 +1,4 @@
-/** Passes the path of the R root file system to tests that start R, in an environment variable. */
+/** Sets TIDEMARK_TEST_R_ROOT to the path of the R root file system, for the tests that start R. */
 import { inject } from 'vitest';
 
 const rRoot = inject('rRoot');

@@ -1,4 +1,4 @@
-/** Which directories become backup directories, and which are refused. */
+/** Tests which directories are accepted as backup directories, and which are refused. */
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Which WAL files a restore copies, and what the error message advises when a WAL segment is missing. */
+/** Tests which WAL files a restore copies, and what the error message advises when a WAL segment is missing. */
 import { mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ async function write(path: string, text: string): Promise<void> {
   await writeFile(join(folder, path), text);
 }
 
-/** Writes a backup that ended at END, with the first segment of its WAL. */
+/** Writes a backup that ended at END and holds the first segment of its WAL. */
 async function writeBackup(directory: string): Promise<void> {
   const facts = { startSegment: FIRST, restorableFrom: END, postgresVersion: '17', timescaleVersion: '2' };
   const owner = { systemIdentifier: '1', timeline: 1, segmentBytes: 16 << 20 };

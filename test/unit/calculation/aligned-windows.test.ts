@@ -1,4 +1,4 @@
-/** Windows that `alignTo` widens to whole civil periods; a warning about partial periods in windows (R-H6, R-H9). */
+/** How `alignTo` widens windows to whole civil periods; the warning about windows with partial periods (R-H6, R-H9). */
 import { expect, test } from 'vitest';
 import { findPartialPeriods } from '../../../src/calculation/authoring/find-partial-periods.ts';
 import { DECLARATION_SCHEMA, type FormulaDeclaration } from '../../../src/calculation/declaration/declaration.ts';

@@ -26,7 +26,7 @@ function take(series: OutputSeries, settings: OutputSettings) {
   return { points, counts: plan.output.counts(), warnings: plan.output.warnings() };
 }
 
-/** @returns VersionTag and tags of every point to store, in order. */
+/** @returns the VersionTag and the tags of every point to store, in the order of the points. */
 function labels(series: OutputSeries, settings: OutputSettings) {
   return take(series, settings).points.map((point) => [point.labels.version, point.labels.tags]);
 }

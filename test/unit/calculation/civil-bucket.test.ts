@@ -7,7 +7,7 @@ import { startOfDay } from '../../../src/structure/catalogue/time-zones.ts';
 const MINUTE = 60_000_000;
 const at = (text: string) => Date.parse(text) * 1000;
 
-/** Expects that the widened range of each instant contains the instant and splits no bucket. */
+/** Expects, for each instant, that the range from `bucketBegin` to `bucketEnd` contains it and splits no bucket. */
 function expectWholeBuckets(kind: 'hour' | 'day', zone: string, instants: readonly number[]): void {
   const { startOf } = civilBuckets(kind, zone, startOfDay(zone));
   const placed = instants.map((instant) => ({ instant, start: startOf(instant) }));

@@ -1,4 +1,4 @@
-/** Error texts of a declaration: the path, the rule and the value that was given. */
+/** The error for a refused declaration states the path, the rule and the value that was given. */
 import { expect, test } from 'vitest';
 import { DECLARATION_SCHEMA } from '../../../src/calculation/declaration/declaration.ts';
 import { parseInput } from '../../../src/platform/http/lenient.ts';

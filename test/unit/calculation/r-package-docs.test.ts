@@ -1,4 +1,7 @@
-/** In the manual of the R package, which roxygen2 generates, each function has a page with its arguments (R-H4). */
+/**
+ * Tests that the manual of the R package has a page for each exported function, and that the page shows the arguments
+ * of the function (R-H4). roxygen2 generates the manual.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 

@@ -1,4 +1,4 @@
-/** Checks of scripts: what the problems say when R could not read a script. */
+/** Checks of scripts: the message for a syntax error, and the message for a check that exceeded a limit. */
 import { expect, test } from 'vitest';
 import { readScripts } from '../../../src/calculation/run/read-scripts.ts';
 import type { SandboxJob, SandboxOutcome } from '../../../src/calculation/sandbox/sandbox-types.ts';

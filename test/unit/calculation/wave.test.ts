@@ -1,4 +1,4 @@
-/** `isCut` of a wave is true when a query returns its maximum of 20,000 runs or 20,000 waiting requests (R-H8). */
+/** `isCut` of a wave is true when the wave has at least 20,000 runs or at least 20,000 waiting requests (R-H8). */
 import { expect, test } from 'vitest';
 import { readWave } from '../../../src/calculation/updates/wave.ts';
 import type { Caller } from '../../../src/identity/caller/caller.ts';
@@ -7,7 +7,7 @@ import type { Queryable } from '../../../src/platform/database/database.ts';
 const MAX_RUNS = 20_000;
 const MANAGER = { accountId: 1, sites: 'all' } as Caller;
 
-/** Makes a fake database with these numbers of runs and waiting requests in the wave. */
+/** Makes a fake database that returns `runs` runs and `waiting` waiting requests for every wave. */
 function waveOf(runs: number, waiting: number): Queryable {
   const rowsOf = (count: number) =>
     Array.from({ length: count }, (_, index) => ({ variableId: index + 1, causes: [] }));

@@ -1,4 +1,4 @@
-/** Pure parts of the console's view of calculated variables: waves, problems by line, completion, declarations. */
+/** Pure functions of the console for calculated variables: waves, problems by line, completion and declarations. */
 import { CompletionContext } from '@codemirror/autocomplete';
 import { EditorState } from '@codemirror/state';
 import { describe, expect, test } from 'vitest';

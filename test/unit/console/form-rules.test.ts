@@ -1,6 +1,6 @@
 /**
- * Forms of the account: how the console converts definitions and filled-in values to the texts in its input fields, and
- * back.
+ * Forms of the account: how the console converts the definition of a form, and the filled-in values of its fields, to
+ * the texts in input fields, and back.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

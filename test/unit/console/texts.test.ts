@@ -15,7 +15,7 @@ const FOLDERS = globSync('**/texts/en.ts', { cwd: CONSOLE }).map(dirname);
 const OTHERS = ['fr', 'de', 'nl'] as const;
 const PLURAL = /_(?:zero|one|other)$/;
 
-/** By language: a map from `folder: dotted.name` to the text. */
+/** The texts of each language; the key of a text is `folder: dotted.name`. */
 const texts: Record<string, Texts> = {};
 
 function flatten(node: object, path: string): (readonly [string, string])[] {
@@ -35,7 +35,7 @@ async function load(language: string): Promise<Texts> {
   return Object.fromEntries(all.flat());
 }
 
-/** @returns the texts that match `rule`, which describes a mistake. */
+/** @returns the texts with a mistake, which `rule` matches, and their names. */
 function broken(language: string, rule: RegExp): readonly string[] {
   return Object.entries(texts[language] ?? {}).flatMap(([name, text]) =>
     rule.test(text) ? [`${name} = ${text}`] : [],
@@ -60,7 +60,7 @@ describe('console texts: names, placeholders and counts', () => {
     'the texts in the language %s have the placeholders and formats of the English texts, except in plural forms for 0 and 1',
     (language) => {
       const placeholders = (text: string | undefined) => (text?.match(/\{\{.*?\}\}/g) ?? []).sort();
-      // A plural form for 0 or 1 may spell the number out.
+      // A plural form for 0 or 1 may spell the number out, and then has no placeholder for it.
       const names = Object.keys(texts.en ?? {}).filter((name) => !/_(?:zero|one)$/.test(name));
       const differing = names.filter(
         (name) => String(placeholders(texts[language]?.[name])) !== String(placeholders(texts.en?.[name])),
@@ -81,7 +81,7 @@ describe('console texts: typography', () => {
   test('French texts have curly apostrophes, guillemets, a space before ; : ! and ?, and no space before an ellipsis', () => {
     expect(broken('fr', /\p{L}'\p{L}|[“”„"]| …/u)).toEqual([]);
     // `Authorization:` is the name of a header, so no space precedes its colon. The source texts have plain spaces;
-    // finishFrench replaces them by narrow no-break spaces.
+    // finishFrench replaces these with narrow no-break spaces.
     expect(broken('fr', /[^\s][;?!»](?!\d)|(?<!\s|Authorization):(?!\S)|«\S|[\u00A0\u202F]/u)).toEqual([]);
   });
 

@@ -269,13 +269,13 @@ describe('files: the reading of an invalid CSV file (R-E2, R-E4)', () => {
       'duplicate_column',
       'two dates',
       `${HEADER},Date\n1,${DATE},1,${DATE}\n`,
-      /"date" in column 2 and "Date" in column 4 .*; the header in row 1 must name it once/,
+      /"date" in column 2 and "Date" in column 4 .*; the header in row 1 must contain only one of them/,
     ],
     [
       'duplicate_column',
       'two names of one identifier',
       'date,value,source_serialnumber,source_serial_number\n',
-      /"source_serialnumber" in column 3 and "source_serial_number" in column 4 are names of the same column/,
+      /"source_serialnumber" in column 3 and "source_serial_number" in column 4 mean the same column/,
     ],
     ['wrong_format', 'a zip archive', 'PK\x03\x04rest', /zip/],
     ['wrong_format', 'NUL in the header', 'variable_id,date\0,value\n', /NUL/],
@@ -365,8 +365,8 @@ describe('files: a CSV read part by part', () => {
     expect(whole.positions.length).toBeGreaterThan(1);
     const [first] = whole.positions;
     const rest = await read(text, { from: first });
-    // A read from the beginning would end its first chunk at the same row as `whole`. The first chunk of a resumed read
-    // ends at a later row.
+    // If `rest` had been read from the beginning, its first chunk would end at the same row as the first chunk of
+    // `whole`. The first chunk of a resumed read ends at a later row.
     expect(rest.positions[0]?.rows).toBeGreaterThan(first?.rows ?? Infinity);
     expect(rest.positions.at(-1)).toMatchObject({ rows: 120_000, rowNumber: 120_001, bytes: text.length });
   });

@@ -13,7 +13,10 @@ afterAll(() => parser.close());
 
 type ReadPart = (part: Buffer, index: number) => Promise<Buffer>;
 
-/** Parses a file whose parts come from `readPart`. @returns the number of valid rows. */
+/**
+ * Parses `text` as a CSV file. The parser gets each part of the file from `readPart`.
+ * @returns the number of valid rows.
+ */
 async function countRows(text: string, readPart: ReadPart): Promise<number> {
   const file = Buffer.from(text);
   const order = { format: 'csv', sizeBytes: file.length, partBytes: PART_BYTES, limits: LIMITS, from: START } as const;
@@ -47,7 +50,7 @@ describe('files: a parser process that reads one file after another', () => {
     const ingested = countRows(right, async (part, index) => {
       if (index === 1) {
         release.resolve();
-        // Waits until the late part of the previous file has been sent, before it returns the second part of this file.
+        // Holds back the second part of this file until the late part of the previous file has been sent.
         await new Promise((resolve) => setImmediate(resolve));
       }
       return part;
@@ -112,7 +115,7 @@ describe('files: a parser process that dies', () => {
   });
 });
 
-/** @returns the target of a link; '' when the descriptor has been closed meanwhile. */
+/** @returns the target of the link of a file descriptor; '' when the descriptor is already closed. */
 function linkOf(path: string): string {
   try {
     return readlinkSync(path);

@@ -184,7 +184,7 @@ describe('files: the reading of an invalid workbook (R-E4)', () => {
     [
       'a document type declaration',
       `<!DOCTYPE x [<!ENTITY a "aaaa">]>${sheetOf('')}`,
-      /the first sheet has a document type declaration/,
+      /the first sheet must not have a document type declaration/,
     ],
     ['an encoding other than UTF-8', `<?xml version="1.0" encoding="ISO-8859-1"?>${sheetOf('')}`, /iso-8859-1/],
     [

@@ -9,11 +9,17 @@ import { describe, expect, it } from 'vitest';
 
 const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url));
 const PRESENT = readFileSync(join(CHECKOUT, 'proto/tidemark/v1/data_points.proto'), 'utf8');
-/** Proto v1 as clients use it. Extend this copy when a release adds to the proto; never change or remove an element. */
+/**
+ * Frozen copy of proto v1, as clients use it. When a release adds an element to the proto, add the element to this copy
+ * too. Never change or remove an element of the copy.
+ */
 const FROZEN = readFileSync(join(CHECKOUT, 'test/fixtures/proto/v1/data_points.proto'), 'utf8');
 const BUF = join(CHECKOUT, 'node_modules/@bufbuild/buf/bin/buf');
 
-/** @returns every field, enum value and call by full name, with everything that affects the wire format. */
+/**
+ * @returns a map from the full name of each field, enum value and call to all of its properties that affect the wire
+ * format.
+ */
 function elementsOf(proto: string): ReadonlyMap<string, unknown> {
   const { root } = protobuf.parse(proto, { keepCase: true });
   root.resolveAll();

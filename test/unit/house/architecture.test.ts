@@ -11,8 +11,8 @@ import { EVENT_TYPES } from '../../../src/webhooks/event-type.ts';
 
 const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url));
 /**
- * Files of the browser. They have a tsconfig of their own and import no file of the server, and no file of the server
- * imports them.
+ * Folder of the console, which runs in the browser. Its files have a tsconfig of their own. They import no file of the
+ * server, and no file of the server imports them.
  */
 const BROWSER = 'src/console/';
 const ALL_SOURCES = globSync('src/**/*.{ts,tsx,mjs,css}', { cwd: CHECKOUT });
@@ -42,13 +42,13 @@ function read(file: string): string {
   return readFileSync(join(CHECKOUT, file), 'utf8');
 }
 
-/** @returns the area of a file: the folder below src, or `root`. */
+/** @returns the area of a file: its top folder below src; `root` for a file directly in src and outside src. */
 function roomOf(file: string): string {
   const [top, folder, rest] = file.split('/');
   return top === 'src' && rest !== undefined ? (folder ?? '') : 'root';
 }
 
-/** Folders that most other folders may import; identity provides `Caller` and authentication. */
+/** Folders that most other folders may import. They include identity, which provides `Caller` and authentication. */
 const FEATURES = ['platform', 'points', 'structure', 'identity'];
 /** Folder of src → the other folders of src that it may import. Folders without an entry have no such limit. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
@@ -199,7 +199,7 @@ test('architecture: a file of src has at most 400 lines, unless it is generated;
 
 test('architecture: a code file with only one importer has more than 30 lines, with two listed exceptions', () => {
   const exempt = [
-    // A rule of §9 has a file of its own, like the rules in the other files named `*-rules.ts`.
+    // This file has a rule of §9. Such a rule has a file of its own, named `*-rules.ts`.
     'src/push/body/label-table-rules.ts',
     // Every role has a file of its own, so that main.ts reads as a list of roles.
     'src/roles/grpc-role.ts',
@@ -261,10 +261,10 @@ test('architecture: a folder has at most 15 code files', () => {
 
 test('architecture: 2147483647 is written only in platform/limits.ts and in the files with the limits of R integers and of timers', () => {
   const exempt = [
-    // The greatest integer of R.
+    // This file has the greatest integer of R.
     'src/calculation/inputs/input-columns.ts',
     'src/platform/limits.ts',
-    // The longest delay of a timer.
+    // This file has the longest delay of a timer.
     'src/watching/open-watching.ts',
   ];
   const literal = /\b2_?147_?483_?647\b|2 \*\* 31 - 1|\b0x7fff_?ffff\b/i;

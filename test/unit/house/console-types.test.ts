@@ -1,6 +1,6 @@
 /**
  * Compares the generated types of the console's API calls with the OpenAPI document (R-A9).
- * `npm test -- test/unit/house/console-types -u` renews src/console/api/openapi.d.ts.
+ * `npm test -- test/unit/house/console-types -u` updates src/console/api/openapi.d.ts.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Checks the numbers of the files in sql/migrations, because two branches may each add a file with the same number. */
+/**
+ * Checks that no two files in sql/migrations have the same number. Two branches can choose the same number when each of
+ * them adds a file.
+ */
 import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 

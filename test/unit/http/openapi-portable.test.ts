@@ -21,7 +21,10 @@ function* objectsIn(value: unknown, path = '#'): Generator<readonly [path: strin
   for (const [name, member] of Object.entries(value)) yield* objectsIn(member, `${path}/${name}`);
 }
 
-/** Pairs of paths that can match the same URL; the contract (§4.2, §4.4), R-C6, R-F8 and R-H5 require them. */
+/**
+ * Each pattern matches pairs of paths that can match the same URL. The contract (§4.2, §4.4), R-C6, R-F8 and R-H5
+ * require both paths of these pairs.
+ */
 const CONTRACT_PATHS = [
   /^\/account\/user\/(claim|active-account)\/\{\w+\} \/account\/user\/\{\w+\}\/\w+$/,
   /^\/account\/webhooks\/test\/\{\w+\} \/account\/webhooks\/\{\w+\}\/\w+$/,
@@ -104,7 +107,10 @@ describe('openapi: portability', () => {
     expect(pairs.length).toBeGreaterThan(0);
     expect(pairs.filter((pair) => !pair.split(' ').some(isToldApart))).toEqual([]);
 
-    /** @returns true when the fixed segment of one path is not a valid value of the other path's parameter. */
+    /**
+     * @returns true when a fixed segment of the path at `index` is not a valid value of the parameter at the same place
+     * in the other path.
+     */
     function isToldApart(_path: string, index: number, [one = '', other = '']: readonly string[]): boolean {
       const [fixed, templated] = index === 0 ? [one, other] : [other, one];
       const words = fixed.split('/');

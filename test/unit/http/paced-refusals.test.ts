@@ -4,7 +4,7 @@ import { planRequest } from '../../../src/http/rate-rules.ts';
 
 const PER_MINUTE = 60;
 
-/** Opens a paced limiter that wraps a limiter in memory. The wrapped limiter adds the key of each call to `calls`. */
+/** Opens a paced limiter around an in-memory limiter. The in-memory limiter adds the key of each call to `calls`. */
 function openLimiter() {
   const fullAtMs = new Map<string, number>();
   const calls: string[] = [];

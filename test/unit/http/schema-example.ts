@@ -1,6 +1,6 @@
 /**
- * Builds an example value for a JSON Schema. An example object has its required members, or optional members when the
- * schema requires none.
+ * Builds an example value for a JSON Schema. An example object has only the members that the schema requires. When the
+ * schema requires none, the object has a few optional members.
  */
 import type { JsonSchema } from '../../../src/http/openapi/json-schemas.ts';
 
@@ -12,7 +12,7 @@ function componentOf({ $ref }: JsonSchema): string | undefined {
 
 type Components = Readonly<Record<string, JsonSchema>>;
 
-// Limits that keep an example short: its nesting, and the optional members of an object.
+// Limits that keep an example short: the maximum depth of nesting, and the maximum optional members of an object.
 const MAX_DEPTH = 6;
 const MAX_OPTIONAL = 4;
 

@@ -1,4 +1,4 @@
-/** HTTP Basic: requests from web pages and other clients, and refused requests. Test functions act as token issuer. */
+/** HTTP Basic: requests from web pages and other clients, and refused requests. Test functions replace the issuer. */
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
 import { openBasicAuthentication } from '../../../src/identity/authentication/authenticate-push.ts';

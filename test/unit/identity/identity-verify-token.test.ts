@@ -133,6 +133,16 @@ describe('identity: token verification with key sets over HTTP', () => {
     });
   });
 
+  it.each([
+    [{ sub: undefined }, 'the claim sub of the token must be given, got no claim sub'],
+    [{ exp: undefined }, 'the claim exp of the token must be a number, got no claim exp'],
+    [{ exp: 'soon' }, 'the claim exp of the token must be a number, got "soon"'],
+    [{ nbf: 'now' }, 'the claim nbf of the token must be a number, got "now"'],
+  ])('refuses a token with the claims %j: %s (R-B1, R-A5)', async (claims, message) => {
+    const { verify } = createVerifier([old]);
+    await expect(verify(await old.sign('k1', claims))).rejects.toMatchObject({ code: 'invalid_token', message });
+  });
+
   it('while the issuer is down, verifies a token if keys are cached, and throws `dependency_unavailable` if none are cached (R-B1, R-A5)', async () => {
     const { verify, state } = createVerifier([old]);
     state.isUp = false;

@@ -17,7 +17,7 @@ const newSession = (attribute?: string): Session => ({
 });
 
 /**
- * Runs the script for a token request. Absent attributes, notes and fields are null, as in Java.
+ * Runs the script for a token request. Reading an absent attribute, note or form field gives null, as in Keycloak.
  * @returns the claim.
  */
 function claimOf({ attribute, notes }: Session, form: Readonly<Record<string, string>> = {}): unknown {

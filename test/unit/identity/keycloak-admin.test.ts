@@ -1,4 +1,4 @@
-/** The client of Keycloak's admin interface: the errors of failed calls. */
+/** Tests the errors that the client of Keycloak's admin interface throws when a call fails. */
 import { expect, test } from 'vitest';
 import { createKeycloakAdmin } from '../../../src/identity/keycloak/admin-client.ts';
 

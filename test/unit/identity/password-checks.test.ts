@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkInTurn } from '../../../src/identity/passwords/password-checks.ts';
 
-/** Makes checks that run until `end` is called; each call ends the oldest running check. */
+/** @returns `check`, which requests a check that runs until it is ended; `end`, which ends the oldest running check. */
 function startChecks() {
   let running = 0;
   const ends: (() => void)[] = [];

@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.ts';
 
 const log = createLog('silent', 'test');
 
-/** Opens lanes whose writes end when the test ends them. */
+/** Opens lanes with simulated writes. Each write ends when the test settles its promise. */
 function openLanes() {
   const asked: boolean[] = [];
   const writes: PromiseWithResolvers<number>[] = [];
@@ -32,7 +32,7 @@ describe('ingester: extra lanes that write other batches of an account during a 
     const opened = lanes.open(1, long.promise);
     await eventually('both lanes', async () => asked.length === 2);
     expect(asked).toEqual([false, true]);
-    // The lanes are busy when a later write of the account begins, so no further lane is opened.
+    // Both lanes of the account are still busy when its next write begins, so that write opens no further lane.
     const other = Promise.withResolvers<void>();
     const openedAgain = lanes.open(1, other.promise);
     writes[1]?.resolve(1);

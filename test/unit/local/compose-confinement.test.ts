@@ -1,6 +1,6 @@
 /**
- * How image:check compares the confinement of a container with compose.yaml, and chooses the resource limits of
- * containers.
+ * Tests how image:check compares the confinement of a container with compose.yaml, and how it chooses the resource
+ * limits of containers.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

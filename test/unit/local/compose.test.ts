@@ -1,4 +1,4 @@
-/** Guarantees of compose.yaml, and how image:check parses it and turns its services into containers. */
+/** Tests what compose.yaml guarantees, and how image:check parses this file and turns its services into containers. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

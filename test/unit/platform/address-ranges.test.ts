@@ -74,15 +74,15 @@ describe('webhook addresses: ranges allowed by the operator (R-I4)', () => {
 });
 
 /**
- * @returns the bits of an address, from its eight groups or four bytes: a second implementation, independent of the
- * product.
+ * @returns the bits of an address, computed from its eight groups or four bytes. This implementation shares no code
+ * with the product.
  */
 function bitsOf(address: string): string {
   const [groups, radix, width] = address.includes(':') ? [expand(address), 16, 16] : [address.split('.'), 10, 8];
   return groups.map((group) => Number.parseInt(group, radix).toString(2).padStart(width, '0')).join('');
 }
 
-/** @returns the address whose bits differ from those of `address` in one bit. */
+/** @returns the address that differs from `address` only in the bit at the index `bit`. */
 function flipBit(address: string, bit: number): string {
   const bits = bitsOf(address);
   const flipped = bits.slice(0, bit) + (bits[bit] === '0' ? '1' : '0') + bits.slice(bit + 1);

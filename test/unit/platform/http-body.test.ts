@@ -13,7 +13,7 @@ interface Sent {
   readonly breaksOff?: boolean;
 }
 
-/** Yields the body in pieces, as a connection delivers them; when `breaksOff` is set, throws after the last piece. */
+/** Yields the body in pieces, like a connection. When `breaksOff` is true, throws a connection error at the end. */
 async function* piecesOf({ bytes, cuts, breaksOff = false }: Sent) {
   let start = 0;
   for (const end of [...cuts, bytes.length]) {

@@ -26,7 +26,7 @@ it('json patch: a patch that the library rfc6902 computes between two documents 
   fc.assert(
     fc.property(json, json, (before, after) => {
       const operations = createPatch(before, after);
-      // Pointers with these names are refused.
+      // `parseOperations` refuses pointers that contain one of these names.
       fc.pre(!JSON.stringify(operations).match(/__proto__|constructor|prototype/));
       expect(apply(before, JSON.parse(JSON.stringify(operations)))).toEqual(after);
     }),

@@ -122,7 +122,7 @@ describe('platform: civil time', () => {
   const seconds = fc.integer({ min: Date.UTC(1700, 0, 1) / 1000, max: Date.UTC(2199, 0, 1) / 1000 });
   const zonedAt = (timeZoneId: string, second: number) =>
     Temporal.Instant.fromEpochMilliseconds(second * 1000).toZonedDateTimeISO(timeZoneId);
-  /** An instant in seconds, and its zone. Half of the instants are within two hours of a clock change of the zone. */
+  /** A zone and an instant in seconds. About half the instants are within two hours of a clock change of the zone. */
   const instants = fc
     .tuple(zone, seconds, fc.option(fc.integer({ min: -7200, max: 7200 })))
     .map(([timeZoneId, second, distance]) => {
@@ -134,8 +134,8 @@ describe('platform: civil time', () => {
     const kinds = new Set<string>();
     fc.assert(
       fc.property(instants, ([timeZoneId, second]) => {
-        // Uses the offset that was valid two hours earlier. So some of the generated local dates lie in the gap of a
-        // clock change, that is, they do not exist in the zone.
+        // Uses the offset that was valid two hours earlier, so that some of the local dates lie in the gap of a clock
+        // change: they do not exist in the zone.
         const plain = zonedAt(
           'UTC',
           second + zonedAt(timeZoneId, second - 7200).offsetNanoseconds / 1e9,

@@ -1,4 +1,4 @@
-/** Errors in log lines (R-K4): enough to find the fault, none of the processed data. */
+/** A logged error shows enough to find the fault, but none of the processed data (R-K4). */
 import { describe, expect, test } from 'vitest';
 import { describeError } from '../../../src/platform/log.ts';
 

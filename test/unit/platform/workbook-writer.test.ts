@@ -1,4 +1,4 @@
-/** Workbooks written row by row, read back with exceljs (R-G4). */
+/** Tests that the writer writes workbooks row by row, and that exceljs can read them back (R-G4). */
 import Excel from 'exceljs';
 import { describe, expect, test } from 'vitest';
 import { type WorkbookRow, type WorkbookSheet, writeWorkbook } from '../../../src/platform/http/workbook-writer.ts';

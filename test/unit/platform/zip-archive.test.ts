@@ -1,5 +1,6 @@
 /**
- * The error for a refused zip archive names the part of the workbook, and gives each size in bytes and rounded (R-E4).
+ * The error for a refused zip archive names the faulty part of the workbook, and shows each size both as a byte count
+ * and rounded (R-E4).
  */
 import { describe, expect, test } from 'vitest';
 import { showBytes } from '../../../src/platform/limits.ts';

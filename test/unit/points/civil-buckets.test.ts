@@ -1,4 +1,4 @@
-/** Starts of civil buckets (R-G1): properties around clock changes in ten zones, and a date that a zone skipped. */
+/** Tests where civil buckets start (R-G1), around clock changes in ten zones and at a date that a zone skipped. */
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { describe, expect, test } from 'vitest';
@@ -55,7 +55,7 @@ describe('points: buckets in the local time of a zone', () => {
     expect(minutes.startOf(micros('2026-03-28T23:00:30Z'))).toBe(micros('2026-03-28T23:00Z'));
     expect(minutes.next(micros('2026-03-28T23:00Z'))).toBe(micros('2026-03-28T23:01Z'));
     expect(bucketsOf('hour', 'Asia/Kathmandu').startOf(micros('2026-03-28T23:30Z'))).toBe(micros('2026-03-28T23:15Z'));
-    // The clock goes back from 02:00 to 01:30 between these two instants.
+    // At 15:00Z the clock of Lord Howe goes back from 02:00 to 01:30.
     const howe = bucketsOf('hour', 'Australia/Lord_Howe');
     expect(howe.startOf(micros('2026-04-04T14:59:59Z'))).toBe(micros('2026-04-04T14:00Z'));
     expect(howe.startOf(micros('2026-04-04T15:00Z'))).toBe(micros('2026-04-04T14:30Z'));

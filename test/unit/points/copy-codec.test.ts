@@ -1,4 +1,4 @@
-/** Compares the bytes of encoded points with COPY BINARY as PostgreSQL documents it. */
+/** Compares the bytes of encoded points with the COPY BINARY format that PostgreSQL documents. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../../src/platform/dates/instant-rules.ts';
@@ -32,8 +32,8 @@ const double = (value: number) => {
 const instant = (micros: number) => bigint(BigInt(micros) - POSTGRES_EPOCH_MICROS);
 
 /**
- * @returns the number of columns, then date, value, version_timestamp, variable_id, version_tag_id and tag_set_id. Each
- * column is preceded by its length.
+ * @returns the bytes of a tuple: the number of columns, then the columns date, value, version_timestamp, variable_id,
+ * version_tag_id and tag_set_id. Each column is preceded by its length.
  */
 function expectedTuple({ variableId, dateMicros, value, versionTagId, tagSetId }: PointEntry, stamp: Buffer): Buffer {
   const columns = [
@@ -47,7 +47,7 @@ function expectedTuple({ variableId, dateMicros, value, versionTagId, tagSetId }
 
 const anyMicros = fc.oneof(
   fc.integer({ min: MIN_DATE_MICROS, max: MAX_DATE_MICROS }),
-  // Whole multiples of 2^32 µs before or after the epoch of PostgreSQL: the lower 32 bits of the encoded date are 0.
+  // Dates that are whole multiples of 2^32 µs away from PostgreSQL's epoch: the lower 32 bits of an encoded date are 0.
   fc
     .integer({ min: -1_900_000, max: 1_600_000 })
     .map((high) => Number(BigInt(high) * 2n ** 32n + POSTGRES_EPOCH_MICROS)),

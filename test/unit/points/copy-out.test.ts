@@ -1,4 +1,4 @@
-/** The byte-level part of reading a COPY: messages in pieces of any size (R-G4). */
+/** Tests that `CopyOut` finds the messages of a COPY when their bytes arrive in pieces of any size (R-G4). */
 import { EventEmitter } from 'node:events';
 import fc from 'fast-check';
 import type { Connection } from 'pg';
@@ -17,7 +17,7 @@ function toBytes(kind: string, content: Uint8Array): Buffer {
   return Buffer.concat([head, content]);
 }
 
-/** Stands in for the socket of the driver; its reads have the lengths in `sizes`, in turn. */
+/** Stands in for the socket of the driver. Successive reads return as many bytes as the entries of `sizes`, in turn. */
 class Socket extends EventEmitter {
   readonly #bytes: Buffer;
   readonly #sizes: readonly number[];
@@ -44,7 +44,7 @@ class Socket extends EventEmitter {
 
   pause(): void {}
 
-  /** The driver reads on where `CopyOut` stopped. */
+  /** Gives the driver the bytes that `CopyOut` has not read. */
   resume(): void {
     for (let piece = this.read(); piece; piece = this.read()) this.emit('data', piece);
   }

@@ -1,4 +1,4 @@
-/** Dictionary of VersionTags and tag sets: the error when the database does not return an inserted entry. */
+/** Tests the error that the dictionary throws when the database does not return an entry after its insertion. */
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { openDictionary } from '../../../src/points/dictionary.ts';

@@ -1,4 +1,4 @@
-/** Gap filling between buckets (R-G1). Buckets of these tests begin at integers. */
+/** Gap filling between buckets (R-G1). In these tests, the start of a bucket is a small integer, not an instant. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {

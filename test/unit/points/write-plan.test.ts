@@ -28,7 +28,7 @@ function decode(batches: readonly Buffer[]): Row[] {
   });
 }
 
-/** Expands the runs of `set`. @returns a text `variable date tag` for every date in these runs. */
+/** Expands the runs of dates in `set`. @returns a text `variable date tag` for every date of every run of dates. */
 function expand(plan: WritePlan, set: keyof ChunkRuns): string[] {
   return [...plan.chunks].flatMap(([chunk, runs]) => {
     const expanded = datesOf(runs[set]);
@@ -74,7 +74,7 @@ const plan = (batches: readonly (readonly PointEntry[])[], ...known: readonly Se
 const byText = (rows: readonly string[]) => [...rows].sort();
 
 describe('write plan', () => {
-  // Dates on both sides of two chunk boundaries; most, but not all, at quarter hours.
+  // The dates lie on both sides of two chunk boundaries. Most of them are at quarter hours.
   const entry = fc.record({
     variableId: fc.integer({ min: 1, max: 4 }),
     dateMicros: fc.oneof(

@@ -1,4 +1,7 @@
-/** Error texts of back-pressure: which limit refuses a push, how much of it is used, and what the client can do. */
+/**
+ * Tests the error texts of back-pressure. A text says which limit refuses the push, how much of the limit is in use and
+ * what the client can do.
+ */
 import { expect, test } from 'vitest';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { openAdmission } from '../../../src/push/accept/admission.ts';
@@ -6,7 +9,7 @@ import { openAdmission } from '../../../src/push/accept/admission.ts';
 const MIB = 1 << 20;
 const METRICS = { queueFull: { inc: () => {} }, memoryFull: { inc: () => {} } };
 
-/** @param queued rows that the query of the queue returns. */
+/** @param queued the rows that the query for the queued bytes of each account returns. */
 function open(queued: readonly object[] = []) {
   const database = { query: async () => ({ rows: queued }) } as unknown as Database;
   return openAdmission(database, { maxMemoryBytes: 8 * MIB, maxQueueBytes: 100 * MIB }, METRICS);
@@ -28,7 +31,7 @@ test('push: when too little memory is free for a body, the error names the memor
     'all request bodies together may take at most 8 MiB of memory, and 7.5 MiB are in use; try again later',
   );
   expect(() => body.take(0.5 * MIB)).toThrow(
-    'the request bodies of one account must leave memory for other accounts, and this account uses 0 of 8 MiB; try again later',
+    'the request bodies of one account must leave memory for other accounts, and this account uses 0 of the 8 MiB for all request bodies; try again later',
   );
 });
 

@@ -43,7 +43,7 @@ function contentsOf(elements: readonly Element[]): PushContents {
   };
 }
 
-// The second and the third entry have the same VersionTag and different tags.
+// The second and the third label have the same VersionTag but different tag sets.
 const LABEL_IDS = [
   { versionTagId: 0, tagSetId: 0 },
   { versionTagId: 1, tagSetId: 5 },
@@ -76,7 +76,10 @@ function decode(tuples: Buffer): Row[] {
   return rows;
 }
 
-/** @returns the readings with a target, in body order; of readings with the same key, only the last is returned. */
+/**
+ * @returns the readings of the elements that have a target, in body order. Of readings with the same variable, date and
+ * VersionTag, only the last is returned.
+ */
 function expectedRows(elements: readonly Element[]): Row[] {
   const rows = elements.flatMap(({ variableId, readings, divider }) =>
     readings.map(({ date, value, label }) => {

@@ -124,7 +124,10 @@ const body = fc.oneof(
   { weight: 1, arbitrary: fc.jsonValue() },
 );
 
-/** Parses with the schema. @returns the targets and readings; for a refused body, each problem and its path. */
+/**
+ * Parses with `pushSchema`.
+ * @returns the targets and readings; for a refused body, the first `MAX_DETAILS` problems and their paths.
+ */
 function bySchema(json: unknown): unknown {
   const result = pushSchema.safeParse(json);
   if (!result.success) {
@@ -141,7 +144,7 @@ function bySchema(json: unknown): unknown {
   }));
 }
 
-/** Parses with `parsePush`. @returns the same form as `bySchema`. */
+/** Parses with `parsePush`. @returns the result in the same structure as `bySchema`. */
 function byHand(json: unknown): unknown {
   const parsed = parsePush(json, LIMITS);
   if (parsed.kind !== 'ok') return parsed;
@@ -195,14 +198,14 @@ describe('push: a parsed body', () => {
   });
 });
 
-/** Generates texts with at most one character removed, inserted or replaced. */
+/** Generates the texts of `given`, each with at most one character removed, inserted or replaced. */
 const spoiled = (given: fc.Arbitrary<string>): fc.Arbitrary<string> => {
   const change = fc.tuple(fc.nat(), fc.nat(1), fc.constantFrom(...' ,:"{}[]\\.-+eEZzTt019\u0000\u00e9'.split(''), ''));
   return fc.tuple(given, fc.option(change)).map(([original, spoiling]) => {
     if (!spoiling) return original;
     const [index, left, put] = spoiling;
     const at = index % (original.length + 1);
-    // UTF-8 cannot carry a lone surrogate.
+    // The change may split a surrogate pair, and UTF-8 cannot encode the half that is left.
     return (original.slice(0, at) + put + original.slice(at + left)).toWellFormed();
   });
 };
@@ -257,7 +260,7 @@ const rawElement = fc
   });
 const rawBody = fc.array(rawElement, { minLength: 1, maxLength: 2 }).map((elements) => `[${elements.join()}]`);
 
-/** Reads bytes. @returns the elements as they are kept for a replay, or the code of the refusal. */
+/** Reads a body with `readPush`. @returns the elements as they are kept for a replay, or the code of the refusal. */
 function readBytes(bytes: Uint8Array): readonly unknown[] | string {
   try {
     const push = readPush(bytes, LIMITS, false);
@@ -268,7 +271,7 @@ function readBytes(bytes: Uint8Array): readonly unknown[] | string {
   }
 }
 
-/** @returns parsed JSON; undefined when the text is not JSON. */
+/** @returns the parsed JSON, as `json`; undefined when `text` is not JSON. */
 function tryParse(text: string): { readonly json: unknown } | undefined {
   try {
     return { json: JSON.parse(text) };
@@ -399,12 +402,12 @@ describe('push: the bytes of a body', () => {
   it('are refused when a key or value of a tag is invalid; the error states the broken rule, and the path in the error omits an invalid key (R-D1)', () => {
     const body = (tags: unknown) => [{ tags, data: [] }];
     const key = 'k'.repeat(201);
-    const rule = /^the key must be a string of at most 200 characters .*, got "kkk/;
+    const rule = /^the key must be a string of at most 200 characters, .*, got "kkk/;
     expect(byHand(body({ [key]: 'v' }))).toMatchObject({
       details: [{ path: '$[0].tags', message: expect.stringMatching(rule) }],
     });
     expect(byHand(body({ [key.slice(1)]: 'v'.repeat(1001) }))).toMatchObject({
-      details: [{ message: expect.stringMatching(/^must be a string of at most 1000 characters .*, got "vvv/) }],
+      details: [{ message: expect.stringMatching(/^must be a string of at most 1000 characters, .*, got "vvv/) }],
     });
     expect(byHand(body({ [key.slice(1)]: 'v'.repeat(1000) }))).toHaveLength(1);
   });

@@ -1,4 +1,4 @@
-/** Wake-ups: immediate for the first push, few for many pushes (R-D10). */
+/** Tests the waker of the ingester: the first push wakes it immediately, and many pushes share few wake-ups (R-D10). */
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createLog } from '../../../src/platform/log.ts';
 import { openWaker } from '../../../src/push/accept/waker.ts';

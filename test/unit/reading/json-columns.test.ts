@@ -1,4 +1,4 @@
-/** Compares JSON by columns with JSON rows of the same tables (R-G3, R-G4). */
+/** Compares JSON by columns with JSON by rows of the same tables (R-G3, R-G4). */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { writeJsonColumns } from '../../../src/reading/formats/json-columns.ts';

@@ -123,7 +123,8 @@ describe('reading: Arrow rows (R-G4)', () => {
     ]);
   });
 
-  // With 1 and 1,000 repetitions, several batches share a record batch; with 5,000, each has a record batch of its own.
+  // With 1 or 1,000 repetitions of the ids, several batches share one record batch. With 5,000 repetitions, every batch
+  // gets a record batch of its own.
   test.each([
     ['1 to 3', 1],
     ['1,000 to 3,000', 1000],
@@ -212,7 +213,8 @@ describe('reading: Parquet rows (R-A13)', () => {
 });
 
 describe('reading: number writer (R-G3)', () => {
-  // All tests share one writer, because a writer remembers how many decimals the last number had.
+  // All tests share one writer. It remembers how many decimals the previous number had, and this must not change the
+  // text of the next number.
   const writeNumber = numberWriter();
   const textOf = (value: number): string => {
     const bytes = Buffer.alloc(NUMBER_BYTES + 1, '?');

@@ -14,7 +14,7 @@ const LOCAL: Zoned<string> = {
   in: (zone) => `dates in ${zone}`,
 };
 
-/** Makes a database in which the sources of the read have these zones. */
+/** Makes a database that returns `zones` as the time zones of the sources that a read names. */
 function sourcesIn(...zones: readonly string[]) {
   const query = vi.fn(async (_text: string, _values: readonly unknown[]) => ({
     rows: zones.map((zone) => ({ zone })),
@@ -45,7 +45,7 @@ describe('reads: the zone in which dates without a zone are read (R-A11)', () =>
     const { queryable, query } = sourcesIn(...zones);
     const settled = await settleDates(queryable, CALLER, LOCAL);
     expect(settled).toEqual({ request: `dates in ${zone}`, dateZone: zone });
-    // The values of the query: the caller's account, and the variables, sources and sites of the read.
+    // The values of the query: the caller's account, and the variables, sources and sites that the read names.
     expect(query.mock.calls.map(([, values]) => values)).toEqual([[7, [4, 5], [3], []]]);
   });
 

@@ -86,7 +86,7 @@ describe('read request: a query is refused when two parameters contradict each o
     ['asOf=2026-01-01T00:00:00Z&relativeVersion=Current', 'asOf', 'relativeVersion', 'both choose the state'],
     ['fill=linear', 'fill', 'granularity', 'gap filling needs a granularity'],
     ['fill=null&granularity=raw', 'fill', 'granularity', 'gap filling needs a granularity'],
-    ['minCount=2', 'minCount', 'granularity', 'counting points needs a granularity'],
+    ['minCount=2', 'minCount', 'granularity', 'a minimum count needs a granularity'],
   ])('for %s, the error names %s and %s', (query, name, other, why) => {
     const { code, message, details } = refusalOf(() => fromQuery(query));
     expect(code).toBe('invalid_input');

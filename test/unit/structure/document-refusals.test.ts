@@ -25,8 +25,8 @@ async function stage(read: (batches: RowBatches) => Promise<unknown>) {
 const readJson = (text: string) => stage((batches) => readJsonRows(sourceOf(Buffer.from(text)), batches));
 
 /**
- * Reads a workbook with one sheet.
- * @param rows XML of the rows of the sheet; undefined when the workbook lists the sheet but does not contain the sheet.
+ * Makes and reads a workbook with one sheet.
+ * @param rows XML of the rows of the sheet. With undefined, the workbook lists the sheet but does not contain it.
  */
 function readSheet(name: string, rows: string | undefined) {
   const sheet = `<worksheet><sheetData>${rows ?? ''}</sheetData></worksheet>`;
@@ -47,7 +47,11 @@ describe('structure documents: a refusal of JSON', () => {
   test.each([
     ['truncated JSON', '{"sites":[{"name":"A"}', 'a comma or ] must follow an element; see byte 22 of the document'],
     ['a missing comma', '{"sites":[{} {}]}', 'a comma or ] must follow an element; see byte 13 of the document'],
-    ['a missing name', '{"sites":[],}', 'a member must have a name in quotes; see byte 12 of the document'],
+    [
+      'a missing name',
+      '{"sites":[],}',
+      'a member must begin with a name in double quotes; see byte 12 of the document',
+    ],
     ['a quote that is not closed', '{"sites":[{},{"name":"A}]}', 'must not end within $.sites[1]; see byte 13 of the'],
     ['a truncated list', '{"sites":[', 'the document must not end within $.sites[0]; see byte 10 of the document'],
   ])('gives the byte position of %s', async (_what, text, message) => {
@@ -84,7 +88,7 @@ describe('structure documents: a refusal of JSON', () => {
     const add = (batches: RowBatches) => batches.add('sites', '$.sites[7]', (member) => member, deep);
     await expect(stage(add)).rejects.toMatchObject({
       code: 'too_large',
-      message: '$.sites[7] needs more memory than an import has, or is nested too deeply',
+      message: '$.sites[7] needs more memory than an import may use, or is nested too deeply',
     });
   });
 });
@@ -99,7 +103,7 @@ describe('structure documents: a refusal of a workbook', () => {
 
   test('names the columns that have the same name', async () => {
     await expect(readSheet('sites', rowOf(1, 'name', 'city', 'Name'))).rejects.toMatchObject({
-      message: 'the sheet sites must have each column once, got name in A and in C',
+      message: 'the sheet sites must have at most one column of each name, got name in A and in C',
     });
   });
 

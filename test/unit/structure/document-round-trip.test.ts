@@ -64,7 +64,7 @@ async function* encoded<Encoded>(
   for await (const batch of batchesOf(document)) yield encode(batch);
 }
 
-/** @returns rows whose members are parsed, so that the order of members does not count. */
+/** @returns rows with `members` parsed from JSON, so that a comparison ignores the order of the members. */
 const comparable = ({ rows }: Awaited<ReturnType<typeof stage>>) =>
   rows.map((row) => ({ ...row, members: JSON.parse(row.members) as unknown }));
 

@@ -1,4 +1,4 @@
-/** Tests the report of RowBatches: which ignored members of an imported row it names. */
+/** Tests which ignored members of an imported row the summary of `RowBatches` names. */
 import { expect, test } from 'vitest';
 import { RowBatches } from '../../../src/structure/exchange/reading/row-batches.ts';
 

@@ -1,4 +1,4 @@
-/** Writing a structure as a workbook, when the consumer stops reading the workbook before its end. */
+/** Tests the writing of a structure as a workbook whose consumer stops reading before the end of the workbook. */
 import { expect, test } from 'vitest';
 import { encodeCells, writeSheets } from '../../../src/structure/exchange/export/write-document.ts';
 

@@ -31,7 +31,7 @@ test('webhook delivery: when attempts cannot be claimed in advance, the next `ta
   const takeId = async () => (await prefetch.take())?.claimed.id;
 
   expect([await takeId(), await takeId()]).toEqual([2, 3]);
-  // The second claim fails during this pause. Vitest reports an unhandled rejection as an error of the run.
+  // The second claim fails during this pause. If its rejection is not handled, Vitest reports an error of the test run.
   await pause(20);
   expect(claims.length).toBe(2);
   expect(await takeId()).toBe(6);

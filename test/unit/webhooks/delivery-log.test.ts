@@ -1,4 +1,4 @@
-/** Log lines of deliveries name the webhook and the entry of its history. */
+/** Log lines about a delivery name the webhook and the attempt (`historyId`). */
 import { expect, test, vi } from 'vitest';
 import type { Log } from '../../../src/platform/log.ts';
 import { type DeliveryServices, deliverSlice } from '../../../src/webhooks/delivery/deliver-slice.ts';

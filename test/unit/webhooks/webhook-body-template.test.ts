@@ -1,4 +1,4 @@
-/** Rendering and validation of body templates; data cannot change the structure of a JSON body (R-I1). */
+/** Tests the rendering and validation of body templates, and that data cannot change the structure of JSON (R-I1). */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseTemplate, renderTemplate } from '../../../src/webhooks/sending/body-template.ts';

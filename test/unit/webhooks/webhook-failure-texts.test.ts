@@ -1,4 +1,4 @@
-/** Texts of failures that a test receiver on this machine cannot easily cause (R-I4). */
+/** Tests the messages for webhook failures that a test receiver on this machine cannot easily cause (R-I4). */
 import { expect, test } from 'vitest';
 import { describeFailure } from '../../../src/webhooks/sending/describe-failure.ts';
 

@@ -28,9 +28,9 @@ test.each([
   [
     'a URL with a user and a password',
     'https://user:password@example.com/',
-    'must not have a user or password; send them in a header',
+    'must not have a user name or password; send these in a header',
   ],
-  ['a URL with a user', 'https://user@example.com/', 'must not have a user or password; send them in a header'],
+  ['a URL with a user', 'https://user@example.com/', 'must not have a user name or password; send these in a header'],
   ['a URL with a fragment', 'https://example.com/#x', 'must not have a fragment (#…)'],
   ['a URL with an empty fragment', 'https://example.com/#', 'must not have a fragment (#…)'],
   ['a URL with a line break', 'https://exam\nple.com/', 'must not have blanks, control characters or backslashes'],

@@ -1,6 +1,6 @@
 /**
- * Rules of fan-out and delivery that need no service: filters, retries, the circuit breaker, the account semaphore, and
- * the texts of the email about a webhook that the service disabled.
+ * Rules of fan-out and delivery whose tests need no database and no Redis: filters, retries, the circuit breaker, the
+ * account semaphore, and the texts of the email about a webhook that the service disabled.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

@@ -6,15 +6,21 @@
 import type { OutputColumn } from '../sandbox-types.ts';
 import { PackedTexts, type TextTable } from './text-table.ts';
 
-/** The bytes are not a result frame: truncated, forged, or of another version. */
+/** Thrown when bytes are not a valid result frame: they are truncated, forged, or of another version. */
 export class FrameError extends Error {
   override readonly name = 'FrameError';
 }
 
-/** Limits of a result (R-H7). A script can forge a frame, so counts are checked before memory is allocated for them. */
+/**
+ * Limits of a result (R-H7). A script can forge a frame, so a count is checked before memory is allocated for the
+ * counted items.
+ */
 export interface FrameLimits {
   readonly maxPoints: number;
-  /** Maximum characters in each of the lists messages, warnings and errors. An empty text counts as one character. */
+  /**
+   * Maximum number of characters that are kept of each list of texts: of the messages, of the warnings and of the
+   * errors. An empty text counts as one character.
+   */
   readonly maxTextBytes: number;
 }
 
@@ -49,7 +55,7 @@ export class FrameReader {
     return count;
   }
 
-  /** Reads a count of points. @throws PointLimitError above the limit. */
+  /** Reads a count of points. @throws {PointLimitError} when the count exceeds `maxPoints`. */
   rows(itemBytes: number): number {
     return this.#withinPoints(this.count(itemBytes));
   }
@@ -75,7 +81,10 @@ export class FrameReader {
     return this.#readTexts(this.count(4));
   }
 
-  /** Reads a text column; null when it is absent (count −1). Requires that every code is an index of the table. */
+  /**
+   * Reads a text column: a table of texts and, for each row, a code, which must be an index of this table.
+   * @returns null when the column is absent (count −1).
+   */
   codedTexts(): OutputColumn | null {
     const rows = this.int();
     if (rows === -1) return null;
@@ -85,7 +94,9 @@ export class FrameReader {
     const codes = this.ints(rows);
     for (const code of codes) {
       if (code < 0 || code >= texts.length) {
-        throw new FrameError(`a code must be an index of its table (length ${texts.length}), got ${code}`);
+        throw new FrameError(
+          `a code must be at least 0 and less than the length of its table (${texts.length}), got ${code}`,
+        );
       }
     }
     return { codes, texts };
@@ -108,7 +119,7 @@ export class FrameReader {
     let remaining = this.#limits.maxTextBytes;
     this.#eachText(count, (from, length) => {
       if (remaining <= 0) return;
-      // Decodes no more than needed: UTF-8 uses at most 4 bytes for a character.
+      // Skips bytes that cannot be needed: in UTF-8, `remaining` characters take at most `remaining * 4` bytes.
       const end = from + Math.min(length, remaining * 4);
       const text = this.#bytes.toString('utf8', from, end).slice(0, remaining);
       kept.push(text);
@@ -130,7 +141,7 @@ export class FrameReader {
     return count <= MAX_TABLE_STRINGS ? Array.from(ends, (_end, index) => table.at(index) ?? '') : table;
   }
 
-  /** Calls `visit` for each of `count` texts. Not a generator, which is slower: a frame may hold 47 million texts. */
+  /** Calls `visit` for each of `count` texts. A generator would be too slow, as a frame may hold 47 million texts. */
   #eachText(count: number, visit: (from: number, length: number, index: number) => void): void {
     const lengthsAt = this.#at;
     this.#require(count * 4);
@@ -144,7 +155,7 @@ export class FrameReader {
     }
   }
 
-  /** Copies the bytes, because typed arrays need an alignment that positions in a frame do not have. */
+  /** Copies the next `length` bytes: a typed array must begin at an aligned position, and a frame has no alignment. */
   #copy(length: number): ArrayBuffer {
     this.#require(length);
     const copy = new Uint8Array(length);

@@ -1,7 +1,7 @@
 /**
- * Decodes small results in the calling thread, and large results in a worker thread; the buffers of a large result are
- * transferred to the worker and back. A large result costs the event loop only the copying of its pieces as they arrive
- * (R-H7).
+ * Decodes small results in the calling thread, and large results in a worker thread. The buffers of a large result are
+ * transferred to the worker and back. The event loop of the calling thread only copies the pieces of a large result as
+ * they arrive (R-H7).
  */
 import { Worker } from 'node:worker_threads';
 import { type ResultFrame, tryDecodeResult } from '../frame.ts';
@@ -13,9 +13,9 @@ import { PackedTexts } from './text-table.ts';
 
 export interface ResultDecoder {
   /**
-   * @param parts the parts of the frame. In a frame larger than INLINE_BYTES, each part owns its buffer, and all
-   * buffers are transferred to the worker thread.
-   * @returns null when the bytes are not exactly one result frame, or the worker thread crashed.
+   * @param parts the parts of the frame. In a frame larger than INLINE_BYTES, each part must own its buffer, because
+   * all buffers are transferred to the worker thread.
+   * @returns null when the bytes are not exactly one result frame, or when the worker thread crashed.
    */
   decode(parts: readonly Buffer[], limits: FrameLimits): Promise<ResultFrame | null>;
   close(): Promise<void>;

@@ -11,7 +11,7 @@ export interface TextTable {
   at(index: number): string | undefined;
 }
 
-/** A table as bytes. Its properties survive `postMessage`, but its class is lost. */
+/** A table that holds its texts as bytes. `postMessage` keeps the properties of the object, but not its class. */
 export class PackedTexts implements TextTable {
   /** All texts of the table in UTF-8, one after the other. */
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -38,7 +38,7 @@ export class PackedTexts implements TextTable {
   findLonger(maxCharacters: number): number | undefined {
     let from = 0;
     for (const [index, end] of this.ends.entries()) {
-      // A text has at most as many characters as bytes.
+      // A text has at least as many UTF-8 bytes as UTF-16 units, so a text with few bytes need not be decoded.
       const text = end - from > maxCharacters ? this.at(index) : undefined;
       if (text !== undefined && text.length > maxCharacters) return index;
       from = end;
@@ -51,7 +51,7 @@ export class PackedTexts implements TextTable {
   }
 }
 
-/** @returns the table index of the first text that is longer than `maxCharacters` UTF-16 units. */
+/** @returns the index of the first text that has more than `maxCharacters` UTF-16 units; undefined when none has. */
 export function findLongerText(table: TextTable, maxCharacters: number): number | undefined {
   if (table instanceof PackedTexts) return table.findLonger(maxCharacters);
   for (let index = 0; index < table.length; index += 1) {
@@ -62,8 +62,8 @@ export function findLongerText(table: TextTable, maxCharacters: number): number 
 }
 
 /**
- * @returns true when a text of the table cannot be stored, because it has a NUL or an unpaired surrogate. Decoded UTF-8
- * has no unpaired surrogates.
+ * @returns true when a text of the table cannot be stored, because it has a NUL or an unpaired surrogate. `PackedTexts`
+ * looks only for NUL: texts decoded from UTF-8 have no unpaired surrogates.
  */
 export function hasUnstorableText(table: TextTable): boolean {
   if (table instanceof PackedTexts) return table.hasNul();

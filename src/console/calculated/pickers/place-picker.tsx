@@ -1,4 +1,4 @@
-/** Chooses a site or a source by searching. */
+/** A field in which the user searches for a site or a source and selects it. */
 import { Select } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
@@ -26,7 +26,7 @@ interface PlacePickerProps {
   readonly placeholder?: string;
   readonly value: number | undefined;
   readonly isReadOnly?: boolean;
-  /** Marks the field as required; otherwise it can be cleared. */
+  /** True marks the field as required. Otherwise the user can clear the field. */
   readonly isRequired?: boolean;
   readonly onChange: (id: number | undefined) => void;
 }
@@ -55,7 +55,8 @@ export function PlacePicker({ kind, label, value, onChange, isReadOnly, isRequir
       label={label}
       placeholder={t('inputs.search')}
       {...shown}
-      // Not `required`: the field is empty until the name is loaded, and the browser would refuse to submit the form.
+      // `required` is not set: the field is empty until the name is loaded. Until then, `required` would prevent the
+      // browser from submitting the form.
       withAsterisk={isRequired === true}
       clearable={isRequired !== true}
       allowDeselect={false}

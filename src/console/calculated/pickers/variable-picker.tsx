@@ -1,4 +1,4 @@
-/** Chooses a variable by searching names, mappings and sources. */
+/** Lets the user search for a variable by its name, its mapping or the name of its source, and choose it. */
 import { Select } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';

@@ -168,8 +168,8 @@ function Ran({ run, declaration, context }: RunProps & { readonly context: Varia
   }
   const ran = toDeclaration(declaration);
   const current = toDeclaration(variable.calculated);
-  // Equal hashes mean the same declaration. `isSame` alone could count default values, which the run's declaration
-  // includes, as changes.
+  // Equal hashes mean the same declaration. `isSame` alone is not enough: the run's declaration has the default values
+  // filled in, and `isSame` could take them for changes.
   const isCurrent = history?.[0]?.declarationHash === run.declarationHash || isSame(ran, current);
   const kept = save ? toDeclaration(save.calculated) : ran;
   return (

@@ -1,4 +1,4 @@
-/** The page of the runs of a calculated variable: forces and stops updates, shows the schedules, filters the runs. */
+/** The page of a calculated variable's runs: users force and stop updates, see the schedules, and filter the runs. */
 import { Button, Select, Skeleton, TextInput } from '@mantine/core';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';

@@ -12,7 +12,10 @@ import classes from './runs.module.css';
 
 const NO_DATES = { from: '', to: '' };
 const TICK_MS = 1000;
-/** Maximum progress shown when the usual duration is known: a run that takes longer must not look finished. */
+/**
+ * Highest percentage that the progress bar shows when the usual duration is known. A run that takes longer than usual
+ * must not look finished.
+ */
 const MAX_PERCENT = 95;
 
 /** The bar above the list of runs: the current run, waiting requests, and buttons that request or stop an update. */

@@ -1,4 +1,7 @@
-/** A wave as a picture: a box for each variable, an arrow from what changed to what it triggered. Boxes are links. */
+/**
+ * Shows a wave as a picture. Each variable is a box, which is a link. An arrow goes from a changed variable to each
+ * variable whose run the change triggered.
+ */
 import { Skeleton } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import type { MouseEvent } from 'react';

@@ -31,7 +31,7 @@ const TOOLBOX = [
   ['FilterDuplicateOutput', 'output, stored, threshold'],
 ] as const;
 
-/** @returns a source of completions. @param symbols called at each completion. */
+/** @returns a completion source for the editor, which calls `symbols` at each completion. */
 export function completeScript(symbols: () => Symbols) {
   return (context: CompletionContext): CompletionResult | null => {
     const line = context.state.doc.lineAt(context.pos);
@@ -48,8 +48,8 @@ export function completeScript(symbols: () => Symbols) {
 const toProperty = (label: string) => ({ label, type: 'property' });
 
 /**
- * @returns the members to suggest after the last `$` of `before`. After an unknown name and `$`, these are the columns
- * of a series. @returns undefined unless `before` ends in `$`, or in `$` followed by the start of a name.
+ * @returns the members to suggest after the last `$` of `before`: the columns of a series when the name before this `$`
+ * is unknown. @returns undefined unless `before` ends in `$`, or in `$` followed by the start of a name.
  */
 function membersAt(before: string, { inputs, forms, constants }: Symbols): readonly string[] | undefined {
   if (/\binputVariables\$[\w.]*$/.test(before)) return inputs;
@@ -83,6 +83,6 @@ function completeName(context: CompletionContext, { inputs, forms, constants }: 
   const known = new Set(options.map(({ label }) => label));
   const words = completeAnyWord(context);
   const others = words && 'options' in words ? words.options.filter(({ label }) => !known.has(label)) : [];
-  // Typing `$` requests completions again, because the members of a list follow it.
+  // `$` does not match validFor, so typing `$` requests completions again: the members of a list follow the `$`.
   return { from: word?.from ?? context.pos, options: [...options, ...others], validFor: /^[\w.]*$/ };
 }

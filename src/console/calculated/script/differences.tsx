@@ -4,7 +4,7 @@ import { type Declaration, toTexts } from '../declaration.ts';
 import { Diff } from './editor.tsx';
 import classes from './script.module.css';
 
-/** Compares the scripts and the settings, and shows what differs. Says so when neither differs. */
+/** Compares the scripts and the settings, and shows what differs. Shows a sentence instead when nothing differs. */
 export function Differences({ before, after }: { readonly before: Declaration; readonly after: Declaration }) {
   const { t } = useTranslation('calculated');
   const [old, now] = [toTexts(before), toTexts(after)];

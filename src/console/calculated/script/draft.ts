@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { type Declaration, isSame } from '../declaration.ts';
 
 interface Draft {
-  /** The declaration that was saved when editing began. */
+  /** The saved declaration as it was when the draft began, or when `restore` last replaced the draft. */
   readonly base: Declaration;
   readonly declaration: Declaration;
   readonly note: string;
@@ -23,7 +23,7 @@ export interface DraftState {
   drop(): void;
 }
 
-/** @param key names the account and the variable. @param saved the declaration as it is saved now. */
+/** @param key string that identifies the account and the variable. @param saved the declaration that is saved now. */
 export function useDraftDeclaration(key: string, saved: Declaration): DraftState {
   const name = `tidemark.script.${key}`;
   const [draft, setDraft] = useState<Draft | undefined>(() => read(name));

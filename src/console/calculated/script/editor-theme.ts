@@ -16,7 +16,7 @@ const highlight = HighlightStyle.define([
 
 const theme = EditorView.theme({
   '&': { color: 'var(--mantine-color-text)', backgroundColor: 'var(--mantine-color-body)', fontSize: '0.875rem' },
-  // The host element of the shadow root shows the focus outline.
+  // The editor needs no outline, because the host element of the shadow root shows the focus outline.
   '&.cm-focused': { outline: 'none' },
   '.cm-scroller': { fontFamily: 'var(--mantine-font-family-monospace)', lineHeight: '1.55', maxHeight: '34rem' },
   '.cm-content': { minHeight: '14rem', padding: '0.5rem 0', caretColor: 'var(--strong)' },

@@ -32,7 +32,7 @@ interface EditorProps {
   readonly onRun?: () => void;
 }
 
-/** An editor of a script. A value that is set from outside replaces the text. */
+/** An editor of a script. When the caller passes another `value`, that value replaces the text in the editor. */
 export function Editor(props: EditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | undefined>(undefined);
@@ -53,7 +53,8 @@ export function Editor(props: EditorProps) {
     return () => made.destroy();
   }, [label, isReadOnly, language]);
 
-  // A layout effect runs before the user can type again. In a later effect, `value` could replace newer text.
+  // A layout effect runs before the user can type again. An ordinary effect could run later and replace newer text with
+  // `value`.
   useLayoutEffect(() => {
     const editor = view.current;
     if (!editor || editor.state.doc.toString() === value) return;
@@ -112,7 +113,7 @@ function reading(label: string, language: StreamParser<unknown>): readonly Exten
   ];
 }
 
-/** @returns the extensions for editing. Tab leaves the editor, as everywhere else on a page. */
+/** @returns the extensions for editing. None binds the Tab key, so Tab moves the focus on, as in any other field. */
 function editing(latest: { readonly current: EditorProps }): readonly Extension[] {
   const { symbols } = latest.current;
   const run = () => {

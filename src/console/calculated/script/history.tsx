@@ -1,6 +1,6 @@
 /**
- * The last saves of a declaration (R-H12): who saved it, when and why, what the save changed, and, for an older save, a
- * button that puts the declaration of this save into the editor.
+ * The last saves of a declaration (R-H12). Each save shows who made it, when and why, and what it changed. An older
+ * save also has a button that puts its declaration into the editor.
  */
 import { Button, Skeleton } from '@mantine/core';
 import { useState } from 'react';
@@ -15,7 +15,7 @@ import classes from './script.module.css';
 interface HistoryProps {
   readonly place: Place;
   readonly isReadOnly: boolean;
-  /** Called with the declaration that the editor must show. */
+  /** Called when the user restores `save`; the editor must then show `declaration`. */
   readonly onRestore: (declaration: Declaration, save: Save) => void;
 }
 

@@ -29,8 +29,8 @@ interface InputChartProps {
 }
 
 /**
- * A chart of the first MAX_DRAWN inputs of a preview and, when `result` is given, of the preview's result (`series`).
- * Lists the windows of these inputs.
+ * Draws a chart of the first MAX_DRAWN distinct inputs of a preview, and lists the windows of the drawn inputs. When
+ * `result` is given, the chart also shows the result of the preview (`evaluation.series`).
  */
 export function InputChart({ evaluation, timeZone, result }: InputChartProps) {
   const { t } = useTranslation('calculated');
@@ -84,8 +84,8 @@ export function InputChart({ evaluation, timeZone, result }: InputChartProps) {
 }
 
 /**
- * Declared outside the component, so that each render passes the same function to `useQueries`, which then returns the
- * same array until the data changes.
+ * Declared outside the component, so that each render passes the same function to `useQueries`. Given the same
+ * function, `useQueries` returns the same array until the data changes.
  */
 function pointsOf(results: readonly { readonly data: Points | undefined }[]): readonly (Points | undefined)[] {
   return results.map(({ data }) => data);
@@ -104,7 +104,10 @@ function toSpan({ from, to }: Read, line: number): Span[] {
   return [{ from: Date.parse(from) / 1000, to: Date.parse(to) / 1000, line }];
 }
 
-/** @returns the parameters that read the points in an input's window and margins; uses only the first VersionTag. */
+/**
+ * @returns the query that reads the points in the window of an input and in its margins. When the input selects several
+ * VersionTags, the query has only the first of them.
+ */
 function queryOf({ variableId, from, to, version, asOf }: Read, stepSec: number): PointQuery {
   const [begin, end] = [from === null ? Number.NaN : Date.parse(from), to === null ? Number.NaN : Date.parse(to)];
   const margin = Math.max((end - begin) * MARGIN, stepSec * 10_000);
@@ -122,7 +125,8 @@ function queryOf({ variableId, from, to, version, asOf }: Read, stepSec: number)
 }
 
 function toPoints({ series }: Evaluation): Points {
-  // A later version of a date replaces the earlier ones, so only the last row of each date is kept.
+  // A date can have several rows, for example one for each version. A later row replaces the earlier ones, so only the
+  // last row of each date is kept.
   const latest = new Map(series.map(({ date, value }) => [Date.parse(date) / 1000, value]));
   const dates = [...latest.keys()].sort((a, b) => a - b);
   return {

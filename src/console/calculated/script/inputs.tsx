@@ -1,4 +1,7 @@
-/** Editors of what the script of a formula reads: inputs with their windows and versions, form values and constants. */
+/**
+ * Components that edit what the script of a formula reads: inputs with their windows and versions, form values and
+ * constants.
+ */
 import { ActionIcon, Button, Select, Switch, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { Icon } from '../../shell/icon.tsx';
@@ -21,7 +24,7 @@ interface InputsProps {
   readonly onChange: (change: Partial<Formula>) => void;
 }
 
-/** Editors of everything that the script reads: variables, form values and constants. */
+/** Shows the components that edit everything the script reads: variables, form values and constants. */
 export function Inputs(props: InputsProps) {
   return (
     <>
@@ -49,7 +52,7 @@ function Variables({ formula: { variables }, isReadOnly, onChange }: InputsProps
       <h3>{t('inputs.title')}</h3>
       {variables.length === 0 && <p className={classes.soft}>{t('inputs.empty')}</p>}
       {variables.map((input, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the position is the identity of an input while its alias is typed
+        // biome-ignore lint/suspicious/noArrayIndexKey: while its alias is typed, an input is known by its position
         <fieldset key={index} className={classes.input} disabled={isReadOnly}>
           <legend className={classes.hidden}>{input.alias}</legend>
           <InputRow input={input} isReadOnly={isReadOnly} onChange={(change) => set(index, change)} />
@@ -141,7 +144,7 @@ function InputRow({ input, isReadOnly, onChange }: RowProps) {
   );
 }
 
-/** Fields that most inputs leave empty: buckets, alignment, unit, versions and tags. */
+/** Shows the settings that most inputs of a script do not need: buckets, alignment, unit, versions and tags. */
 function MoreFields({ input, onChange }: RowProps) {
   const { t } = useTranslation('calculated');
   const { version, asOf, relativeVersion, horizon, tags, alignTo, unitId } = input;
@@ -197,7 +200,10 @@ function MoreFields({ input, onChange }: RowProps) {
   );
 }
 
-/** @returns the text; a list when `isList` and the text has several items, separated by commas; null when it is empty. */
+/**
+ * @returns null when the text is empty. When `isList` is true and the text contains a comma, returns the list of the
+ * items between the commas. Otherwise returns the text.
+ */
 function toList(text: string, isList: boolean): string | readonly string[] | null {
   if (text === '') return null;
   const items = isList ? text.split(/,\s*/) : [text];

@@ -1,4 +1,4 @@
-/** A preview: the points that a run would store, and the run's plots, messages and durations. Nothing is stored. */
+/** Shows a preview: the points that a run would store, and plots, messages and durations. A preview stores nothing. */
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Evaluation } from '../calculated-queries.ts';
@@ -75,11 +75,11 @@ export function Notes({ errors = [], warnings = [], messages = [], output = '' }
 interface DrawingProps {
   readonly name: string;
   readonly format: 'svg' | 'png';
-  /** Content of the picture in base64. */
+  /** Bytes of the picture, in base64. */
   readonly data: string;
 }
 
-/** Shows a picture that the script wrote, in an `img` element: there it can run no scripts and load nothing. */
+/** Shows a picture that the R script wrote. In an `img` element, the picture can neither run code nor load anything. */
 function Drawing({ name, format, data }: DrawingProps) {
   const [address, setAddress] = useState<string>();
   useEffect(() => {

@@ -1,7 +1,7 @@
 /**
- * Assigns problems to lines in an editor: those of a formula to lines of its script, and the error of a mapper to a
- * line of its expression. Also lists the problems of a validation that have no line in the script, and all its
- * warnings. Pure.
+ * Assigns problems to lines in an editor: the problems of a formula to lines of its script, and the error of a mapper
+ * to a line of its expression. Also lists all warnings of a validation, and those of its problems that have no line in
+ * the script. Has no side effects.
  */
 import type { components } from '../../api/openapi.d.ts';
 
@@ -18,11 +18,12 @@ export interface LineProblem {
 const ROOT = '$.calculated.calculatedVariableFormulas';
 const UNDECLARED = /^(\S+) is not declared/;
 const LINE = /^line (\d+) /;
-/** Matches the end of a mapper's error message, which gives the position of a character in the expression. */
+/** Matches the last words of a mapper's error message; they give the position of a character in the expression. */
 const POSITION = /\(at character (\d+) of the expression\)$/;
 
 /**
- * @returns an entry for each line that a problem or warning of one formula concerns.
+ * @returns the problems and warnings of one formula, each with its line. A warning that concerns several lines is
+ * returned once for each of them; a problem or warning without a line is left out.
  * @param script the text that is shown, which may be newer than the validation.
  */
 export function linesOf(validation: Validation | undefined, formula: number, script: string): readonly LineProblem[] {
@@ -52,7 +53,10 @@ export function othersOf(validation: Validation | undefined, formula: number) {
   return all.map((each) => ({ ...each, path: each.path.replace(`${ROOT}`, 'formulas') }));
 }
 
-/** @returns the line that `message` names. When it reports an undeclared name, returns the lines with this name. */
+/**
+ * @returns the line whose number is in `message`. For a message about an undeclared name, returns every line that
+ * contains this name.
+ */
 function findLines(message: string, script: string): readonly number[] {
   const [, line] = LINE.exec(message) ?? [];
   if (line !== undefined) return [Number(line)];

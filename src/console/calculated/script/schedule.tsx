@@ -1,4 +1,4 @@
-/** The schedule of a formula, with its next instants as the API computes them. */
+/** Shows and edits the schedule of a formula. The API computes the next instants of the schedule. */
 import { TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useTranslation } from 'react-i18next';
@@ -11,7 +11,7 @@ const DEBOUNCE_MS = 300;
 
 interface ScheduleProps {
   readonly formula: Formula;
-  /** Zone of the source, which applies unless the schedule names one. */
+  /** Zone of the source. It applies when the schedule names no zone. */
   readonly timeZone: string;
   readonly isReadOnly: boolean;
   readonly onChange: (change: Partial<Formula>) => void;

@@ -155,7 +155,7 @@ function Script({ context, draftKey }: { readonly context: VariableContext; read
   );
 }
 
-/** The note, the button that saves, and the button that drops unsaved changes. */
+/** A field for a note, a button that saves the declaration with the note, and a button that drops unsaved changes. */
 function Saving({ context, draft }: { readonly context: VariableContext; readonly draft: DraftState }) {
   const { t } = useTranslation('calculated');
   const queries = useQueryClient();
@@ -322,8 +322,8 @@ interface ProblemsProps {
 }
 
 /**
- * Lists problems without a line, problems of other formulas, and warnings; says when the declaration has neither
- * problems nor warnings. After a failed request for validation, shows only the error.
+ * Lists problems that belong to no line of a script, problems of other formulas, and all warnings. A text says when the
+ * declaration has neither problems nor warnings. When the request for validation fails, only its error is shown.
  */
 function Problems({ validation, error, index }: ProblemsProps) {
   const { t } = useTranslation('calculated');

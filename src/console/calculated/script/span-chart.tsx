@@ -1,6 +1,6 @@
 /**
- * Chart of a script. A line shows each input and the result; a shaded span behind the lines shows each window that the
- * script reads. Lines with the same unit share a scale. Only the first two units have an axis.
+ * Chart of a script. Each input and the result has a line. Each window that the script reads has a shaded span behind
+ * the lines. Lines with the same unit share a scale. Only the first two units have an axis.
  */
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useMemo, useRef } from 'react';
@@ -129,7 +129,10 @@ function toOptions(
 
 const scaleOf = (unit: string) => `unit ${unit}`;
 
-/** @returns the first and last second of lines and spans, with a margin that keeps the ends of spans visible. */
+/**
+ * @returns the limits of the time axis, in Unix seconds. They enclose all lines and spans, with a margin that keeps the
+ * ends of the spans visible.
+ */
 function extentOf(lines: readonly ChartLine[], spans: readonly Span[]): readonly [number, number] {
   const dates = lines.flatMap(({ points: { seconds } }) => [seconds[0] ?? Number.NaN, seconds.at(-1) ?? Number.NaN]);
   const all = [...dates, ...spans.flatMap(({ from, to }) => [from, to])].filter((second) => Number.isFinite(second));
@@ -139,7 +142,10 @@ function extentOf(lines: readonly ChartLine[], spans: readonly Span[]): readonly
   return [least - margin, greatest + margin];
 }
 
-/** Draws each span as a light area in the chart and as a bar above it, so that overlapping spans can be told apart. */
+/**
+ * Draws each span as a light area in the chart and as a bar above the chart. The bars do not overlap, so that
+ * overlapping spans can be told apart.
+ */
 function shade(plot: uPlot, spans: readonly Span[], color: (name: string) => string): void {
   const { ctx, bbox } = plot;
   const ratio = devicePixelRatio;

@@ -20,11 +20,11 @@ export const READ_COLUMNS: ReadonlySet<string> = new Set(['date', 'value', ...ID
 
 export interface ColumnPlan {
   readonly columns: readonly { readonly name: string; readonly isRead: boolean }[];
-  /** Required columns that the file lacks; the service refuses such a file. */
+  /** Required columns that the file lacks. If there are any, the service refuses the file. */
   readonly missing: readonly ('date' | 'value' | 'identifier')[];
 }
 
-/** @param header names of the columns, in any letter case; spaces around a name are ignored. */
+/** @param header the column names of the file, in any letter case; spaces around a name are ignored. */
 export function planColumns(header: readonly string[]): ColumnPlan {
   const columns = header
     .map((name) => name.trim())

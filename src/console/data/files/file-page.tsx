@@ -1,4 +1,4 @@
-/** One file: its progress, what was ingested, and the rows that were rejected. */
+/** Shows one file: its progress, how many rows were ingested and rejected, and the rejected rows. */
 import { Button, Progress, Skeleton } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
@@ -14,7 +14,7 @@ import own from '../data.module.css';
 import { type FileStatus, isFileOver, TONES, useFile } from './file-queries.ts';
 import { RejectedRows } from './rejected-rows.tsx';
 
-/** The tab "Files" when a file is open. */
+/** Content of the tab "Files" when a file is open. */
 export function FilePage({ id }: { readonly id: string }) {
   const { t } = useTranslation('data');
   const file = useFile(id);

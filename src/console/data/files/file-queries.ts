@@ -1,4 +1,4 @@
-/** Queries of files: the state of one file, and the files sent from this browser. */
+/** The query of the state of one file, and the list of the files that were sent from this browser. */
 import { api, bodyOf } from '../../api/client.ts';
 import { useFollowed } from '../../api/follow.ts';
 import type { components } from '../../api/openapi.d.ts';
@@ -7,7 +7,7 @@ import type { Tone } from '../../parts/state.tsx';
 
 export type FileStatus = components['schemas']['FileStatus'];
 
-/** Whether the ingestion of a file has ended. */
+/** @returns true when no ingestion of the file is waiting or in progress. */
 export function isFileOver({ state }: Pick<FileStatus, 'state'>): boolean {
   return state !== 'Queued' && state !== 'Processing';
 }
@@ -52,5 +52,5 @@ export function addSentFile(userId: string, accountId: number | undefined, file:
   writeDraft(keyOf(userId, accountId), [file, ...sentFiles(userId, accountId)].slice(0, MAX_SENT));
 }
 
-/** Files sent since the page was loaded, by id: their rows can be shown without a download. */
+/** Contents of the files sent since the page was loaded, by file id; their rows can be shown without a download. */
 export const heldFiles = new Map<string, Blob>();

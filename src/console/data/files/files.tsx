@@ -27,8 +27,8 @@ import { readRows } from './read-rows.ts';
 const PREVIEW_ROWS = 5;
 
 /**
- * The tab "Files" when the URL names no file. The user downloads a template, chooses a file and sees its first
- * rows, or opens a sent file.
+ * Shows the tab "Files" when the URL names no file. The user can download a template, choose a file and see its first
+ * rows, or open a file that was sent before.
  */
 export function Files() {
   const { t } = useTranslation('data');
@@ -145,7 +145,7 @@ function UnreadSheets({ sheets = [] }: { readonly sheets: readonly string[] | un
   return <p>{t('files.sheets', { first, others: others.join(', ') })}</p>;
 }
 
-/** Files of the last 7 days that have errors. A user with the role USER sees only the files that this user sent. */
+/** Lists the files with errors of the last 7 days. A user with the role USER sees only files that this user sent. */
 function Troubled() {
   const { t } = useTranslation('data');
   const health = useQuery({ queryKey: ['health'], queryFn: () => bodyOf(api.GET('/account/health')) });

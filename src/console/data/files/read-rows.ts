@@ -28,7 +28,8 @@ interface Wanted {
 export async function readRows(file: Blob, name: string, wanted: Wanted): Promise<ReadRows | undefined> {
   if (!/\.xlsx$/i.test(name)) return readCsv(file, wanted);
   if (file.size > MAX_WORKBOOK_BYTES) return undefined;
-  // This entry point starts no workers: a worker would load from a blob URL, which the CSP of the console refuses.
+  // The entry point `universal` starts no workers: a worker would load from a blob URL, which the CSP of the console
+  // refuses.
   const { default: readWorkbook } = await import('read-excel-file/universal');
   const sheets = await readWorkbook(file);
   const take = collect(wanted);
@@ -73,7 +74,7 @@ function collect({ rows: wanted, count }: Wanted) {
  * Writes a cell as text. A date is written without a zone, because a workbook has none. A workbook stores a date as a
  * number, which can be slightly too small for a whole second. read-excel-file then returns a date one millisecond too
  * early, which is corrected here.
- * @returns the text; a date without milliseconds when they are 0.
+ * @returns the text. For a date, the text has milliseconds only when they are not 0.
  */
 export function cellText(cell: unknown): string {
   if (cell === null || cell === undefined) return '';
@@ -86,7 +87,7 @@ export function cellText(cell: unknown): string {
   return String(cell);
 }
 
-/** @returns the rows as a CSV that the service reads. */
+/** @returns the header and the rows as CSV text that the service can read. */
 export function toCsv(header: readonly string[], rows: readonly (readonly string[])[]): string {
   return `${Papa.unparse([[...header], ...rows.map((row) => [...row])], { newline: '\n' })}\n`;
 }

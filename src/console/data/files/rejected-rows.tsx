@@ -22,8 +22,8 @@ const MAX_DOWNLOAD_BYTES = 100 << 20;
 type RowErrors = FileStatus['errors'];
 
 /**
- * Shows the rejected rows of a file. Takes the file from memory when this page sent it, else downloads it. Without the
- * file, for example when it is larger than MAX_DOWNLOAD_BYTES, shows only the numbers of the rows and the reasons.
+ * Shows the rejected rows of a file. Takes the file from memory when this page sent it, else downloads it. When neither
+ * is possible, for example because the file is larger than MAX_DOWNLOAD_BYTES, shows only row numbers and reasons.
  */
 export function RejectedRows({ file }: { readonly file: FileStatus }) {
   const { t } = useTranslation('data');
@@ -59,8 +59,8 @@ export function RejectedRows({ file }: { readonly file: FileStatus }) {
 }
 
 /**
- * Shows the row number and the reason of each rejected row, up to 200 rows. Used when the page could not read the rows
- * themselves.
+ * Shows the row number and the reason of each of the first 200 rejected rows. Used when the page could not read the
+ * cells of the rows from the file.
  */
 function Plain({ errors }: { readonly errors: RowErrors }) {
   const { t } = useTranslation('data');

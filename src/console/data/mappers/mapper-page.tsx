@@ -56,7 +56,7 @@ const SAMPLE: Sample = {
   body: '{\n  "devices": [\n    { "serial": "0042", "samples": [{ "at": "2026-03-01T00:00:00Z", "kwh": 1.5 }] }\n  ]\n}',
 };
 
-/** The tab "Mappers" when a mapper is open. @param id GUID of the mapper, or `new`. */
+/** Content of the tab "Mappers" while a mapper is open. @param id GUID of the mapper, or `new` for a new mapper. */
 export function MapperPage({ id }: { readonly id: string }) {
   const { t } = useTranslation('data');
   const mappers = useMappers();
@@ -220,7 +220,7 @@ function useTrial(given: Trial) {
   return { result, problems: result.data?.problemLines ?? NO_PROBLEMS };
 }
 
-/** The elements that the service computes from the sample. */
+/** Shows the elements that the service computes from the sample, and the errors of the trial. */
 function Result({ result }: { readonly result: ReturnType<typeof useTrial>['result'] }) {
   const { t } = useTranslation('data');
   return (

@@ -13,7 +13,7 @@ export function useMappers() {
   return useQuery({ queryKey: ['mappers'], queryFn: () => bodyOf(api.GET('/account/mappers')) });
 }
 
-/** The tab "Mappers" when no mapper is open. */
+/** Content of the tab "Mappers" while no mapper is open: the list of the mappers. */
 export function Mappers() {
   const { t } = useTranslation('data');
   const navigate = useNavigate();

@@ -1,6 +1,6 @@
 /**
- * Imports a structure document. First, a trial import shows, row by row, what the import would do; then the user starts
- * the import itself. Also downloads exports and the template.
+ * The user imports a structure document in two steps: a trial import shows, row by row, what the import would do, and
+ * then the user starts the import itself. The user can also download the template and an export of the structure.
  */
 import { Button, Progress, Skeleton } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
@@ -33,7 +33,7 @@ const PAGE_ROWS = 200;
  */
 const held = new Map<string, File>();
 
-/** The tab "Structure": imports and exports of structure documents. */
+/** The tab "Structure", in which the user imports and exports structure documents. */
 export function Structure({ importId }: { readonly importId: string | undefined }) {
   const { t } = useTranslation('data');
   const { sending, part } = useImport();
@@ -71,8 +71,8 @@ export function Structure({ importId }: { readonly importId: string | undefined 
 }
 
 /**
- * @returns `sending`, a mutation that sends a document and opens its import, and `part`, the fraction of the document
- * that has been sent, from 0 to 1.
+ * @returns `sending`, a mutation that sends a document and then shows the import of this document; and `part`, the
+ * fraction of the document that has been sent, from 0 to 1.
  */
 function useImport() {
   const navigate = useNavigate();
@@ -194,8 +194,8 @@ function Problems({ problems, count }: { readonly problems: ImportStatus['proble
 }
 
 /**
- * The rows of the document, in the order of the document. Each row shows what the import does: it creates the resource
- * of the row, changes it or leaves it unchanged.
+ * Table of the rows of the document, in the order of the document. For each row, the table shows whether the import
+ * creates the resource, changes it or leaves it unchanged.
  */
 function ImportedRows({ id }: { readonly id: string }) {
   const { t } = useTranslation('data');

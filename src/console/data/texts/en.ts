@@ -7,7 +7,7 @@ export const en = {
     structure:
       'Create and change sites, sources and variables from a document. Nothing is written until you have seen what would change.',
     pushes: 'See which elements of a push were rejected and why. Replay them once the structure is complete.',
-    mappers: 'Convert the format of a device or another system into pushes.',
+    mappers: 'Convert data in the format of a device or another system into pushes.',
   },
   tab: { files: 'Files', structure: 'Structure', pushes: 'Pushes', mappers: 'Mappers' },
   delete: 'Delete',
@@ -65,7 +65,7 @@ export const en = {
     drop: 'Discard corrections',
   },
   structure: {
-    hint: 'An Excel workbook made from the template or an export, or the same document as JSON. You first see what the import would change. Nothing is written yet.',
+    hint: 'An Excel workbook made from the template or an export, or the same document as JSON. You see what the import would change before anything is written.',
     template: 'Template',
     exportXlsx: 'Export as Excel',
     exportJson: 'Export as JSON',

@@ -24,7 +24,7 @@ export const en = {
     roles: 'Roles of a process',
     connections: 'Connections to the database',
     since: 'Connected since',
-    none: 'None of the database connections names the role of its process.',
+    none: 'No connection to the database states which roles its process has.',
   },
   runs: {
     title: 'R pool',
@@ -55,7 +55,7 @@ export const en = {
     points: 'Points',
     size: 'On disk',
     note: 'Sizes include indexes. Measured at most 10 minutes ago.',
-    measuring: 'Storage is being measured. The figures appear here.',
+    measuring: 'Storage is being measured. The figures will appear here.',
     deleted: 'Deleted variables',
     none: 'No points are stored.',
   },

@@ -168,7 +168,7 @@ export function Audit() {
   );
 }
 
-/** @returns midnight `days` days after `day`, in the browser's zone; `day` itself when it is not a date. */
+/** @returns midnight `days` days after `day`, in the browser's zone; `day` itself when `day` is not a date. */
 function toInstant(day: string, days: number): string {
   const date = new Date(`${day}T00:00:00`);
   if (Number.isNaN(date.getTime())) return day;

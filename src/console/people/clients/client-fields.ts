@@ -1,4 +1,4 @@
-/** Fields of the form of an OAuth client, and the bodies that the API takes. Pure. */
+/** Fields that the console shows for an OAuth client, and the request bodies made from these fields. Pure. */
 import type { components } from '../../api/openapi.d.ts';
 
 export type Client = components['schemas']['Client'];

@@ -1,4 +1,4 @@
-/** The fields of an OAuth client. */
+/** Form for the fields of an OAuth client. */
 import { Checkbox, Textarea, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import classes from '../../parts/view.module.css';
@@ -81,8 +81,8 @@ export function ClientForm({ fields, isNew, onChange }: ClientFormProps) {
 }
 
 /**
- * @returns `fields` with `isPublic` and with the usual grant types for it. A public client signs users in through a
- * browser. A client with a secret signs users in with their passwords.
+ * @returns `fields` with the given `isPublic` and the usual grant types. A public client usually signs users in through
+ * a browser. A client with a secret usually signs users in with their passwords.
  */
 function publicChoice(fields: ClientFields, isPublic: boolean): ClientFields {
   return { ...fields, isPublic, grantTypes: [isPublic ? 'authorization_code' : 'password', 'refresh_token'] };

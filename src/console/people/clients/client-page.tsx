@@ -1,4 +1,4 @@
-/** One OAuth client: create, change, replace the secret, disable, delete. For administrators. */
+/** The page on which administrators create, change, disable or delete an OAuth client, or replace its secret. */
 import { Button, NativeSelect, Skeleton } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
@@ -18,10 +18,10 @@ import { type Client, type ClientFields, NEW_CLIENT, toChange, toFields, toNewCl
 import { ClientForm } from './client-form.tsx';
 import { useClients } from './client-queries.ts';
 
-/** Newest secrets of clients that were created, or whose secret was replaced, since the page was loaded. */
+/** The newest secret that the user created for each client since the page was loaded, by client id. */
 const secrets = new Map<string, string>();
 
-/** @param id id of a client, or `new`. */
+/** @param id id of the client that the page shows, or `new` to create a client. */
 export function ClientPage({ id }: { readonly id: string }) {
   const { t } = useTranslation('people');
   const clients = useClients();

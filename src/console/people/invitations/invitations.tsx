@@ -1,4 +1,4 @@
-/** Invitations: a person gets an email with a link, accepts there, and becomes a user of the account. */
+/** Invitations: a person gets an email with a link, accepts on the linked page, and becomes a user of the account. */
 import { Button, Skeleton } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';

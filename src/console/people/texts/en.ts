@@ -6,7 +6,7 @@ export const en = {
     invitations:
       'Invite people by email. The link in the email adds them to the account. A new user gets a temporary password.',
     audit: 'Who did what, and when. The page address contains the filters, so you can share what you found.',
-    clients: 'Programs that may request tokens, and the keys that sign tokens. They apply to the whole installation.',
+    clients: 'Programs that may request tokens, and the keys that sign tokens. Both apply to the whole installation.',
   },
   tab: {
     users: 'Users',
@@ -51,7 +51,7 @@ export const en = {
     happened: 'Changes to this user',
     create: 'New user',
     createHint:
-      'The user gets an email with a temporary password. If you send an invitation instead, the person must accept it first.',
+      'The user gets an email with a temporary password. If you send an invitation instead, the person joins the account only after accepting it.',
     userName: 'User name',
     userNameHint: 'If empty, the email address is used.',
     created: '{{email}} gets an email with a temporary password.',
@@ -95,7 +95,7 @@ export const en = {
     sourcesOf: 'Sources of {{site}}',
   },
   invitations: {
-    none: 'There are no open invitations. Invite a person above.',
+    none: 'There are no open invitations. Use the form above to invite a person.',
     sent: 'Sent',
     resent: 'The invitation was sent again.',
     resend: 'Send again',
@@ -155,15 +155,16 @@ export const en = {
     createHint: 'A client by itself cannot read data: its tokens have the rights of the user who signs in with it.',
     createButton: 'Create the client',
     clientId: 'Client ID',
-    clientIdHint: 'ASCII without spaces or colons. It cannot be changed later.',
+    clientIdHint: 'ASCII characters except spaces and colons. The ID cannot be changed later.',
     name: 'Name',
     nameHint: 'Shown on the sign-in page.',
     isPublic: 'Without a secret',
     isPublicHint: 'For programs that cannot keep a secret, such as a page in a browser.',
     redirectUris: 'Redirect addresses',
-    redirectUrisHint: 'One per line. Needed for authorization_code: a browser returns here after sign-in.',
+    redirectUrisHint:
+      'One per line. Needed for authorization_code: after sign-in, the browser returns to one of these addresses.',
     logoutUris: 'Sign-out addresses',
-    urisHint: 'One per line. A browser returns here after sign-out.',
+    urisHint: 'One per line. After sign-out, the browser returns to one of these addresses.',
     enabled: 'Enabled',
     disabled: 'Disabled',
     createdOn: 'created {{date}}',
@@ -196,7 +197,7 @@ export const en = {
     reallyReplaceNow: 'Replace the secret of {{client}}? The old one stops working immediately.',
     addKey: 'New signing key',
     reallyAddKey:
-      'Create a signing key? It is published now and starts to sign tokens in 15 minutes. Current tokens stay valid.',
+      'Create a signing key? The key is published immediately and starts to sign tokens in 15 minutes. Current tokens stay valid.',
     keyAdded: 'Signing key published',
     signsFrom: 'signs from {{date}}',
   },

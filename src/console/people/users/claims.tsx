@@ -14,7 +14,7 @@ interface UserProps {
   readonly user: User;
 }
 
-/** Switches for the push permissions of a user. */
+/** Shows a switch for each push permission of a user. */
 export function Permissions({ user }: UserProps) {
   const { t } = useTranslation('people');
   const renew = useRenew(user.id);
@@ -57,7 +57,7 @@ const isGranting = ({ claimValue }: { readonly claimValue: string }) => claimVal
 
 const EMPTY = { claimType: '', claimValue: '' };
 
-/** Claims that mean nothing to the service: other programs read them. */
+/** Edits the claims that mean nothing to the service: other programs read these claims. */
 export function OtherClaims({ user }: UserProps) {
   const { t } = useTranslation('people');
   const renew = useRenew(user.id);

@@ -1,4 +1,4 @@
-/** Creates a user without an invitation. Unsaved work is kept in the browser. */
+/** Creates a user without an invitation. The browser keeps the filled-in fields until the user is created. */
 import { Button } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
@@ -23,7 +23,7 @@ interface Fields {
   readonly role: Role;
 }
 
-/** The tab "Users" while a user is created. */
+/** Shows the input fields for a new user in the tab "Users". */
 export function NewUser() {
   const { t } = useTranslation('people');
   const { role } = useSession();

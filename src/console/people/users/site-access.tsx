@@ -74,7 +74,7 @@ interface GrantedProps {
   readonly siteName: string;
 }
 
-/** One site that the user may access. Saves a change of the level at once, and a change of the sources on submit. */
+/** One site that the user may access. A change of the level is saved at once, a change of the sources on submit. */
 function Granted({ userId, access, siteName }: GrantedProps) {
   const { t } = useTranslation('people');
   const { siteId, level, sourceIds } = access;
@@ -185,7 +185,7 @@ function Grant({ user, sites }: GrantProps) {
   const [{ siteId, level }, setFields, dropFields] = useDraft<GrantFields>(`grant.${user.id}`, NO_GRANT);
   const grant = useGrant(user.id, () => dropFields());
   const granted = new Set(user.sites.map((site) => site.siteId));
-  // The draft may name a site to which access was granted in another window meanwhile.
+  // The draft may name a site to which another window has granted access meanwhile.
   const chosen = granted.has(Number(siteId)) ? '' : siteId;
   return (
     <>

@@ -31,7 +31,7 @@ interface Named {
   readonly lastName: string | null;
 }
 
-/** @returns first and last name, or the user name. */
+/** @returns the first and last name, as far as given; the user name when neither is given. */
 export function nameOf({ userName, firstName, lastName }: Named): string {
   return [firstName, lastName].filter(Boolean).join(' ') || userName;
 }

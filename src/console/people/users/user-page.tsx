@@ -1,4 +1,4 @@
-/** One user: profile and role, permissions, site access, features and claims, and buttons such as lock and delete. */
+/** Shows one user: profile, role, permissions, site access, features, claims, and buttons such as lock and delete. */
 import { Button, Skeleton } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
@@ -19,7 +19,7 @@ import { useRenew } from './renew.ts';
 import { SiteAccess } from './site-access.tsx';
 import { nameOf, rolesToGive, toUserFields, type User, type UserFields } from './user-fields.ts';
 
-/** The content of the tab "Users" while it shows one user. */
+/** Page of one user. The tab "Users" shows it in place of the list of users. */
 export function UserPage({ id }: { readonly id: string }) {
   const { t } = useTranslation('people');
   const user = useQuery({

@@ -36,7 +36,7 @@ function toFields({ name, language, timeZoneId, currency, versionLimit, emailSet
 
 type Fields = ReturnType<typeof toFields>;
 
-/** Sends only the settings that changed. The two `emailSettings` are sent together. */
+/** Sends only the settings that changed. When one of the two `emailSettings` changed, sends both. */
 async function save(fields: Fields, saved: Fields): Promise<unknown> {
   const { name, language, timeZoneId, currency, versionLimit, emailSender, replyTo, smsSender } = fields;
   const isChanged = (...names: (keyof Fields)[]) => names.some((each) => fields[each] !== saved[each]);

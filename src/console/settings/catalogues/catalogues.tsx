@@ -15,7 +15,7 @@ import { CALLS, CATALOGUES, type Catalogue, type Entry, isOwn, useEntries } from
 
 const route = getRouteApi('/console/settings');
 
-/** The tab "Catalogues"; the URL names the catalogue. */
+/** The tab "Catalogues" of the settings. The URL names the catalogue that the tab shows. */
 export function Catalogues() {
   const { t } = useTranslation('settings');
   const { catalogue } = route.useSearch();
@@ -143,8 +143,8 @@ interface RenameProps {
 }
 
 /**
- * Changes the name of an entry, and the symbol of a unit. The conversion of a unit never changes, so that a repeated
- * read in that unit returns the same values.
+ * Lets the user change the name of an entry and, when the entry is a unit, also its symbol. The conversion of a unit
+ * never changes, so that a repeated read in that unit returns the same values.
  */
 function Rename({ catalogue, entry, onEnd }: RenameProps) {
   const { t } = useTranslation('settings');

@@ -1,4 +1,4 @@
-/** Converts the definition of a form to a draft for the inputs of the editor, and back. Pure. */
+/** Pure functions that convert the definition of a form to a draft for the inputs of the editor, and back. */
 import type { components } from '../../api/openapi.d.ts';
 import { toNumber } from '../../structure/fields.ts';
 
@@ -100,12 +100,12 @@ function toItem(type: FieldType, line: string) {
   return { value, ...(name && { name }) };
 }
 
-/** @returns a copy with one item replaced, or removed when `item` is undefined. */
+/** @returns a copy of `items` in which `item` replaces the item at `index`; an undefined `item` removes it. */
 export function withAt<Item>(items: readonly Item[], index: number, item: Item | undefined): readonly Item[] {
   return items.flatMap((each, at) => (at !== index ? [each] : item === undefined ? [] : [item]));
 }
 
-/** @returns a copy with one item moved before its predecessor. */
+/** @returns a copy of `items` in which the item at `index` is moved before its predecessor. */
 export function movedUp<Item>(items: readonly Item[], index: number): readonly Item[] {
   const moved = [...items];
   const [item] = moved.splice(index, 1);

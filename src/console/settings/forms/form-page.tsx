@@ -15,7 +15,7 @@ import { type Form, type FormDraft, NEW_FIELD, NEW_FORM, toFormBody, toFormDraft
 import { useAllForms } from './forms.tsx';
 import { GroupEditor } from './group-editor.tsx';
 
-/** The tab "Forms" when a form is open. @param id id of the form, or `new`. */
+/** The content of the tab "Forms" while one form is open. @param id id of the form; `new` for a form to be created. */
 export function FormPage({ id }: { readonly id: string }) {
   const { t } = useTranslation('settings');
   const forms = useAllForms();

@@ -1,4 +1,4 @@
-/** A group of a form's definition: its name and its fields. */
+/** Editor for one group in the definition of a form: the name and the fields of the group. */
 import { Button, Checkbox, NativeSelect, Select, Textarea, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import classes from '../../parts/view.module.css';
@@ -144,8 +144,8 @@ function Numeric({ field, onChange }: NumericProps) {
         searchable
         clearable
         limit={100}
-        // Disabled until the options arrive. If a user could click the field before that, its list would stay closed
-        // even after the options arrive.
+        // The field is disabled until its options arrive. If a user clicked it earlier, its list would stay closed even
+        // after the options arrive.
         disabled={units.length === 0}
         data={[...units]}
         value={field.unitId === '' ? null : field.unitId}

@@ -9,7 +9,10 @@ export type Rollup = 'Hour' | 'Day';
 export interface RetentionFields {
   readonly keepRawYears: string;
   readonly rollup: Rollup;
-  /** Empty means the zone of the source, else of its site, else of the account. */
+  /**
+   * Empty stands for the default. For a variable, this is the zone of its source; when the source has none, the zone of
+   * the site; when the site has none, the zone of the account. For the account, it is the zone of the account.
+   */
   readonly timeZoneId: string;
   readonly isActive: boolean;
 }
@@ -26,7 +29,7 @@ const toRule = ({ keepRawYears, rollup, timeZoneId }: RetentionFields) => ({
   ...(timeZoneId !== '' && { timeZoneId }),
 });
 
-/** @returns the members that the counts of a preview depend on, as one string for comparison. */
+/** @returns the fields on which the counts of a preview depend, joined to one string for comparison. */
 export function ruleOf({ keepRawYears, rollup, timeZoneId }: RetentionFields): string {
   return JSON.stringify([keepRawYears, rollup, timeZoneId]);
 }
@@ -38,7 +41,7 @@ export function callRetention(variableId: number | undefined): Promise<Retention
     : bodyOf(api.GET('/variables/{id}/retention', { params: { path: { id: variableId } } }));
 }
 
-/** @returns counts of what the policy would delete now, and the rule (see `ruleOf`) that they were counted for. */
+/** @returns the counts of what a policy with `fields` would delete now, and the rule (see `ruleOf`) of that policy. */
 export async function callPreview(variableId: number | undefined, fields: RetentionFields) {
   const query = toRule(fields);
   const counts = await (variableId === undefined

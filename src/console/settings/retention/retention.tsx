@@ -28,7 +28,7 @@ interface RetentionPolicyProps {
   readonly variableId?: number;
 }
 
-/** The retention policy. The API refuses calls of users with the role USER. */
+/** Shows and edits the policy. Render it for managers only: the API refuses these calls for the role USER. */
 export function RetentionPolicy({ variableId }: RetentionPolicyProps) {
   const state = useQuery({ queryKey: ['retention', variableId], queryFn: () => callRetention(variableId) });
   if (state.error) return <Problem error={state.error} onRetry={() => void state.refetch()} />;
@@ -60,7 +60,8 @@ function Editor({ state, variableId }: EditorProps) {
     onSuccess: () => renew(toRetentionFields({ ...state, retention: null })),
   });
   const preview = useMutation({ mutationFn: () => callPreview(variableId, fields) });
-  // The counts are valid for one rule only. After the rule changes, the policy needs a new preview before activation.
+  // The counts are valid only for the rule that was previewed. After the rule changes, the policy needs a new preview
+  // before it can be activated.
   const isCounted = preview.data?.rule === ruleOf(fields);
   const error = save.error ?? remove.error ?? preview.error;
   return (
@@ -120,7 +121,7 @@ function Editor({ state, variableId }: EditorProps) {
   );
 }
 
-/** The saved policy, and what it has done so far. */
+/** Shows whether a policy is saved and active, and what the policy has done so far. */
 function State({ state, isVariable }: { readonly state: RetentionState; readonly isVariable: boolean }) {
   const { t } = useTranslation('settings');
   const { retention, pointCount: points, rollupCount: rollups, variableCount: variables } = state;
@@ -193,7 +194,7 @@ function Fields({ fields, onChange }: FieldsProps) {
 
 type Counted = 'points' | 'versions' | 'rollups' | 'variables';
 
-/** @returns the counts with their nouns, each in the singular or the plural. */
+/** @returns a text for each count: the number, and its noun in the singular or the plural. */
 function countTexts<Name extends Counted>(
   t: TFunction<'settings'>,
   counts: Readonly<Record<Name, number>>,

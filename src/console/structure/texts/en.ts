@@ -54,11 +54,11 @@ export const en = {
   },
   hint: {
     timeZoneId: 'Leave empty to use the time zone of the site.',
-    siteTimeZoneId: 'If this is empty, a new site gets the time zone of the account.',
+    siteTimeZoneId: 'If this field is empty, a new site gets the time zone of the account.',
     tags: 'Separated by commas.',
-    mappingConfig: 'Unique within the source.',
-    granularity: 'The page Home uses this interval to find missing readings.',
-    isDefault: 'Gets the points of pushes that name only the source.',
+    mappingConfig: 'Must be unique within the source.',
+    granularity: 'The Home page uses this interval to find missing readings.',
+    isDefault: 'Receives the points of pushes that name the source but no variable.',
   },
   timeBase: {
     Millisecond: 'milliseconds',

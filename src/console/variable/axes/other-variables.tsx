@@ -31,7 +31,7 @@ interface OtherVariablesProps {
   readonly onChange: (ids: readonly number[]) => void;
 }
 
-/** The chosen variables, each with a button that removes it, and a search that adds a variable. */
+/** Shows the chosen variables, each with a button that removes it, and a search field that adds a variable. */
 export function OtherVariables({ variableId, others, ids, onChange }: OtherVariablesProps) {
   const { t } = useTranslation('variable');
   return (

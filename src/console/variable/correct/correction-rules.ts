@@ -1,13 +1,16 @@
-/** Computes the edits of a correction: set, add, multiply, fill gaps, add missing points. Pure. */
+/**
+ * Computes the edits of a correction, which replaces, increases or multiplies values, fills gaps, or adds missing
+ * points. The functions have no side effects.
+ */
 import { Temporal } from 'temporal-polyfill';
 import { type Points, type Range, stepOf } from '../chart-rules.ts';
 
 export type ChangeKind = 'set' | 'add' | 'scale' | 'fill' | 'create';
 
-/** New values by date in Unix seconds; only values that differ from the stored ones. */
+/** New values by date in Unix seconds. A date whose new value equals the stored value has no edit. */
 export type Edits = ReadonlyMap<number, number>;
 
-/** Maximum number of stored points in a range to correct, and of edits in a correction. */
+/** A correction has at most this number of edits, and its range has at most this number of stored points. */
 export const MAX_CORRECTED = 5000;
 
 /** A date of the range with its stored and its corrected value. */
@@ -25,15 +28,15 @@ export function toRows({ seconds, values }: Points, edits: Edits): readonly Row[
 }
 
 /**
- * Computes the dates that a variable is expected to have. Days and longer granularities are computed in the civil
+ * Computes the dates that a variable is expected to have. Steps of days, weeks, months and years follow the civil
  * calendar of a zone.
  */
 export interface Step {
   /** @returns the date `count` steps after a date, both in Unix seconds; `count` may be negative. */
   readonly move: (seconds: number, count: number) => number;
   /**
-   * @returns the first date at or after `seconds` that is a whole number of steps after the start of the civil day,
-   * month or year of `seconds`.
+   * @returns the first date at or after `seconds` that is a whole number of steps after a civil start. For steps of
+   * months, this is the start of the month of `seconds`; for steps of years, of its year; for other steps, of its day.
    */
   readonly firstFrom: (seconds: number) => number;
 }
@@ -67,10 +70,11 @@ export function toStep(granularity: number | null, timeBase: string | null, time
 }
 
 /**
- * Changes every value of the range; `fill` and `create` add points instead.
- * @param operand number to set, to add, to multiply by, or to give to new points; `fill` ignores it.
- * @param step gives the dates that `fill` and `create` add.
- * @returns the edits after the change; undefined when there would be more than MAX_CORRECTED.
+ * Applies a change to the range: `set`, `add` and `scale` change every value; `fill` and `create` only add points.
+ * @param operand number that `set` stores, `add` adds, `scale` multiplies by and `create` gives to new points; `fill`
+ * ignores the operand.
+ * @param step object that computes the dates of the points that `fill` and `create` add.
+ * @returns the edits after the change; undefined when there would be more than MAX_CORRECTED edits.
  */
 export function applyChange(
   kind: ChangeKind,
@@ -92,9 +96,9 @@ export function applyChange(
 }
 
 /**
- * Sets the value of one date.
- * @param value undefined removes the edit.
- * @returns the edits; undefined when there would be more than MAX_CORRECTED.
+ * Sets or removes the edit of one date.
+ * @param value new value of the date, or undefined to remove the edit.
+ * @returns the edits after the change; undefined when there would be more than MAX_CORRECTED edits.
  */
 export function editOne(points: Points, edits: Edits, seconds: number, value: number | undefined): Edits | undefined {
   const next = new Map(edits);
@@ -119,8 +123,8 @@ interface Valued {
 }
 
 /**
- * Fills gaps between points: gives each missing date of the range the value on the straight line between its
- * neighbours.
+ * Fills gaps between points: gives each missing date of the range the value on the straight line from the point before
+ * the date to the point after the date.
  */
 function fill(rows: readonly Valued[], edits: Edits, range: Range, step: Step): Edits {
   const next = new Map(edits);

@@ -12,11 +12,11 @@ const ROW_PIXELS = 34;
 interface CorrectionTableProps {
   readonly rows: readonly Row[];
   readonly timeZone: string;
-  /** Called for each edit. @param value undefined discards the edit. */
+  /** Called for each edit. @param value the new value of the date; undefined discards an earlier edit of the date. */
   readonly onEdit: (seconds: number, value: number | undefined) => void;
 }
 
-/** Table with one row for each stored and each added date of the marked range. */
+/** Table with one row for each date of the marked range. The date is that of a stored point or of an added point. */
 export function CorrectionTable({ rows, timeZone, onEdit }: CorrectionTableProps) {
   const { t } = useTranslation('variable');
   const frame = useRef<HTMLDivElement>(null);
@@ -66,7 +66,7 @@ export function CorrectionTable({ rows, timeZone, onEdit }: CorrectionTableProps
 
 type ValueBoxProps = Row & { readonly label: string; readonly onEdit: CorrectionTableProps['onEdit'] };
 
-/** Applies the value on blur or Enter; an empty box removes the change. */
+/** Input box for the new value of a date. The value is applied on blur or Enter; an empty box removes the edit. */
 function ValueBox({ seconds, after, label, onEdit }: ValueBoxProps) {
   const { t } = useTranslation('variable');
   const take = (box: HTMLInputElement) => {

@@ -1,4 +1,4 @@
-/** Deletes the points of a range; the number of dates is shown first. */
+/** Deletes the points of a range. Before the user confirms, the dialog shows how many dates have points. */
 import { Button, Group, Modal } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';

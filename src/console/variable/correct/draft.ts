@@ -1,4 +1,4 @@
-/** The draft of a correction, stored for the browser tab, so that a reload loses nothing. */
+/** Stores the draft of a correction for the browser tab, so that a reload of the page loses no part of the draft. */
 import type { Range } from '../chart-rules.ts';
 import type { Edits } from './correction-rules.ts';
 
@@ -23,7 +23,10 @@ export function readDraft(variableId: number): Draft | undefined {
   }
 }
 
-/** Stores the draft of a correction for the browser tab. @param draft undefined removes the stored draft. */
+/**
+ * Stores the draft of a correction for the browser tab.
+ * @param draft the new draft, or undefined to remove the stored draft.
+ */
 export function keepDraft(variableId: number, draft: Draft | undefined): void {
   if (!draft) sessionStorage.removeItem(keyOf(variableId));
   else sessionStorage.setItem(keyOf(variableId), JSON.stringify({ ...draft, edits: [...draft.edits] }));

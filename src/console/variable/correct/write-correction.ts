@@ -50,7 +50,7 @@ export async function writeCorrection(
   }
 }
 
-/** @returns 128 random bits in hexadecimal. Browsers offer `crypto.randomUUID` only on pages with TLS or on loopback. */
+/** @returns 128 random bits in hexadecimal. Avoids `crypto.randomUUID`: it exists only on TLS or loopback pages. */
 function randomHex(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

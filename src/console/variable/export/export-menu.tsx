@@ -13,9 +13,9 @@ const FORMATS = { csv: 'CSV', xlsx: 'Excel', arrow: 'Arrow', parquet: 'Parquet' 
 const LANGUAGES: readonly Language[] = ['curl', 'R', 'Python'];
 
 /**
- * Menu that exports the shown points.
- * @param shown what the chart shows.
- * @param name name of the file, without its ending.
+ * Menu that exports the points of the chart.
+ * @param shown variables, period and versions that the chart shows.
+ * @param name beginning of each file name, to which the part of an `Export` and the file extension are added.
  */
 export function ExportMenu({ shown, name }: { readonly shown: Shown; readonly name: string }) {
   const { t } = useTranslation();

@@ -30,10 +30,10 @@ export interface Shown {
 
 /**
  * @returns the calls. A chart of labels needs one call for each label, because a call reads one version per date. A
- * comparison needs one call, which reads the two sides. In these two kinds of chart, one more call reads the latest
- * versions of the other variables, if there are any. In every other chart, one call reads all variables. The export of
- * a chart as of an instant lacks the latest versions, although the chart draws them too.
- * @param now instant that stands for the latest versions on the left side of a comparison, as ISO 8601.
+ * comparison needs one call, which reads both sides. If a chart of labels or a comparison has other variables, one more
+ * call reads their latest versions. Every other chart needs one call, which reads all variables. A chart as of an
+ * instant also draws the latest versions, but its export leaves them out.
+ * @param now the current instant as ISO 8601. It stands for the latest versions on the left side of a comparison.
  */
 export function toExports(
   { variableId, others, selection, range, resolution, timeZone }: Shown,

@@ -1,11 +1,11 @@
-/** Writes curl, R and Python programs that read the points on the screen, and a curl command that pushes a point. */
+/** Writes programs in curl, R and Python that read the points of a chart, and a curl command that pushes a point. */
 import type { Export } from './export-rules.ts';
 
 export type Language = 'curl' | 'R' | 'Python';
 
 /**
  * Writes a program that makes the calls of `exports`. The program reads the token from the environment variable TOKEN.
- * @param api public URL of the API.
+ * @param api the public URL of the API.
  */
 export function toSnippet(language: Language, api: string, exports: readonly Export[]): string {
   const calls = exports.map(({ path, query }, index) => ({
@@ -70,7 +70,10 @@ const WRITERS: Readonly<Record<Language, Writer>> = {
   },
 };
 
-/** Writes a curl command that pushes one point, dated at the current minute. @param push public URL of the push API. */
+/**
+ * Writes a curl command that pushes one point, dated at the start of the current minute.
+ * @param push the public URL of the push API.
+ */
 export function toPush(push: string, variableId: number): string {
   const date = new Date(Math.floor(Date.now() / 60_000) * 60_000).toISOString().replace('.000', '');
   return [

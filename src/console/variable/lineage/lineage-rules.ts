@@ -39,8 +39,8 @@ export interface Placed {
 }
 
 /**
- * Stacks the leaves, one below another. Places a node with children beside the middle of its children, or lower when the
- * node would overlap the node above it.
+ * Stacks the leaves, one below another. Places a node with children beside the middle of its children, or lower when
+ * the node would overlap the node above it.
  */
 export function placeLineage(root: LineageNode): Placed {
   const nodes: PlacedNode[] = [];

@@ -1,4 +1,7 @@
-/** The lineage of a version as a picture: an SVG tree whose nodes are links, in reading order for keyboard and screen reader. */
+/**
+ * Draws the lineage of a version as an SVG tree. The nodes are links. The keyboard and a screen reader visit the nodes
+ * in reading order.
+ */
 import { Skeleton } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';

@@ -1,6 +1,6 @@
 /**
- * Finds the origin of a version: the push, the file or the run that wrote it, the states of the inputs of that run, and
- * the origins of these states.
+ * Builds the lineage of a version. Finds the pushes, files or runs that wrote the version. For a run, also finds the
+ * states that it read as inputs, and in turn the lineage of each of these states.
  */
 import type { QueryClient } from '@tanstack/react-query';
 import type { TFunction } from 'i18next';
@@ -13,7 +13,7 @@ import { describeOrigin, type Origin, originsQuery } from './origins.ts';
 
 type Run = components['schemas']['Run'];
 
-/** Maximum depth of a lineage, in states; the traced version has depth 1, the inputs of its run have depth 2. */
+/** Maximum depth of a state in a lineage. The traced version has depth 1; the inputs of its run have depth 2. */
 const MAX_DEPTH = 6;
 /** Maximum number of states in a lineage; further states are left out. */
 const MAX_STATES = 40;
@@ -23,16 +23,16 @@ interface Tracing {
   readonly queries: QueryClient;
   readonly t: TFunction<'variable'>;
   readonly timeZone: string;
-  /** Number of states that may still be added. */
+  /** Number of states that may still be added to the lineage. */
   rest: number;
 }
 
 /** The points of a variable as of a VersionTimestamp. */
 interface State {
   readonly variableId: number;
-  /** VersionTimestamp of the state; null when the variable had no points. */
+  /** VersionTimestamp of the state; null when the variable had no points at the time of the run. */
   readonly at: string | null;
-  /** Alias under which a run read the state as an input; absent for the traced version. */
+  /** Alias that the run's script gives this input; absent for the traced version, which is not an input. */
   readonly alias?: string;
   readonly points?: number;
 }
@@ -114,8 +114,8 @@ function findOrigins({ queries }: Tracing, variableId: number, at: string): Prom
 }
 
 /**
- * @returns the date of the save that stored the run's declaration: of several such saves, the last one before the run.
- * Undefined when that save has no date or is not among the last 200 saves, or when the run records no declaration.
+ * @returns the date of the last save before the run that stored the run's declaration. Undefined when this save has no
+ * date or is not among the last 200 saves of the variable, or when the run records no declaration.
  */
 async function findSave({ queries }: Tracing, run: Run, sourceId: number): Promise<string | undefined> {
   const { variableId, declarationHash, startedDate } = run;

@@ -12,7 +12,7 @@ const MAX_VERSIONS = 100;
 /** A longer label is cut to this length. A label that the service made is a UUID; its first characters identify it. */
 const SHORT_LABEL = 24;
 
-/** @returns the query of the origins by VersionTimestamp, for the first 100 VersionTimestamps. */
+/** @returns the query that reads the origins of the first 100 VersionTimestamps, as a map by VersionTimestamp. */
 export function originsQuery(variableId: number, versionTimestamps: readonly string[]) {
   const asked = versionTimestamps.slice(0, MAX_VERSIONS);
   return queryOptions({
@@ -20,7 +20,7 @@ export function originsQuery(variableId: number, versionTimestamps: readonly str
     queryFn: async (): Promise<ReadonlyMap<string, readonly Origin[]>> => {
       const query = { variableId, versionTimestamps: asked };
       const found = await bodyOf(api.GET('/data/origins', { params: { query } }));
-      // The API answers in the order of the request.
+      // The API answers in the order of the VersionTimestamps in the request.
       return new Map(asked.map((versionTimestamp, index) => [versionTimestamp, found[index]?.origins ?? []]));
     },
     enabled: asked.length > 0,
@@ -28,7 +28,10 @@ export function originsQuery(variableId: number, versionTimestamps: readonly str
   });
 }
 
-/** How the console shows an origin. `href`, the path of its page, is undefined when the user may not open the page. */
+/**
+ * An origin as the console shows it. `href` is the path of the origin's page, or undefined when the user may not open
+ * that page.
+ */
 export interface DescribedOrigin {
   readonly title: string;
   readonly details: readonly string[];

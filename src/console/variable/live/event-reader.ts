@@ -1,11 +1,11 @@
 /**
- * Reads server-sent events from a response to `fetch`. `EventSource` cannot send the access token, because the console
- * keeps the token in memory, not in a cookie, and `EventSource` cannot set the header Authorization.
+ * Reads server-sent events from a response to `fetch`. `EventSource` cannot send the access token: it sends cookies but
+ * cannot set the header Authorization, and the console keeps the token in memory, not in a cookie.
  */
 
 export interface ServerEvent {
   readonly event: string;
-  /** Cursor of the event; undefined when the event has none. */
+  /** Cursor of the event; undefined when the event has no cursor. */
   readonly id: string | undefined;
   readonly data: unknown;
 }

@@ -1,7 +1,7 @@
 /**
- * Follows variables by `GET /data/watch`. After an interruption, connects again with the cursor of the last event, but
- * stops when the API would refuse the next call too. Pauses while the page is hidden. Until `follow` stops, it misses
- * no point that is committed after the first event.
+ * Follows variables by `GET /data/watch`. After an interruption, `follow` connects again with the cursor of the last
+ * event. It stops after a refusal that the API would repeat for the next call, and pauses while the page is hidden.
+ * Until `follow` stops, it misses no point that is committed after the first event.
  */
 import { ApiError } from '../../api/client.ts';
 import { fetchPoints } from '../../api/download.ts';
@@ -29,7 +29,10 @@ const SILENT_MS = 90_000;
 /** Codes of the event `end` after which `follow` connects again; after `invalid_token`, it sends the renewed token. */
 const PASSING = ['invalid_token', 'dependency_unavailable', 'rate_limited', 'internal_error'];
 
-/** Cursor of the last event. The caller keeps it, so that following other variables continues from the same event. */
+/**
+ * Holds the cursor of the last event. The caller passes the same holder to the next call of `follow`, which then
+ * continues from that event, even for other variables.
+ */
 export interface CursorHolder {
   cursor: string | undefined;
 }
@@ -61,7 +64,8 @@ async function run(
 
 /**
  * Follows the variables over one connection, until the connection ends.
- * @returns `off` when the caller must not connect again; else `begun` when events arrived, `refused` when none arrived.
+ * @returns `off` when the caller must not connect again. Otherwise `begun` when an event other than `end` arrived, and
+ * `refused` when none arrived.
  */
 async function connect(
   ids: readonly number[],
@@ -94,7 +98,8 @@ async function connect(
       if (event === 'points') follower.onPoints(data as LiveColumns[]);
     }
   } catch (error) {
-    // After these statuses, the service would refuse the next call too; any other error is an interruption.
+    // After an answer with one of these statuses, the API would refuse the next call too. Any other error is an
+    // interruption.
     if (error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429) return 'off';
   } finally {
     clearTimeout(silence);

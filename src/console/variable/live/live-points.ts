@@ -1,12 +1,16 @@
 /**
- * Points that arrived while a chart is open, drawn over the points it has read. When more than MAX_POINTS have arrived,
- * they become the older generation, the chart reads its points again, and the older generation is dropped.
+ * Keeps the points that arrive while a chart is open. The chart draws them over the points that it has read from the
+ * server. When more than MAX_POINTS points have arrived, they become the older generation, and the chart reads its
+ * points again. After this read, the older generation is dropped.
  */
 
 import type { Points } from '../chart-rules.ts';
 import type { LiveColumns } from './follow.ts';
 
-/** When the newer generation has more points than this, the chart reads all its points from the server again. */
+/**
+ * Maximum number of arrived points in the newer generation. When there are more, the chart reads its points from the
+ * server again.
+ */
 export const MAX_POINTS = 5000;
 /** Maximum number of VersionTimestamps kept for each variable. The slider over versions uses them. */
 const MAX_INSTANTS = 300;
@@ -40,14 +44,14 @@ export class LivePoints {
     }
   }
 
-  /** Whether the newer generation is full, so that the chart should read its points again. */
+  /** @returns true when the newer generation is full. The chart should then read its points again. */
   isFull(): boolean {
     return this.#count > MAX_POINTS;
   }
 
   /**
    * Makes the newer generation the older one, and begins an empty newer generation.
-   * @returns a function that drops the older generation; call it once the chart has read its points again.
+   * @returns a function that drops the older generation. Call it after the chart has read its points again.
    */
   turn(): () => void {
     this.#older = this.#newer;
@@ -74,8 +78,8 @@ export class LivePoints {
   }
 
   /**
-   * @returns `points` merged with the arrived points that are dated from `from` to `to` (exclusive); `points` itself
-   * when there are none.
+   * @returns `points` merged with the arrived points that are dated from `from` to `to` (exclusive). When no arrived
+   * point has such a date, returns `points` itself.
    */
   over(variableId: number, points: Points, from: number, to: number): Points {
     const came = new Map([...(this.#older.get(variableId) ?? []), ...(this.#newer.get(variableId) ?? [])]);

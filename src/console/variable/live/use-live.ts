@@ -1,15 +1,15 @@
 /**
- * Keeps an open chart up to date. Adds new points in place. A few seconds after a new point, reads again the data that
- * are derived from points (buckets, labels, runs).
+ * Keeps an open chart up to date. Adds new points to the chart without a read. A few seconds after a new point, reads
+ * again the data that the browser cannot update with new points (see `refresh`).
  */
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 import { type CursorHolder, follow, type LiveState } from './follow.ts';
 import { LivePoints } from './live-points.ts';
 
-/** Delay after the first point of a burst, so that the points that arrive within the delay are drawn together. */
+/** Delay from the first point of a burst to the drawing of all points that arrived until then. */
 const DRAW_MS = 250;
-/** Delay after the first point of a burst until data that cannot be updated in place are read again. */
+/** Delay from the first point of a burst to the call of `refresh`. */
 const REFRESH_MS = 5000;
 
 export interface Live {
@@ -19,7 +19,7 @@ export interface Live {
   readonly revision: number;
 }
 
-/** Follows new points while the chart is open. @param variableIds at most 250 ids. */
+/** Follows the new points of variables while their chart is open. @param variableIds ids of at most 250 variables. */
 export function useLive(variableIds: readonly number[]): Live {
   const queries = useQueryClient();
   const [points] = useState(() => new LivePoints());
@@ -31,8 +31,8 @@ export function useLive(variableIds: readonly number[]): Live {
   useEffect(() => {
     const ids = key.split(',').map(Number);
     const begin = () => {
-      // Reads the points of newly followed variables again: the first read and the events both lack the points that
-      // were committed between them.
+      // Reads the points of newly followed variables again, because points that were committed after the chart's first
+      // read and before the first event are missing from both.
       for (const id of ids.filter((each) => !followed.has(each)))
         void queries.invalidateQueries({ queryKey: ['points', id] });
       for (const id of ids) followed.add(id);
@@ -56,7 +56,10 @@ export function useLive(variableIds: readonly number[]): Live {
   return useMemo(() => ({ state, points, revision }), [state, points, revision]);
 }
 
-/** Opens the timers: after a new point, the chart is drawn within DRAW_MS and `refresh` is called within REFRESH_MS. */
+/**
+ * Creates the timers. Call `note` after each new point: the chart is then drawn within DRAW_MS, and `refresh` is called
+ * within REFRESH_MS.
+ */
 function openTimers(queries: QueryClient, ids: readonly number[], points: LivePoints, draw: () => void) {
   let [drawing, refreshing] = [undefined, undefined] as (ReturnType<typeof setTimeout> | undefined)[];
   let isReading = false;
@@ -94,7 +97,10 @@ async function readAgain(queries: QueryClient, ids: readonly number[], points: L
   drop();
 }
 
-/** Reads again the data that new points do not update in place: buckets, labels, versions of a point, runs, changes. */
+/**
+ * Reads again the data that the browser cannot update with new points: buckets, the points of labels, the versions of a
+ * point, the runs of the variable, and the comparison of two versions.
+ */
 async function refresh(queries: QueryClient, id: number): Promise<void> {
   const isDerived = ([, , , , side, resolution]: readonly unknown[]) =>
     resolution !== 'Raw' || String(side).startsWith('label:');

@@ -19,7 +19,7 @@ export interface Drawn {
   readonly points: Points;
   /** Least and greatest value of each bucket; undefined means that no band is drawn. */
   readonly band: { readonly min: Points; readonly max: Points } | undefined;
-  /** The line is dashed and slightly transparent. */
+  /** Whether the line is dashed and slightly transparent. */
   readonly isQuiet: boolean;
 }
 
@@ -46,7 +46,8 @@ export function toChartData(
     return place;
   });
   const [first, second] = places;
-  // uPlot fills a band only where its first line is above its second, so the two lines need a band for either order.
+  // uPlot fills a band only where the first line of the band is above the second. The two lines may cross, so they need
+  // two bands, one in each order.
   if (isShaded && first !== undefined && second !== undefined) bands.push([second, first], [first, second]);
   return { data: align(columns), lines, bands };
 }

@@ -1,7 +1,8 @@
 /**
- * Keyboard of the chart: arrows, Page Up, Page Down, Home and End move a cursor between points, and mark a range while
- * Shift is held. Enter or Space picks the point or uses the marked range; + and - zoom; Escape removes the cursor. The
- * point at the cursor is announced, because a screen reader cannot read a canvas.
+ * Keyboard of the chart. Arrows, Page Up, Page Down, Home and End move a cursor between points; while Shift is held,
+ * they also mark a range. Enter or Space uses the marked range, or picks the point at the cursor when no range is
+ * marked. The keys + and - zoom; Escape removes the cursor and the marked range. The chart announces the point at the
+ * cursor or the marked range, because a screen reader cannot read a canvas.
  */
 import type uPlot from 'uplot';
 import type { Range } from '../chart-rules.ts';
@@ -9,7 +10,7 @@ import type { Range } from '../chart-rules.ts';
 export interface PlotActions {
   readonly onRange: (range: Range) => void;
   readonly onPick: (seconds: number) => void;
-  /** Receives a marked range; without this callback, marking zooms into the range. */
+  /** Receives the range that the user marked. Without this callback, the chart zooms into the range. */
   readonly onMark: ((range: Range) => void) | undefined;
 }
 
@@ -50,8 +51,8 @@ export function pressKey(
 }
 
 /**
- * @returns the index to which a key moves the cursor, within the shown range; undefined when there are no points, or
- * when the key does not move the cursor.
+ * @returns the index of the point to which a key moves the cursor, always a point of the shown range; undefined when
+ * there are no points, or when the key does not move the cursor.
  */
 function targetOf(plot: uPlot, { index }: KeyState, key: string): number | undefined {
   const [first, last] = plot.series[0]?.idxs ?? [0, 0];
@@ -76,7 +77,10 @@ function showCursor(plot: uPlot, { index, anchor }: KeyState): void {
   plot.setSelect({ left: Math.min(left, other), width, top: 0, height: plot.over.clientHeight }, false);
 }
 
-/** @returns the marked range, which ends one millisecond after its last point; undefined for fewer than two points. */
+/**
+ * @returns the marked range; undefined when it has fewer than two points. The range ends one millisecond after its last
+ * point, because the end of a range is exclusive.
+ */
 export function markedRange(plot: uPlot, { index, anchor }: KeyState): Range | undefined {
   if (index === undefined || anchor === undefined || index === anchor) return undefined;
   const dates = plot.data[0];
@@ -96,7 +100,7 @@ function choose(plot: uPlot, state: KeyState, { onRange, onPick, onMark }: PlotA
   return true;
 }
 
-/** Zooms in or out around the keyboard cursor, or around the middle when there is none. */
+/** Zooms in or out around the keyboard cursor or, without a cursor, around the middle of the shown range. */
 function zoom(plot: uPlot, { index }: KeyState, by: number, { onRange }: PlotActions): boolean {
   const { min = 0, max = 0 } = plot.scales.x ?? {};
   const [from, to] = [min ?? 0, max ?? 0];

@@ -28,6 +28,6 @@ export interface PlotProps {
   readonly onPick: (seconds: number) => void;
   /** Called with the range that the user marks. Without this callback, dragging zooms. */
   readonly onMark: ((range: Range) => void) | undefined;
-  /** The range that is shown as marked. */
+  /** The range that the chart shows as marked; undefined when no range is marked. */
   readonly marked: Range | undefined;
 }

@@ -9,7 +9,7 @@ export const en = {
   },
   keys: {
     label: 'Chart: arrow keys move from point to point, Shift marks a range, Enter opens a point, plus and minus zoom',
-    hint: 'Keys: arrows, Shift for a range, Enter, + and −.',
+    hint: 'Keys: arrows move, Shift marks a range, Enter opens a point, + and − zoom.',
   },
   buckets: {
     hint: 'Drag to zoom, double-click for the last year, click an average for its points.',
@@ -26,7 +26,7 @@ export const en = {
     open: 'Correct',
     title: 'Correct points',
     close: 'Close',
-    choose: 'Drag over the chart, or mark a range with Shift and the arrow keys, then press Enter.',
+    choose: 'Drag over the chart; or mark a range with Shift and the arrow keys, and press Enter.',
     range: '{{from}} – {{to}}',
     points_one: '{{count}} point',
     points_other: '{{count, number}} points',
@@ -50,7 +50,7 @@ export const en = {
     label: 'Label of the version',
     labelDefault: 'corrected',
     note: 'Note',
-    noteHint: 'The reason for the correction. Every point keeps the note in its tag “note”.',
+    noteHint: 'The reason for the correction. Each corrected point stores the note in its tag “note”.',
     submit: 'Write',
     discard: 'Discard changes',
     writing: 'Writing…',
@@ -74,13 +74,13 @@ export const en = {
   },
   origin: {
     push: 'Push {{id}}',
-    pushOther: 'A push of another user',
+    pushOther: 'A push by another user',
     pushOf: 'accepted {{date}}',
     replay: 'replay of rejected elements',
     file: 'File {{name}}',
-    fileOther: 'A file of another user',
+    fileOther: 'A file from another user',
     fileOf: 'uploaded {{date}}',
-    several: 'One of these pushes, which were written together:',
+    several: 'This version comes from one of these pushes, which were written together:',
     none: 'The origin is no longer kept.',
   },
   lineage: {

@@ -109,7 +109,10 @@ export function PointVersions({ variableId, seconds, isCalculated, timeZone, onC
   );
 }
 
-/** The origin of a version. Shows several pushes when the record does not identify the push that wrote the version. */
+/**
+ * Shows the origin of a version. When several pushes were written together and the record of the write does not
+ * identify which of them wrote the version, shows these pushes.
+ */
 function OriginNote({ origins, timeZone }: { readonly origins: readonly Origin[]; readonly timeZone: string }) {
   const { t } = useTranslation('variable');
   const { history } = useRouter();
@@ -141,7 +144,10 @@ function OriginNote({ origins, timeZone }: { readonly origins: readonly Origin[]
   );
 }
 
-/** The run that wrote a version: the trigger of the run, and links to its inputs in the state that the run read. */
+/**
+ * Shows the run that wrote a version: a link to the run, its trigger, and a link to each input. The link to an input
+ * opens the input in the state that the run read.
+ */
 function RunNote({ run }: { readonly run: Run }) {
   const { t } = useTranslation();
   return (

@@ -1,6 +1,7 @@
 /**
- * The version bar chooses which versions the chart shows: the latest, labels side by side, the state known at an instant
- * (a slider over the instants at which versions arrived, with playback), or a comparison of two of these.
+ * In the version bar, the user chooses the versions that the chart shows: the latest versions, several labels side by
+ * side, the state known at an instant (a slider over the instants at which versions arrived, with playback), or a
+ * comparison of two sides. Each side is the latest state, one label, or the state known at an instant.
  */
 import { ActionIcon, SegmentedControl, Select, Slider } from '@mantine/core';
 import { useEffect, useState } from 'react';
@@ -55,8 +56,9 @@ export function VersionBar(props: VersionBarProps) {
 }
 
 /**
- * @returns the sides of a new comparison: the two newest labels. With fewer than two labels, the left side is the state
- * at the first stop, or the latest state when there are no stops; the right side is the latest state.
+ * @returns the sides of a new comparison. With two or more labels, the right side is the newest label and the left side
+ * the second newest. With fewer labels, the right side is the latest state, and the left side is the state at the first
+ * stop; without stops, the left side is the latest state too.
  */
 function firstComparison(
   labels: readonly string[],

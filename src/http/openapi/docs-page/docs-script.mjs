@@ -1,4 +1,4 @@
-/** Starts Swagger UI: collapsed operations, a filter by tag, links to operations, no external validator. */
+/** Starts Swagger UI with collapsed operations, a filter by tag and links to operations; no external validator runs. */
 const ui = globalThis.SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#docs',

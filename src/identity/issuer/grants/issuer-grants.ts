@@ -88,9 +88,9 @@ export async function answerPasswordGrant(
 /**
  * oidc-provider's findAccount (R-B4). With a `grantId` (code exchange, refresh), `getHolder` checks the user and
  * decides the account of the token: the account that the request names, else the account of the grant. Without a
- * `grantId`, only finds the user.
- * @returns undefined when the grant does not exist, or when the user does not exist or is locked.
- * @throws with a `grantId`, the same errors as `getHolder`: invalid_grant and invalid_request.
+ * `grantId`, `findTokenAccount` only reads the user.
+ * @returns undefined when `grantId` names no grant, or when a call without a `grantId` finds no user or a locked user.
+ * @throws invalid_grant and invalid_request from `getHolder`, which only runs with a `grantId`.
  */
 export async function findTokenAccount(
   context: GrantContext,
@@ -106,15 +106,15 @@ export async function findTokenAccount(
   return toAccount(context, userId);
 }
 
-/** Reads the user in the form that oidc-provider needs. ID tokens have the same claims as userinfo. */
+/** Reads the user as the `Account` that oidc-provider needs. ID tokens and userinfo have the same claims. */
 async function toAccount({ database, clock }: GrantContext, userId: string): Promise<Account | undefined> {
   const profile = await findProfile(database, userId, new Date(clock.nowMillis()));
   return profile && { accountId: userId, claims: () => ({ ...profile }) };
 }
 
 /**
- * Claims of an access token in addition to the standard ones (R-B4). Call `getHolder` first in the same request.
- * @throws {Error} without a preceding `getHolder`.
+ * Returns the claims of an access token beyond the standard ones (R-B4). Call `getHolder` first in the same request.
+ * @throws {Error} when `getHolder` was not called in the request.
  */
 export function tokenClaims(ctx: KoaContextWithOIDC): Readonly<Record<string, unknown>> {
   const holder = ctx.state.tokenHolder as TokenHolder | undefined;
@@ -141,7 +141,10 @@ export function decideScopes(client: Client, requested: string | undefined): Pla
   return scopes;
 }
 
-/** Member of a token response that names the requested scopes which the token does not have, separated by spaces. */
+/**
+ * Returns `refused_scope` for a token response: the refused scopes, separated by spaces; {} when no scope is refused.
+ * @param refused requested scopes that the token does not have.
+ */
 export function nameRefused(refused: readonly string[]): { readonly refused_scope?: string } {
   return refused.length === 0 ? {} : { refused_scope: refused.join(' ') };
 }
@@ -152,9 +155,9 @@ interface TokenAnswer {
 }
 
 /**
- * Middleware that names the granted scopes in a token response as the request named them. Clients such as
- * requests-oauthlib stop when the name of a granted scope differs from the name they requested. Mount it before the
- * provider's routes.
+ * Middleware that lists the granted scopes in a token response under the names that the request used. Clients such as
+ * requests-oauthlib stop when a granted scope has another name than the requested scope. Mount the middleware before
+ * the provider's routes.
  */
 export async function answerScopeNames(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   await next();
@@ -170,10 +173,10 @@ export async function answerScopeNames(ctx: KoaContextWithOIDC, next: () => Prom
 /**
  * Decides the user and the account of a token. The account is the requested account, else `keptAccountId`, else the
  * account that `findTokenUser` chooses (R-B4).
- * @param keptAccountId account of the sign-in whose code or refresh token is used; undefined means none.
+ * @param keptAccountId account of the sign-in whose code or refresh token is used; undefined if neither is used.
  * @throws invalid_request when the requested account is not a number; invalid_grant when the user is unknown or locked,
- * has no access to the account, or is a member of no account. Also invalid_grant when the user has a temporary password
- * and `actor` is undefined, or when the user is an ADMIN and `actor` is given.
+ * has no access to the account, or is a member of no account. With an `actor`, invalid_grant when the user is an ADMIN;
+ * without an `actor`, invalid_grant when the user has a temporary password.
  */
 export async function getHolder(
   { database, clock }: GrantContext,
@@ -184,7 +187,7 @@ export async function getHolder(
 ): Promise<TokenHolder> {
   const requested = parseRequestedAccount(ctx.oidc.body ?? {});
   if (requested.kind === 'malformed')
-    throw new errors.InvalidRequest(`${requested.field} must hold the number of an account`);
+    throw new errors.InvalidRequest(`${requested.field} must hold the id of an account, a whole number above 0`);
   const accountId = requested.kind === 'account' ? requested.accountId : keptAccountId;
   const user = await findTokenUser(database, userId, accountId, new Date(clock.nowMillis()));
   if (!user) throw invalidGrant(WRONG_CREDENTIALS);
@@ -194,7 +197,7 @@ export async function getHolder(
   if (user.accountId === undefined) throw invalidGrant(noAccess(user, accountId));
   if (user.mustChangePassword && !actor) throw invalidGrant(NOT_SET_UP);
   const holder: TokenHolder = { ...user, accountId: user.accountId, actor };
-  // oidc-provider asks for the claims later in the same request, when it signs the token.
+  // For `tokenClaims`, which oidc-provider calls later in the same request, when it signs the token.
   ctx.state.tokenHolder = holder;
   return holder;
 }
@@ -202,7 +205,8 @@ export async function getHolder(
 /** @param accountId undefined when the request names no account, and `getHolder` got no `keptAccountId`. */
 function noAccess({ role }: TokenUser, accountId: number | undefined): string {
   if (accountId !== undefined) return `Account ${accountId} does not exist, or the user has no access to it`;
-  if (role === 'ADMIN') return 'The user is a member of no account; name an account in the form field account';
+  if (role === 'ADMIN')
+    return 'The user is a member of no account; the form field account must hold the id of an account';
   return 'The user is a member of no account; a manager or an ADMIN must add the user to an account';
 }
 
@@ -262,7 +266,7 @@ export async function issueAccessToken(
   const { client, provider } = ctx.oidc;
   const grant = new provider.Grant({ clientId: client.clientId, accountId: holder.userId });
   grant.addResourceScope(API_RESOURCE, scope);
-  // After a sign-in with `openid`, a refresh answers with an ID token too.
+  // With this scope in the grant, the answer to a later refresh contains an ID token too.
   if (isOpenid) grant.addOIDCScope(OPENID);
   const grantId = await grant.save();
   const accessToken = new provider.AccessToken({ client, accountId: holder.userId, grantId, gty: 'password', scope });

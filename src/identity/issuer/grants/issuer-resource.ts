@@ -1,12 +1,15 @@
 /**
- * The one resource of all access tokens. The resource covers API, push and gRPC; the scopes of a token decide where the
- * token is accepted (R-B6).
+ * The one OAuth resource for which all access tokens are issued. It covers the API, push and gRPC; the scopes of a
+ * token decide where the token is accepted (R-B6).
  */
 import type { Client, ResourceServer } from 'oidc-provider';
 import { ALLOWED_SCOPES_MEMBER } from '../../clients/find-client.ts';
 import { SIGNING_ALGORITHM } from '../../keys/signing-keys.ts';
 
-/** Identifier of the resource (RFC 8707). The audience of the access tokens is the setting TOKEN_AUDIENCE. */
+/**
+ * Identifier of the resource (RFC 8707). It is not the audience of the access tokens, which is the value of the setting
+ * TOKEN_AUDIENCE.
+ */
 export const API_RESOURCE = 'urn:tidemark:api';
 
 export interface ResourcePolicy {
@@ -20,7 +23,7 @@ export function allowedScopes(client: Client): readonly string[] {
   return typeof scopes === 'string' ? scopes.split(' ') : [];
 }
 
-/** Scopes, audience, lifetime and format of the access tokens of `client` (R-B6). */
+/** @returns the scopes, audience, lifetime and format of the access tokens of `client` (R-B6). */
 export function apiResource(client: Client, policy: ResourcePolicy): ResourceServer {
   return {
     scope: allowedScopes(client).join(' '),

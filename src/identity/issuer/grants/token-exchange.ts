@@ -29,7 +29,7 @@ export const TOKEN_EXCHANGE_FIELDS = [
 interface ExchangeForm {
   readonly subject_token?: string;
   readonly subject_token_type?: string;
-  /** Id or name of the user to impersonate; Keycloak's parameter. */
+  /** Id or name of the user to impersonate. Keycloak defines this parameter; RFC 8693 does not. */
   readonly requested_subject?: string;
   readonly requested_token_type?: string;
 }
@@ -51,7 +51,7 @@ export interface ExchangeContext extends GrantContext {
 /**
  * Handles `grant_type=…:token-exchange` (R-B14).
  * @throws invalid_request for missing or wrong parameters; invalid_scope from `decideScopes` and `narrowScopes`;
- * invalid_grant when the subject token is refused, the actor is not an ADMIN, or the user cannot be impersonated
+ * invalid_grant when the subject token is refused, the actor is not an ADMIN, or the user cannot be impersonated.
  */
 export async function answerTokenExchange(
   context: ExchangeContext,
@@ -93,12 +93,11 @@ async function verifySubject({ verifier }: ExchangeContext, token: string): Prom
   const verified = await verifier(token).catch((error: unknown) => {
     throw error instanceof DomainError ? invalidGrant(error.message) : error;
   });
-  if (verified.actorSubject !== undefined)
-    throw invalidGrant('the subject token must not be a token of an impersonation');
+  if (verified.actorSubject !== undefined) throw invalidGrant('the subject token must not come from an impersonation');
   return verified;
 }
 
-/** Limits the scopes to the scopes of the subject token. @throws invalid_scope when none is left. */
+/** Drops each scope that the subject token does not have. @throws invalid_scope when no scope is left. */
 function narrowScopes(scopes: readonly string[], given: ReadonlySet<string>): readonly string[] {
   const kept = scopes.filter((name) => given.has(name));
   if (kept.length > 0) return kept;

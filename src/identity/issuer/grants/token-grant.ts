@@ -13,7 +13,8 @@ interface TokenGrant {
 
 /**
  * Stores the account of a grant for the grant's lifetime (R-B4).
- * @returns false, without storing anything, when the user was deleted or no longer has the password of the grant.
+ * @returns false, without storing anything, when the user was deleted, or when the user's password no longer has the
+ * fingerprint in `grant`.
  */
 export async function writeTokenGrant(database: Queryable, grant: TokenGrant): Promise<boolean> {
   const { rowCount } = await database.query(

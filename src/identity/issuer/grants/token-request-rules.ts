@@ -58,8 +58,8 @@ function parseAccountId(field: string, text: unknown): RequestedAccount {
 
 /**
  * Decides the scopes of a token: the requested scopes that the client is allowed, or all scopes of the client when the
- * request names none (R-B6). A request that names other scopes (`profile`, `email`, …) besides allowed ones
- * succeeds without the others, because clients written for other issuers name such scopes.
+ * request names none (R-B6). A request with at least one allowed scope succeeds even if it also names scopes that the
+ * client is not allowed (`profile`, `email`, …), because clients written for other issuers name them.
  */
 export function planScopes(requested: string | undefined, allowed: readonly string[]): PlannedScopes {
   const names = parseScopes(requested);

@@ -17,8 +17,8 @@ export const PAGE_TEXTS: Readonly<Record<PageLanguage, PageTexts>> = {
 
 /**
  * Chooses the language of a page: the first preferred language that has texts, else English.
- * @param preferences in order of precedence, such as `ui_locales`, the user's language and `Accept-Language`. Weights are
- * ignored: browsers list languages in order of preference.
+ * @param preferences lists of languages, such as `ui_locales`, the user's language and `Accept-Language`; earlier lists
+ * take precedence. Weights are ignored, because browsers list languages in order of preference.
  */
 export function choosePageLanguage(...preferences: readonly (string | null | undefined)[]): PageLanguage {
   for (const preference of preferences) {
@@ -31,7 +31,7 @@ export function choosePageLanguage(...preferences: readonly (string | null | und
   return 'en';
 }
 
-/** Fills the placeholders of a text; placeholders without a value stay. */
+/** Replaces each placeholder of a text with its value. A placeholder without a value remains in the text. */
 export function fillText(text: string, values: Readonly<Record<string, string | number>>): string {
   return text.replace(/\{(\w+)\}/g, (placeholder, name: string) => String(values[name] ?? placeholder));
 }

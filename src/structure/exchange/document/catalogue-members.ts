@@ -1,7 +1,7 @@
 /**
- * Members whose values are ids of catalogue entries, such as `typeId` of a site. A document has the ids of built-in
- * entries, which are the same in every account, and the names of the account's own entries, whose ids differ between
- * accounts.
+ * Lists the members whose values are ids of catalogue entries, such as `typeId` of a site, and translates these ids. A
+ * document refers to a built-in entry by its id, which is the same in every account. It refers to an entry that the
+ * account added by its name, because the id differs between accounts.
  */
 import type { Queryable } from '../../../platform/database/database.ts';
 import { type EntryCatalogue, listTypes, listVariableTypes } from '../../catalogue/list-types.ts';
@@ -10,14 +10,14 @@ import type { KindName } from './kinds.ts';
 
 export type NamedCatalogue = 'Unit' | Exclude<EntryCatalogue, 'Feature'>;
 
-/** For each list of resources: member of a row → catalogue of the entry that the member names. */
+/** For each list of resources: member of a row → catalogue of the entry whose id or name the member contains. */
 export const CATALOGUE_MEMBERS: Readonly<Record<KindName, Readonly<Record<string, NamedCatalogue>>>> = {
   sites: { typeId: 'SiteType' },
   sources: { sourceTypeId: 'SourceType', energyTypeId: 'EnergyType', energyUsageId: 'EnergyUsage' },
   variables: { variableTypeId: 'VariableType', unitId: 'Unit' },
 };
 
-/** Path of the route that lists the entries of each catalogue; error messages name this path. */
+/** For each catalogue, the path of the route that lists its entries; error messages name this path. */
 export const CATALOGUE_PATHS: Readonly<Record<NamedCatalogue, string>> = {
   Unit: '/units',
   SiteType: '/sitetypes',
@@ -43,14 +43,17 @@ export async function readOwnNames(queryable: Queryable, accountId: number): Pro
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-/** @returns the value of a member in a document: the name of an entry that the account added, else the id. */
+/**
+ * @returns the value that a document has in place of `value`: the name of the entry when `value` is the id of an entry
+ * that the account added, else `value` itself.
+ */
 export function toDocumentId(value: unknown, names: OwnNames): unknown {
   return (typeof value === 'number' ? names.get(value) : undefined) ?? value;
 }
 
 /**
- * @returns ids of entries by name, and by name in lower case; an entry of the account takes precedence over a built-in
- * entry.
+ * @returns the ids of the entries; the keys are the names of the entries, and these names in lower case. When an entry
+ * of the account and a built-in entry have the same name, the map has the entry of the account.
  */
 export async function readIdsByName(
   queryable: Queryable,

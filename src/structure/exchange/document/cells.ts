@@ -9,8 +9,8 @@ import type { WorkbookCell, WorkbookRow } from '../../../platform/http/workbook-
 import { KINDS, type KindName, type ListName } from './kinds.ts';
 
 /**
- * @param letters the letter of the column of each member.
- * @returns the path of a member: its cell, or its name within the row when the sheet has no column for the member.
+ * @param letters column letters of the sheet, by member.
+ * @returns the path of a member: the cell of the member, or the row and the name of a member that has no column.
  */
 export function cellPath(
   sheet: string,
@@ -95,8 +95,8 @@ function cellKinds(kind: KindName): ReadonlyMap<string, CellKind> {
 
 /**
  * Converts a cell to the value of a member.
- * @returns the value; undefined for an empty cell that leaves the member out. Text that is not valid JSON stays as it
- * is.
+ * @returns the value; undefined when an empty cell means that the row leaves the member out. Where JSON is expected,
+ * text that is not valid JSON is returned unchanged.
  */
 export function readCell(kind: ListName, member: string, cell: unknown): unknown {
   if (kind === 'catalogues' || kind === 'forms') return readDefinitionCell(member, cell);

@@ -1,7 +1,7 @@
 /**
- * References of a formula. A document writes a reference by business key instead of id. A reference leaves out its site
- * or source when the calculated variable has the same site or source, so that a site copied under another name reads
- * its own variables.
+ * References of a formula to sites, sources and variables. A document writes a reference by business key instead of id.
+ * The key of the site or source is left out when the calculated variable has the same site or source. So the formulas
+ * of a site that is copied under another name refer to variables of the copy.
  */
 import { type OwnNames, toDocumentId } from './catalogue-members.ts';
 import { type Key, type KindName, keyMembers, REFERENCE } from './kinds.ts';
@@ -24,9 +24,9 @@ export interface ReferenceKeys {
 const FORMULAS = 'calculatedVariableFormulas';
 
 /**
- * @returns the ids that declarations refer to. The declarations must be in the form that
- * calculation/declaration/present-declarations.ts returns, in which every entity has the members `siteId` and
- * `sourceId`.
+ * @param declarations as calculation/declaration/present-declarations.ts returns them: every entry of `entities` has
+ * the members `siteId` and `sourceId`.
+ * @returns the ids of the variables, sources and sites that the declarations refer to.
  */
 export function collectReferences(declarations: readonly unknown[]): Readonly<Record<KindName, readonly number[]>> {
   const formulas = declarations.flatMap(formulasOf);
@@ -45,7 +45,7 @@ export function collectReferences(declarations: readonly unknown[]): Readonly<Re
 /**
  * Replaces the ids of sites, sources and variables in a declaration by keys, and the ids of the account's own units by
  * names. The id of a resource that is not in `keys` stays.
- * @param declaration as clients read it (R-C12).
+ * @param declaration the declaration as clients read it (R-C12).
  */
 export function toDocumentDeclaration(declaration: Members, home: Home, keys: ReferenceKeys, names: OwnNames): Members {
   return sortKeys(
@@ -67,14 +67,17 @@ export function toDocumentDeclaration(declaration: Members, home: Home, keys: Re
 }
 
 /**
- * Whether a form (an entry of `entities`) is for a source. `entityType` may be the type's name, in any letter case, or
- * its number (R-A3).
+ * @param entityType the type's name, in any letter case, or the type's number (R-A3).
+ * @returns true when a form (an entry of `entities`) with this type belongs to a source.
  */
 export function isSourceForm(entityType: unknown): boolean {
   return ['2', 'source'].includes(String(entityType).toLowerCase());
 }
 
-/** Returns the declaration with each input (`variables`) and each form (`entities`) replaced. */
+/**
+ * Returns a copy of the declaration in which each input (an entry of `variables`) is replaced by the result of
+ * `map.input`, and each form (an entry of `entities`) by the result of `map.entity`.
+ */
 export function mapFormulas(
   declaration: Members,
   map: { readonly input: (input: Members) => Members; readonly entity: (entity: Members) => Members },
@@ -119,7 +122,10 @@ function isObject(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Sorts members, so that equal declarations are exported as equal texts; the database orders members by length. */
+/**
+ * Sorts the members of every object by name, so that equal declarations are exported as equal texts. The database
+ * orders members by the length of the name, and names of equal length by the letter case that the client chose.
+ */
 function sortKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortKeys);
   if (!isObject(value)) return value;

@@ -1,6 +1,7 @@
 /**
- * The rows of the list `catalogues`. Each row is an entry that an account added to one of its catalogues; a name
- * identifies the entry. An import plans the missing entries before it looks up the entries that other rows name.
+ * The rows of the list `catalogues` of a document. Each row is an entry that an account added to one of its catalogues;
+ * the entry's name identifies it within the catalogue. An import plans the entries that the account lacks before it
+ * looks up the entries to which other rows refer.
  */
 import { z } from 'zod';
 import type { ErrorDetail } from '../../../platform/errors.ts';
@@ -11,18 +12,18 @@ import { type EntryMember, OWN_CATALOGUES } from '../../catalogue/own-catalogues
 import type { ENTRY_MEMBERS } from './kinds.ts';
 import { pathTo, type StagedRow } from './parse-row.ts';
 
-/** Catalogues in the order of a document: families precede their units. */
+/** The catalogues in the order in which a document lists their entries: unit families come before units. */
 export const CATALOGUE_NAMES = [
   ...['UnitFamily', 'Unit', 'SiteType', 'SourceType', 'EnergyType', 'EnergyUsage', 'VariableType', 'Feature'],
 ] as readonly ('UnitFamily' | 'Unit' | EntryCatalogue)[];
 export type CatalogueName = (typeof CATALOGUE_NAMES)[number];
 
-/** One row of the list. `unitFamily` is the name of a family, and required for a new unit. */
+/** One row of the list `catalogues`. `unitFamily` is the name of a unit family; a row for a new unit requires it. */
 export type EntryRow = { readonly catalogue: CatalogueName; readonly name: string } & Partial<
   Readonly<Record<Exclude<(typeof ENTRY_MEMBERS)[number], 'catalogue' | 'name'>, string | number>>
 >;
 
-/** Members that rows of a catalogue have besides `catalogue` and `name`. */
+/** The members that a row of each catalogue may have in addition to `catalogue` and `name`. */
 export const MEMBERS_OF: Readonly<Record<CatalogueName, readonly string[]>> = {
   ...{ UnitFamily: [], Unit: ['symbol', 'unitFamily', 'divisor', 'offset'], VariableType: ['aggregate'] },
   ...{ SiteType: [], SourceType: [], EnergyType: [], EnergyUsage: [], Feature: [] },
@@ -41,7 +42,9 @@ export const ENTRY_SHAPE: Readonly<Record<string, z.ZodType>> = {
   }),
   name,
   symbol: optional('Unit', 'symbol'),
-  unitFamily: name.nullish().meta({ description: 'Name of the family of a unit.' }),
+  unitFamily: name
+    .nullish()
+    .meta({ description: 'For a unit: the name of its family. Required when the account does not have the unit yet.' }),
   divisor: optional('Unit', 'divisor'),
   offset: optional('Unit', 'offset'),
   aggregate: optional('VariableType', 'aggregate'),
@@ -63,7 +66,7 @@ export function parseEntryRow(
   const members = Object.fromEntries(Object.entries(result.data).filter(([, member]) => member != null)) as EntryRow;
   const allowed = ['catalogue', 'name', ...MEMBERS_OF[members.catalogue]];
   const problems = Object.keys(members).flatMap((member) => {
-    const message = `must be absent: the catalogue ${members.catalogue} has no ${member}`;
+    const message = `must be absent: entries of ${members.catalogue} have no ${member}`;
     return allowed.includes(member) ? [] : [{ path: pathOf(member), message }];
   });
   if (problems.length > 0) return { problems };

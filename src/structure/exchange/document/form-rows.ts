@@ -1,6 +1,6 @@
 /**
- * The rows of the list `forms`: the form definitions of the account. The key of a row is a kind of resource and the
- * name of the form. A field refers to a built-in unit by id, and to a unit of the account by name.
+ * The rows of the list `forms` are the form definitions of the account. The entity type and the name of the form
+ * together are the key of a row. A field refers to a built-in unit by id, and to a unit of the account by name.
  */
 import type { ErrorDetail } from '../../../platform/errors.ts';
 import { idSchema, lenientObject } from '../../../platform/http/lenient.ts';

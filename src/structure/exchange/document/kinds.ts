@@ -13,14 +13,15 @@ import { VARIABLE } from '../../variable.ts';
 /** Value of the member `format` of a document: name and version of the format. */
 export const FORMAT = 'tidemark-structure-1';
 
-/** Name of a sheet's column; the column marks a row that continues the texts of the row above. */
+/** Name of a column of each sheet. Its cell is `true` in a row that continues the texts of the row above. */
 export const CONTINUED = 'continued';
 
-/** Names of the lists of resources, parents first. */
+/** Names of the lists of resources; the list of the parents comes before the list of their children. */
 export const KIND_NAMES = ['sites', 'sources', 'variables'] as const;
 export type KindName = (typeof KIND_NAMES)[number];
 /**
- * Lists of a document, or sheets of a workbook, in order. `catalogues`: see entry-rows.ts; `forms`: see form-rows.ts.
+ * Names of the lists of a document and of the sheets of a workbook, in order. For `catalogues` see entry-rows.ts, for
+ * `forms` see form-rows.ts.
  */
 export const LIST_NAMES = ['catalogues', 'forms', ...KIND_NAMES] as const;
 export type ListName = (typeof LIST_NAMES)[number];
@@ -33,7 +34,7 @@ export const FORM_MEMBERS = ['entityType', 'name', 'groups'] as const;
 
 /** Names of the members by which a row refers to a resource. */
 export interface KeyMembers {
-  /** Name of the member with the resource's identifier. A resource may have no identifier. */
+  /** Name of the member that holds the identifier of the resource. A resource may have no identifier. */
   readonly own: string;
   readonly name: string;
   readonly occurrence: string;
@@ -42,9 +43,9 @@ export interface KeyMembers {
 export interface Kind {
   readonly name: KindName;
   readonly resource: Resource;
-  /** Name of the field with the resource's identifier. */
+  /** Name of the field that holds the identifier of the resource. */
   readonly keyField: string;
-  /** Members by which a row of the kind names its own resource. */
+  /** Members by which a row names the resource that the row itself describes. */
   readonly self: KeyMembers;
   /** Members by which a row names its parents, outermost first. */
   readonly parents: readonly KeyMembers[];
@@ -75,8 +76,8 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
 };
 
 /**
- * @param left fields of the resource that are not in `Kind.fields`: the id of the parent, because a row names the
- * parent by key, and `calculated`, because a row has it in converted form.
+ * @param left names of the fields that `Kind.fields` leaves out: the id of the parent, because a row names the parent
+ * by its key, and `calculated`, because a row has a converted value of this field.
  */
 function kind(
   name: KindName,
@@ -106,8 +107,8 @@ export function listMembers(name: ListName): readonly string[] {
 export type DocumentRow = Readonly<Record<string, unknown>>;
 
 /**
- * Key of a resource: its identifier, or its name when it has no identifier; plus its occurrence when several resources
- * share the key.
+ * Key of a resource: its identifier, or its name when it has no identifier. When several resources of one parent have
+ * the same key, `occurrence` tells them apart.
  */
 export interface Key {
   readonly own: string | null;
@@ -115,7 +116,7 @@ export interface Key {
   readonly occurrence: number | undefined;
 }
 
-/** @returns the members of a row that name a resource. */
+/** @returns the members by which a row names the resource with this key. */
 export function keyMembers(members: KeyMembers, { own, name, occurrence }: Key): Record<string, unknown> {
   return {
     ...(own?.trim() ? { [members.own]: own } : { [members.name]: name }),
@@ -124,7 +125,8 @@ export function keyMembers(members: KeyMembers, { own, name, occurrence }: Key):
 }
 
 /**
- * SQL expression of the key of a stored resource, as text that begins with `=` for an identifier and `~` for a name.
+ * SQL expression for the key of a stored resource. Its value is `=` and the identifier, or `~` and the name when the
+ * resource has no identifier.
  */
 export function keyExpression({ resource, keyField }: Kind, alias: string = resource.table): string {
   const own = `${alias}.${resource.fields[keyField]?.column}`;
@@ -133,9 +135,9 @@ export function keyExpression({ resource, keyField }: Kind, alias: string = reso
 
 /**
  * SQL that is true when a resource belongs to the account, for statements that find the resource by its id or parent.
- * `+ 0` keeps the planner from using an index on the account. As long as the statistics do not include the rows of a
- * new account, the planner expects one variable in that account, and would read all variables of the account for each
- * row of an import.
+ * `+ 0` keeps the planner from using an index on the account. The planner would choose this index for a new account:
+ * while the statistics lack the rows of the account, it expects one variable there. With the index, the statement would
+ * read all variables of the account for each row of an import.
  */
 export function isOfAccount(alias: string, account: string): string {
   return `${alias}.account_id + 0 = ${account}`;

@@ -1,6 +1,6 @@
 /**
- * Parses a row of the list `sites`, `sources` or `variables` into what an import stages: the keys of the row, and its
- * members by column as the database stores them. Runs in the process that reads the document.
+ * Parses a row of the list `sites`, `sources` or `variables` for an import. The staged row holds the keys that the row
+ * names and, for each column, the value to store. The parser runs in the process that reads the document.
  */
 import type { ErrorDetail } from '../../../platform/errors.ts';
 import { describeIssue } from '../../../platform/http/schema-words.ts';
@@ -15,9 +15,12 @@ export interface StagedRow {
   readonly site: KeyReference | undefined;
   readonly source: KeyReference | undefined;
   readonly self: KeyReference;
-  /** JSON object: the stored values by column, or the members of a row of `catalogues` or `forms`. */
+  /** JSON object with the values to store, by column; for a row of `catalogues` or `forms`, with the row's members. */
   readonly members: string;
-  /** JSON text of the declaration; the text `null` clears the stored declaration; undefined when the row omits it. */
+  /**
+   * JSON text of the row's declaration. The text `null` clears the stored declaration. Undefined when the row has no
+   * member `calculated`.
+   */
   readonly calculated: string | undefined;
 }
 
@@ -28,7 +31,7 @@ export interface KeyReference {
    * the form follow the `~`.
    */
   readonly key: string;
-  /** Position of the resource among those with the same key (kinds.ts), from 1; undefined when the row gives none. */
+  /** Position of the resource among the resources with this key (kinds.ts), from 1; undefined when none is given. */
   readonly occurrence: number | undefined;
 }
 
@@ -72,8 +75,8 @@ export function parseRow(
 }
 
 /**
- * @returns the path of a problem: `place` for a problem of the whole row, else the path of the member, followed by the
- * JSON path inside the member.
+ * @returns the path of a problem. For a problem of the whole row, the path is `place`. For a problem of one member of
+ * the row, it is the path of the member, followed by the JSON path inside the member.
  */
 export function pathTo(place: string, pathOf: PathOf, [first, ...rest]: readonly PropertyKey[]): string {
   if (first === undefined) return place;
@@ -91,8 +94,8 @@ function textOf(value: unknown): string | undefined {
 const TRIMMED: ReadonlySet<string> = new Set(['externalId', 'siteExternalId', 'mappingConfig']);
 
 /**
- * Reads the key by which a row, an input or a form names a resource.
- * @returns undefined when `row` has neither the identifier nor the name.
+ * Reads the key by which `row` (a row, an input or a form) names a resource.
+ * @returns undefined when `row` has neither the identifier nor the name of the resource.
  */
 export function readReference(row: Members, members: KeyMembers): KeyReference | undefined {
   const [own, name, occurrence] = [textOf(row[members.own]), row[members.name], row[members.occurrence]];

@@ -7,12 +7,13 @@ import { CATALOGUE_MEMBERS, isEntryName } from './catalogue-members.ts';
 import { type KeyMembers, KINDS, type KindName } from './kinds.ts';
 
 const occurrence = integerFrom(1).nullish().meta({
-  description: 'Distinguishes resources that share a key within their parent: 1 is the resource with the lowest id.',
+  description:
+    'Number that distinguishes resources with the same key under the same parent: 1 is the resource with the lowest id.',
 });
 
 /**
- * Schema of a reference to a catalogue entry by id or name. A document refers to an account's own entry by name,
- * because the id differs between accounts.
+ * Schema of a reference to a catalogue entry by id or name. When an account has created the entry itself, a document
+ * refers to it by name, because an entry of the same name has another id in another account.
  */
 export function idOrName(schema: z.ZodType): z.ZodType {
   const name = textSchema.trim().min(1).refine(isEntryName);
@@ -21,7 +22,7 @@ export function idOrName(schema: z.ZodType): z.ZodType {
   });
 }
 
-/** Members that refer to a parent, all optional here: `parse-row.ts` checks which are present. */
+/** Members that refer to a parent. All are optional here; `parse-row.ts` requires the identifier or the name. */
 function referenceShape(members: KeyMembers): Record<string, z.ZodType> {
   const { own, name } = members;
   return { [own]: textSchema.nullish(), [name]: textSchema.nullish(), [members.occurrence]: occurrence };
@@ -46,10 +47,10 @@ const declarationSchema = jsonObjectSchema.meta({
   id: 'DocumentDeclaration',
   type: 'object',
   description:
-    "A Declaration in which each input names a variable by `mappingConfig` or `variableName`. The input names the source and the site of that variable by the same members as a row of the list `variables`. An input without a source reads the variable's own source; an input without a site reads the variable's own site. Forms name their source or site in the same way.",
+    "A Declaration in which each input names a variable by `mappingConfig` or `variableName`. The input names the source and the site of that variable by the same members as a row of the list `variables`. An input that names no source reads from the calculated variable's own source; an input that names no site reads from the calculated variable's own site. Forms name their source or site in the same way.",
 });
 
-/** Schemas of rows as clients write them: member names in any letter case. */
+/** Schemas of the rows that clients send. They accept member names in any letter case. */
 export const ROW_SCHEMAS: Readonly<Record<KindName, z.ZodType<Record<string, unknown>>>> = {
   sites: lenientObject(rowShape('sites')) as z.ZodType<Record<string, unknown>>,
   sources: lenientObject(rowShape('sources')) as z.ZodType<Record<string, unknown>>,

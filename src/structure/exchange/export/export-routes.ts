@@ -1,4 +1,7 @@
-/** `GET /structure/export`: a document of the structure that the caller may read, streamed from one snapshot. */
+/**
+ * `GET /structure/export` answers with a document of the resources that the caller may read. The document is streamed
+ * from one snapshot.
+ */
 import { type Context, Hono } from 'hono';
 import { accepts } from 'hono/accepts';
 import type { CallerEnv } from '../../../identity/authentication/authenticate.ts';
@@ -18,7 +21,7 @@ const TYPES = { json: JSON_TYPE, xlsx: XLSX_TYPE } as const;
 export const EXPORT_QUERY = declareQuery(
   {
     format: choiceParameter('Format of the answer; takes precedence over the header `Accept`.', ['json', 'xlsx']),
-    siteIds: named(idsParameter('Export these sites with their sources and variables. Default: all.'), 'siteId'),
+    siteIds: named(idsParameter('Export these sites with their sources and variables. Default: all sites.'), 'siteId'),
   },
   { isListing: true },
 );
@@ -36,8 +39,8 @@ async function answerExport(c: Context<CallerEnv & RequestIdEnv>, services: Expo
   const { caller } = c.var;
   const source = services.reads.of(caller.accountId);
   const read = (transaction: Transaction) => readRows(services, transaction, caller, siteIds);
-  // Batches are encoded as they are read from the snapshot. The encoded size of each batch must be known, because the
-  // memory of the batches that are read ahead is limited.
+  // Each batch is encoded as soon as it is read from the snapshot. The memory for batches that are read ahead is
+  // limited, and only an encoded batch has a known size.
   const write = (signal: AbortSignal) =>
     format === 'json'
       ? writeJson(streamInSnapshot(source, (transaction) => mapBatches(read(transaction), encodeJson), signal))

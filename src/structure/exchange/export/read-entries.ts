@@ -5,8 +5,8 @@ import { CATALOGUE_NAMES, type EntryRow } from '../document/entry-rows.ts';
 import { IS_FILLED_IN_SITES } from './read-forms.ts';
 
 /**
- * Ids of the entries that are used by the sites $2 of the account $1; by the sources, variables and declarations of
- * these sites; and by the forms that have values in these sites, sources or variables.
+ * Ids of the catalogue entries that are used by the sites $2 of the account $1; by the sources, variables and
+ * declarations of these sites; and by the forms that have values in these sites, sources or variables.
  */
 const USED = `
   select type_id as id from site where account_id = $1 and id = any($2::int[])
@@ -45,7 +45,10 @@ interface StoredEntry {
   readonly aggregate: number | null;
 }
 
-/** @param siteIds when not empty, only entries in use (see `USED`) and the families of units in use are returned. */
+/**
+ * @param siteIds ids of sites. If it is not empty, only the entries that these sites use (see `USED`) and the families
+ * of the units that they use are returned.
+ */
 export async function readEntryRows(
   queryable: Queryable,
   accountId: number,

@@ -4,7 +4,10 @@ import type { EntityType, FormGroup } from '../../forms/form-definition.ts';
 import { type OwnNames, toDocumentId } from '../document/catalogue-members.ts';
 import type { FormRow } from '../document/form-rows.ts';
 
-/** SQL condition on a row of `form`: a site in $2, or a source or variable of these sites, has values for this form. */
+/**
+ * SQL condition on a row of `form`: an entity of the form's type has values for this form. The entity is one of the
+ * sites $2, or a source or variable of these sites.
+ */
 export const IS_FILLED_IN_SITES = `case entity_type
   when 'Site' then exists (select from site where id = any($2::int[]) and client_data ? form.name)
   when 'Source' then exists (select from source where site_id = any($2::int[]) and client_data ? form.name)
@@ -22,8 +25,9 @@ interface StoredForm {
 }
 
 /**
- * @param siteIds limits the rows to forms with values in these sites, their sources or variables; empty means all.
- * @param names names of the account's own units.
+ * @param siteIds ids of sites. Only forms with values in these sites, their sources or their variables are read; when
+ * `siteIds` is empty, all forms are read.
+ * @param names for each id of an entry that the account added to a catalogue, the name of the entry.
  */
 export async function readFormRows(
   queryable: Queryable,

@@ -35,7 +35,7 @@ export interface RowBatch {
   readonly rows: readonly DocumentRow[];
 }
 
-/** By kind: SQL condition for the resources of the sites whose ids are in the SQL parameter, such as `$3`. */
+/** For each kind, the SQL condition for the resources of the sites whose ids are in `parameter`, for example `$3`. */
 const OF_SITES: Readonly<Record<KindName, (parameter: string) => string>> = {
   sites: (parameter) => `site.id = any(${parameter})`,
   sources: (parameter) => `source.site_id = any(${parameter})`,
@@ -44,9 +44,9 @@ const OF_SITES: Readonly<Record<KindName, (parameter: string) => string>> = {
 
 /**
  * Yields the rows that the caller may read, in the order of a document.
- * @param transaction a snapshot; it is busy until the iteration ends.
- * @param siteIds limits the rows to these sites with their sources and variables, and to the catalogue entries and
- * forms in use there; empty means all.
+ * @param transaction the transaction that holds the snapshot; no other query can use it until the iteration ends.
+ * @param siteIds ids of the sites to yield, with their sources and variables and with the catalogue entries and forms
+ * in use there; empty means all sites, catalogue entries and forms.
  */
 export async function* readRows(
   services: RowServices,

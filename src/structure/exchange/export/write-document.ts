@@ -5,14 +5,15 @@ import { CONTINUED, FORMAT, LIST_NAMES, type ListName, listMembers } from '../do
 import type { RowBatch } from './read-rows.ts';
 
 /**
- * Rows of one list as text: JSON rows, or the cells of a sheet. `text` is a buffer, so that its length is its memory use.
+ * Rows of one list as text: JSON rows, or the cells of a sheet. `text` is a buffer instead of a string, so that its
+ * length is the number of bytes that it occupies in memory.
  */
 export interface EncodedBatch {
   readonly kind: ListName;
   readonly text: Buffer;
 }
 
-/** Encodes rows as JSON objects separated by commas, one per line. */
+/** Encodes rows as JSON objects, one object per line, separated by commas. */
 export function encodeJson({ kind, rows }: RowBatch): EncodedBatch {
   return { kind, text: Buffer.from(rows.map((row) => `\n${JSON.stringify(row)}`).join(',')) };
 }
@@ -24,7 +25,7 @@ export function encodeCells({ kind, rows }: RowBatch): EncodedBatch {
   return { kind, text: Buffer.from(JSON.stringify(cells)) };
 }
 
-/** Yields the text of a document. @param batches batches in the order of LIST_NAMES. */
+/** Yields the bytes of a JSON document. @param batches batches in the order of LIST_NAMES. */
 export async function* writeJson(batches: AsyncIterable<EncodedBatch>): AsyncGenerator<Uint8Array> {
   let open = -1;
   const openList = (index: number): string => {
@@ -44,7 +45,7 @@ export async function* writeJson(batches: AsyncIterable<EncodedBatch>): AsyncGen
 }
 
 /**
- * Yields the bytes of a workbook with a sheet for each kind, including kinds without rows.
+ * Yields the bytes of a workbook with a sheet for each list of the document, including lists without rows.
  * @param batches batches in the order of LIST_NAMES.
  */
 export function writeSheets(batches: AsyncIterable<EncodedBatch>): AsyncGenerator<Uint8Array> {
@@ -59,12 +60,15 @@ export function writeSheets(batches: AsyncIterable<EncodedBatch>): AsyncGenerato
   );
 }
 
-/** @returns the names of the columns of a sheet. */
+/** @returns the column names of the sheet for one list. */
 export function headerOf(kind: ListName): readonly string[] {
   return [...listMembers(kind), CONTINUED];
 }
 
-/** Splits batches, ordered by kind, into one sequence for each kind. The sequences must be read in the order of kinds. */
+/**
+ * Splits batches, ordered by kind, into one sequence for each kind. The caller must read the sequences in the order of
+ * kinds.
+ */
 function splitKinds(batches: AsyncIterable<EncodedBatch>): (kind: ListName) => AsyncGenerator<readonly WorkbookRow[]> {
   const source = batches[Symbol.asyncIterator]();
   let next: Awaited<ReturnType<typeof source.next>> | undefined;
@@ -80,7 +84,8 @@ function splitKinds(batches: AsyncIterable<EncodedBatch>): (kind: ListName) => A
         yield JSON.parse(text.toString()) as readonly WorkbookRow[];
       }
     } finally {
-      // A consumer that stops in the middle of a sequence reads no further sequence, so the source is closed.
+      // The consumer stopped in the middle of a sequence. It then reads no other sequence either, so the batches are no
+      // longer needed and their iterator is closed.
       if (!isRead) await source.return?.();
     }
   };

@@ -1,10 +1,13 @@
-/** Context shared by the steps that write an import. */
+/** Types that the steps of planning and writing an import share. */
 import type { Caller } from '../../../identity/caller/caller.ts';
 import type { Declarations } from '../../structure-routes.ts';
 
 export interface ApplyServices {
   readonly declarations: Pick<Declarations, 'present' | 'saveAll' | 'lockGraph' | 'findCycle'>;
-  /** Records changed declarations, outside the transaction; called once for each batch of rows. */
+  /**
+   * Records changed declarations. Does so outside the transaction that writes the import, so that a rollback of this
+   * transaction keeps the records. Called once for each batch of rows.
+   */
   readonly onChanged: (changed: readonly ChangedDeclaration[]) => Promise<void>;
 }
 
@@ -16,8 +19,8 @@ export interface ApplyRef {
 }
 
 /**
- * A row that changes a declaration. `from` and `to` are the former and the new declaration, with business keys instead of
- * ids; null means that the variable is not calculated.
+ * A row that changes a declaration. `from` and `to` are the former and the new declaration, with business keys instead
+ * of ids; null means that the variable is not calculated.
  */
 export interface ChangedDeclaration {
   readonly ordinal: number;

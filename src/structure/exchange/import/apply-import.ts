@@ -1,7 +1,8 @@
 /**
  * Writes a planned import in the caller's transaction: first catalogue entries, forms and resources (a few statements
- * per kind write all rows), then the declarations of calculated variables, then events of the same types as for single
- * changes. A what-if import also writes, because the plan cannot find all problems; its caller rolls the writes back.
+ * per kind write all rows), then the declarations of calculated variables, then events. The event types are those of
+ * requests that write one resource. A what-if import is written too, because the plan cannot find all problems; the
+ * caller then rolls the transaction back.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Transaction } from '../../../platform/database/database.ts';
@@ -15,7 +16,10 @@ import { writeForms } from './definitions/import-forms.ts';
 import { writeEntries } from './definitions/write-entries.ts';
 import { HAS_DECLARATION, saveRowDeclarations } from './save-row-declarations.ts';
 
-/** The account changed after the import was planned and before it was written. The import is then planned again. */
+/**
+ * The plan is out of date, because the account's structure changed after the import was planned and before it was
+ * written. The importer then plans the import again.
+ */
 export class StalePlan extends Error {
   override readonly name = 'StalePlan';
 }
@@ -26,8 +30,8 @@ const IDS_PER_EVENT = 10_000;
 
 /**
  * Writes the planned rows.
- * @returns at most 1,000 problems of form values; when form values have no problem, the problems of declarations. When
- * the list is not empty, the caller must roll the transaction back.
+ * @returns at most 1,000 problems: those of the form values or, when the form values have none, those of the
+ * declarations. When there are problems, the caller must roll the transaction back.
  * @throws {StalePlan} when a resource or form that the import changes was deleted after the plan.
  */
 export async function applyImport(
@@ -39,7 +43,7 @@ export async function applyImport(
   await writeEntries(transaction, applied.id, accountId);
   // Writes forms before it checks form values, because a value may belong to a form that the same document defines.
   const deleted = await writeForms(transaction, applied.id, accountId);
-  if (deleted > 0) throw new StalePlan(`forms deleted during the import: ${deleted}`);
+  if (deleted > 0) throw new StalePlan(`the import changes forms that were deleted after it was planned: ${deleted}`);
   const broken = await checkRowValues(transaction, applied);
   if (broken.length > 0) return broken;
   for (const name of KIND_NAMES) await writeRows(transaction, KINDS[name], applied);
@@ -70,8 +74,12 @@ async function writeRows(transaction: Transaction, kind: Kind, { id, caller }: A
   // Locks the rows before the update: the update also writes the columns that the import does not change, and without
   // the lock it would undo concurrent changes of these columns.
   const locked = await counted(`select from ${changed} order by t.id for no key update of t`, [id, caller.accountId]);
-  if (locked !== planned.changed) throw new StalePlan(`${name} deleted during the import: ${planned.changed - locked}`);
-  // Changes precede insertions: a new default variable may replace a default variable that the import changes.
+  if (locked !== planned.changed)
+    throw new StalePlan(
+      `the import changes ${name} that were deleted after it was planned: ${planned.changed - locked}`,
+    );
+  // Updates before it inserts: a source has at most one default variable, so a new variable can become the default only
+  // after the update of the variable that was the default before.
   await counted(
     `update ${table} set ${columns.map((column) => `${column} = given.${column}`).join(', ')}
      from (select p.* from (select t, r.members from ${changed}) found
@@ -91,7 +99,10 @@ async function writeRows(transaction: Transaction, kind: Kind, { id, caller }: A
 
 const PARENT_COLUMN = { sites: [], sources: ['site_id'], variables: ['source_id'] } as const;
 
-/** SQL of a JSON object that maps columns to default values. A new resource gets these where its row omits a member. */
+/**
+ * SQL of a JSON object that maps columns to default values. A new resource gets the default value of each column whose
+ * member its row omits.
+ */
 const DEFAULTS = {
   sites: `$3::jsonb || jsonb_build_object('time_zone_id', (select time_zone_id from account where id = $2))`,
   sources: '$3::jsonb',
@@ -118,7 +129,10 @@ async function writeDeclarations(services: ApplyServices, transaction: Transacti
   return { ids: [], problems: [await describeCycle(transaction, applied, cycle)] };
 }
 
-/** Calls `lock`; repeats the call for about `GRAPH_WAIT_MS` while it fails because the calculation graph is busy. */
+/**
+ * Calls `lock`. When the call fails because the calculation graph is busy, repeats it until it succeeds or about
+ * `GRAPH_WAIT_MS` have passed.
+ */
 async function waitForGraph(lock: () => Promise<void>): Promise<void> {
   const deadline = performance.now() + GRAPH_WAIT_MS;
   for (;;) {
@@ -154,7 +168,7 @@ async function describeCycle(
 }
 
 /**
- * Announces each created or changed resource once, with the same event type as a request that writes one resource.
+ * Announces each created or changed resource once. The event types are those of requests that write one resource.
  * @param alsoChanged ids of variables whose declarations the import wrote.
  */
 async function announceRows(

@@ -1,4 +1,4 @@
-/** Checks the clientData of imported rows against the forms of the account, by the same rules as for single writes. */
+/** Checks the clientData of imported rows against the account's forms, as a write of a single resource does. */
 import type { Transaction } from '../../../platform/database/database.ts';
 import type { ErrorDetail } from '../../../platform/errors.ts';
 import { WHOLE } from '../../../platform/http/paging.ts';
@@ -12,11 +12,11 @@ import { MAX_PROBLEMS } from './stage-rows.ts';
 interface ValueRow {
   readonly place: string;
   readonly written: unknown;
-  /** Stored value before the import; undefined when the row creates its resource. */
+  /** The resource's clientData before the import; undefined when the row creates its resource. */
   readonly former: unknown;
 }
 
-/** @returns the form problems that the import would cause in its planned rows, at most 1,000. */
+/** @returns at most 1,000 violations of forms that the clientData of the import's planned rows would add. */
 export async function checkRowValues(transaction: Transaction, applied: ApplyRef): Promise<readonly ErrorDetail[]> {
   const problems: ErrorDetail[] = [];
   for (const name of KIND_NAMES) {
@@ -36,7 +36,7 @@ export async function checkRowValues(transaction: Transaction, applied: ApplyRef
   return problems;
 }
 
-/** Lists the rows of a kind that write clientData. */
+/** Lists the import's rows that set the clientData of a resource of this kind. */
 function listWritten(transaction: Transaction, id: string, kind: KindName) {
   const isWritten = `import_id = $1 and kind = $2
     and (action = 'Created' and members ? 'client_data' or changes ? 'client_data')`;

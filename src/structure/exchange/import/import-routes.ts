@@ -55,7 +55,7 @@ export const ROWS_QUERY = declareQuery(
       'Only rows from this list of the imported document. Default: rows from all lists.',
       LIST_NAMES,
     ),
-    action: choiceParameter('Rows with this result. Default: all.', ACTIONS),
+    action: choiceParameter('Only rows with this action. Default: rows with all actions.', ACTIONS),
     ...PAGING,
   },
   { isListing: true },

@@ -15,7 +15,7 @@ export type ImportedRow = {
   readonly action: RowAction;
   /** Id of the resource. Null for a row with the action Created while the import has not created the resource. */
   readonly id: number | null;
-  /** Only in a row with the action Changed: maps each changed member to its former and its new value. */
+  /** Present only in a row with the action Changed. Maps each changed member to its former and its new value. */
   readonly changes?: Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>;
 };
 
@@ -28,13 +28,16 @@ interface StoredRow extends Omit<ImportedRow, 'changes'> {
   readonly changes: NonNullable<ImportedRow['changes']> | null;
 }
 
-/** SQL expression: position, among the lists of a document, of the list that contains the row. */
+/** SQL expression for the position of the row's list among the lists of a document. */
 const PLACE = `case kind ${LIST_NAMES.map((name, index) => `when '${name}' then ${index}`).join(' ')} end`;
 const SELECTED = `from structure_import_row where import_id = $1 and action is not null
   and ($2::text is null or kind = $2) and ($3::text is null or action = $3)`;
 const ROW_BYTES = 300;
 
-/** Lists rows in the order of the document. The listing key combines the position of a row's list with `ordinal`. */
+/**
+ * Lists the rows of an import in the order of the imported document. The listing key combines the position of a row's
+ * list in the document with the row's `ordinal`.
+ */
 export function listImportRows(id: string, { kind, action }: RowFilter): Listing<number, ImportedRow> {
   return {
     keys: `select (${PLACE})::int8 * 2147483648 + ordinal as key, ${ROW_BYTES} + coalesce(octet_length(changes::text), 0) as bytes

@@ -27,7 +27,7 @@ export interface ActionCounts {
   readonly left: number;
 }
 
-/** An import as `GET /structure/import/{id}` and its events show it. */
+/** Members of an import in the answer to `GET /structure/import/{id}` and in the events of the import. */
 export interface ImportStatus {
   readonly id: string;
   readonly format: DocumentFormat;
@@ -124,7 +124,7 @@ export async function findImportProblems(queryable: Queryable, id: string): Prom
   return rows;
 }
 
-/** Imports that wait or are being processed; the condition of the index `structure_import_waiting`. */
+/** SQL condition for imports that wait or are being processed; the index `structure_import_waiting` has it too. */
 const UNDER_WAY = `state in ('Queued', 'Processing')`;
 
 /** First key of the advisory locks that let the imports of an account join the queue one at a time. */
@@ -132,9 +132,9 @@ const QUEUE_LOCK_CLASS = 0x7371;
 
 /**
  * Creates an import before its document is received.
- * @param maxWaiting maximum number of imports of the account that wait or are being processed. Imports whose document
- * is still being received are not counted; `queueImport` counts again.
- * @throws {DomainError} queue_full when that many imports already wait or are being processed.
+ * @param maxWaiting maximum number of imports of the account that wait or are being processed. This number does not
+ * include imports whose document is still being received, so `queueImport` checks the maximum again.
+ * @throws {DomainError} queue_full when `maxWaiting` imports of the account already wait or are being processed.
  */
 export async function insertImport(
   queryable: Queryable,
@@ -173,7 +173,8 @@ function queueFull(maxWaiting: number): DomainError {
 /**
  * Queues an import whose document is stored.
  * @param maxWaiting maximum number of imports of the account that wait or are being processed.
- * @throws {DomainError} queue_full when other documents that arrived meanwhile have filled the queue.
+ * @throws {DomainError} queue_full when `maxWaiting` imports already wait or are being processed, because other imports
+ * were queued while this document was received.
  */
 export async function queueImport(
   database: Database,
@@ -217,8 +218,8 @@ interface TakenRow extends Omit<TakenImport, 'caller'> {
 }
 
 /**
- * Marks the oldest waiting import of an account as Processing; an import that a crashed process left unfinished counts
- * as waiting.
+ * Marks the oldest waiting import of an account as Processing and returns it; undefined when no import waits. An import
+ * that a crashed process left unfinished is treated as waiting.
  */
 export async function takeImport(queryable: Queryable, accountId: number): Promise<TakenImport | undefined> {
   const { rows } = await queryable.query<TakenRow>(
@@ -238,7 +239,7 @@ export async function takeImport(queryable: Queryable, accountId: number): Promi
   return { ...taken, caller: { userId, userName, accountId, role: 'MANAGER', sites: 'all', ...none, ...actor } };
 }
 
-/** @returns the accounts that have an import to process. The wake-up of such an account may have been lost. */
+/** @returns the accounts with an import to process, including accounts whose wake-up of the importer was lost. */
 export async function findImportAccounts(queryable: Queryable): Promise<readonly number[]> {
   const { rows } = await queryable.query<{ id: number }>(
     `select distinct account_id as id from structure_import where ${UNDER_WAY}`,
@@ -246,7 +247,7 @@ export async function findImportAccounts(queryable: Queryable): Promise<readonly
   return rows.map(({ id }) => id);
 }
 
-/** Stores the progress of an import; absent numbers keep their value. */
+/** Stores the progress of an import. When `bytes` or `rows` is absent, its stored value stays. */
 export async function noteProgress(
   queryable: Queryable,
   id: string,
@@ -277,13 +278,14 @@ export async function endImport(
             completed_date = clock_timestamp(),
             problem_count = (select count(*) from structure_import_problem where import_id = $1)
      where id = $1 and state = 'Processing'`,
-    // The message may contain the name of a part of the workbook, and such a name may contain any character.
+    // The message may contain the name of a part of the workbook's ZIP archive. This name may contain characters that
+    // PostgreSQL cannot store.
     [id, state, failure?.code ?? null, failure ? toStorableText(failure.message) : null],
   );
   return rowCount === 1;
 }
 
-/** Adds to the number of failures that the document or a bug caused. @returns the new number. */
+/** Adds `failures` to the import's number of failures caused by the document or a bug. @returns the new number. */
 export async function countImportFailures(queryable: Queryable, id: string, failures: number): Promise<number> {
   const { rows } = await queryable.query<{ attempts: number }>(
     'update structure_import set attempts = attempts + $2 where id = $1 returning attempts',
@@ -292,7 +294,10 @@ export async function countImportFailures(queryable: Queryable, id: string, fail
   return rows[0]?.attempts ?? 0;
 }
 
-/** Deletes one import beyond its retention, or one whose upload was interrupted. @returns whether one was deleted. */
+/**
+ * Deletes one import that has ended and is older than `retentionDays`, or whose upload was interrupted.
+ * @returns whether it deleted an import.
+ */
 export async function purgeImport(queryable: Queryable, retentionDays: number): Promise<boolean> {
   const { rowCount } = await queryable.query(
     `delete from structure_import where id in (

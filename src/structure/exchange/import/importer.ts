@@ -1,7 +1,7 @@
 /**
  * Background worker of the ingester role: processes imports and purges expired imports. A queue delivers wake-ups, each
- * for one account; a sweeper finds accounts whose wake-up was lost. Each wake-up processes one import and re-queues the
- * account, so that accounts take turns (R-A14).
+ * for one account; a sweeper finds accounts whose wake-up was lost. On each wake-up, the worker processes one import of
+ * the account and queues the account again, so that accounts take turns (R-A14).
  */
 import { ACCOUNT_DELAYS, createBackOff } from '../../../platform/back-off.ts';
 import type { Database } from '../../../platform/database/database.ts';
@@ -22,7 +22,7 @@ const STAGING_SHARE = 0.4;
 export interface ImporterServices {
   readonly database: Database;
   readonly declarations: Declarations;
-  /** Queue of wake-ups; the keys are account ids. */
+  /** Queue of wake-ups; the key of a wake-up is the id of the account that it is for. */
   readonly queue: WakeQueue;
   readonly queueOptions: QueueOptions;
   readonly outbox: OutboxRelay;
@@ -37,7 +37,7 @@ export interface ImporterServices {
 }
 
 export interface Importer {
-  /** Interrupts the imports in progress; another process starts them again. */
+  /** Interrupts the imports in progress; another process later starts each of them from its beginning. */
   stop(): Promise<void>;
 }
 

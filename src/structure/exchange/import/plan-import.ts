@@ -13,12 +13,12 @@ export interface ImportRef {
   readonly accountId: number;
 }
 
-/** SQL of the id of a staged row's parent. The parent of a site is the account, for which 0 stands. */
+/** SQL of the id of a staged row's parent. For a site, whose parent is the account, it is 0. */
 const PARENT: Readonly<Record<KindName, string>> = { sites: '0', sources: 'r.site_id', variables: 'r.source_id' };
 
 /**
- * SQL of the stored resources that rows may match: $1 the import, $2 the account. Sources and variables are found by
- * their parents, which `resolveParents` has found.
+ * SQL that selects the stored resources that rows may match. $1 is the import, $2 is the account. For sources and
+ * variables, it selects the children of the parents that `resolveParents` has stored in the rows.
  */
 const STORED: Readonly<Record<KindName, string>> = {
   sites: 'select 0 as parent_id, t.* from site t where account_id = $2 and $1::uuid is not null',
@@ -68,8 +68,8 @@ const problem = (select: string) =>
   `insert into structure_import_problem (import_id, path, message) ${select} limit ${MAX_PROBLEMS}`;
 
 /**
- * Finds the parent of each row by key, and reports the rows for which it finds no parent or several parents. The key
- * may also be the name of a parent that has an identifier, if exactly one such parent has the name.
+ * Finds the parent of each row by key, and reports the rows for which it finds no parent or several parents. A parent
+ * that has an identifier is also found by its name, if no other parent with an identifier has the same name.
  */
 async function resolveParents(
   run: Run,
@@ -111,8 +111,8 @@ async function resolveParents(
 }
 
 /**
- * SQL that returns each name with the id of the only resource that has it. Covers resources that have an identifier;
- * compares names only within one parent.
+ * SQL that returns, for each parent, the names that only one of its resources has, each with the id of this resource.
+ * It ignores resources without an identifier.
  */
 const uniqueNames = (kinds: string) => `
   select parent_id, name, min(id) as id from import_entry
@@ -163,8 +163,9 @@ const repeatedKeys = (parent: string, mine: string) => `
   ) repeated where n > 1 order by ordinal`;
 
 /**
- * Plans a new resource for each row without a target, and reports rows with a wrong occurrence or without a required
- * name. The new ids ascend in document order, so that an export lists the resources in this order.
+ * Plans a new resource for each row that matches no stored resource. Reports rows whose occurrence is not the next
+ * number for the key, and rows without a required name. The new ids ascend in document order, so that an export lists
+ * the resources in this order.
  */
 async function createRows(run: Run, { name, resource }: Kind, mine: string, parent: string, same: string) {
   const isNew = `${mine} and r.target_id is null and ${parent} is not null`;
@@ -188,7 +189,8 @@ async function createRows(run: Run, { name, resource }: Kind, mine: string, pare
          select r.ordinal from structure_import_row r where ${isNew} order by r.ordinal) ordered) given
      where ${mine} and r.ordinal = given.ordinal`,
   );
-  // Adds the new resources to import_entry, where rows find their parents. A variable is never a parent.
+  // Adds the new resources to import_entry, so that the rows of their children find them as parents. New variables are
+  // not added, because a variable is never a parent.
   if (name === 'variables') return;
   await run(
     `insert into import_entry

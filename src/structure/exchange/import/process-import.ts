@@ -1,7 +1,7 @@
 /**
- * Processes one import: stages its rows, compares them with the account, and writes all of them in one transaction or
- * none. Runs on one session that holds the account's lease, so that only one process at a time works on imports of the
- * account; an import that a killed process left unfinished starts again.
+ * Processes one import: stages its rows, compares them with the structure of the account, and writes either all rows,
+ * in one transaction, or none. Uses one database session, which holds the lease of the account, so that only one
+ * process at a time works on imports of the account. An import that a killed process left unfinished starts again.
  */
 import type { Connection, Database, Transaction } from '../../../platform/database/database.ts';
 import { inTransaction, withConnection } from '../../../platform/database/database.ts';
@@ -36,16 +36,16 @@ export interface ProcessServices {
   readonly database: Database;
   readonly declarations: Declarations;
   readonly limits: DocumentLimits;
-  /** Divides the staging of rows fairly among accounts (R-A14). */
+  /** Limits the rate at which an account stages rows while other accounts are active (R-A14). */
   readonly pace: AccountPace;
-  /** Relays events after the commit; must not reject. */
+  /** Relays the events of an import after the import was committed. The promise must not reject. */
   readonly onWritten: () => Promise<void>;
   readonly log: Log;
 }
 
 /** First key of the advisory locks that let one process at a time work on the imports of an account. */
 const IMPORT_LOCK_CLASS = 0x7369;
-/** A statement of an import may compare or write a million rows. */
+/** The statement timeout is long, because one statement of an import may compare or write a million rows. */
 const TRANSACTION = { statementTimeoutMs: 1_800_000 } as const;
 const UNIQUE_VIOLATION = '23505';
 const MAX_FAILURES = 5;
@@ -55,7 +55,7 @@ const DEATH_FAILURES = 3;
 
 /**
  * Processes the oldest waiting import of an account.
- * @param onTaken gets the id of this import before it is processed.
+ * @param onTaken function that receives the id of this import before the processing begins.
  * @returns false when no import waits, or another process works on an import of the account.
  */
 export async function processImport(
@@ -77,7 +77,8 @@ export async function processImport(
 }
 
 /**
- * Runs `work`. When the process stops, cancels the statement of `connection`, so that its transaction ends immediately.
+ * Runs `work`. When `signal` aborts because the process stops, cancels the statement that runs on `connection`, so that
+ * the transaction of the import ends immediately.
  */
 async function cancelling(
   database: Database,
@@ -112,7 +113,7 @@ async function processTaken(
   log.info({ requestId, accountId, importId: id, durationMs }, 'structure import processed');
 }
 
-/** Reads the document into rows. @returns what the reader reports besides rows. */
+/** Reads the document and stages its rows. @returns the report that the reader sends after the last row. */
 async function stageRows(
   { database, limits, pace }: ProcessServices,
   connection: Connection,
@@ -127,10 +128,10 @@ async function stageRows(
     await pace.run(accountId, () => stageBatch(connection, id, read, ordinals));
     await noteProgress(database, id, { phase: 'Reading', bytes: read.bytes, rows: read.rowCount });
   }
-  throw new Error('the reader of the document ended without reporting its counts');
+  throw new Error('the reader of the document ended without reporting its row counts');
 }
 
-/** Plans and writes the staged rows, and ends the import. */
+/** Plans the changes that the staged rows require, writes them unless there are problems, and ends the import. */
 async function finish(
   services: ProcessServices,
   connection: Connection,
@@ -146,8 +147,8 @@ async function finish(
   ]);
   await noteProgress(database, id, { phase: 'Comparing' });
   const rowCount = Object.values(note.counts).reduce((sum, count) => sum + count, 0);
-  // ANALYZE runs before the transaction of the plan. Within this transaction, it would make imports of other accounts
-  // wait for the lock of ANALYZE until the plan is complete.
+  // ANALYZE runs before the transaction of the plan. Within that transaction, ANALYZE would keep its table lock until
+  // the plan is complete, and the ANALYZE of other accounts' imports would wait for the lock.
   if (rowCount >= ANALYZED_ROWS) await connection.query('analyze structure_import_row');
   const pathOf = pathsOf(note);
   const plan = async (transaction: Transaction): Promise<number> =>
@@ -172,7 +173,10 @@ async function finish(
 
 class RolledBack extends Error {}
 
-/** Writes the plan and ends the import in one transaction. Problems or `whatIf` roll the transaction back. */
+/**
+ * Writes the plan and ends the import in one transaction. When there are problems or `whatIf` is true, rolls the
+ * transaction back. @returns the problems.
+ */
 async function write(
   { database, declarations }: ProcessServices,
   connection: Connection,
@@ -184,7 +188,8 @@ async function write(
   const work = async (transaction: Transaction): Promise<void> => {
     problems = await applyImport({ declarations, onChanged }, transaction, { id, caller, pathOf });
     if (whatIf || problems.length > 0) throw new RolledBack();
-    if (!(await endImport(transaction, id, 'Completed'))) throw new StalePlan('the import has ended in the meantime');
+    if (!(await endImport(transaction, id, 'Completed')))
+      throw new StalePlan('the import is no longer in the state Processing');
   };
   await inTransaction(connection, work, TRANSACTION).catch((error: unknown) => {
     if (!(error instanceof RolledBack)) throw error;
@@ -246,8 +251,8 @@ async function toRefusal(
 }
 
 /**
- * Whether the error shows that a concurrent request changed the structure after the import was planned, or that a
- * concurrent request holds the lock of the calculation graph.
+ * @returns true when the error shows that a concurrent request changed the structure after the import was planned, or
+ * that a concurrent request holds the lock of the calculation graph.
  */
 function isConcurrent(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;

@@ -122,7 +122,7 @@ function resolveSite({ site }: Named, { siteId }: Own, found: Found): number | s
 }
 
 function resolveSource(named: Named, own: Own, found: Found): number | string {
-  if (!named.source) return named.site ? 'names a site without a source; name the source too' : own.sourceId;
+  if (!named.source) return named.site ? 'names a site but no source; name the source too' : own.sourceId;
   const siteId = resolveSite(named, own, found);
   return typeof siteId === 'string' ? siteId : found('sources', { parentId: siteId, reference: named.source });
 }
@@ -207,13 +207,16 @@ const KIND_WORDS: Readonly<Record<KindName, string>> = { sites: 'site', sources:
 
 /** The resources that a reference may name. */
 interface Candidates {
-  /** Ids of the resources with the key, ascending. */
+  /** Ids, ascending, of the resources that match the key of the reference; see `findCandidates`. */
   readonly ids: readonly number[];
   /** When the key is a name: number of resources with this name that also have an identifier. Otherwise 0. */
   readonly named: number;
 }
 
-/** @returns the id of the resource that a reference names, or why the reference names no resource or several. */
+/**
+ * @returns the id of the resource that a reference names. When the reference names no resource, or several, returns a
+ * text for the problem instead.
+ */
 function choose(kind: KindName, { key, occurrence }: KeyReference, { ids, named }: Candidates): number | string {
   const word = KIND_WORDS[kind];
   const members = REFERENCE[kind];
@@ -237,9 +240,9 @@ const PARENT_COLUMN: Readonly<Record<KindName, string | undefined>> = {
 };
 
 /**
- * @returns for each lookup the resources with its key. The key of a resource is its identifier, or its name when it has
- * no identifier. A lookup by name may find no resource with the key, but exactly one resource that has both this name
- * and an identifier. It then returns the id of this resource, unless the lookup sets an occurrence.
+ * @returns for each lookup, the resources that have the key of the lookup. The key of a resource is its identifier, or
+ * its name when it has no identifier. A lookup by name without an occurrence has an exception: when no resource has the
+ * key, but exactly one resource has both this name and an identifier, the result is the id of this resource.
  */
 async function findCandidates(
   queryable: Queryable,

@@ -16,13 +16,13 @@ import { resolveReferences } from './resolve-references.ts';
 import { MAX_PROBLEMS } from './stage-rows.ts';
 
 /**
- * SQL condition for rows that set a declaration or clear a stored declaration. A row whose `calculated` is JSON null
- * is left out when its variable has no stored declaration; in an export, this applies to most rows.
+ * SQL condition that is true for rows that set a declaration or clear a stored declaration. It is false for a row whose
+ * `calculated` is JSON null and whose variable has no stored declaration. Most rows of an export are of this kind.
  */
 export const HAS_DECLARATION = `r.kind = 'variables' and r.calculated is not null and (r.calculated <> 'null'
   or exists (select from variable where variable.id = r.target_id and variable.calculated is not null))`;
 
-/** Upper estimate of the bytes of a row without its declaration. */
+/** Upper estimate of the bytes that a row takes in addition to its declaration. */
 const ROW_BYTES = 500;
 
 /** @returns the ids of the variables whose declaration changed, and at most 1,000 problems. */
@@ -107,7 +107,7 @@ async function readStored(
   return new Map(items.map((item, index) => [item.id, shown[index]?.calculated]));
 }
 
-/** @returns JSON with sorted members, without members that are null, for comparison. */
+/** @returns a JSON text for comparison: the members of objects are sorted, and members that are null are left out. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_name, member: unknown) => {
     if (typeof member !== 'object' || member === null || Array.isArray(member)) return member;

@@ -7,13 +7,13 @@ import type { StagedBatch } from '../reading/reading-messages.ts';
 /** Maximum number of problems that an import stores, that one check of an import reports, and that an answer shows. */
 export const MAX_PROBLEMS = 1000;
 
-/** Removes the rows and problems that an earlier attempt stored. */
+/** Removes the rows and problems that an earlier attempt to process the import stored. */
 export async function clearRows(queryable: Queryable, id: string): Promise<void> {
   await queryable.query('delete from structure_import_row where import_id = $1', [id]);
   await queryable.query('delete from structure_import_problem where import_id = $1', [id]);
 }
 
-/** Stores a batch. @param ordinals the next ordinal of each kind, which this function advances. */
+/** Stores a batch of rows and problems. @param ordinals next ordinal per kind of row; each stored row advances it. */
 export async function stageBatch(
   queryable: Queryable,
   id: string,
@@ -42,7 +42,7 @@ export async function stageBatch(
   );
 }
 
-/** Stores problems up to a total of 1,000 for the import. */
+/** Stores problems of an import until 1,000 are stored for the import, and drops the rest. */
 export async function storeProblems(queryable: Queryable, id: string, problems: readonly ErrorDetail[]): Promise<void> {
   await queryable.query(
     `insert into structure_import_problem (import_id, path, message)

@@ -16,8 +16,8 @@ import { RowBatches } from './row-batches.ts';
 export class ReaderDeath extends Error {
   override readonly name = 'ReaderDeath';
   /**
-   * Whether the document may be the cause: false when the process was killed from outside, or ended before it asked for
-   * a part of the document (R-A15).
+   * Whether the document may have caused the end of the process: false when the process was killed from outside, or
+   * ended before it asked for a part of the document (R-A15).
    */
   readonly isByDocument: boolean;
 
@@ -35,8 +35,8 @@ const BUFFER_MEBIBYTES = 160;
 
 /**
  * Yields the rows of a document, batch by batch, and at the end one DocumentNote.
- * @param readStored reads a part of the document; its errors are rethrown.
- * @param signal when aborted, ends the reader process.
+ * @param readStored function that reads a part of the document; `readDocument` rethrows its errors.
+ * @param signal AbortSignal whose abort ends the reader process.
  * @throws {DocumentRefusal} when the document cannot be read to its end.
  * @throws {ReaderDeath} when the reader process ended before it had read the document.
  */
@@ -100,7 +100,7 @@ async function* messagesOf(
     wake();
   };
   const send = (message: ToReader): void => {
-    // Ignores a failure to send, because the event `exit` reports the end of the process.
+    // Ignores a failure to send: the process has then ended, which the event `exit` reports.
     child.send(message, () => {});
   };
   let hasAsked = false;

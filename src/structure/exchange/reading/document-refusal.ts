@@ -1,4 +1,4 @@
-/** Reasons why a document cannot be read; problems of its rows are reported one by one instead. */
+/** Reasons why a whole document cannot be read. A problem of a single row is not one: it is reported for that row. */
 
 export type RefusalCode =
   | 'malformed_document'
@@ -25,17 +25,20 @@ export interface DocumentLimits {
   readonly maxRows: number;
   /** Maximum inflated size of a workbook, in bytes. */
   readonly maxInflatedBytes: number;
-  /** Maximum ratio of the inflated to the stored size. */
+  /** Maximum ratio of the inflated size of a workbook to its compressed size. */
   readonly maxRatio: number;
 }
 
 /**
- * @param subject how the message names the part of the document that could not be read.
+ * @param subject the words with which the message names the part of the document that could not be read.
  * @returns the reason why the document cannot be read; undefined when the document did not cause the error.
  */
 export function toRefusal(error: unknown, subject = 'the document'): DocumentRefusal | undefined {
   if (error instanceof DocumentRefusal) return error;
-  // V8 throws a RangeError at its limits of strings, buffers and nesting.
+  // V8 throws a RangeError when a string, a buffer or the nesting exceeds a limit of V8.
   if (!(error instanceof RangeError)) return undefined;
-  return new DocumentRefusal('too_large', `${subject} needs more memory than an import has, or is nested too deeply`);
+  return new DocumentRefusal(
+    'too_large',
+    `${subject} needs more memory than an import may use, or is nested too deeply`,
+  );
 }

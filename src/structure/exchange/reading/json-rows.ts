@@ -6,13 +6,13 @@ import { DocumentRefusal } from './document-refusal.ts';
 import { scanJson } from './json-scanner.ts';
 import { kindCalled, type RowBatches } from './row-batches.ts';
 
-/** Maximum bytes of a row. A calculated variable may have several scripts of up to 1,000,000 characters. */
+/** Maximum row size in bytes. A calculated variable may have several scripts of up to 1,000,000 characters each. */
 const MAX_ROW_BYTES = 16 << 20;
 
 /**
- * Adds every row of the lists `catalogues`, `forms`, `sites`, `sources` and `variables`, and checks the member `format`;
- * other members are ignored.
- * @returns an empty object, because the rows of a JSON document have no columns.
+ * Adds every row of the lists `catalogues`, `forms`, `sites`, `sources` and `variables` to `batches`, and checks the
+ * member `format`. Other members are ignored.
+ * @returns an empty object in place of a workbook's column letters, because a JSON document has no columns.
  * @throws {DocumentRefusal} malformed_document, wrong_format, too_large.
  */
 export async function readJsonRows(source: PartSource, batches: RowBatches): Promise<Record<string, never>> {

@@ -1,7 +1,7 @@
 /**
- * Reads the members of a JSON document, and its lists element by element, while its bytes arrive, so that memory does
- * not grow with the lists. The scanner finds where each value ends; `JSON.parse` checks and reads the value, and keeps
- * a key `__proto__` of client data.
+ * Reads a JSON document while its bytes arrive: member by member, and a member that is a list element by element.
+ * Memory therefore does not grow with the length of a list. The scanner finds where each value ends; `JSON.parse`
+ * checks and parses the value. When client data contain a key `__proto__`, `JSON.parse` keeps it as an ordinary key.
  */
 import { MAX_SHOWN, showBytes } from '../../../platform/limits.ts';
 import { DocumentRefusal, type RefusalCode } from './document-refusal.ts';
@@ -28,15 +28,16 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x
 export async function* scanJson(pieces: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<JsonElement> {
   const reader = new ValueReader(pieces[Symbol.asyncIterator](), maxBytes);
   await reader.skipMark();
-  await reader.expect(OPEN_OBJECT, 'the document must be an object');
+  await reader.expect(OPEN_OBJECT, 'the document must be a JSON object');
   if ((await reader.peek()) === CLOSE_OBJECT) reader.advance();
   else yield* scanMembers(reader);
-  if ((await reader.peek()) !== undefined) throw reader.fault('the document must end after its object');
+  if ((await reader.peek()) !== undefined)
+    throw reader.fault('only white space may follow the } that closes the document');
 }
 
 async function* scanMembers(reader: ValueReader): AsyncGenerator<JsonElement> {
   for (;;) {
-    if ((await reader.peek()) !== QUOTE) throw reader.fault('a member must have a name in quotes');
+    if ((await reader.peek()) !== QUOTE) throw reader.fault('a member must begin with a name in double quotes');
     const list = (await reader.read(() => 'the name of a member')) as string;
     await reader.expect(COLON, 'a colon must follow the name of a member');
     if ((await reader.peek()) === OPEN_LIST) yield* scanElements(reader, list);
@@ -76,7 +77,7 @@ class ValueReader {
     this.#maxBytes = maxBytes;
   }
 
-  /** @param at position, from 0, of the byte where the document breaks the rule. Default: the next byte. */
+  /** @param at the position, counted from 0, of the byte that breaks the rule. Default: that of the next byte. */
   fault(rule: string, at = this.#position, code: RefusalCode = 'malformed_document'): DocumentRefusal {
     return new DocumentRefusal(code, `${rule}; see byte ${at} of the document`);
   }
@@ -87,7 +88,8 @@ class ValueReader {
 
   /**
    * Reads a value.
-   * @param name returns the name of the value for error messages; each message also gives the position of the value.
+   * @param name function that returns what error messages call the value, such as `$.sites[0]`. Each message also gives
+   *   the position of the value.
    */
   async read(name: () => string): Promise<unknown> {
     await this.peek();
@@ -103,10 +105,11 @@ class ValueReader {
   /** Skips the byte order mark, if there is one. */
   async skipMark(): Promise<void> {
     if ((await this.peek()) !== 0xef) return;
-    for (const byte of [0xef, 0xbb, 0xbf]) await this.expect(byte, 'the document must be UTF-8');
+    for (const byte of [0xef, 0xbb, 0xbf])
+      await this.expect(byte, 'the document must begin with { or with the byte order mark of UTF-8');
   }
 
-  /** @returns the next byte that is not white space, without taking it; undefined at the end. */
+  /** Skips white space. @returns the next byte, without advancing past it; undefined at the end of the document. */
   async peek(): Promise<number | undefined> {
     for (;;) {
       for (; this.#at < this.#piece.length; this.#at += 1) {
@@ -126,7 +129,7 @@ class ValueReader {
     this.advance();
   }
 
-  /** Takes a comma or `end`. @returns whether it was `end`. */
+  /** Requires that the next byte is a comma or `end`, and advances past it. @returns whether the byte is `end`. */
   async takeMark(end: number, rule: string): Promise<boolean> {
     const byte = await this.peek();
     if (byte !== end && byte !== COMMA) throw this.fault(rule);
@@ -134,7 +137,7 @@ class ValueReader {
     return byte === end;
   }
 
-  /** Takes the value that begins at the next byte. @returns its bytes. */
+  /** Advances past the value that begins at the next byte. @returns the bytes of the value. */
   async #value(name: () => string, start: number): Promise<Uint8Array> {
     const parts: Uint8Array[] = [];
     const state = { depth: 0, isText: false, isEscaped: false };
@@ -153,7 +156,7 @@ class ValueReader {
     }
   }
 
-  /** Advances to the end of the value or of the piece. @returns whether the value ended. */
+  /** Advances to the end of the value, or of the piece if the piece ends first. @returns whether the value ended. */
   #scan(state: { depth: number; isText: boolean; isEscaped: boolean }): boolean {
     const piece = this.#piece;
     for (; this.#at < piece.length; this.#at += 1) {

@@ -9,7 +9,7 @@ import type { FromReader, ReadingOrder, ToReader } from './reading-messages.ts';
 import { RowBatches } from './row-batches.ts';
 import { readWorkbookRows } from './workbook-rows.ts';
 
-/** Number of parts of the document kept in memory, because a workbook is read at several offsets. */
+/** Number of document parts that stay in memory. One is too few, because a workbook is read at several offsets. */
 const CACHED_PARTS = 4;
 
 const parts = new Map<number, Promise<Uint8Array>>();
@@ -20,7 +20,7 @@ function send(message: FromReader): void {
   process.send?.(message);
 }
 
-// Ignores signals to the whole process group: the importer ends this process.
+// Ignores signals that are sent to the whole process group, because the importer itself ends this process.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
 process.on('disconnect', () => process.exit(0));
 process.on('message', (message: ToReader) => {

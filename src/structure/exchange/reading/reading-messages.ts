@@ -18,7 +18,7 @@ export interface ReadingOrder {
   readonly limits: DocumentLimits;
 }
 
-/** Rows that the reader passes on, in the order of the document. */
+/** Rows that the reader process sends to the importer, in the order of the document. */
 export interface StagedBatch {
   readonly rows: readonly StagedRow[];
   readonly problems: readonly ErrorDetail[];
@@ -28,7 +28,7 @@ export interface StagedBatch {
   readonly bytes: number;
 }
 
-/** The reader's report about a document, besides its rows. */
+/** Report about the document that the reader process sends after all rows of the document. */
 export interface DocumentNote {
   /** Letter of each column of a workbook, by sheet name and column name; empty for a JSON document. */
   readonly columns: Readonly<Record<string, Readonly<Record<string, string>>>>;

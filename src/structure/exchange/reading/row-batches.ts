@@ -1,4 +1,4 @@
-/** Parses the rows that a reader finds and passes them on in batches of bounded size. */
+/** Parses the rows of a document and passes the parsed rows on, in batches of bounded size. */
 import type { ErrorDetail } from '../../../platform/errors.ts';
 import { parseEntryRow } from '../document/entry-rows.ts';
 import { parseFormRow } from '../document/form-rows.ts';
@@ -19,7 +19,7 @@ const KNOWN: Readonly<Record<ListName, ReadonlySet<string>>> = {
 };
 
 function lowerCase(name: ListName): ReadonlySet<string> {
-  // Members of GET answers that an import does not use, and does not report as ignored.
+  // GET answers have these members. An import does not use them, but does not report them as ignored either.
   const read = ['id', 'siteid', 'sourceid', 'problems', 'formproblems'];
   return new Set([...listMembers(name).map((member) => member.toLowerCase()), ...read]);
 }
@@ -36,7 +36,7 @@ export class RowBatches {
   #characters = 0;
   #rowCount = 0;
 
-  /** Collects rows into batches. @param send passes a batch on; `add` waits for its promise. */
+  /** Collects rows into batches. @param send function that passes a batch on; `add` waits for its promise. */
   constructor(maxRows: number, send: (batch: StagedBatch) => Promise<void>) {
     this.#maxRows = maxRows;
     this.#send = send;
@@ -47,7 +47,7 @@ export class RowBatches {
     this.#rowCount += 1;
     this.#counts[kind] += 1;
     if (this.#rowCount > this.#maxRows)
-      throw new DocumentRefusal('too_large', `a document must have at most ${this.#maxRows} rows`);
+      throw new DocumentRefusal('too_large', `the document must have at most ${this.#maxRows} rows in total, got more`);
     this.#noteIgnored(kind, value);
     const result = parseListed(kind, place, pathOf, value);
     if ('problems' in result) this.#problems.push(...result.problems);
@@ -88,8 +88,9 @@ function parseListed(kind: ListName, place: string, pathOf: (member: string) => 
 }
 
 /**
- * @returns the kind that a list or sheet is named after, ignoring case; undefined for another name. The sheet
- * `variables 2` continues the sheet `variables`.
+ * @param name name of a list or sheet, in upper or lower case.
+ * @returns the kind with this name; undefined when no kind has it. For `variables 2`, which continues the sheet
+ * `variables`, the kind is `variables`.
  */
 export function kindCalled(name: string): ListName | undefined {
   const plain = name.trim().toLowerCase().replace(/ \d+$/, '');

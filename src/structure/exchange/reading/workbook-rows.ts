@@ -1,6 +1,6 @@
 /**
- * Reads the rows of a workbook with the streaming reader of exceljs. The reader gets the entries of the archive in the
- * order it needs. Otherwise the reader would use a temporary file for sheets that precede the shared texts, and this
+ * Reads the rows of a workbook with the streaming reader of exceljs. The reader gets the relations and the shared
+ * texts of the archive before the sheets. Otherwise the reader would write the sheets to temporary files, and this
  * process must not write files. The archive is checked before it is read.
  */
 import { Readable } from 'node:stream';
@@ -20,7 +20,7 @@ import { kindCalled, type RowBatches } from './row-batches.ts';
 /** Maximum number of columns that are read from a sheet; further columns are ignored. */
 const MAX_COLUMNS = 200;
 const MAX_HEADER_CHARACTERS = 100;
-/** Maximum length of the list of sheet names that a message contains. */
+/** Maximum number of characters of the list of sheet names in an error message. */
 const MAX_NAMES_CHARACTERS = 200;
 
 type Columns = Record<string, Record<string, string>>;
@@ -55,7 +55,7 @@ export async function readWorkbookRows(
       });
       for await (const row of reader.rowsOf(pieces)) {
         await rows.add(row);
-        place = `the sheet ${name} after row ${row.number}`;
+        place = `the part of the sheet ${name} after row ${row.number}`;
       }
       await rows.end();
     }
@@ -100,7 +100,10 @@ const SHARED = 'xl/sharedStrings.xml';
 
 async function openReader(archive: ZipArchive) {
   if (!archive.has(WORKBOOK) || !archive.has(RELATIONS))
-    throw new DocumentRefusal('wrong_format', 'the document must be an xlsx workbook, got another archive');
+    throw new DocumentRefusal(
+      'wrong_format',
+      'the document must be an xlsx workbook, got a zip archive of another kind',
+    );
   const { default: excel } = await import('exceljs');
   const options = { worksheets: 'emit', sharedStrings: 'cache', hyperlinks: 'ignore', styles: 'ignore' } as const;
   const reader = new excel.stream.xlsx.WorkbookReader(Readable.from([]), options as never) as unknown as ReaderParts;
@@ -130,7 +133,10 @@ async function openReader(archive: ZipArchive) {
   };
 }
 
-/** Decodes an entry as UTF-8. exceljs would garble a character whose bytes are split between two pieces. */
+/**
+ * Decodes an entry of the archive as UTF-8. exceljs would decode each piece separately, and so garble a character whose
+ * bytes are split between two pieces.
+ */
 async function* decoded(
   archive: ZipArchive,
   name: string,
@@ -165,7 +171,7 @@ class SheetRows {
   readonly #kind: ListName;
   readonly #batches: RowBatches;
   readonly #columns: Columns;
-  /** Names of the columns by number, once the header is read. */
+  /** Column names by column number; undefined until the header is read. */
   #header: readonly (string | undefined)[] | undefined;
   #waiting: { readonly row: number; readonly cells: Map<string, unknown> } | undefined;
 
@@ -221,7 +227,7 @@ class SheetRows {
       if (letters[name] !== undefined)
         throw new DocumentRefusal(
           'wrong_format',
-          `the sheet ${this.#name} must have each column once, got ${name} in ${letters[name]} and in ${letter}`,
+          `the sheet ${this.#name} must have at most one column of each name, got ${name} in ${letters[name]} and in ${letter}`,
         );
       letters[name] = letter;
       return name;

@@ -1,6 +1,6 @@
 /**
- * Saves of declarations: account A saves declarations with 500 inputs, eight at a time. Account B saves a declaration with
- * one input.
+ * Fairness of saving declarations: account A saves declarations with 500 inputs, eight at a time. Meanwhile, account B
+ * saves a declaration with one input.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { createTestClient } from '../../../support/clients/test-client.ts';
@@ -45,7 +45,7 @@ export const declarations = fairnessCase({
   },
 });
 
-/** Number of saves so far. Makes each declaration differ from the last: an unchanged one is not checked again. */
+/** Number of saves so far. It makes each declaration a new one, because an unchanged one is not checked again. */
 let saves = 0;
 const PATCH = { headers: { 'content-type': 'application/json-patch+json' } };
 

@@ -73,7 +73,7 @@ function reading(variableId: number, minute: number) {
   };
 }
 
-/** @returns the address of a receiver whose server does not keep the process of the bench alive. */
+/** Starts a receiver, which does not keep the process of the bench alive. @returns the URL of the receiver. */
 async function listen(answer: RequestListener): Promise<string> {
   const server = createServer(answer).listen(0, '127.0.0.1').unref();
   await once(server, 'listening');

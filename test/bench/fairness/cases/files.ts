@@ -1,6 +1,6 @@
 /**
- * Processing of files: account A uploads files of 50,000 rows without a pause. Account B uploads a file of one row and waits
- * until it is processed.
+ * Fairness of the processing of files: account A uploads files of 50,000 rows without a pause. Meanwhile, account B
+ * uploads a file of one row and waits until its file is processed.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { createTestClient } from '../../../support/clients/test-client.ts';

@@ -1,6 +1,7 @@
 /**
- * Imports of a structure. Account A keeps three imports open; each imports a document of 50,000 new variables.
- * Account B imports a small document, waits until the import ends and pushes a reading to a variable of the document.
+ * Fairness of structure imports. Account A always has three imports waiting or in progress, and each document of A has
+ * 50,000 new variables. Account B imports a small document, waits until this import is completed and pushes a reading
+ * to a variable of the small document.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { createTestClient, type TestClient } from '../../../support/clients/test-client.ts';

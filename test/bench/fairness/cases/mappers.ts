@@ -1,6 +1,6 @@
 /**
- * Mapper processes: account A makes 12 pushes at a time through a mapper that never ends. Account B pushes through a
- * mapper that returns no elements.
+ * Fairness of mapper processes. Account A always has 12 pushes in progress, through a mapper that never ends. Account B
+ * pushes through a mapper that returns no elements.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { addClaim } from '../../../../src/accounts/members/claims.ts';
@@ -43,7 +43,7 @@ export const mappers = fairnessCase({
   },
 });
 
-/** @returns the GUID to push to. */
+/** @returns the GUID of the new mapper; pushes name it in their URL. */
 async function addMapper(
   { database }: FairnessService,
   { accountId, userName, api }: FairnessAccount,

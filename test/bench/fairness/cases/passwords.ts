@@ -1,6 +1,6 @@
 /**
- * Password checks: the load comes not from account A, but from eight clients without an account, which guess the HTTP
- * Basic password of a device of account B without pause. Meanwhile the device pushes one reading at a time.
+ * Password checks: the load comes not from account A, but from eight clients without an account. Without a pause, they
+ * guess the HTTP Basic password of a device of account B. Meanwhile the device pushes one reading at a time.
  */
 import { randomUUID } from 'node:crypto';
 import { createTestClient } from '../../../support/clients/test-client.ts';
@@ -20,7 +20,7 @@ export const passwords = fairnessCase({
   operations: 200,
   roles: ['api', 'ingester'],
   prepare: async ({ database, accountB: { accountId }, http }) => {
-    // Hashes the password with the cost parameters of the product.
+    // Because a password is given, `addUser` hashes it with the cost parameters of the product.
     await addUser(database, DEVICE, { password: PASSWORD, role: 'MANAGER', accountIds: [accountId], mayPush: true });
     const sourceId = await addStoredSource(database, accountId);
     const [variableId] = await addStoredVariables(database, { accountId, sourceId });

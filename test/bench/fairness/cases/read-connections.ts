@@ -1,5 +1,5 @@
 /**
- * Database connections of reads: account A opens more reads than there are connections, over REST and gRPC, and reads
+ * Database connections for reads: account A opens more reads than there are connections, over REST and gRPC, and reads
  * none of the answers. Account B reads all points of a variable with 96 points over REST.
  */
 import { setTimeout as wait } from 'node:timers/promises';
@@ -7,9 +7,9 @@ import { openUnread, openUnreadCall } from '../../../support/clients/unread-read
 import { addStoredSource, addStoredVariables } from '../../../support/fixtures/stored-structure.ts';
 import { type FairnessAccount, type FairnessService, fairnessCase } from '../fairness-case.ts';
 
-/** Number of reads over REST, and number of reads over gRPC. Each is twice the default of READ_POOL_SIZE. */
+/** Account A opens this many reads over REST and as many over gRPC: each time twice the default of READ_POOL_SIZE. */
 const READS = 20;
-/** So many points that the answer to one read does not fit in the socket buffers of client and server. */
+/** The number is so large that the answer to one read does not fit in the socket buffers of client and server. */
 const POINTS_OF_A = 1_000_000;
 const POINTS_OF_B = 96;
 /** Pause after which each read that account A opened either holds a database connection or waits for one. */
@@ -44,7 +44,7 @@ export const readConnections = fairnessCase({
   },
 });
 
-/** @returns the id of a new variable with points every minute. */
+/** @returns the id of a new variable that has `count` points, one for each minute. */
 async function storePoints({ database }: FairnessService, { accountId }: FairnessAccount, count: number) {
   const sourceId = await addStoredSource(database, accountId);
   const [variableId = 0] = await addStoredVariables(database, { accountId, sourceId });

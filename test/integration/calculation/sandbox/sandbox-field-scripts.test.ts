@@ -118,7 +118,7 @@ test('real-world script: converts energy to power, using the length of each inte
 });
 
 test('real-world script: computes the ratio of mean weekend to mean working-day consumption, dated at the start of the day of the trigger in UTC (R-H2, R-H4)', async () => {
-  // The days run from Thursday to Wednesday; the time zone of the source is an hour ahead of UTC.
+  // The first day is a Thursday and the last a Wednesday. The time zone of the source is one hour ahead of UTC.
   const consumption = regular([10, 10, 4, 6, 10, 10, 10], DAY);
   const rows = await series('weekday-ratio', { inputs: { consumption }, triggerDate: START + 6 * DAY + 100 });
   expect(rows).toEqual([[START + 6 * DAY, 0.5]]);

@@ -28,7 +28,7 @@ const LIMITS = {
   CALC_MAX_OUTPUT_POINTS: 1000,
 };
 
-/** Long time-outs, for a busy machine: `LIMITS`, not a time-out, should end a script that runs too long. */
+/** These time-outs are long, so that even on a busy machine `LIMITS` end a script before a time-out ends its test. */
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
 let pool: SandboxPool;
@@ -41,7 +41,7 @@ beforeAll(async () => {
 const hostile = (name: string, parts?: Partial<SandboxJob>) =>
   runBesideHonest(pool, () => runHostile(pool, name, parts));
 
-/** After each test, runs of the same variable and of another one succeed and find no trace of the script (R-H7). */
+/** After each test, runs for its variable and for another variable succeed and find no trace of its script (R-H7). */
 afterEach(async () => {
   for (const id of [TARGET.id, TARGET.id + 1]) {
     const next = await runHostile(pool, 'find-traces', { target: { ...TARGET, id, sourceId: id } });
@@ -77,7 +77,7 @@ describe('sandbox: limits', () => {
       );
       expect(outcome).toMatchObject({ kind: 'limit', limit: 'wall_time' });
       expect(outcome.kind === 'limit' && outcome.message).toContain('the script ran longer than 3 s');
-      const message = "the scripts of the run's formulas ran longer than 3 s together";
+      const message = "the scripts of the run's formulas ran longer than 3 s in total";
       expect(second).toMatchObject({ kind: 'limit', limit: 'wall_time', message });
       expect(await runHostile(hasty, 'find-traces')).toMatchObject({ kind: 'ok', errors: [] });
     } finally {

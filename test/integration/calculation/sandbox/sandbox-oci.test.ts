@@ -1,4 +1,7 @@
-/** The sandbox in a podman container; skipped where podman does not work, or the tests do not run as root (R-H7). */
+/**
+ * Tests the sandbox in a podman container (R-H7). The tests are skipped when podman does not work or when they do not
+ * run as root.
+ */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { basename } from 'node:path';

@@ -1,7 +1,7 @@
 /**
  * Separation of a run from the zygote, its supervisors and other runs: session, process group, user id, priority,
- * limits of the user, keys, terminals, network namespaces, kernel memory. Ordinary runs of another account run after
- * each test, and alongside each hostile script except `show-network`.
+ * limits of the user, keys, terminals, network namespaces, kernel memory. The suite checks that ordinary scripts of
+ * another account succeed after each test, and alongside each hostile script except `show-network`.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { SandboxPool } from '../../../../src/calculation/sandbox/pool.ts';
@@ -15,7 +15,7 @@ const LIMITS = {
   CALC_MAX_PROCESSES: 16,
 };
 
-/** The limits above end the scripts; the time-outs are much longer, so that the tests pass on a busy machine too. */
+/** LIMITS end the scripts. The time-outs of the tests are much longer, so that the tests pass on a busy machine too. */
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
 let pool: SandboxPool;

@@ -80,7 +80,7 @@ test('zygote: a zygote that SIGSTOP has stopped is replaced by a standby within 
     process.kill(zygotePid(launched), 'SIGSTOP');
     await eventually('the standby in its place', async () => (await zygote.socketPath()) !== firstPath, 5000);
     expect(await exchange(await zygote.socketPath(), [Buffer.alloc(64)], 5000)).toMatchObject({
-      trailer: { stage: 'the run header' },
+      trailer: { stage: 'reading the run header' },
     });
     expect(performance.now() - stoppedMs).toBeLessThan(5000);
     expect(launched.length).toBeGreaterThan(1);
@@ -114,7 +114,7 @@ test.concurrent.each(['SIGSTOP', 'SIGKILL'] as const)(
       expect(performance.now() - endedMs).toBeLessThan(Math.max(5000, 2500 + 2 * startMs));
       expect(await zygote.socketPath()).toBe(launched[1]?.socketPath);
       const answer = await exchange(await zygote.socketPath(), [Buffer.alloc(64)], 5000);
-      expect(answer).toMatchObject({ trailer: { stage: 'the run header' } });
+      expect(answer).toMatchObject({ trailer: { stage: 'reading the run header' } });
       const text = await counted.text();
       expect(text).toMatch(isStuck ? /^tidemark_zygote_stuck_total 1$/m : /^tidemark_zygote_stuck_total 0$/m);
       expect(text).toMatch(/^tidemark_zygote_starts_total [23]$/m);
@@ -217,7 +217,7 @@ const untilIdle = (zygote: number) =>
     return spares.length === 2 && spares.every((spare) => childrenOf(spare).length === 1) && spares;
   });
 
-/** Kills a supervisor that serves a run; only such a supervisor has a runner that seccomp confines. */
+/** Kills a supervisor that serves a run. Seccomp confines only the runner of such a supervisor. */
 async function killServing(zygote: number): Promise<void> {
   const isServing = (supervisor: number) =>
     childrenOf(supervisor).some((runner) => readProcess(runner, 'status').includes('Seccomp:\t2'));

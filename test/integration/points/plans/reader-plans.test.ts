@@ -1,6 +1,6 @@
 /**
- * Query plans of the reads that must be fast (R-F6): index scans in the requested order. The recorded plans omit the
- * parts that vary between runs: chunk names, constants and counts.
+ * Tests the query plans of the reads that must be fast (R-F6): the plans use index scans in the requested order. The
+ * recorded plans omit what differs from one run of the tests to the next: chunk names, constants and counts.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withTransaction } from '../../../../src/platform/database/database.ts';

@@ -97,8 +97,8 @@ const inTransaction = <Result>(work: (transaction: Transaction) => Promise<Resul
   withTransaction(store.database, work);
 
 /**
- * @returns runs (stored-runs-rules.ts) that cover HOURS dates of each of several variables: one run per date when
- * `isSingle`, else one run for all dates.
+ * @returns runs of dates (stored-runs-rules.ts) that cover HOURS dates of each of several variables: for each variable,
+ * one run of dates per date when `isSingle`, else one run of dates for all dates.
  */
 function runsOf(isSingle: boolean): Runs {
   const variableIds = ids.slice(0, VARIABLES / 2);

@@ -148,8 +148,8 @@ describe('points: purging versions', () => {
     withTransaction(store.database, (transaction) => purgeVersions(transaction, variableIds));
 
   /**
-   * Creates three dates, one of them 40 years before the others. Each date has 4 tagged and 3 untagged versions,
-   * alternating.
+   * Adds a variable with points at three dates, one of which is 40 years before the others. The 7 versions of each
+   * point are alternately tagged (4) and untagged (3).
    */
   async function addMany(): Promise<number> {
     const variableId = await store.addVariable({ isVersioned: true });

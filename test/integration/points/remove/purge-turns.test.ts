@@ -1,4 +1,4 @@
-/** The queues of background purges of deleted variables and of versions (R-C7, R-F7, R-A14). */
+/** Tests the queues of two background purges: of deleted variables, and of stored versions (R-C7, R-F7, R-A14). */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { attemptPurge, type PurgeTurn, takeFrom } from '../../../../src/points/remove/attempt-purge.ts';
 import { purgeDeletedVariable } from '../../../../src/points/remove/purge-points.ts';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => store?.close());
 beforeEach(() => store.database.query('truncate point_purge, version_purge'));
 
-/** Queues the purges of variables that do not exist. */
+/** Queues one purge for each of `count` variables, which do not exist. */
 const request = (table: keyof typeof PURGES, accountId: number, firstId: number, count: number) =>
   store.database.query(
     `insert into ${table} (account_id, variable_id) select $1, $2 + number from generate_series(0, $3 - 1) number`,

@@ -1,4 +1,7 @@
-/** `GET /structure/export`: the resources that the caller may read, by business key, as JSON and as xlsx. */
+/**
+ * `GET /structure/export`, as JSON and as xlsx. The document has the resources that the caller may read, named by
+ * business key instead of id.
+ */
 import excel from 'exceljs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TestClient } from '../../../support/clients/test-client.ts';

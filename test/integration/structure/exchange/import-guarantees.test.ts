@@ -39,7 +39,7 @@ function startProcess(accountIds: readonly number[], execArgv: readonly string[]
   return { child, ended: once(child, 'exit') as Promise<[code: number | null, signal: string | null]> };
 }
 
-/** Blocks every insert into `table` of a row that meets `condition`, until `release` is called. */
+/** Blocks each insert into `table` whose row meets `condition`, until `release` is called. */
 async function hold(table: string, condition: string) {
   const { database } = stack.api;
   const holder = new pg.Client({ connectionString: stack.api.parts.config.DATABASE_URL });
@@ -112,7 +112,8 @@ describe('structure exchange: a random structure', () => {
         await importWhole(second, text);
         expect(await stack.text(second)).toBe(text);
         expect(await inputsOf(second)).toEqual(inputs);
-        // Only the first run also imports a workbook, because the importer starts a process for every workbook.
+        // Only the first random structure is also imported as a workbook, because the importer starts a process for
+        // every workbook, which takes time.
         if (isWorkbookTried) return;
         isWorkbookTried = true;
         const workbook = await stack.workbook(first);
@@ -132,7 +133,8 @@ describe('structure import: a process that is killed', () => {
     const ids = [await stack.send(reading, DOCUMENT), await stack.send(writing, DOCUMENT)] as const;
     const rows = await hold('structure_import_row', `new.import_id = '${ids[0]}' and new.kind = 'variables'`);
     const before = [await stack.text(reading), await stack.text(writing)];
-    // Blocks the import of the account `writing` after it has written every site, source, variable and declaration.
+    // Blocks the import of the account `writing` after this import has written all sites, sources, variables and
+    // declarations.
     const { database } = stack.api;
     await database.query(
       `create trigger held before insert on outbox_event for each row
@@ -194,7 +196,7 @@ describe('structure exchange: ten accounts that import and export at the same ti
     const firsts = await Promise.all(many.map((client) => stack.send(client, DOCUMENT)));
     const SECOND = { sites: [{ name: 'Second' }] };
     const seconds = await Promise.all(many.slice(0, 5).map((client) => stack.send(client, SECOND)));
-    // Both workers of the importer are held inside a transaction.
+    // Waits until both workers of the importer are blocked, each inside a transaction.
     await held.reached(2);
     const own = await stack.send(small, DOCUMENT);
     const exported = many.map((client) => stack.text(client));
@@ -209,8 +211,8 @@ describe('structure exchange: ten accounts that import and export at the same ti
       'select id from structure_import where id = any($1::uuid[]) order by completed_date',
       [[own, ...seconds]],
     );
-    // The document of `small` is taken before every document in `seconds`. While one worker imports the document of
-    // `small`, the other worker may already complete the imports of some documents in `seconds`.
+    // A worker starts the import of `small` before any import in `seconds` starts. While this worker runs the import of
+    // `small`, the other worker may complete some imports in `seconds`.
     expect(rows.findIndex(({ id }) => id === own)).toBeLessThanOrEqual(3);
     await importer.stop();
   }, 120_000);

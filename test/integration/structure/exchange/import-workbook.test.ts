@@ -1,6 +1,6 @@
 /**
- * `POST /structure/import`: the import of a workbook has the same result as that of a JSON document. An error names the
- * cell that caused it, and the import of a hostile archive fails. Forms are imported as JSON and as xlsx.
+ * `POST /structure/import`: importing a workbook has the same result as importing a JSON document. An error names the
+ * cell that caused it, and the import of a hostile archive fails. Forms can be imported from JSON and from xlsx.
  */
 import excel from 'exceljs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -88,8 +88,8 @@ describe('structure import: workbooks', () => {
       problems: [{ path: 'forms!2.groups', message: expect.stringMatching(/^is required, because/) }],
     });
     fill('variables', 2, { granularity: 15, granularityTimeBase: 'Minute' });
-    // Leaves out the drop-down lists, because exceljs takes a second to write their 2,000 rows. The workbook that was
-    // refused above had these lists.
+    // Removes the drop-down lists, because exceljs takes a second to write their 2,000 rows. The first import of this
+    // test has already read a workbook with these lists.
     for (const { dataValidations } of workbook.worksheets as unknown as readonly Listed[]) dataValidations.model = {};
     expect(await stack.run(manager, await bytes())).toMatchObject({ state: 'Completed', problems: [] });
     expect(JSON.parse(await stack.text(manager)).sources).toMatchObject([{ serialNumber: '7', name: 'Oven' }]);

@@ -163,7 +163,7 @@ describe('structure import: a document with problems', () => {
   };
   const inA = { sources: [{ siteName: 'A', name: 'S' }] };
   const HOME = { sites: [{ name: 'A' }], ...inA };
-  /** @returns a variable of the source in HOME, calculated from `input` when `input` is given. */
+  /** @returns a variable of the source in HOME. With `input`, the variable is calculated from this input. */
   const inS = (mappingConfig: string, input?: Row): Row => ({
     ...{ siteName: 'A', sourceName: 'S', mappingConfig },
     ...(input && { calculated: calculated(input) }),
@@ -406,8 +406,8 @@ describe('structure import: a document with catalogue entries or form values', (
         '$.catalogues[0].divisor must be 0.0069 as in the existing unit, got 2',
         '$.catalogues[1].unitFamily is required, because the account',
         '$.catalogues[2].unitFamily must be the name of a built-in unit family',
-        '$.catalogues[4].name repeats the entry of $.catalog',
-        '$.catalogues[5].divisor must be absent: the catalogue SiteType',
+        '$.catalogues[4].name must be unique in the catalogue, ignoring',
+        '$.catalogues[5].divisor must be absent: entries of SiteType have no',
         '$.catalogues[6].catalogue must be one of UnitFamily, Unit, SiteType, ',
         '$.catalogues[7].unitFamily must be "Volume" as in the existing unit, got',
       ].map((rule) => expect.stringContaining(rule.slice(0, 65))),

@@ -1,4 +1,7 @@
-/** Messages waiting for receivers that are down must not noticeably slow other webhooks and accounts (R-I5, R-I8). */
+/**
+ * Messages that wait for a receiver that is down must not noticeably delay messages of other webhooks and accounts
+ * (R-I5, R-I8).
+ */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Transaction, withTransaction } from '../../../../src/platform/database/database.ts';

@@ -19,8 +19,8 @@ interface Wanted {
 }
 
 /**
- * Adds a webhook, which receives later events only.
- * @returns its id.
+ * Fans out all events, then adds a webhook, so that the webhook receives only later events.
+ * @returns the id of the webhook.
  */
 async function addWebhook(eventType: string, wanted: Wanted = {}): Promise<string> {
   await api.parts.outbox.relay();
@@ -39,7 +39,7 @@ async function addWebhook(eventType: string, wanted: Wanted = {}): Promise<strin
   return rows[0]?.id ?? '';
 }
 
-/** Fans out all events. @returns the data of the messages that wait for delivery to a webhook, oldest first. */
+/** Fans out all events. @returns the data of the messages that wait for delivery to the webhook, oldest first. */
 async function messagesOf(webhookId: string): Promise<readonly Record<string, unknown>[]> {
   await api.parts.outbox.relay();
   const { rows } = await api.database.query<{ data: Record<string, unknown> }>(

@@ -18,15 +18,15 @@ export const LOOPBACK = {
 export interface Delivery {
   readonly api: TestApi;
   /**
-   * Adds a webhook; its event type is SiteCreated unless `members` has another one.
+   * Adds a webhook. Its event type is SiteCreated, unless `members` contains an `eventType`.
    * @param client default: the manager of the account.
    */
   addWebhook(url: string, members?: Readonly<Record<string, unknown>>, client?: TestClient): Promise<string>;
   /** Creates `count` sites. Each of them causes one event. */
   createSites(count: number, client?: TestClient): Promise<void>;
   /**
-   * Waits until at least `ended` attempts have ended.
-   * @returns the history, oldest first.
+   * Waits until at least `ended` attempts of the webhook have ended.
+   * @returns all attempts of the webhook, oldest first.
    */
   historyOf(webhookId: string, ended: number): Promise<readonly HistoryRow[]>;
   webhook(webhookId: string): Promise<Readonly<Record<string, unknown>>>;

@@ -156,7 +156,7 @@ test('webhook delivery: a full backlog drops messages, and one history entry cou
       /^40 messages from 2\S+Z to 2\S+Z were dropped: the maximum of 20 waiting messages was reached$/,
     ),
   });
-  // The backlog has capacity again once the receiver is back.
+  // When the receiver answers 200 again, the backlog is sent, and then later messages are accepted.
   answer(200);
   await eventually('the backlog to be sent', async () => {
     // Repeats the statement, because an attempt in flight during the statement may fail and postpone its message again.

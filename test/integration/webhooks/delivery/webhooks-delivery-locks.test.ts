@@ -1,4 +1,7 @@
-/** Concurrent writers of one webhook wait for each other or skip locked rows, and do not deadlock (R-I3, R-I5). */
+/**
+ * Concurrent transactions that write rows of one webhook either wait for each other or skip locked rows; they do not
+ * deadlock (R-I3, R-I5).
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Transaction, withTransaction } from '../../../../src/platform/database/database.ts';
 import { claimAttempts } from '../../../../src/webhooks/delivery/claim-attempts.ts';
@@ -14,7 +17,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => api?.close());
 
-/** Runs a statement in a transaction that stays open until `end`. */
+/** Runs a statement in a transaction that stays open until `end` is called. */
 async function hold(statement: string, value: unknown): Promise<{ readonly end: () => Promise<void> }> {
   const held = Promise.withResolvers<void>();
   const ending = Promise.withResolvers<void>();
@@ -62,8 +65,8 @@ test.each(['Succeeded', 'Failed'] as const)(
     const claimed = await claimOne(id);
     const outcome = { state, request: REQUEST, durationMs: 1 };
     const ended = { claimed, outcome, next: { kind: 'end' }, pauseMs: 0, endedMs: performance.now() } as const;
-    // Each `hold` takes the lock of one concurrent transaction: a fan-out that stores a message, a change of the
-    // webhook that is about to commit, and a slow transaction that writes the outcome of the attempt.
+    // Each `hold` takes the lock that one concurrent transaction would hold: a fan-out that stores a message, an
+    // uncommitted change of the webhook, and a slow transaction that writes the outcome of the attempt.
     const fanOut = await hold('select from webhook where id = $1 for key share', id);
     const change = await hold(`update webhook set modified_date = now() where id = $1`, id);
     const slow = await hold('select from webhook_attempt where webhook_id = $1 for update', id);

@@ -1,6 +1,6 @@
 /**
- * A paused webhook: its replays are sent. A search for its due attempts reads only a few rows, however many attempts
- * wait for the end of the pause (R-I3, R-I5).
+ * Tests the delivery of a paused webhook. Replays are sent in spite of the pause. A search for due attempts reads only
+ * a few rows, however many attempts wait for the end of the pause (R-I3, R-I5).
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { withTransaction } from '../../../../src/platform/database/database.ts';

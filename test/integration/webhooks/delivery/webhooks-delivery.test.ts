@@ -1,4 +1,4 @@
-/** Deliveries to receivers that accept, refuse or recover (R-I3). */
+/** Tests deliveries to receivers that accept messages, refuse messages, or recover after failures (R-I3). */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { openReceiver, type WebhookReceiver } from '../../../support/doubles/webhook-receiver.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -124,8 +124,9 @@ test.each([
   await delivery.historyOf(webhookId, 1);
   await delivery.createSites(1);
   const all = await waitFor(3);
-  // A Retry-After in seconds counts from the receiver's answer. A Retry-After that is a date is itself the earliest
-  // instant; the 50 ms allow for a difference between the clock of Date.now() and that of performance.now().
+  // `allowedMs` is the earliest time of the next message. The seconds of a Retry-After count from the receiver's
+  // answer. The date of a Retry-After is the earliest time itself; the 50 ms allow for a difference between the clocks
+  // of Date.now() and performance.now().
   const allowedMs = header === '2' ? (refused?.atMs ?? 0) + 2000 : Date.parse(header) - performance.timeOrigin - 50;
   const lateMs = (all[1]?.atMs ?? 0) - allowedMs;
   expect(lateMs).toBeGreaterThan(0);

@@ -37,7 +37,10 @@ export interface RawServer {
   close(): Promise<void>;
 }
 
-/** Starts a TCP server. @param onRequest called for each piece of data that arrives, with the number of pieces so far. */
+/**
+ * Starts a TCP server.
+ * @param onRequest called for each received piece of data; its `count` is the number of pieces received so far.
+ */
 export async function startRawServer(onRequest: (socket: Socket, count: number) => void): Promise<RawServer> {
   const sockets = new Set<Socket>();
   let count = 0;

@@ -11,7 +11,8 @@ import type { RunLimits, SandboxJob } from '../../../../src/calculation/sandbox/
 import { AnswerReader, encodeRunHeader, type Trailer } from '../../../../src/calculation/sandbox/wire.ts';
 import { inputOf, jobOf, regularSeries } from '../../../fixtures/scripts/harness.ts';
 
-// These functions encode parts of result frames as the runner does, so that tests can decode bytes that R never writes.
+// These functions encode parts of result frames in the runner's format. The tests use them also for frames that no
+// runner writes.
 const int = (...values: number[]) => Buffer.from(Int32Array.from(values).buffer);
 const doubles = (...values: number[]) => Buffer.from(Float64Array.from(values).buffer);
 const texts = (...values: string[]) =>
@@ -88,7 +89,7 @@ describe('sandbox: result frames', () => {
     expect(() => decode(int(MAGIC, 0, -5))).toThrow('must not be negative, got -5');
     expect(() => decode(int(MAGIC, 9))).toThrow('unknown status');
     expect(() => decode(Buffer.concat([columns, int(1), texts('a'), int(1), int(-1)]))).toThrow(
-      'must be an index of its table (length 1), got 1',
+      'less than the length of its table (1), got 1',
     );
     expect(() => decode(Buffer.concat([columns, int(-7)]))).toThrow('must not be negative, got -7');
     expect(() => decode(int(MAGIC, 0, 1, -1))).toThrow('must not be negative, got -1');
@@ -243,7 +244,7 @@ describe('sandbox: the outcome of a run (R-H7)', () => {
     ['a finished run is ok', {}, { kind: 'ok', timing: { waitMs: 2, runMs: 10 } }],
     [
       'a failed set-up is a fault of the sandbox, even with a result',
-      { end: 'setup_failed', stage: 'pipes', errno: 24 },
+      { end: 'setup_failed', stage: 'opening pipes', errno: 24 },
       { kind: 'fault', cause: 'sandbox' },
     ],
     [

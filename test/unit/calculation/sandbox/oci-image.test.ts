@@ -1,4 +1,4 @@
-/** Errors of the OCI engine that an operator can correct. */
+/** When the OCI engine or tar fails, the error names what the operator can correct. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ test('OCI image: when tar cannot read all of R_ROOT, the imported image is remov
     string,
     string,
   ];
-  // This engine knows no image, and every import succeeds.
+  // This stub of an engine has no images, and each of its imports succeeds.
   writeFileSync(
     engine,
     `#!/bin/sh\necho "$@" >> ${calls}\ncase "$2" in inspect) exit 1 ;; esac\n[ "$1" != import ] || cat > /dev/null\n`,

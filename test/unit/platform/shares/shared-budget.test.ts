@@ -59,7 +59,7 @@ describe('shared budget: each account and each user has a share (R-A14)', () => 
       );
     }
     for (const holdings of held.values()) expect(holdings.length).toBeGreaterThan(TOTAL / 10 - 10);
-    // A tenth of the total is free. Of this tenth, a new account may take half, and one user three sevenths.
+    // A tenth of the total is free. A new account may take half of this tenth. One user may take three sevenths of it.
     expect(takeAll(budget, owner(100))).toBeGreaterThan((TOTAL / 10) * (3 / 7) - 10);
   });
 

@@ -1,6 +1,6 @@
 /**
- * Which answers are streamed and which are sent whole, and errors before an answer has begun (R-G4). The integration
- * tests of reading cover slow clients and clients that disconnect.
+ * Tests which answers are streamed, which are sent whole, and what is sent when an error occurs before the answer has
+ * begun (R-G4). The integration tests of reading cover slow clients and clients that disconnect.
  */
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
@@ -13,7 +13,7 @@ const SERVICES = {
   readPace: { stallMs: 60_000, minBytesPerSec: 0, maxMs: 60_000 },
 };
 
-/** Answers with pieces of text; an Error in the list is thrown at its position. */
+/** Answers a request with `pieces`. When an element is an Error, it is thrown instead of sent. */
 async function answer(pieces: readonly (string | Error)[], wholeBytes?: number) {
   const app = new Hono();
   let wasStreamed: boolean | undefined;

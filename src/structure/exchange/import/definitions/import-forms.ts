@@ -1,7 +1,7 @@
 /**
- * Compares the forms of a document with the account's forms, and writes them. A missing form is created. When the
- * groups of an existing form differ, the groups in the document replace all groups of the form, as PUT /form/{id} does.
- * A form is found by its `entityType` and its name.
+ * Compares the forms of a document with the account's forms, then writes the missing and the changed forms. A form is
+ * found by its `entityType` and its name. A missing form is created. When the groups of an existing form differ from
+ * the groups in the document, the latter replace all groups of the form, as PUT /form/{id} does.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from '../../../../platform/database/database.ts';
@@ -19,7 +19,7 @@ interface StagedForm {
   readonly ordinal: number;
   readonly place: string;
   readonly members: FormRow;
-  /** Name in lower case as the unique index computes it. */
+  /** Name in lower case, computed by PostgreSQL as in the unique index `form_name`. */
   readonly lowerName: string;
 }
 
@@ -77,7 +77,7 @@ export async function planForms(
   return problems.length;
 }
 
-/** @param known forms by key; the function adds the form of the row, or sets the `place` of an existing form. */
+/** @param known map from key to form; the function adds the form of the row, or sets `place` of an existing form. */
 function planForm(row: StagedForm, groups: readonly DocumentGroup[] | undefined, known: Map<string, KnownForm>) {
   const { ordinal, place, lowerName, members } = row;
   const { entityType, name } = members;
@@ -98,13 +98,13 @@ function planForm(row: StagedForm, groups: readonly DocumentGroup[] | undefined,
   if (groups === undefined) return fault('groups', 'is required, because the account does not have the form yet');
   const sameKind = [...known.values()].filter((form) => form.entityType === entityType);
   if (sameKind.length >= FORM_LIMITS.formsPerKind) {
-    return fault('name', `an account may have at most ${FORM_LIMITS.formsPerKind} forms for an entityType`);
+    return fault('name', `an account may have at most ${FORM_LIMITS.formsPerKind} forms for each entityType`);
   }
   known.set(key, { entityType, name, lowerName, place });
   return { ordinal, action: 'Created', id: null, groups, changes: null } satisfies Planned;
 }
 
-/** Replaces the names of units by ids. @param units ids by name, and by name in lower case. */
+/** Replaces the names of units by ids. @param units map from the name of a unit, also in lower case, to its id. */
 function resolveUnits(given: readonly DocumentGroup[] | undefined, units: ReadonlyMap<string, number>) {
   const faults: Fault[] = [];
   const groups = given?.map((group, groupIndex) => ({
@@ -154,7 +154,8 @@ const rowsOf = (action: 'Created' | 'Changed') =>
 /**
  * Writes the planned forms.
  * @returns how many of the forms to be changed have been deleted since the import was planned.
- * @throws a unique violation when another request has added a form with the same name meanwhile.
+ * @throws a unique violation when another request has meanwhile added a form with the `entityType` and the name of a
+ * form to be created.
  */
 export async function writeForms(transaction: Transaction, importId: string, accountId: number): Promise<number> {
   await transaction.query(

@@ -18,12 +18,12 @@ interface StagedEntry {
   readonly ordinal: number;
   readonly place: string;
   readonly members: EntryRow;
-  /** Name in lower case as the unique index computes it; JavaScript differs for a few letters. */
+  /** Name in lower case as the unique index computes it. `toLowerCase` of JavaScript differs for a few letters. */
   readonly lowerName: string;
   readonly lowerFamily: string | null;
 }
 
-/** A catalogue entry that the account has, or that the import creates. */
+/** A catalogue entry that is built in, that the account already has, or that the import creates. */
 interface KnownEntry extends Omit<EntryRow, 'unitFamily'> {
   readonly id: number;
   readonly isOwn: boolean;
@@ -37,7 +37,7 @@ interface Planned {
   readonly ordinal: number;
   readonly action: 'Created' | 'Changed' | 'Left';
   readonly id: number;
-  /** Ids that the INSERT needs besides the members of the row. */
+  /** Ids that the INSERT of the entry needs; they are added to the members of the row. */
   readonly more: Readonly<Record<string, unknown>>;
   readonly changes: Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>> | null;
 }
@@ -84,7 +84,10 @@ export async function planEntries(
 
 type Fault = { readonly member: string; readonly message: string };
 
-/** @param known entries by key; a new entry is added. @param ids ids for new entries; a new entry takes the first. */
+/**
+ * @param known map from key to entry; the function adds an entry that the row creates.
+ * @param ids list of unused ids; an entry that the row creates takes the first.
+ */
 function planEntry(row: StagedEntry, known: Map<string, KnownEntry>, ids: number[]): Planned | Fault {
   const { catalogue, name, unitFamily } = row.members;
   const key = keyOf(catalogue, row.lowerName);
@@ -94,7 +97,11 @@ function planEntry(row: StagedEntry, known: Map<string, KnownEntry>, ids: number
     return { member: 'unitFamily', message: `${rule}, got ${JSON.stringify(unitFamily)}` };
   }
   const found = known.get(key);
-  if (found?.place !== undefined) return { member: 'name', message: `repeats the entry of ${found.place}` };
+  if (found?.place !== undefined)
+    return {
+      member: 'name',
+      message: `must be unique in the catalogue, ignoring letter case; ${found.place} has the same name`,
+    };
   if (found) return compareEntry(row, found, family?.id, known);
   if (catalogue === 'Unit' && !family) {
     return { member: 'unitFamily', message: 'is required, because the account does not have the unit yet' };
@@ -103,7 +110,7 @@ function planEntry(row: StagedEntry, known: Map<string, KnownEntry>, ids: number
   if (owned.length >= MAX_ENTRIES) {
     return {
       member: 'name',
-      message: `an account may have at most ${MAX_ENTRIES} entries of a catalogue besides the built-in ones`,
+      message: `an account may have at most ${MAX_ENTRIES} entries of its own in each catalogue`,
     };
   }
   const id = ids.shift();
@@ -139,7 +146,7 @@ function compareEntry(
   return { ordinal, action: 'Changed', id: found.id, more: {}, changes };
 }
 
-/** @returns the entries by key; an entry of the account takes precedence over a built-in entry. */
+/** @returns a map from key to entry; an entry of the account replaces a built-in entry with the same key. */
 async function readKnown(transaction: Transaction, accountId: number): Promise<Map<string, KnownEntry>> {
   const { rows } = await transaction.query<StoredEntry>(KNOWN, [accountId]);
   const builtIn = Object.entries(BUILT_IN_TYPES).flatMap(([catalogue, entries]) =>

@@ -15,7 +15,8 @@ const replace = (name: string) => `
   update structure_import_row r set members = r.members || jsonb_build_object($3::text, entry.id)
   from unnest($4::text[], $5::int[]) entry (name, id)
   where r.import_id = $1 and r.kind = $2 and jsonb_typeof(r.members -> $3) = 'string' and entry.name = ${name}`;
-// The exact name is tried first, because JavaScript and the database disagree about the lower case of a few letters.
+// First compares the exact name, then the lower-case name. The lower-case name alone could miss an entry, because
+// JavaScript and the database disagree about the lower case of a few letters.
 const REPLACE = [replace('r.members ->> $3'), replace('lower(r.members ->> $3)')];
 /** Selects the name and id of each catalogue entry that the import creates. */
 const PLANNED = `

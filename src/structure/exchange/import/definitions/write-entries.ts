@@ -10,7 +10,7 @@ const rowsOf = (action: 'Created' | 'Changed', catalogues: string) =>
    and r.members ->> 'catalogue' ${catalogues}`;
 const NAME = `r.members ->> 'name'`;
 const SYMBOL = `r.members ->> 'symbol'`;
-/** SQL for the number of the aggregate that a row names. $3 is a JSON object that maps each name to its number. */
+/** SQL for the code of the aggregate that a row names. $3 is a JSON object that maps names of aggregates to codes. */
 const AGGREGATE_NUMBER = `($3::jsonb ->> (r.members ->> 'aggregate'))::int`;
 
 const STATEMENTS = [
@@ -32,7 +32,7 @@ const STATEMENTS = [
    where catalogue_entry.id = given.id and catalogue_entry.account_id = $2`,
 ];
 
-/** @throws a unique violation when another request has added an entry with the same name meanwhile. */
+/** @throws a unique violation when another request has added an entry of the same name since the import was planned. */
 export async function writeEntries(transaction: Transaction, importId: string, accountId: number): Promise<void> {
   for (const statement of STATEMENTS)
     await transaction.query(statement, [importId, accountId, JSON.stringify(AGGREGATE)]);

@@ -245,7 +245,9 @@ describe('calculator: previews', () => {
       const question = { accountId: store.accountId, variableId, task };
       return (await askCalculator({ database: store.database, queue }, question, signal)).answer;
     };
-    expect(await sample()).toEqual({ error: expect.stringContaining('must be at most 48 MB; request fewer dates') });
+    expect(await sample()).toEqual({
+      error: expect.stringContaining('must be at most 48 MB; request a shorter period'),
+    });
     const validFrom = `'{calculatedVariableFormulas,0,validFrom}', '"2030-01-01T00:00:00Z"'`;
     const update = `update variable set calculated = jsonb_set(calculated, ${validFrom}) where id = $1`;
     await store.database.query(update, [variableId]);

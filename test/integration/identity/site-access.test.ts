@@ -180,7 +180,7 @@ describe('identity: the level of site access', () => {
 
   it('as soon as the level is lowered from Write to Read, the user can still read but can no longer push (R-B9, R-C3)', async () => {
     await push('Write');
-    const message = expect.stringContaining('site access Write');
+    const message = expect.stringContaining('requires Write access to the site');
     expect(await push('Read')).toMatchObject({
       accepted: { elements: 0 },
       rejected: [

@@ -2,9 +2,11 @@
  * Types of settings. The error text of a type states its rule ("must be an integer from …"). Only config.ts and
  * intake-settings.ts use this file.
  */
+
 import { z } from 'zod';
 import { parseRange } from './platform/address-ranges.ts';
 import { jsonPath } from './platform/http/lenient.ts';
+import { parseJsonText } from './platform/json/json-text.ts';
 
 /** A setting: its type and default (`schema`), its description, and whether its value is secret. */
 export interface Setting<T extends z.ZodType> {
@@ -94,7 +96,7 @@ export const trustedIssuers = z.string().transform((text, context) => {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJsonText(text);
   } catch {
     return undefined;
   }

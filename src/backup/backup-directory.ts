@@ -3,11 +3,13 @@
  * Every folder named after an instant holds one backup, which consists of the folder `cluster/`, as pg_basebackup
  * wrote it, and the file `backup.json`.
  */
+
 import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Queryable } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
+import { parseJsonText } from '../platform/json/json-text.ts';
 
 export const WAL_FOLDER = 'wal';
 export const CLUSTER_FOLDER = 'cluster';
@@ -116,7 +118,7 @@ export async function listBackups(directory: string): Promise<readonly Backup[]>
 
 function parseFile<Schema extends z.ZodType>(schema: Schema, path: string, text: string): z.output<Schema> {
   try {
-    return schema.parse(JSON.parse(text));
+    return schema.parse(parseJsonText(text));
   } catch (error) {
     const reason = error instanceof z.ZodError ? error.issues.map(describeIssue).join(', ') : (error as Error).message;
     throw new DomainError('conflict', `${path} is damaged (${reason}); replace it with an undamaged copy`);

@@ -3,11 +3,13 @@
  * with pg_receivewal. The role of DATABASE_URL must have the attribute REPLICATION or be a superuser.
  * Both functions reach the server only through database connections, not through its files.
  */
+
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Queryable } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
+import { parseJsonText } from '../platform/json/json-text.ts';
 import {
   type Backup,
   CLUSTER_FOLDER,
@@ -140,7 +142,7 @@ async function assertReplication(database: Queryable): Promise<void> {
 }
 
 async function readStartSegment(cluster: string, { timeline, segmentBytes }: Owner): Promise<string> {
-  const manifest = manifestSchema.parse(JSON.parse(await readFile(join(cluster, 'backup_manifest'), 'utf8')));
+  const manifest = manifestSchema.parse(parseJsonText(await readFile(join(cluster, 'backup_manifest'), 'utf8')));
   return segmentOf(manifest['WAL-Ranges'][0]['Start-LSN'], timeline, segmentBytes);
 }
 

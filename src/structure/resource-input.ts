@@ -1,7 +1,7 @@
 /** Parses what clients write: the bodies of POST, PUT and PATCH of sites, sources and variables (R-A3, R-A6). */
 import type { z } from 'zod';
-import { applyOperations, parseOperations, withMemberNames } from '../platform/http/json-patch.ts';
 import { lenientObject, parseInput } from '../platform/http/lenient.ts';
+import { applyOperations, parseOperations, withMemberNames } from '../platform/json/json-patch.ts';
 import type { Resource, ResourceObject } from './resource.ts';
 
 /** Parses the body of a POST. @throws {DomainError} invalid_input. */

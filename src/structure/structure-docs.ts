@@ -1,7 +1,7 @@
 /** OpenAPI description of the routes of sites, sources and variables (R-A9, R-C4–C7). */
 import { z } from 'zod';
-import { patchSchema } from '../platform/http/json-patch.ts';
 import { lenientObject } from '../platform/http/lenient.ts';
+import { patchSchema } from '../platform/json/json-patch.ts';
 import {
   ALL_USERS,
   answersJson,

@@ -2,7 +2,9 @@
  * Encrypts and decrypts the columns `secret`, `former_secret` and `headers` of webhooks by means of secret-vault.ts.
  * Encrypts stored values again when there is a new key.
  */
+
 import { type Database, withTransaction } from '../platform/database/database.ts';
+import { parseJsonText } from '../platform/json/json-text.ts';
 import type { SecretVault } from './secret-vault.ts';
 import type { WebhookTarget } from './webhook.ts';
 
@@ -21,7 +23,9 @@ export function sealHeaders(vault: SecretVault, headers: WebhookTarget['headers'
 
 /** @returns the headers of a row, decrypted if they are sealed. @throws the errors of `SecretVault.open`. */
 export function openHeaders(vault: SecretVault, headers: StoredHeaders, accountId: number): WebhookTarget['headers'] {
-  return typeof headers === 'string' ? JSON.parse(vault.open(headers, accountId)) : headers;
+  return typeof headers === 'string'
+    ? (parseJsonText(vault.open(headers, accountId)) as Readonly<Record<string, string>>)
+    : headers;
 }
 
 /** @returns the row with decrypted headers and secrets. @throws the errors of `SecretVault.open`. */

@@ -1,7 +1,9 @@
 /** The answer of `evaluate` (R-H9): the series as it would be stored, notes, timing and plots. */
+
 import { basename, extname } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
+import { parseJsonText } from '../../platform/json/json-text.ts';
 import type { Micros } from '../../points/point.ts';
 import type { Computed } from '../run/compute.ts';
 import type { Output, OutputPoint } from '../run/output-rules.ts';
@@ -75,7 +77,7 @@ function toRow({ dateMicros, value, labels: { version, tags } }: OutputPoint): R
     date: formatInstant(dateMicros),
     value,
     ...(version !== undefined && { version }),
-    ...(tags !== null && { tags: JSON.parse(tags) as unknown }),
+    ...(tags !== null && { tags: parseJsonText(tags) }),
   };
 }
 

@@ -2,8 +2,10 @@
  * Ends a run: stores its points, completes its record and announces its end, in one transaction. The record must still
  * be Running: a run that another session took over stores nothing.
  */
+
 import { type Connection, inTransaction, type Transaction } from '../../platform/database/database.ts';
 import { toStorableText } from '../../platform/database/storable-text.ts';
+import { parseJsonText } from '../../platform/json/json-text.ts';
 import { announcePoints } from '../../points/announce-points.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
 import type { InputRecord } from '../inputs/load-inputs.ts';
@@ -151,7 +153,7 @@ function readTexts(texts: unknown): readonly string[] {
 /** Replaces the characters that PostgreSQL cannot store, so that a run whose script returns such characters can end. */
 function toStorableReport(report: RunReport): RunReport {
   const toStorable = (_name: string, value: unknown) => (typeof value === 'string' ? toStorableText(value) : value);
-  return JSON.parse(JSON.stringify(report, toStorable)) as RunReport;
+  return parseJsonText(JSON.stringify(report, toStorable)) as RunReport;
 }
 
 /** Another database session ended the run, so its result is not stored. */

@@ -6,6 +6,7 @@
 
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { formatInstant, MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';
+import { parseJsonText } from '../../platform/json/json-text.ts';
 import { type Labels, MAX_TAGS, MAX_VERSION, toLabels } from '../../points/label-rules.ts';
 import type { Micros } from '../../points/point.ts';
 import type { FormulaPeriod } from '../declaration/formula-period-rules.ts';
@@ -258,7 +259,7 @@ function tagReader() {
 
 function parseTags(cell: string): Readonly<Record<string, string>> | undefined {
   try {
-    const tags: unknown = JSON.parse(cell);
+    const tags = parseJsonText(cell);
     if (typeof tags !== 'object' || tags === null || Array.isArray(tags)) return undefined;
     const entries = Object.entries(tags);
     const isValid = entries.length <= MAX_TAGS && entries.every((entry) => entry.every(isTagText));

@@ -2,6 +2,7 @@
  * After a change to what users may do, sends Redis messages that tell all processes to drop these users from their
  * caller caches (R-B5). A message may be lost; a cached caller expires after ACCESS_CACHE_SEC in any case.
  */
+import { parseJsonText } from '../../platform/json/json-text.ts';
 import type { Log } from '../../platform/log.ts';
 import { openRedis } from '../../platform/redis.ts';
 
@@ -68,7 +69,7 @@ export function openAccessInvalidation({
 
 function parseUserIds(text: string): readonly string[] | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseJsonText(text);
     return Array.isArray(value) ? value.map(String) : undefined;
   } catch {
     return undefined;

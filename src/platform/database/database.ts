@@ -2,7 +2,9 @@
  * Connections and transactions of the service. 64-bit integers are read as JavaScript numbers: every id stays far below
  * 2^53. Instants are read as ISO 8601 text in UTC with microseconds.
  */
+
 import pg from 'pg';
+import { parseJsonText } from '../json/json-text.ts';
 import type { Log } from '../log.ts';
 import { watchConnections } from './connection-watch.ts';
 import { type ReadAhead, readAhead } from './read-ahead.ts';
@@ -79,6 +81,8 @@ const ENTER_SNAPSHOT = '; lock table point_gate in access share mode';
 
 const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
   [INT8_OID]: Number,
+  [pg.types.builtins.JSON]: (text) => parseJsonText(text),
+  [pg.types.builtins.JSONB]: (text) => parseJsonText(text),
   [TIMESTAMPTZ_OID]: parseInstant,
 };
 

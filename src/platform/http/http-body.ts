@@ -2,12 +2,14 @@
  * Reads request bodies (R-A4): checks media types, inflates gzip, limits the inflated size, and reports JSON
  * errors with line and column.
  */
+
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { HttpBindings } from '@hono/node-server';
 import { printParseErrorCode, visit } from 'jsonc-parser';
 import { DomainError } from '../errors.ts';
+import { parseJsonText } from '../json/json-text.ts';
 import { showBytes } from '../limits.ts';
 
 const JSON_TYPE = /^application\/(json|[\w.+-]+\+json|json-patch\+json)\s*(;|$)/i;
@@ -99,7 +101,7 @@ function assertDepth(body: unknown): void {
 /** Parses JSON (R-A4). @throws {DomainError} malformed_json with line and column of the first fault. */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseJsonText(text);
   } catch (error) {
     const { offset, what } = locateFault(text, error);
     const before = text.slice(0, offset);

@@ -9,7 +9,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { applyPatch, type Operation } from 'rfc6902';
 import { z } from 'zod';
 import { DomainError } from '../errors.ts';
-import { parseInput } from './lenient.ts';
+import { parseInput } from '../http/lenient.ts';
 
 const MAX_OPERATIONS = 1000;
 /** Maximum number of characters of JSON that all operations of one patch together may copy. */

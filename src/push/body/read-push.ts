@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { DomainError } from '../../platform/errors.ts';
 import { decodeText, parseJson } from '../../platform/http/http-body.ts';
 import { invalidInput } from '../../platform/http/lenient.ts';
+import { endOfString, parseJsonText } from '../../platform/json/json-text.ts';
 import type { Labels } from '../../points/label-rules.ts';
 import { type EncodedPush, type EncodeInput, encodePush } from './encode-push.ts';
 import { parsePush } from './parse-push.ts';
@@ -57,9 +58,6 @@ const NON_FINITE_SOURCES: Readonly<Record<string, string>> = {
   '-Infinity': '-1e999',
 };
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-
 /**
  * Parses a body. If only NaN and Infinity make the body invalid JSON, the body is validated nevertheless, so that the
  * error names the paths of these values.
@@ -88,20 +86,10 @@ function repairNonFinite(text: string): string {
   });
 }
 
-/** @returns the index after the string that starts at `quote`; the length of the text when the string has no end. */
-function endOfString(text: string, quote: number): number {
-  for (let index = quote + 1; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (code === QUOTE) return index + 1;
-    if (code === BACKSLASH) index += 1;
-  }
-  return text.length;
-}
-
 /** Parses a text from `repairNonFinite`. @throws `fault` when the text is not JSON. */
 function parseNonFinite(text: string, fault: unknown): unknown {
   try {
-    return JSON.parse(text, (_name, value: unknown, { source }: { readonly source?: string } = {}) =>
+    return parseJsonText(text, (_name, value, { source } = {}) =>
       source === NON_FINITE_SOURCES.NaN ? Number.NaN : value,
     );
   } catch {

@@ -3,9 +3,11 @@
  * the process can read only its own program and packages, cannot start programs, and has no secrets. The parent kills
  * the process on a time-out; running out of memory ends only this process.
  */
+
 import { isUtf8 } from 'node:buffer';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import jsonata from 'jsonata';
+import { parseJsonText } from '../../platform/json/json-text.ts';
 import { BodyError, placeOf } from './body-error.ts';
 import { parseCsv, toRecords } from './csv-parser.ts';
 
@@ -106,7 +108,7 @@ function findBadLine(bytes: Uint8Array): number {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJsonText(text);
   } catch (error) {
     throw error instanceof SyntaxError ? new BodyError(`the body is not JSON: ${error.message}`) : error;
   }

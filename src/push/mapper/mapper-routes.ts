@@ -1,4 +1,5 @@
 /** `/account/mappers` (R-D9): managers maintain the mappers of their account and test them with sample bodies. */
+
 import { Hono } from 'hono';
 import type { WriteAuditEntry } from '../../identity/audit-writer.ts';
 import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
@@ -10,6 +11,7 @@ import { parseInput } from '../../platform/http/lenient.ts';
 import { isTotalWanted, setTotalCount } from '../../platform/http/listing-response.ts';
 import { WHOLE } from '../../platform/http/paging.ts';
 import type { RequestIdEnv } from '../../platform/http/request-id.ts';
+import { parseJsonText } from '../../platform/json/json-text.ts';
 import { answerListing, type ListingServices } from '../../platform/streaming/stream-listing.ts';
 import { parsePush } from '../body/parse-push.ts';
 import type { PushLimits } from '../body/push-element.ts';
@@ -121,7 +123,7 @@ async function trySample(
 ): Promise<object> {
   try {
     const reply = await runner.run({ accountId }, { expression, body, maxBytes: MAX_TRIAL_BYTES });
-    const elements: unknown = JSON.parse(reply.kind === 'mapped' ? Buffer.from(reply.json).toString('utf8') : '[]');
+    const elements: unknown = parseJsonText(reply.kind === 'mapped' ? Buffer.from(reply.json).toString('utf8') : '[]');
     const parsed = parsePush(elements, limits);
     if (parsed.kind === 'ok') return { elements };
     return {

@@ -131,7 +131,7 @@ function openIdlePool(capacity: number) {
 function start({ memoryMebibytes }: MapperLimits): ChildProcess {
   const child = forkConfined({
     program: PROGRAM,
-    readable: ['src/push/mapper/'],
+    readable: ['src/push/mapper/', 'src/platform/json/json-text.ts'],
     heapMebibytes: memoryMebibytes,
     bufferMebibytes: 0,
   });

@@ -2,13 +2,14 @@
  * JSON Patch of a webhook (R-I6), applied to the members that GET returns by default. Read-only members may only be
  * tested and copied. GET does not return the secret, so only `add` and `replace` may use it.
  */
+
+import { parseInput } from '../../platform/http/lenient.ts';
 import {
   applyOperations,
   operationError,
   type PatchOperation,
   withMemberNames,
-} from '../../platform/http/json-patch.ts';
-import { parseInput } from '../../platform/http/lenient.ts';
+} from '../../platform/json/json-patch.ts';
 import type { TargetPolicy } from '../sending/target-url.ts';
 import type { Webhook, WebhookFilter } from '../webhook.ts';
 import { type WebhookChange, webhookChangeSchema } from './webhook-schema.ts';

@@ -1,6 +1,6 @@
 /** OpenAPI description of the webhook routes (R-A9, §4.4, R-I1, R-I6). */
 import { z } from 'zod';
-import { patchSchema } from '../../platform/http/json-patch.ts';
+import { patchSchema } from '../../platform/json/json-patch.ts';
 import {
   ALL_USERS,
   answersJson,

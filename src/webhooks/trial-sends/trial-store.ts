@@ -1,8 +1,10 @@
 /** Stores trial sends, their leases and results, for 24 h (R-I7). */
+
 import type { Queryable } from '../../platform/database/database.ts';
 import type { LeasedRow, LeasedTable } from '../../platform/database/row-leases.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { isGuid } from '../../platform/guid.ts';
+import { parseJsonText } from '../../platform/json/json-text.ts';
 import type { AttemptOutcome, Message, ReceivedResponse, SentRequest } from '../attempt.ts';
 import type { EventType } from '../event-type.ts';
 import type { TargetRow } from '../sealed-columns.ts';
@@ -172,7 +174,7 @@ function sealTrial(vault: SecretVault, trial: TrialTarget, accountId: number): S
 function openTrial(vault: SecretVault, stored: StoredTrial, accountId: number): TrialTarget {
   if (!('sealed' in stored)) return stored;
   const { sealed, ...rest } = stored;
-  return { ...rest, ...JSON.parse(vault.open(sealed, accountId)) };
+  return { ...rest, ...(parseJsonText(vault.open(sealed, accountId)) as Pick<TrialTarget, 'headers' | 'secrets'>) };
 }
 
 function toJson(value: unknown): string | null {

@@ -131,6 +131,12 @@ test('architecture: the console uses no innerHTML, eval or similar way to run te
   expect(CONSOLE.filter((file) => risky.test(read(file)))).toEqual([]);
 });
 
+test('architecture: the server parses JSON texts with parseJsonText, because V8 confuses keys in JSON.parse', () => {
+  const callers = SOURCES.filter((file) => read(file).includes('JSON.parse('));
+  // Files in src/local read only the output of our own processes.
+  expect(callers.filter((file) => roomOf(file) !== 'local')).toEqual(['src/platform/json/json-text.ts']);
+});
+
 test('architecture: only push-service.ts imports the code of the fast paths of push; other files import only types from fast-paths.ts', () => {
   const folder = 'src/push/fast-paths/';
   const used = imports.filter(({ from, to }) => !from.startsWith(folder) && to.startsWith(folder));

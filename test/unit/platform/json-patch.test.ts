@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { createPatch } from 'rfc6902';
 import { describe, expect, it } from 'vitest';
 import { DomainError } from '../../../src/platform/errors.ts';
-import { applyOperations, parseOperations, withMemberNames } from '../../../src/platform/http/json-patch.ts';
+import { applyOperations, parseOperations, withMemberNames } from '../../../src/platform/json/json-patch.ts';
 import { measureThread } from '../../support/measure-turns.ts';
 
 const apply = (document: object, body: unknown) => applyOperations(document, parseOperations(body));

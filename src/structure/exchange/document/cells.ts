@@ -5,7 +5,9 @@
  * as a JSON string. A text that is too long for a cell continues in further rows, which have `true` in the column
  * `continued`.
  */
+
 import type { WorkbookCell, WorkbookRow } from '../../../platform/http/workbook-writer.ts';
+import { parseJsonText } from '../../../platform/json/json-text.ts';
 import { KINDS, type KindName, type ListName } from './kinds.ts';
 
 /**
@@ -129,7 +131,7 @@ function isKept(kind: KindName, member: string): boolean {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseJsonText(text);
   } catch {
     return text;
   }

@@ -1,5 +1,7 @@
 /** Writes the rows of a document as JSON, one row per line, or as a workbook with a sheet for each list. */
+
 import { type WorkbookRow, writeWorkbook } from '../../../platform/http/workbook-writer.ts';
+import { parseJsonText } from '../../../platform/json/json-text.ts';
 import { toCells } from '../document/cells.ts';
 import { CONTINUED, FORMAT, LIST_NAMES, type ListName, listMembers } from '../document/kinds.ts';
 import type { RowBatch } from './read-rows.ts';
@@ -81,7 +83,7 @@ function splitKinds(batches: AsyncIterable<EncodedBatch>): (kind: ListName) => A
         if (next.done || isRead) return;
         const { text } = next.value;
         next = undefined;
-        yield JSON.parse(text.toString()) as readonly WorkbookRow[];
+        yield parseJsonText(text.toString()) as readonly WorkbookRow[];
       }
     } finally {
       // The consumer stopped in the middle of a sequence. It then reads no other sequence either, so the batches are no

@@ -3,6 +3,7 @@
  * Memory therefore does not grow with the length of a list. The scanner finds where each value ends; `JSON.parse`
  * checks and parses the value. When client data contain a key `__proto__`, `JSON.parse` keeps it as an ordinary key.
  */
+import { parseJsonText } from '../../../platform/json/json-text.ts';
 import { MAX_SHOWN, showBytes } from '../../../platform/limits.ts';
 import { DocumentRefusal, type RefusalCode } from './document-refusal.ts';
 
@@ -96,7 +97,7 @@ class ValueReader {
     const start = this.#position;
     const bytes = await this.#value(name, start);
     try {
-      return JSON.parse(UTF_8.decode(bytes)) as unknown;
+      return parseJsonText(UTF_8.decode(bytes));
     } catch (error) {
       throw this.fault(`${name()} must be valid JSON in UTF-8: ${(error as Error).message}`, start);
     }

@@ -1,0 +1,89 @@
+/**
+ * Parses JSON texts. All JSON that the service receives or stores is parsed here and not by `JSON.parse` itself, because
+ * V8 confuses keys (nodejs/node issue 63785, found in Node.js 24 and 26). After an object with the key `\` was parsed, an
+ * object with otherwise the same keys can get `\` in place of an escaped key such as `\n` or `\u00e9`. The two objects
+ * may belong to different accounts.
+ */
+
+/** Matches the end of a key with an escape: the last escape, the characters after it, the closing quote, the colon. */
+const ESCAPED_KEY = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\]*"\s*:/;
+/** First character of a replacement. A key of the text that contains it is replaced too. */
+const MARK = '\ue000';
+const [QUOTE, BACKSLASH, COLON, SPACE] = [0x22, 0x5c, 0x3a, 0x20];
+
+export type JsonReviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
+
+/**
+ * Parses a JSON text like `JSON.parse`. When a key has an escape, the keys with escapes are replaced before the parsing
+ * and restored after it: six times as long when every object has such a key.
+ * @param reviver gets a replacement in place of a key that has an escape, so it must not depend on keys.
+ * @throws {SyntaxError} as `JSON.parse`.
+ */
+export function parseJsonText(text: string, reviver?: JsonReviver): unknown {
+  if (!text.includes('\\') || !ESCAPED_KEY.test(text)) return JSON.parse(text, reviver as never);
+  // Only valid JSON is rewritten. An error names positions in the original text.
+  JSON.parse(text);
+  const { rewritten, keys } = replaceKeys(text);
+  return restoreKeys(JSON.parse(rewritten, reviver as never), keys);
+}
+
+/** Replaces each key that has an escape with `MARK` and the index of the key in `keys`. @param text valid JSON. */
+function replaceKeys(text: string): { readonly rewritten: string; readonly keys: readonly string[] } {
+  const indexes = new Map<string, number>();
+  let rewritten = '';
+  let copied = 0;
+  for (let quote = text.indexOf('"'); quote >= 0; ) {
+    const end = endOfString(text, quote);
+    const raw = text.slice(quote, end);
+    if ((raw.includes('\\') || raw.includes(MARK)) && isColonNext(text, end)) {
+      const index = indexes.get(raw) ?? indexes.size;
+      indexes.set(raw, index);
+      rewritten += `${text.slice(copied, quote)}"${MARK}${index}"`;
+      copied = end;
+    }
+    quote = text.indexOf('"', end);
+  }
+  const keys = [...indexes.keys()].map((raw) => JSON.parse(raw) as string);
+  return { rewritten: rewritten + text.slice(copied), keys };
+}
+
+/** @returns the index after the string that starts at `quote`; the length of the text when the string has no end. */
+export function endOfString(text: string, quote: number): number {
+  for (let index = quote + 1; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === QUOTE) return index + 1;
+    if (code === BACKSLASH) index += 1;
+  }
+  return text.length;
+}
+
+/** @returns true when only white space precedes a colon at or after `index`. */
+function isColonNext(text: string, index: number): boolean {
+  let at = index;
+  while (text.charCodeAt(at) <= SPACE) at += 1;
+  return text.charCodeAt(at) === COLON;
+}
+
+/** Restores the keys of all objects, without recursion, because a document may be nested deeply. */
+function restoreKeys(parsed: unknown, keys: readonly string[]): unknown {
+  const root = { parsed };
+  const open: Record<string, unknown>[] = [root];
+  for (let holder = open.pop(); holder !== undefined; holder = open.pop()) {
+    for (const name of Object.keys(holder)) {
+      const member = holder[name];
+      if (typeof member !== 'object' || member === null) continue;
+      const restored = withRestoredKeys(member as Record<string, unknown>, keys);
+      holder[name] = restored;
+      open.push(restored);
+    }
+  }
+  return root.parsed;
+}
+
+/** @returns the object itself when it has no replaced key; members stay in their order. */
+function withRestoredKeys(object: Record<string, unknown>, keys: readonly string[]): Record<string, unknown> {
+  if (Array.isArray(object) || !Object.keys(object).some((name) => name.startsWith(MARK))) return object;
+  const original = (name: string) => (name.startsWith(MARK) ? (keys[Number(name.slice(MARK.length))] ?? name) : name);
+  // `fromEntries` makes a member of `__proto__`, where an assignment would set the prototype.
+  return Object.fromEntries(Object.entries(object).map(([name, member]) => [original(name), member]));
+}

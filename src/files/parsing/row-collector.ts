@@ -4,9 +4,9 @@
  */
 
 import { LOCAL_DAY } from '../../platform/dates/date-rules.ts';
-import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { TUPLE_BYTES, TupleWriter } from '../../points/copy-codec.ts';
 import type { Target } from '../../push/resolve-targets.ts';
+import { localDateWarning } from '../../structure/catalogue/time-zones.ts';
 import { MAX_WARNINGS, type RowError, type RowErrorCode, type RowWarning } from '../standard-file.ts';
 import type { Columns } from './header-columns.ts';
 import { LabelTable } from './label-table.ts';
@@ -160,12 +160,7 @@ export class RowCollector {
   #warn(row: number, kind: 'ambiguous' | 'skipped', localMicros: number, micros: number, timeZoneId: string): void {
     this.#warningCount += 1;
     if (this.#warnings.length === MAX_WARNINGS) return;
-    const what =
-      kind === 'ambiguous'
-        ? 'occurs twice; the later instant'
-        : 'is skipped by a clock change; the local time plus the length of the gap';
-    const local = formatInstant(localMicros).replace('Z', '');
-    const message = `${local} in ${timeZoneId} ${what}, ${formatInstant(micros)}, is used`;
+    const message = localDateWarning(kind, localMicros, micros, timeZoneId);
     this.#warnings.push({ row, code: `${kind}_local_date`, message });
   }
 

@@ -6,11 +6,10 @@
  */
 
 import { LOCAL_DAY } from '../../platform/dates/date-rules.ts';
-import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import type { ErrorDetail } from '../../platform/errors.ts';
 import { invalidInput, MAX_DETAILS } from '../../platform/http/lenient.ts';
 import { TupleWriter } from '../../points/copy-codec.ts';
-import { localClock } from '../../structure/catalogue/time-zones.ts';
+import { localClock, localDateWarning } from '../../structure/catalogue/time-zones.ts';
 import { MAX_WARNINGS, type PushWarning } from '../push-answer.ts';
 import type { PushContents } from './push-element.ts';
 
@@ -217,7 +216,8 @@ function settleLocalDates(contents: PushContents, input: EncodeInput): SettledDa
       dates[first + index] = micros;
       if (kind === 'exact' || warnings.length === MAX_WARNINGS) continue;
       const path = `$[${element}].data[${index}].date`;
-      warnings.push({ path, code: `${kind}_local_date`, message: warningText(local, micros, timeZoneId, kind) });
+      const message = localDateWarning(kind, local, micros, timeZoneId);
+      warnings.push({ path, code: `${kind}_local_date`, message });
     }
     if (isZoneUsed) timeZones.add(timeZoneId);
     first += count;
@@ -244,12 +244,4 @@ function divideValues({ values, readingCounts }: PushContents, { dividers, varia
   }
   if (problems.length > 0) throw invalidInput(problems);
   return divided;
-}
-
-function warningText(local: number, micros: number, timeZoneId: string, kind: 'ambiguous' | 'skipped'): string {
-  const what =
-    kind === 'ambiguous'
-      ? 'occurs twice; the later instant'
-      : 'is skipped by a clock change; the local time plus the length of the gap';
-  return `${formatInstant(local).replace('Z', '')} in ${timeZoneId} ${what}, ${formatInstant(micros)}, is used`;
 }

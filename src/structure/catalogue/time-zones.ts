@@ -6,6 +6,7 @@
 import { Temporal } from 'temporal-polyfill';
 import { WINDOWS_TO_IANA_MAP } from 'windows-iana';
 import { z } from 'zod';
+import { formatInstant } from '../../platform/dates/instant-rules.ts';
 
 const MICROS_PER_MILLI = 1000;
 const QUARTER_MICROS = 15 * 60 * 1_000_000;
@@ -107,6 +108,23 @@ function createClock(timeZoneId: string): LocalClock {
     if (isDay && kind !== 'exact') return { micros: startOf(localMicros), kind: 'exact' };
     return { micros: localMicros - offsetMicros, kind };
   };
+}
+
+/**
+ * Says which instant is used for a local date that a clock change makes ambiguous or skips (R-D4).
+ * @param localMicros the local date, computed as if the zone were UTC. @param micros the instant that is used.
+ */
+export function localDateWarning(
+  kind: 'ambiguous' | 'skipped',
+  localMicros: number,
+  micros: number,
+  timeZoneId: string,
+): string {
+  const what =
+    kind === 'ambiguous'
+      ? 'occurs twice; the later instant is used'
+      : 'does not exist because of a clock change; the local date plus the length of the gap is used';
+  return `${formatInstant(localMicros).replace('Z', '')} in ${timeZoneId} ${what}: ${formatInstant(micros)}`;
 }
 
 /**

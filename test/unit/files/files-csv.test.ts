@@ -127,9 +127,11 @@ describe('files: the CSV reader', () => {
   it('ingests local dates that occur twice or never (DST changes), with a warning (R-D4, R-E3)', async () => {
     const text = `${HEADER}\n1,2026-10-25T02:30:00,1\n1,2026-03-29T02:30:00,2\n`;
     const { warnings, points } = await read(text, { timeZoneId: 'Europe/Brussels' });
+    const gap = 'the local date plus the length of the gap is used: 2026-03-29T01:30:00Z';
+    const message = `2026-03-29T02:30:00 in Europe/Brussels does not exist because of a clock change; ${gap}`;
     expect(warnings).toMatchObject([
       { row: 2, code: 'ambiguous_local_date' },
-      { row: 3, code: 'skipped_local_date' },
+      { row: 3, code: 'skipped_local_date', message },
     ]);
     expect(points.map(({ date }) => date)).toEqual(['2026-03-29T01:30:00.000Z', '2026-10-25T01:30:00.000Z']);
   });

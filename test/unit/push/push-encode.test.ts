@@ -105,7 +105,9 @@ describe('push: encoded readings', () => {
     });
     const instants = ['2026-03-08T05:00:00Z', '2026-11-01T04:00:00Z', '2026-11-01T05:00:00Z'];
     expect(decode(tuples).map(({ date }) => date)).toEqual(instants.map((text) => Date.parse(text) * 1000));
-    expect(warnings).toMatchObject([{ path: '$[0].data[2].date', code: 'ambiguous_local_date' }]);
+    const message =
+      '2026-11-01T00:00:00 in America/Havana occurs twice; the later instant is used: 2026-11-01T05:00:00Z';
+    expect(warnings).toEqual([{ path: '$[0].data[2].date', code: 'ambiguous_local_date', message }]);
   });
 
   it('are refused when values are not finite after division by the divider, and the error has the path of each of these values (R-C6, R-D1)', () => {

@@ -42,7 +42,7 @@ export const SETTINGS = {
   ),
   READ_MAX_PER_ACCOUNT: setting(
     integer(1, 200).default(5),
-    'Maximum number of point reads, long listings and exports per account and process that run at the same time. At least one of the READ_POOL_SIZE connections remains for other accounts, even when this setting is higher.',
+    'Maximum number of point reads, long listings and exports that one account may run at the same time in one process. Even when this setting is READ_POOL_SIZE or more, at least one of the READ_POOL_SIZE connections remains for other accounts.',
   ),
   READ_AHEAD_BYTES: setting(
     integer(0, 2 ** 34).default(67_108_864),
@@ -65,7 +65,7 @@ export const SETTINGS = {
     'URL of Redis 6.2 or newer, for wake-ups, notifications and rate limits.',
   ),
   QUEUE_PREFIX: setting(identifier.default('tidemark'), 'Prefix of all Redis keys.'),
-  HTTP_HOST: setting(z.string().default('127.0.0.1'), 'Address the api role listens on.'),
+  HTTP_HOST: setting(z.string().default('127.0.0.1'), 'Address on which the api role listens.'),
   HTTP_PORT: setting(
     integer(0, 65535).default(8080),
     'Port of the api role: REST API, push and token issuer; 0 lets the system choose one.',
@@ -74,7 +74,7 @@ export const SETTINGS = {
     integer(0, 2 ** 30).default(4096),
     'Minimum rate of request bodies in bytes per second; a request whose body falls 20 s behind this rate gets status 408. 0 means no minimum.',
   ),
-  API_URL: setting(webUrl.optional(), 'Public URL of the API. Default: the address the api role listens on.'),
+  API_URL: setting(webUrl.optional(), 'Public URL of the API. Default: the address on which the api role listens.'),
   PUSH_URL: setting(webUrl.optional(), 'Public URL for pushes. Default: API_URL.'),
   AUTH_URL: setting(webUrl.optional(), 'Public URL of the token issuer. Default: API_URL.'),
   CORS_ORIGINS: setting(
@@ -85,7 +85,7 @@ export const SETTINGS = {
     z.string().optional(),
     'Directory of the built console, served at / and /console. When unset, there is no console.',
   ),
-  GRPC_HOST: setting(z.string().default('127.0.0.1'), 'Address the grpc role listens on.'),
+  GRPC_HOST: setting(z.string().default('127.0.0.1'), 'Address on which the grpc role listens.'),
   GRPC_PORT: setting(integer(0, 65535).default(50051), 'Port of the grpc role; 0 lets the system choose one.'),
   WATCH_POOL_SIZE: setting(
     integer(2, 100).default(6),

@@ -118,7 +118,7 @@ export const INTAKE_SETTINGS = {
   ),
   INGEST_MAX_ROWS: setting(
     integer(1, 5_000_000).default(250_000),
-    'Maximum number of readings written in one transaction; a larger batch is written in a transaction of its own.',
+    'Maximum number of readings for which batches are written together in one transaction. A larger batch is not split; it is written in a transaction of its own.',
   ),
   SWEEP_INTERVAL_MS: setting(
     integer(100, 600_000).default(2000),

@@ -36,7 +36,10 @@ static size_t pool_count;
 enum { COUNT_OFFSET = 4 };
 static const uint16_t FROZEN = 0xffff, UNLOADED = 0x8000;
 
-/* The constants that the trial run loaded: `at` is the address of a pool, `bytes` a constant's index in that pool. */
+/*
+ * The constants that the trial run loaded. Here, the `at` of a `struct range` is the address of a pool, and its `bytes`
+ * is not a size but the index of a constant in that pool.
+ */
 static struct range loaded[MAX_RANGES];
 static size_t loaded_count;
 

@@ -34,8 +34,8 @@ R_FUNCTION SEXP SETCDR(SEXP, SEXP);
 #define FRESH_BYTES (4 * HUGE_PAGE)
 
 /*
- * Allocates all free chunks that hold 32 bytes or more. A run that allocates 32 bytes or more then never gets memory
- * that lies between objects of the zygote.
+ * Allocates all free chunks of at least 32 bytes. Afterwards, no run that allocates at least 32 bytes gets memory that
+ * lies between objects of the zygote.
  */
 static void drain_chunks(void) {
   const uintptr_t top = (uintptr_t)sbrk(0) - mallinfo2().keepcost;

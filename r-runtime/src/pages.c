@@ -90,8 +90,8 @@ void drop_foreign_pages(void) {
 }
 
 /*
- * Called in a waiting runner. Copies the learned pages by writing to them, which is faster than MADV_POPULATE_WRITE:
- * 2.9 against 3.9 ms for 950 pages.
+ * Called in a waiting runner. Writes to the learned pages, so that the kernel gives the runner its own copies of them.
+ * This is faster than MADV_POPULATE_WRITE: 2.9 against 3.9 ms for 950 pages.
  */
 void touch_pages(void) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);

@@ -49,8 +49,8 @@ static const char *const ALLOWED[] = {
 
 /*
  * A pid namespace limits the processes that a script can signal. Without a pid namespace, a script could signal the
- * zygote and other runs, which have the same uid. So the script may only call kill(0, …), which signals its own process
- * group, and must not leave that group, because the supervisor kills the run through the group.
+ * zygote and other runs, which have the same uid. There, the script may only call kill(0, …), which signals its own
+ * process group, and must not leave that group, because the supervisor kills the run through the group.
  */
 static const char *const ALLOWED_IN_NAMESPACES[] = {"setpgid", "setsid", "kill", "tkill", "tgkill", "rt_sigqueueinfo"};
 

@@ -45,7 +45,7 @@ begin
       end if;
     end if;
     is_more_waiting := true;
-    -- A batch that a release before migration 0042 stored does not name its variables, so it blocks every later batch.
+    -- A batch stored by a release older than migration 0042 does not name its variables, so it blocks every later batch.
     if batch.variables is null then
       return;
     end if;

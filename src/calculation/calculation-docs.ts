@@ -46,11 +46,11 @@ const input = z.object({
   tags: z.array(z.string()).exactOptional(),
   lastVersionTimestamp: instantSchema.nullable().meta({
     description:
-      'For an input without `asOf`: a read of the window of the input with this value as `asOf` returns the points that the run read, as long as their versions are stored.',
+      'For an input without `asOf`: to get the points that the run read, read the window of the input with `asOf` set to this value. This works as long as the versions of these points are stored.',
   }),
   historyFrom: instantSchema.exactOptional().meta({
     description:
-      'The history of the variable is complete from this instant on: as-of reads of earlier instants may lack versions. Present when versions that the input could have read were deleted.',
+      'The history of the variable is complete from this instant on: as-of reads of earlier instants may lack versions. Present only when versions were deleted that a run could have read for this input.',
   }),
   rawFrom: instantSchema.exactOptional().meta({
     description:

@@ -30,7 +30,7 @@ export interface StreamServices extends AnswerServices {
   readonly readPace: PaceLimits;
 }
 
-/** A message, and the number of points, versions or script runs in the message, which is logged. */
+/** A message and a number to log: how many points, versions or script runs the message contains. */
 export interface Counted<Message> {
   readonly message: Message;
   readonly count: number;

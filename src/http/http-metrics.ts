@@ -32,8 +32,8 @@ export function createRequestCounter(metrics: Metrics): CountRequest {
 
 /**
  * Creates middleware that observes every request (R-A9).
- * @param routeOf function that returns the route label of a path for which the app has no route pattern. When it
- *   returns undefined, the label is the pattern of the route that matched the request.
+ * @param routeOf returns the route label of a path that no route pattern of the app describes, and undefined for any
+ *   other path. The label of any other path is the pattern of the route that matched the request.
  */
 export function countRequests(count: CountRequest, routeOf: (path: string) => string | undefined): MiddlewareHandler {
   return async (c, next) => {

@@ -8,7 +8,7 @@ import type { Log } from './log.ts';
 import { throttle } from './throttle.ts';
 
 /**
- * - `command`: for requests that fail within COMMAND_TIMEOUT_MS while Redis is unavailable.
+ * - `command`: for requests that must not wait for an unavailable Redis; they fail within COMMAND_TIMEOUT_MS.
  * - `blocking`: for BullMQ's worker, whose requests wait up to BLOCK_SEC for a job.
  * - `subscriber`: for receiving messages; a periodic PING detects a dead connection.
  */

@@ -25,7 +25,7 @@ export interface Rejection {
   readonly message: string;
 }
 
-/** Maximum number of warnings from the encoding of a push. Each write of its readings can add as many again. */
+/** Maximum number of warnings from the encoding of a push. Each write of its readings can add up to this many more. */
 export const MAX_WARNINGS = 100;
 
 export interface PushWarning {

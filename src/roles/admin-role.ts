@@ -22,7 +22,7 @@ import { openSecretVault, type VaultKey } from '../webhooks/secret-vault.ts';
 /** Environment variables of this process. The programs of PostgreSQL get them too. */
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Runs the command `argv[0]`. @throws {DomainError} invalid_input, conflict or not_found, as `runAdminCommand`. */
+/** Runs the command `argv[0]`. @throws {DomainError} as `runAdminCommand` does. */
 export async function runAdmin(
   config: Config,
   log: Log,

@@ -51,7 +51,7 @@ export type ResourceObject = Readonly<Record<string, unknown>> & {
   readonly id: number;
 };
 
-/** Restricts a listing to `ids`; `condition` builds the SQL condition from the placeholder of the ids, an `int[]`. */
+/** Restricts a listing to `ids`. `condition` gets the placeholder of the ids (an `int[]`) and returns the SQL condition. */
 export interface Filter {
   readonly condition: (parameter: string) => string;
   readonly ids: readonly number[];
@@ -264,7 +264,9 @@ export async function updateResource(
   await announce(transaction, resource, 'Updated', accountId, [id], planFormer(former, current));
 }
 
-/** Deletes rows, which nothing may reference. Announces each deletion with the name and parents that the row had. */
+/**
+ * Deletes rows that no other row references. Announces each deletion with the name and parents that the row had.
+ */
 export async function deleteResources(
   transaction: Transaction,
   resource: Resource,

@@ -109,7 +109,7 @@ describe('metrics: counters (R-A9)', () => {
     expect(lag / transactions).toBeLessThan(10);
   });
 
-  test('count runs by outcome and by phase, stored points, and zygotes (the R processes that start the runs)', async () => {
+  test('count stored points, zygotes (the R processes that start the runs), and runs by outcome and by phase', async () => {
     const script = (text: string) => calculated(text, [{ alias: 'a', variableId: input, periodType: 'RelativeDate' }]);
     const good = 'list(TimeSeries = data.frame(Dates = c(0L, 60L), Values = c(1, 2)))';
     for (const text of [good, 'stop("no")']) {

@@ -1,4 +1,4 @@
-/** Runs `npm start` while other processes use its default ports, and roles while another process uses their port. */
+/** Runs `npm start` while other processes use its default ports, and runs a role while another process uses its port. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
@@ -92,7 +92,7 @@ function cloneCheckout(): string {
   return clone;
 }
 
-/** @returns the environment variables that a start from a shell needs, without the settings of the test suite. */
+/** @returns the environment variables that `npm start` has in a shell, without the settings of the test suite. */
 function ownEnvironment(): NodeJS.ProcessEnv {
   const { PATH, HOME, XDG_CACHE_HOME } = process.env;
   return { PATH, HOME, ...(XDG_CACHE_HOME && { XDG_CACHE_HOME }) };

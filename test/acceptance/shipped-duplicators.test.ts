@@ -153,8 +153,8 @@ function renewEach(formula: Formula, siteId: number, copies: Copies, sourceIds: 
 }
 
 /**
- * Renews a formula as the older client does. In every form, it sets `siteId` to the new site, and both `sourceId` and
- * `entityId` to the copied source of the formula's last input.
+ * Renews a formula as the older client does: it sets `siteId` of every form to the new site, and `sourceId` and
+ * `entityId` of every form to the copied source of the formula's last input.
  */
 function renewAlike(formula: Formula, siteId: number, copies: Copies, sourceIds: ReadonlyMap<number, number>): Formula {
   const variables = formula.variables.map((variable) => renewInput(variable, siteId, copies, sourceIds));

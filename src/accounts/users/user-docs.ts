@@ -155,7 +155,7 @@ function claimOperations(): readonly Operation[] {
     },
     {
       ...{ method: 'post', path: '/account/user/:userId/claims/add', operationId: 'addDataPusherClaim', ...onUser },
-      summary: 'Allow a user to push: add a claim whose type begins with "datapusher."',
+      summary: 'Allow a user to push: add a claim whose type begins with the prefix `datapusher.`',
       body: claimWritten,
       answers: [answersJson('The claim.', claimSchemaRead)],
     },
@@ -166,7 +166,7 @@ function claimOperations(): readonly Operation[] {
         operationId: 'removeDataPusherClaims',
         ...onUser,
       },
-      summary: 'Remove claims whose type begins with "datapusher."',
+      summary: 'Remove claims whose type begins with the prefix `datapusher.`',
       body: claimsWritten,
       answers: [answersJson('The removed claims.', z.array(claimSchemaRead))],
     },

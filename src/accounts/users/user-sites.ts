@@ -6,7 +6,7 @@ import type { WrittenSite } from '../field-schemas.ts';
 
 /**
  * Grants access to sites, replacing earlier grants of these sites (R-C3).
- * @param root JSON path of the list in error messages.
+ * @param root the JSON path with which error messages name the list.
  * @throws {DomainError} invalid_input for sites that do not belong to the account, and for sources that do not belong
  *   to their site.
  */

@@ -87,7 +87,7 @@ async function awaitAnswer({ database, queue }: Asker, id: number, signal: Abort
     await pause(pauseMs, undefined, { signal });
   }
   const rule = `no calculator of this service answered within ${PATIENCE_MS / 1000} s`;
-  const causes = 'each calculator is busy or cannot run R, or this request needs more time';
+  const causes = 'each calculator is busy, cannot run R or needs longer than that for this request';
   throw new DomainError(
     'dependency_unavailable',
     `${rule}: ${causes}; try again later, with fewer dates if the request names dates`,

@@ -99,8 +99,8 @@ export interface OutputColumn {
 }
 
 /**
- * Texts that the script wrote. About CALC_MAX_TEXT_BYTES is the limit for each member: for all messages together, for
- * all warnings together, and for the printed output. Longer texts are cut.
+ * Texts that the script wrote. All messages together, all warnings together and the printed output are each limited to
+ * about CALC_MAX_TEXT_BYTES. Longer texts are cut.
  */
 export interface Notes {
   readonly messages: readonly string[];

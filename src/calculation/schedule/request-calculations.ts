@@ -86,7 +86,7 @@ const STOP_LOOPS = `${CHANGES}
  * SQL of the range of a run: from the given first date, else from the first point of the inputs of `variable`, else
  * from now. This SQL reads points, so the transaction must hold `point_gate`: otherwise a chunk that is compressed
  * after the statement is planned and before it is executed would look empty.
- * @param begin SQL of a given first date and a comma, or an empty text.
+ * @param begin SQL of the given first date, followed by a comma; an empty text when no first date is given.
  * @param end SQL of the last date.
  */
 const wholeRange = (begin: string, end: string) => `

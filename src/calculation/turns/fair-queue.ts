@@ -128,7 +128,8 @@ export class FairQueue {
   }
 
   /**
-   * @returns true when the waiting accounts below their share outnumber the slots that are free or being given back.
+   * @returns true when more accounts wait with less than their share of slots than there are slots that are free or
+   * being given back.
    */
   isSqueezed(): boolean {
     let needed = 0;

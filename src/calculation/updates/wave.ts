@@ -42,7 +42,7 @@ interface WaveRun {
 export interface WaveNode extends Omit<WaveRun, 'causes' | 'trigger'> {
   readonly name: string;
   readonly sourceName: string;
-  /** State of the run, `Waiting` for a waiting request, or `Changed` for an input with neither in this wave. */
+  /** The state of the run; `Waiting` for a waiting request; `Changed` for an input without run or request in the wave. */
   readonly state: string;
   /** Null when `state` is `Changed`. */
   readonly trigger: string | null;

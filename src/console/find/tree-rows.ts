@@ -18,7 +18,7 @@ export type Row =
 type Lists = ReadonlyMap<ListKey, LoadedList>;
 
 /**
- * @param open set with the ids of the rows that are open.
+ * @param open the ids of the rows that are open.
  * @returns the rows of the tree from top to bottom, without the children of closed rows.
  */
 export function toRows(lists: Lists, open: ReadonlySet<string>): readonly Row[] {

@@ -69,7 +69,7 @@ function findDialect(text: string): Dialect {
 
 /**
  * Returns true when `text` begins with a complete header that ends in a carriage return without a newline, as in old
- * Macintosh files. The cells of such a file may contain newlines, so a newline does not prove that it ends a line.
+ * Macintosh files. The cells of such a file may contain newlines, so a newline does not always end a line.
  */
 function endsInReturn(text: string): boolean {
   const [, header = ''] = /^\s*([^\r\n]+)\r+(?![\r\n])/.exec(text) ?? [];

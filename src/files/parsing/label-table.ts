@@ -56,7 +56,7 @@ export class LabelTable {
 
   /**
    * Returns the dictionary ids of a combination, or the problem that makes the combination invalid.
-   * @throws {Error} when the combination is unknown, or is valid and not resolved.
+   * @throws {Error} when the combination is unknown, or is valid but not resolved yet.
    */
   get(id: number): LabelIds | Problem {
     const entry = this.#entries[id];

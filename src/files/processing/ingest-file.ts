@@ -147,7 +147,7 @@ function createHelp({ database, dictionary, log }: IngestFileServices, file: Tak
       storeIgnoredColumns(database, file.id, ignored).catch((error: unknown) => {
         log.warn(
           { err: error, fileId: file.id },
-          'could not store which columns of the file are ignored; the status of the file may not list them',
+          'could not store which columns of the file are ignored; these columns may be missing from the status of the file',
         );
       });
     },

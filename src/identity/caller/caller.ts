@@ -49,7 +49,7 @@ export function assertRole(caller: Caller, role: Role): void {
 }
 
 /**
- * Requires a permission granted by a claim in the caller's account (R-B8).
+ * Requires that claims of the caller grant a permission in its account (R-B8).
  * @throws {DomainError} permission_denied when the caller lacks the permission
  */
 export function assertPermission(caller: Caller, permission: Permission): void {

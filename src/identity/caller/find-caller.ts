@@ -163,7 +163,7 @@ async function findAccess(options: CallerCacheOptions, token: VerifiedToken, now
 
 function noAccess(userName: string, accountId: number | undefined): string {
   if (accountId !== undefined) return `the user ${userName} has no access to account ${accountId}`;
-  return `the token must name an account in its claim account, because the user ${userName} has no accessible active account`;
+  return `the token must name an account in its claim "account", because the user ${userName} has no accessible active account`;
 }
 
 function toCaller(row: AccessRow) {

@@ -133,8 +133,7 @@ function createProvider(context: Context, keys: IssuerKeys, log: Log): Provider 
 }
 
 /**
- * Makes oidc-provider's own grants (refresh, authorization code) read the aliases of scopes, as the password grant
- * does.
+ * Makes oidc-provider's own grants (refresh, authorization code) accept aliases of scopes, as the password grant does.
  */
 function acceptScopeAliases({ OIDCContext }: Provider): void {
   const requested = Object.getOwnPropertyDescriptor(OIDCContext.prototype, 'requestParamScopes');

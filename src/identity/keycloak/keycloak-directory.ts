@@ -142,8 +142,8 @@ async function getSubject(
       ...(user.accountId !== null && { account: [String(user.accountId)] }),
     },
   });
-  // Keycloak already has the user when an earlier attempt was rolled back in this database, or when the operator
-  // created the user at Keycloak.
+  // Keycloak may already have the user: an earlier attempt created it there and was then rolled back in this database,
+  // or the operator created it in Keycloak.
   const subject = made ?? (await findOwn(admin, user.userName))?.id;
   if (subject === undefined) throw taken(user.userName);
   const { rowCount } = await database.query(

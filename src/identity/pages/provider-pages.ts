@@ -1,4 +1,4 @@
-/** Pages of the issuer for errors and sign-out, which oidc-provider asks for, and its page for an unknown path. */
+/** Pages of the issuer: the error and sign-out pages that oidc-provider asks for, and the page for an unknown path. */
 import { html, raw } from 'hono/html';
 import { type ErrorOut, errors, type KoaContextWithOIDC } from 'oidc-provider';
 import { paragraphHtml } from './form-html.ts';

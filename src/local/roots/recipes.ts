@@ -39,7 +39,7 @@ const ADD_SERVICE_USER = [
   `echo 'tidemark:x:${SERVICE_ID}:' >> "$1/etc/group"`,
 ];
 
-/** Maps each directory of a TimescaleDB build to the directory from which PostgreSQL loads the files of this kind. */
+/** Maps each directory of a TimescaleDB build to the directory from which PostgreSQL loads its files. */
 const TIMESCALE_DIRECTORIES = {
   lib: 'usr/lib/postgresql/17/lib',
   extension: 'usr/share/postgresql/17/extension',

@@ -120,7 +120,7 @@ export function tooManyGaps(variableId?: number): DomainError {
   const limit = `at most ${MAX_FILLED} empty buckets of`;
   const rule =
     variableId === undefined
-      ? `${limit} a variable can be filled, and the period has more than ${MAX_FILLED} buckets`
+      ? `${limit} each variable can be filled, and the period has more than ${MAX_FILLED} buckets`
       : `${limit} variable ${variableId} can be filled, and the period has more`;
   return new DomainError('invalid_input', `${rule}; request a shorter period or a coarser granularity`);
 }

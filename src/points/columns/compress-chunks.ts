@@ -39,8 +39,8 @@ const LOCK_CLASS = 0x636f_6c73;
  */
 const LATER: ReadonlySet<string> = new Set(['55P03', '40P01', '57014', '40001']);
 
-// Learns from the statistics of PostgreSQL, which may lag by some seconds, which chunks were written, and returns the
-// chunks that are due.
+// Finds the chunks that were written and returns those that are due. It uses the statistics of PostgreSQL, which may lag
+// by some seconds.
 const OBSERVE = `
   with seen as (
     select chunk_id as id, name::regclass as relation, is_compressible, is_compressed, is_partial as has_rows

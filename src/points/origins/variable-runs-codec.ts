@@ -46,8 +46,8 @@ export function encodeRuns(batches: readonly Buffer[], isIncluded: (variableId: 
 }
 
 /**
- * Encodes a set of variables as runs of one reading each, for a write whose readings all have the same origin: the
- * positions of its readings do not matter.
+ * Encodes a set of variables with one run of a single reading for each. It is for a write whose readings all have the
+ * same origin, because then their positions do not matter.
  */
 export function encodeVariables(variableIds: Iterable<number>): Buffer {
   const runs = openRuns();

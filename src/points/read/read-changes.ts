@@ -8,8 +8,8 @@
  *
  * VersionTimestamps have no index, so `findChanges` finds changed dates in two ways. The dates of a write that only
  * appends are after the last date that the follower knows. Every other write records its dates
- * (write/record-rewrites.ts). Both ways also work for a position in the middle of a write that only appends: it stores
- * one version per date, because a write that stores several versions of a date records its dates.
+ * (write/record-rewrites.ts). Both ways also work for a position in the middle of a write that only appends. Such a
+ * write stores one version per date; a write that stores several versions of a date is one that records its dates.
  */
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
 import type { LinearScale, Micros, PointChunk } from '../point.ts';

@@ -17,8 +17,8 @@ export interface Chunk {
   /** Quoted name of the table that statements use: the hypertable if the chunk is compressed, else `name`. */
   readonly target: string;
   /**
-   * True when compression is enabled for the hypertable. Such a chunk may be compressed at any time when no transaction
-   * locks `point_gate`.
+   * True when compression is enabled for the hypertable of the chunk. The chunk may then be compressed at any time,
+   * unless a transaction locks `point_gate`.
    */
   readonly isCompressible: boolean;
   readonly isCompressed: boolean;

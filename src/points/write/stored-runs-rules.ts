@@ -55,7 +55,7 @@ export interface ChunkRuns {
    */
   readonly superseded: Runs;
   /**
-   * Runs with a VersionTag that history rows may already have: at each date of a run, the history row with the
+   * Runs whose VersionTag history rows may already have. At each date of such a run, the history row with the
    * VersionTag of the run is deleted.
    */
   readonly replaced: Runs;

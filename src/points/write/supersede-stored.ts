@@ -120,7 +120,7 @@ interface RunStep {
    * of the rows to delete. When there is no row to delete, `statement` is not executed.
    */
   readonly spanStatement?: (target: StatementTarget) => string;
-  /** True when the rows that the statement removes are then missing from past states of the variable (R-F9). */
+  /** True when past states of the variable are incomplete without the rows that the statement removes (R-F9). */
   readonly isCut?: true;
 }
 

@@ -43,8 +43,8 @@ const FIND_BLOCKED = `
 
 const LOCK = `select from push_batch where id = $1 and set_aside_date is null for update skip locked`;
 
-// Splits each shared operation of the batch into one operation per push, because an operation ends as a whole, but
-// often only some of its pushes can be taken.
+// Splits each shared operation of the batch into one operation per push. An operation ends for all of its pushes at
+// once, but often only some of them are not blocked.
 const SPLIT = `select part_push_batch($1)`;
 
 const FIND_OPERATIONS = `

@@ -28,7 +28,7 @@ export interface NewOperation {
   readonly members?: OperationMembers;
 }
 
-/** Arrays with one item per plain push. The pushes are in the order in which their tuples follow each other. */
+/** Arrays with one item per plain push. The pushes are in the order of their tuples. */
 export interface OperationMembers {
   readonly elements: readonly number[];
   readonly readings: readonly number[];

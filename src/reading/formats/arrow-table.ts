@@ -151,7 +151,7 @@ function areFinite(values: Float64Array): boolean {
   return true;
 }
 
-/** Concatenates the numbers or instants of all parts. The rows of a part without values get the value of `none`. */
+/** Concatenates the numbers or instants of all parts. When a part has no values, its rows get `none`. */
 function columnValues({ rowCount, parts }: Parts, none: number): Float64Array {
   const [only] = parts;
   const valuesOf = (cells: Cells) => (cells.kind === 'numbers' || cells.kind === 'instants' ? cells.values : undefined);

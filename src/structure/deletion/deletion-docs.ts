@@ -35,7 +35,7 @@ export const DELETED: readonly [Answer, ...Answer[]] = [
   answersNothing('Deleted.', 204, { headers }),
   {
     ...answersJson(
-      'With `hardDelete`, when there are more than 500 sources and variables in total to delete: they are deleted in the background.',
+      'With `hardDelete`, when more than 500 sources and variables in total are to be deleted. They are deleted in the background.',
       job,
     ),
     ...{ status: 202, headers },

@@ -178,8 +178,8 @@ function addFormHelp(sheet: Excel.Worksheet): void {
 }
 
 /**
- * @returns the range of cells on another sheet whose values the drop-down list of `member` offers, such as the names of
- *   the sites; undefined when `member` does not refer to a row of another sheet.
+ * @returns the range of cells on another sheet that contains the choices of the drop-down list of `member`, such as the
+ *   names of the sites; undefined when `member` does not refer to a row of another sheet.
  */
 function entered(kind: KindName, member: string): string | undefined {
   const from = (sheet: KindName, column: string): string => {

@@ -190,7 +190,7 @@ function toMember(members: Readonly<Record<string, number>>, text: string, posit
 }
 
 /**
- * @returns the SQL type as which the value is compared. It is `int` for an integer of at most nine digits, so that the
+ * @returns the SQL type that the value is cast to for the comparison. It is `int` for an integer of at most nine digits, so that the
  * index of an id column can be used.
  */
 function sqlType({ type, members }: Operand, { text }: FilterValue): string {

@@ -1,7 +1,7 @@
 /**
- * Limits the time of a query with a customFilter (R-C10, R-A14): a filter may compare every row of an account with 200
- * values. A timer here cancels the statement: setting `statement_timeout` instead would need a transaction, and thus
- * two more round trips.
+ * Limits the time of a query with a customFilter (R-C10, R-A14). A filter may compare each row of an account with up to
+ * 200 values. A timer here cancels the statement. A `statement_timeout` would need a transaction, and thus two more round
+ * trips.
  */
 import type { Connection, Database, Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';

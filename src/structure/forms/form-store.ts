@@ -115,7 +115,7 @@ const PLURAL: Readonly<Record<EntityType, string>> = { Site: 'sites', Source: 's
 const TABLE: Readonly<Record<EntityType, string>> = { Site: 'site', Source: 'source', Variable: 'variable' };
 
 /**
- * Requires that no resource has values of the form. The name of the form is the key of these values in clientData, so
+ * Requires that no resource has values for this form. The name of the form is the key of these values in clientData, so
  * the values would no longer belong to the form after a change of its name or of its kind of resource.
  */
 async function assertEmpty(queryable: Queryable, { id, name, entityType }: Form): Promise<void> {

@@ -7,7 +7,7 @@
 export interface AccountSemaphore {
   /**
    * Takes a permit that is free or reserved for `key`.
-   * @returns false when the account has no such permit. The key is then refused, and a later `leave` returns it.
+   * @returns false when the account has no such permit. The key is then refused, and a later `leave` returns this key.
    */
   tryEnter(accountId: number, key: string): boolean;
   /**

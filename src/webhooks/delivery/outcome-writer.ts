@@ -12,7 +12,7 @@ import type { Log } from '../../platform/log.ts';
 import type { EndedAttempt } from './write-outcomes.ts';
 
 export interface OutcomeWriter {
-  /** Resolves when the outcome is written, is skipped because the claim was lost, or is given up. */
+  /** Resolves when the outcome has been written, or when its writing was skipped (the claim was lost) or abandoned. */
   write(ended: EndedAttempt): Promise<void>;
 }
 

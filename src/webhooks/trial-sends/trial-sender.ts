@@ -47,8 +47,8 @@ export interface TrialSender {
 
 const CONCURRENCY = 16;
 /**
- * Maximum number of concurrent trial sends of an account, so that its hanging receivers leave capacity to other
- * accounts.
+ * Maximum number of concurrent trial sends of an account, so that an account whose receivers hang leaves capacity for
+ * other accounts.
  */
 const ACCOUNT_CONCURRENCY = 4;
 

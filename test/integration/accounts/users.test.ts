@@ -353,7 +353,7 @@ describe('accounts: the lock', () => {
     await api.manager.post(`/account/user/${uma}/lock`, { isLocked: false });
   });
 
-  it('GET shows a user who is blocked after wrong passwords as locked, and unlocking the user ends the block (R-B11)', async () => {
+  it('after too many wrong passwords, GET shows the user as locked, and unlocking the user ends the block (R-B11)', async () => {
     await addPerson(api, 'typo');
     const id = await userIdOf(api, 'typo');
     await api.database.query(`update app_user set sign_in_locked_until = now() + interval '1 h' where id = $1`, [id]);

@@ -1,5 +1,5 @@
 /**
- * Ingests one file of an account in a process that tests kill. Usage: `node files-process.ts ACCOUNT` with the
+ * Ingests one file of an account in its own process, which a test can kill. Usage: `node files-process.ts ACCOUNT` with the
  * environment variable DATABASE_URL. The process sends its parent process a message after each committed chunk.
  */
 import { createFileMetrics } from '../../../src/files/file-metrics.ts';

@@ -1,7 +1,7 @@
 /**
- * Each route parses its query with the declaration that its operation documents, and every declaration is documented
- * (R-A9). Each call of `declareQuery` makes one object, the declaration of a query. The first test calls an operation,
- * records on which declarations `parse` was called, and expects exactly the declaration that the operation documents.
+ * Each route parses its query with the same declaration that the OpenAPI document uses for its operation, and the
+ * document uses every declaration (R-A9). A declaration is the object that `declareQuery` returns. The first test calls
+ * an operation, records the declarations whose `parse` was called, and expects only the declaration of the document.
  */
 import { glob, readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';

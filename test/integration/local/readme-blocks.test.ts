@@ -106,7 +106,7 @@ test('readme: all shell blocks except npm commands run without error in sh and i
   }
 }, 60_000);
 
-test('tour (src/local/TOUR.md): when all shell blocks except npm commands run after those of the readme, the only error is the one that the tour announces', async () => {
+test('tour (src/local/TOUR.md): its shell commands, run after the shell commands of the readme and without npm commands, give only the error that the tour announces', async () => {
   const readme = await commandsOf(README);
   expect(readme).toMatch(CLEAN_UP);
   const tour = (await commandsOf(TOUR))

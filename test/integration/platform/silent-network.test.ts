@@ -225,7 +225,7 @@ async function startSuspendedRoles() {
         ),
       ]);
       await fixture.expectValue(fixture.slow, 2, RUN_MS + withinMs);
-      // The resumed process finds that its locks are lost, and continues.
+      // The resumed process finds that its locks are lost, and keeps running.
       process.kill(victim.pid, 'SIGCONT');
       await sends.expectFenced(api, victim);
       await fixture.push(fixture.input, 3);

@@ -88,7 +88,7 @@ describe('points: the indexes of a chunk that is not compressed', () => {
     const points = await read();
 
     expect(await pack(3600)).toBe(0);
-    // Creates an invalid index, because an interrupted rebuild leaves one behind.
+    // Creates an invalid index like the one that an interrupted rebuild leaves behind.
     await store.database.query(`create index left_over on ${current} (date)`);
     await store.database.query(
       `update pg_index set indisvalid = false where indexrelid = '_timescaledb_internal.left_over'::regclass`,

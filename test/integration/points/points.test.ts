@@ -24,7 +24,7 @@ async function writeAll(variableId: number, batches: readonly (readonly WrittenP
   for (const batch of batches) await store.write(variableId, batch);
 }
 
-describe('points: a write at a variable and date', () => {
+describe('points: a write to a variable at a date', () => {
   // The cases are the table of §9.2, "Processing result per measurement", and R-F2–F4. The expected values are the
   // versions of one date, oldest first.
   it.each([

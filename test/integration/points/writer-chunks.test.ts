@@ -1,6 +1,6 @@
 /**
- * The chunks that writes create: the lengths of these chunks, and a write that creates a chunk itself because the
- * attempt to create it before the write has failed.
+ * The chunks that writes create: the lengths of these chunks, and a write that creates a chunk itself because it could
+ * not be created in advance.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { withTransaction } from '../../../src/platform/database/database.ts';
@@ -40,7 +40,7 @@ async function writeWithoutChunks(variableId: number, points: readonly WrittenPo
   await writing;
 }
 
-test('points: a point replaces the version of its date that has the same VersionTag, even when the write creates the history chunk (R-F2)', async () => {
+test('points: a point replaces the version with the same date and VersionTag, even when the write creates the history chunk (R-F2)', async () => {
   const variableId = await store.addVariable({ isVersioned: true });
   await store.write(variableId, [[0, 1, 'a']]);
   await writeWithoutChunks(variableId, [

@@ -55,8 +55,8 @@ async function pushMany(variableId: number): Promise<void> {
 }
 
 describe('push: an api killed during its direct write of a large push', () => {
-  // The trigger makes the commit wait for a lock of the test. It switches off the check for disconnected clients, which
-  // would end the waiting commit after the kill.
+  // The trigger makes the commit wait for a lock of the test. The trigger also switches off the server's check for
+  // disconnected clients, because that check would end the waiting commit after the kill.
   beforeAll(async () => {
     await world.database.query(`
       create function wait_for_test() returns trigger language plpgsql as $$

@@ -106,7 +106,7 @@ const hold = (variableId: number) =>
 
 /**
  * Waits until `count` writes wait for the lock that the test holds.
- * @param since the time from which a connection must have been opened for its write to be counted.
+ * @param since only the writes of connections that were opened at or after this time are counted.
  */
 const areHeld = (count: number, since = '-infinity') =>
   eventually(`${count} writes at the lock`, async () => {

@@ -91,7 +91,7 @@ describe('push: an accepted push', () => {
     expect(events.rows).toEqual([{ count: 6 }]);
   });
 
-  it('takes effect after the pushes that were answered before it, whether one transaction or several write them (R-D6)', async () => {
+  it('takes effect after the pushes that were answered before it, whether one transaction or several write these pushes (R-D6)', async () => {
     const variableId = await newVariable();
     for (const value of [5, 3, 4]) await push(one(variableId, { value }));
     expect(await read(variableId)).toMatchObject([{ rawValue: 4 }]);

@@ -70,7 +70,7 @@ describe('read formats', () => {
     expect(second).toEqual([String(versioned), '2026-01-02T00:00:00.000001Z', '-5', '8', '', timestamp, '']);
   });
 
-  test('an answer has the format that the query or the body names, whatever Accept names (R-A13)', async () => {
+  test('the format that the query or the body names takes precedence over the header Accept (R-A13)', async () => {
     const typeOf = async (query: string, options = {}, path = '/data') => {
       const answer = await fetchRaw(api, `${path}?variableId=${versioned}${query}`, 'application/json', options);
       return answer.headers.get('content-type')?.split(';')[0];

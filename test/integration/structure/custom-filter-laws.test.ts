@@ -303,7 +303,7 @@ describe('customFilter: bounds (R-A14)', () => {
     expect(left.rowCount).toBe(0);
   });
 
-  test('a query that reaches the database only after its first cancellation is cancelled again, about one second later', async () => {
+  test('a query that reaches the database only after it was first cancelled is cancelled a second time, about one second later', async () => {
     const { database } = api.parts;
     const connect = async () => {
       const connection = await database.connect();

@@ -101,7 +101,7 @@ export async function startChromium(program: string, { isScripted = false } = {}
   }
 }
 
-/** Removes the browser profiles that killed test processes have left behind. */
+/** Removes the browser profiles of test processes that were killed. */
 async function removeLeftProfiles(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const [, pid] = new RegExp(`^${PROFILE_PREFIX}(\\d+)-`).exec(name) ?? [];

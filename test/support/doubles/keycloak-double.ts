@@ -41,7 +41,7 @@ export interface KeycloakDouble {
   readonly calls: string[];
   /** Makes the admin API refuse all tokens that the token endpoint has issued so far. */
   expireTokens(): void;
-  /** Makes the double answer every call with this status; undefined restores the normal answers. */
+  /** Makes the double respond to every call with this status; undefined restores the normal responses. */
   failWith(status: number | undefined): void;
   /** @returns an access token of the realm for a user. */
   tokenOf(userId: string, scope?: string): Promise<string>;

@@ -35,7 +35,7 @@ async function load(language: string): Promise<Texts> {
   return Object.fromEntries(all.flat());
 }
 
-/** @returns the texts with a mistake, which `rule` matches, and their names. */
+/** @returns the name and the text of each text in which `rule` finds a mistake. */
 function broken(language: string, rule: RegExp): readonly string[] {
   return Object.entries(texts[language] ?? {}).flatMap(([name, text]) =>
     rule.test(text) ? [`${name} = ${text}`] : [],
@@ -69,7 +69,7 @@ describe('console texts: names, placeholders and counts', () => {
     },
   );
 
-  test('if an English plural form for 2 or more shows the count, it shows a formatted number', () => {
+  test('an English plural form for 2 or more that shows the count shows it as a formatted number', () => {
     const unformatted = Object.entries(texts.en ?? {}).filter(
       ([name, text]) => name.endsWith('_other') && text.includes('{{count}}'),
     );

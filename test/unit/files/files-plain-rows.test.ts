@@ -68,7 +68,7 @@ describe('files: the fast readers of a sheet (R-E2)', () => {
     );
   });
 
-  it('leave a negative serial number with a fraction to the slower parser of numbers', () => {
+  it('do not read a negative number of days with a fraction, which the slower parser of numbers reads', () => {
     expect(plainSerial(Buffer.from('-0.5'), 0, 4)).toBeNaN();
     expect(plainSerial(Buffer.from('0.5'), 0, 3)).toBe(0.5);
   });

@@ -156,7 +156,7 @@ describe('image:check: compose.yaml', () => {
   });
 });
 
-test('image:check: a published port is reached at the address that its service has on the network that is not internal', () => {
+test('image:check: a published port leads to the address of its service on the network that is not internal', () => {
   const frontend = { podmanName: 'p-frontend', addresses: { api: '10.0.1.10' } };
   const backend = { podmanName: 'p-backend', addresses: { api: '10.0.2.10', ingester: '10.0.2.11' } };
   const plan = { prefix: 'p', file, networks: { frontend, backend }, machineOptions: [], directory: '/checkout' };

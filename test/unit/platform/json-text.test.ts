@@ -39,7 +39,7 @@ describe('json text: keys with escapes', () => {
     );
   });
 
-  it('the last of two spellings of a key counts, at the place of the first', () => {
+  it('a key that occurs twice in different spellings has the last value at the position of the first', () => {
     expect(JSON.stringify(parseJsonText('{"\\u0061":1,"b":2,"a":3}'))).toBe('{"a":3,"b":2}');
   });
 

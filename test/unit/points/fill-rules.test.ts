@@ -64,7 +64,7 @@ describe('points: gap filling', () => {
   });
 
   test.each(['previous', 'linear'] as const)(
-    'with fill=%s, a found bucket whose aggregate has no value gets a filled-in value if the bucket lies between two buckets with values (R-G1)',
+    'with fill=%s, a bucket that has points but an aggregate without a value gets a filled-in value if the bucket lies between two buckets with values (R-G1)',
     (kind) => {
       const withHole = [found[0], { start: 3, value: none }, { start: 4, value: 40 }, { start: 5, value: none }];
       const filled = fill(withHole as FoundBucket[], { fill: kind, order: 'ASC' });

@@ -9,7 +9,7 @@ import { openAdmission } from '../../../src/push/accept/admission.ts';
 const MIB = 1 << 20;
 const METRICS = { queueFull: { inc: () => {} }, memoryFull: { inc: () => {} } };
 
-/** @param queued the rows that the query for the queued bytes of each account returns. */
+/** @param queued the rows returned by the query that reads the queued bytes of each account. */
 function open(queued: readonly object[] = []) {
   const database = { query: async () => ({ rows: queued }) } as unknown as Database;
   return openAdmission(database, { maxMemoryBytes: 8 * MIB, maxQueueBytes: 100 * MIB }, METRICS);

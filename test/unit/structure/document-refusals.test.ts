@@ -121,7 +121,7 @@ describe('structure documents: a refusal of a workbook', () => {
     });
   });
 
-  test('names a required member for which its sheet has no column', async () => {
+  test('names a required member for which the sheet has no column', async () => {
     const rows = `${rowOf(1, 'entityType')}${rowOf(2, 'Site')}`;
     expect(await readSheet('forms', rows)).toEqual(['forms!2.name must be a string, got nothing']);
   });

@@ -45,7 +45,7 @@ export const en = {
   formulas: {
     friendlyName: 'Display name',
     title_one: 'One formula for all dates',
-    dated: 'One formula for a period',
+    dated: 'One formula, valid for a limited period',
     title_other: '{{count, number}} formulas by date',
     from: 'Valid from',
     until: 'Valid until',

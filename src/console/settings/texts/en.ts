@@ -44,7 +44,7 @@ export const en = {
     form: 'Form',
     name: 'Name',
     kind: 'For',
-    fixedHint: 'You cannot change this while values of the form are stored.',
+    fixedHint: 'You cannot change this as long as sites, sources or variables have values for this form.',
     fields_one: '{{count}} field',
     fields_other: '{{count, number}} fields',
     group: 'Group {{number}}',

@@ -52,7 +52,7 @@ export function toDocumentId(value: unknown, names: OwnNames): unknown {
 }
 
 /**
- * @returns the ids of the entries; the keys are the names of the entries, and these names in lower case. When an entry
+ * @returns a map to the ids of the entries. An entry has two keys: its name, and its name in lower case. When an entry
  * of the account and a built-in entry have the same name, the map has the entry of the account.
  */
 export async function readIdsByName(

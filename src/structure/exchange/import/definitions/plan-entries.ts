@@ -114,7 +114,7 @@ function planEntry(row: StagedEntry, known: Map<string, KnownEntry>, ids: number
     };
   }
   const id = ids.shift();
-  if (id === undefined) throw new Error('a new catalogue entry has no id');
+  if (id === undefined) throw new Error('no id was reserved for a new catalogue entry');
   known.set(key, { catalogue, name, id, isOwn: true, place: row.place });
   return { ordinal: row.ordinal, action: 'Created', id, more: { familyId: family?.id ?? null }, changes: null };
 }

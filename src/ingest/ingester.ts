@@ -72,7 +72,7 @@ export function startIngester(services: IngesterServices): Ingester {
         metrics.setAside.inc();
         log.error(
           { err: error, accountId, batchId: taken[0] },
-          'a batch cannot be written and was set aside; it is stored, but retried only on request (src/ingest/README.md)',
+          'the points of a batch could not be written, so the batch was set aside; it remains stored and is retried only on request (src/ingest/README.md)',
         );
       }
       throw error;

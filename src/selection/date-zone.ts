@@ -66,8 +66,8 @@ export function setDateZone(c: Context, dateZone: string | undefined): void {
 }
 
 /**
- * Finds the zone of the source when the given sources, the sources of the given variables and the sources of the given
- * sites are one and the same source. @returns undefined when they are several sources or none.
+ * Finds the time zone of the source when all given sources, variables and sites belong to a single source.
+ * @returns undefined when they belong to several sources or to none.
  */
 async function findZone(
   queryable: Queryable,

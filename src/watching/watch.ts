@@ -113,7 +113,7 @@ export class Watch {
     this.#ending.abort(error);
   }
 
-  /** Sends the cursor if the reader has taken the last message and `heartbeatMs` have passed since it was sent. */
+  /** Sends the cursor if the reader has taken the last message and that message was sent at least `heartbeatMs` ago. */
   heartbeat(heartbeatMs: number): void {
     if (this.#signal.aborted || this.#isWriting) return;
     if (performance.now() - this.#writtenMs >= heartbeatMs) void this.#write({ cursor: encodeCursor(this.#positions) });

@@ -122,7 +122,7 @@ function textsParameter(description: string, separator?: string): QueryParameter
 const KEY_NAME = 'BusinessKeys.Name';
 const SEARCH = {
   DisplayLevel: enumerationParameter(
-    'Which members of each user are returned. A caller with the role USER gets Normal instead of Verbose.',
+    'Which fields of each user are returned. A caller with the role USER gets Normal instead of Verbose.',
     USER_DISPLAY_LEVEL,
     'Normal',
   ),

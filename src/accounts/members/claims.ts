@@ -1,4 +1,4 @@
-/** Claims of a user in one account (§4.2, §5). The type is the key; the id is always 0 (R-C3). */
+/** Claims of a user in one account (§4.2, §5). A claim is identified by its type; its id is always 0 (R-C3). */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { WrittenClaim } from '../field-schemas.ts';
 

@@ -90,7 +90,7 @@ async function awaitAnswer({ database, queue }: Asker, id: number, signal: Abort
   const causes = 'each calculator is busy, cannot run R or needs longer than that for this request';
   throw new DomainError(
     'dependency_unavailable',
-    `${rule}: ${causes}; try again later, with fewer dates if the request names dates`,
+    `${rule}: ${causes}; try again later, and with fewer dates if the request names any`,
   );
 }
 

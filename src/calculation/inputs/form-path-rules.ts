@@ -7,7 +7,7 @@
 
 /** Rule for paths into forms, as error messages state it. */
 export const FORM_PATH_RULE =
-  "must be words joined by dots, quoted where they contain a dot, quote, parenthesis or brace, such as Form.Group.'Field (kWh)'";
+  "must be words joined by dots, such as Form.Group.'Field (kWh)'; a word that contains a dot, quote, parenthesis or brace must be quoted";
 
 const WORD = /(?:'((?:[^']|'')+)'|([^\s().{}=<>~!'"][^.'"(){}]*))(\.|$)/y;
 const ROOT = 'clientdata';

@@ -64,8 +64,8 @@ export interface LoadedInputs {
   readonly records: readonly InputRecord[];
   readonly pointCount: number;
   /**
-   * For each of these dates, the window of every aligned input contains the whole `alignTo` period of the date.
-   * Undefined when no aligned input limits the dates.
+   * The dates whose whole `alignTo` period lies inside the window of every aligned input. Undefined when no aligned
+   * input limits the dates.
    */
   readonly whole: DateRange | undefined;
 }

@@ -9,7 +9,7 @@ import type { FailureStatus, ResultFrame } from './frame.ts';
 import type { LimitName, Notes, RunLimits, RunTiming, SandboxOutcome, ScriptFile } from './sandbox-types.ts';
 import { type Answer, maxResultBytes, type Trailer } from './wire.ts';
 
-/** Matches the messages that R prints when it has too little memory to report an error. */
+/** Matches what R prints when it has run out of memory and cannot report that as an R error. */
 const MEMORY_WORDS = /cannot allocate|memory exhausted|bad_alloc/i;
 
 interface Ending {

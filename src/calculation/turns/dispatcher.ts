@@ -89,7 +89,7 @@ function logInterrupted(log: Log, { accountId, urgency, id }: Turn, error: unkno
   if (urgency === 'preview') {
     log.error(
       { err: error, accountId, previewId: id },
-      'an error interrupted a preview; a sweep repeats the preview if it is Waiting again; otherwise the client gets 503',
+      'an error interrupted a preview; if the preview is back in the state Waiting, a sweep repeats it; otherwise the client gets 503',
     );
     return;
   }

@@ -58,7 +58,7 @@ export const RECORD_ORIGIN = `
 /** The origin of a write that came from one file or one operation. */
 export type SoleOrigin = { readonly fileId: string } | { readonly operationId: number };
 
-/** Records a write whose readings all have the same origin, in the transaction of the write. */
+/** Records the origin of a write whose readings all have the same one. Call it in the transaction of the write. */
 export async function recordOrigin(
   transaction: Transaction,
   accountId: number,

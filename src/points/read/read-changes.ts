@@ -46,8 +46,8 @@ export interface ChangedVariable {
   readonly lastVersionTimestamp: Micros;
 }
 
-// Maximum number of periods of a variable: each period needs an index scan. More periods are replaced by one period
-// that spans all of them.
+// Maximum number of periods of a variable, because each period needs an index scan. When there are more, one period that
+// spans all of them replaces them.
 const MAX_PERIODS = 100;
 
 const MICROS = (instant: string) =>

@@ -74,7 +74,7 @@ export type ChunkRunsByNumber = Map<number, ChunkRuns>;
  */
 export interface RunWriter {
   add(dateMicros: Micros, versionTagId: number): void;
-  /** Ends the last run of dates and adds it to its sets. Call `end` after the last date. */
+  /** Ends the last run of dates and adds it to the sets that it belongs to. Call `end` after the last date. */
   end(): void;
 }
 

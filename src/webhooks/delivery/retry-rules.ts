@@ -12,7 +12,7 @@ export interface TryEnd {
 }
 
 export interface RetryPolicy {
-  /** Back-off. Each retry has one element: the delay in seconds between the previous attempt and this retry. */
+  /** Back-off delays, one element per retry: the seconds between the previous attempt and this retry. */
   readonly delaysSec: readonly number[];
   /** Maximum pause before a probe of a receiver that is down; `Retry-After` may ask for more. */
   readonly maxProbePauseMs: number;

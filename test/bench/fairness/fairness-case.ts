@@ -31,7 +31,7 @@ export interface FairnessRun<Load> {
   readonly load: Load;
   /** Runs one operation of account B. Resolves when its result is available; rejects when B is refused. */
   operation(): Promise<void>;
-  /** Resolves when the service has released everything that an ended load used. Default: immediately. */
+  /** Resolves when the service has released everything that the ended load used. When absent, nothing is awaited. */
   settle?(): Promise<void>;
 }
 

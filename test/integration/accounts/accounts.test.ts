@@ -83,7 +83,7 @@ describe('accounts: PUT /account', () => {
     expect((await api.manager.get('/account?displayLevel=Verbose')).body).toEqual(whole);
   });
 
-  it('changes the members in the body, whatever the case of their names, and answers with the account (§4.1)', async () => {
+  it('changes the members of the account that the body names in any letter case, and answers with the account (§4.1)', async () => {
     const { status, body } = await api.manager.put('/account', {
       Name: 'North & Co',
       Language: 'FR',

@@ -137,8 +137,8 @@ describe('watch changes: the changes after a position', () => {
     await fc.assert(fc.asyncProperty(fc.boolean(), fc.array(write, { minLength: 1, maxLength: 5 }), checkPositions), {
       numRuns: 40,
       examples: [
-        // One write stores two versions of one date and one version of a later date. A position between these points is
-        // in the middle of a write that has a rewrite record although it only adds new dates.
+        // One write stores two versions of one date and one version of a later date. The write only adds new dates, but
+        // it still has a rewrite record. A position between the two dates is in the middle of this write.
         [
           true,
           [

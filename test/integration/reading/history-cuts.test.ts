@@ -61,7 +61,7 @@ async function read(query: string) {
 
 const item = (variableId: number, instant: string | undefined) => `${instant};variableId=${variableId}`;
 
-describe('history: the header History-From of GET /data and POST /data (a history cut is the instant from which the states of a variable are complete)', () => {
+describe('history: the header History-From of GET /data and POST /data', () => {
   test('an as-of read before the oldest stored version has no rows, and the header names the instant from which states are complete (R-F9)', async () => {
     expect(await read(`variableId=${cut}&asOf=${BEFORE_ALL}`)).toEqual({ historyFrom: item(cut, kept[0]), values: [] });
     expect(await read(`variableId=${cut}&asOf=${kept[0]}`)).toEqual({ historyFrom: null, values: [3] });

@@ -145,7 +145,7 @@ describe('webhook trial send: POST /account/webhooks/test', () => {
     expect(JSON.stringify(rows)).not.toContain('whsec_');
   });
 
-  test('accepts a webhook as a read returns it, without its secret, and signs with the stored secret only if the request keeps the URL of the webhook (R-I7, rulings part C)', async () => {
+  test('accepts a webhook in the form that GET returns, which has no secret, and signs with the stored secret only if the request keeps the URL of the webhook (R-I7, rulings part C)', async () => {
     await deliver();
     const { secret: _secret, ...webhook } = await createWebhook(api.manager, fields({ name: 'mine' }));
     const isSigned = async (body: object, client = api.manager): Promise<boolean> => {

@@ -101,7 +101,7 @@ describe('write plan', () => {
   });
   const batches = fc.array(fc.array(entry, { maxLength: 12 }), { maxLength: 4 });
 
-  it('makes the last row of each date the current version, and each other row an earlier version unless a later row replaces that row (§9.2, R-F2, R-F4)', () => {
+  it('the last row of each date becomes the current version; any other row becomes an earlier version, unless a later row replaces it (§9.2, R-F2, R-F4)', () => {
     fc.assert(
       fc.property(batches, states, (given, known) => {
         const made = plan(given, ...known);

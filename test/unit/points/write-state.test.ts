@@ -71,7 +71,7 @@ describe('write plan: the greatest VersionTag id of a variable', () => {
   });
 });
 
-describe('write plan: runs of stored dates', () => {
+describe('write plan: ranges of stored dates', () => {
   it('do not include ascending dates after the high-water mark', () => {
     const planned = plan([[MARK - HOUR, 0], [MARK, 0], [MARK + HOUR, 0]]); // biome-ignore format: short
     expect(datesIn(planned, 'superseded')).toEqual(['9-10 0']);
@@ -85,7 +85,7 @@ describe('write plan: runs of stored dates', () => {
     expect(datesIn(repeated, 'superseded')).toEqual(['11-11 2']);
   });
 
-  it('include the VersionTag of a row that a later row of the write supersedes, but only if a stored version could have the same date and VersionTag (R-F2)', () => {
+  it('include the VersionTag of a row that is superseded in the same write only if a stored version could have this date and VersionTag (R-F2)', () => {
     const after = plan([[MARK + HOUR, 3], [MARK + HOUR, 4]]); // biome-ignore format: short
     expect(datesIn(after, 'replaced')).toEqual(['11-11 4']);
     const stored = plan([[MARK, 3], [MARK, LAST_TAG + 1], [MARK, LAST_TAG]]); // biome-ignore format: short

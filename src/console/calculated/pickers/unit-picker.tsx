@@ -18,8 +18,8 @@ export function UnitPicker({ value, onChange, ...shown }: UnitPickerProps) {
       {...shown}
       searchable
       clearable
-      // If the user clicked before the options arrive, the list would stay closed even after they arrive. So the field
-      // is disabled until then.
+      // If the user clicked before the options arrived, the list would stay closed even after they arrived. So the
+      // field is disabled until they arrive.
       disabled={!units.data}
       data={(units.data ?? []).map(({ id, name, symbol }) => ({
         value: String(id),

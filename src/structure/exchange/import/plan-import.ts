@@ -163,9 +163,9 @@ const repeatedKeys = (parent: string, mine: string) => `
   ) repeated where n > 1 order by ordinal`;
 
 /**
- * Plans a new resource for each row that matches no stored resource. Reports rows whose occurrence is not the next
- * number for the key, and rows without a required name. The new ids ascend in document order, so that an export lists
- * the resources in this order.
+ * Plans a new resource for each row that matches no stored resource. Reports rows whose occurrence number is not the
+ * next one for their key, and rows without a required name. The new ids ascend in document order, so that an export
+ * lists the resources in this order.
  */
 async function createRows(run: Run, { name, resource }: Kind, mine: string, parent: string, same: string) {
   const isNew = `${mine} and r.target_id is null and ${parent} is not null`;

@@ -45,7 +45,7 @@ describe('sandbox: processes, keys and priorities', () => {
     expect(await hostile('lower-priorities')).toMatchObject({ kind: 'ok', errors: [] });
   });
 
-  test('a run has its own session, and cannot use ids to reach keys, terminals, other processes or the limits of other processes (R-H7)', async () => {
+  test('a run has its own session, and cannot reach keys, terminals, other processes or their limits by guessing ids (R-H7)', async () => {
     expect(await hostile('reach-shared-ids')).toMatchObject({ kind: 'ok', errors: [] });
   });
 });

@@ -1,8 +1,9 @@
 /**
- * Parses JSON texts. All JSON that the service receives or stores is parsed here and not by `JSON.parse` itself, because
+ * Parses JSON texts. The JSON of clients, scripts and the database is parsed here and not by `JSON.parse` itself, because
  * V8 confuses keys (nodejs/node issue 63785, found in Node.js 24 and 26). After an object with the key `\` was parsed, an
  * object with otherwise the same keys can get `\` in place of an escaped key such as `\n` or `\u00e9`. The two objects
- * may belong to different accounts.
+ * may belong to different accounts. Libraries parse the answers of identity providers, tokens and queued jobs; the keys
+ * that the service reads there need no escapes.
  */
 
 /** Matches the end of a key with an escape: the last escape, the characters after it, the closing quote, the colon. */

@@ -18,8 +18,8 @@ export class FrameError extends Error {
 export interface FrameLimits {
   readonly maxPoints: number;
   /**
-   * Maximum number of characters that are kept of each list of texts: of the messages, of the warnings and of the
-   * errors. An empty text counts as one character.
+   * Maximum number of characters in each of the lists of messages, warnings and errors; longer lists are cut. An empty
+   * text counts as one character.
    */
   readonly maxTextBytes: number;
 }

@@ -1,7 +1,7 @@
 /**
  * Reads a JSON document while its bytes arrive: member by member, and a member that is a list element by element.
- * Memory therefore does not grow with the length of a list. The scanner finds where each value ends; `JSON.parse`
- * checks and parses the value. When client data contain a key `__proto__`, `JSON.parse` keeps it as an ordinary key.
+ * Memory therefore does not grow with the length of a list. The scanner finds where each value ends; `parseJsonText`
+ * checks and parses the value. When client data contain a key `__proto__`, `parseJsonText` keeps it as an ordinary key.
  */
 import { parseJsonText } from '../../../platform/json/json-text.ts';
 import { MAX_SHOWN, showBytes } from '../../../platform/limits.ts';

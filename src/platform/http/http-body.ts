@@ -229,7 +229,7 @@ async function readGzip(
   const gunzip = createGunzip();
   raw.on('error', (error) => gunzip.destroy(error));
   try {
-    return await gather(limited(raw.pipe(gunzip), maxBytes, onBytes));
+    return await gather(limited(raw.pipe(gunzip), maxBytes, onBytes, ' when inflated'));
   } finally {
     raw.destroy();
   }
@@ -266,21 +266,23 @@ async function gather(chunks: AsyncIterable<Uint8Array>, expectedBytes?: number)
   return bytes.subarray(0, length);
 }
 
+/** @param end last words of the error, such as ' when inflated'. */
 async function* limited(
   chunks: AsyncIterable<Buffer>,
   maxBytes: number,
   onBytes: (count: number) => void,
+  end = '',
 ): AsyncGenerator<Buffer> {
   let bytes = 0;
   for await (const chunk of chunks) {
     bytes += chunk.length;
-    if (bytes > maxBytes) throw tooLarge(maxBytes, ' when inflated');
+    if (bytes > maxBytes) throw tooLarge(maxBytes, end);
     onBytes(chunk.length);
     yield chunk;
   }
 }
 
-/** @param end the last words of the message, such as the size of the body. */
+/** @param end last words of the message, such as the size of the body. */
 function tooLarge(maxBytes: number, end: string): DomainError {
   return new DomainError('body_too_large', `the body must be at most ${showBytes(maxBytes)}${end}`);
 }

@@ -75,6 +75,13 @@ it('http: a body with a Content-Length above the limit is refused; the error sta
   });
 });
 
+it('http: a body without a Content-Length is refused when it exceeds the limit; the error states the limit (R-A5)', async () => {
+  const sent = { bytes: new Uint8Array(1 << 10), cuts: [] };
+  await expect(readBytes(requestOf(sent, {}), 1000)).rejects.toMatchObject({
+    ...{ code: 'body_too_large', message: 'the body must be at most 1000 bytes' },
+  });
+});
+
 describe('http: a gzip body', () => {
   it('is inflated to the bytes that were compressed (R-A4)', async () => {
     const bytes = new Uint8Array(3 << 20).map((_byte, index) => index % 251);

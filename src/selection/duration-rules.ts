@@ -14,8 +14,11 @@ const CLOCK_MICROS: Readonly<Record<string, number>> = {
   M: 60 * MICROS_PER_SECOND,
   S: MICROS_PER_SECOND,
 };
-const MAX_YEARS = 100;
-const MAX_DAYS = MAX_YEARS * 366;
+const MICROS_PER_DAY = 24 * 3600 * MICROS_PER_SECOND;
+/** For the maximum, every month counts as half a day more than 30 days, which makes every year 366 days long. */
+const DAYS_PER_MONTH = 30.5;
+/** Maximum duration: 100 years. */
+const MAX_DAYS = 36_600;
 
 const CIVIL_PART = String.raw`(?:(\d{1,9})Y)?(?:(\d{1,9})M)?(?:(\d{1,9})W)?(?:(\d{1,9})D)?`;
 const NUMBER = String.raw`\d{1,12}(?:[.,]\d{1,9})?`;
@@ -30,7 +33,7 @@ export const CURRENT = 'current';
  * Parses an ISO 8601 duration (R-G2). Years count as 12 months and weeks as 7 days; hours, minutes and
  * seconds are clock time. Only the last of the given hours, minutes and seconds may have a fraction, which
  * is rounded to microseconds.
- * @returns undefined for other text, and when the months, the days or the clock time exceed 100 years.
+ * @returns undefined for other text, and for more than 100 years.
  */
 export function parseDuration(text: string): CivilDuration | undefined {
   const match = ISO_DURATION.exec(text.trim());
@@ -48,7 +51,7 @@ export function parseDuration(text: string): CivilDuration | undefined {
 /**
  * Parses a relative version: `Current`, `last 3 days`, `3 days`, `Last3Days`, `last day` (one day), or
  * an ISO 8601 duration (R-G2).
- * @returns undefined for other text, and when the months, the days or the clock time exceed 100 years.
+ * @returns undefined for other text, and for more than 100 years.
  */
 export function parseRelative(text: string): CivilDuration | typeof CURRENT | undefined {
   const trimmed = text.trim();
@@ -76,8 +79,8 @@ function parseClock(text: string): number | undefined {
   }, 0);
 }
 
+/** @returns undefined when the months, days and clock time add up to more than 100 years. */
 function bounded(duration: CivilDuration): CivilDuration | undefined {
   const { months, days, micros } = duration;
-  const isBounded = months <= MAX_YEARS * 12 && days <= MAX_DAYS && micros <= MAX_DAYS * 24 * 3600 * MICROS_PER_SECOND;
-  return isBounded ? duration : undefined;
+  return months * DAYS_PER_MONTH + days + micros / MICROS_PER_DAY <= MAX_DAYS ? duration : undefined;
 }

@@ -17,6 +17,7 @@ describe('parseDuration: a duration (R-G2)', () => {
     ['p7d', { months: 0, days: 7, micros: 0 }],
     ['P100Y', { months: 1200, days: 0, micros: 0 }],
     ['P36600D', { months: 0, days: 36_600, micros: 0 }],
+    ['P50Y18300D', { months: 600, days: 18_300, micros: 0 }],
     ['PT878400H', { months: 0, days: 0, micros: 878_400 * HOUR }],
     [' P1D ', { months: 0, days: 1, micros: 0 }],
   ])('%s splits into months, days and microseconds', (text, duration) => {
@@ -25,7 +26,7 @@ describe('parseDuration: a duration (R-G2)', () => {
 
   test.each([
     ...['', 'P', 'PT', 'P1DT', '-P1D', 'P-1D', '1D', 'PT1D', 'P1H', 'P1.5D', 'PT1.5H30M', 'P1M1Y', 'P1'],
-    ...['P101Y', 'P36601D', 'PT878401H', 'PT878400H0.000001S'],
+    ...['P101Y', 'P36601D', 'PT878401H', 'PT878400H0.000001S', 'P100Y1D', 'P99Y12M1D', 'P50Y18301D', 'P36600DT1S'],
   ])('%j is refused', (text) => expect(parseDuration(text)).toBeUndefined());
 
   test('a duration without a sign or fraction is the sum of its parts', () => {

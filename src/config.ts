@@ -34,11 +34,11 @@ export const SETTINGS = {
   ),
   DATABASE_MAX_PER_ACCOUNT: setting(
     integer(1, 200).default(6),
-    'Maximum number of requests per account and process that hold database connections at the same time. The service lowers a maximum that would leave no connections for requests of other accounts.',
+    'Maximum number of requests for which one account may hold database connections at the same time in one process. The service lowers a maximum that would leave no connections for requests of other accounts.',
   ),
   READ_POOL_SIZE: setting(
     integer(2, 200).default(10),
-    'Maximum number of point reads, long listings and exports per process that run at the same time; each uses one database connection.',
+    'Maximum number of point reads, long listings and exports that one process may run at the same time; each of them uses one database connection.',
   ),
   READ_MAX_PER_ACCOUNT: setting(
     integer(1, 200).default(5),
@@ -89,7 +89,7 @@ export const SETTINGS = {
   GRPC_PORT: setting(integer(0, 65535).default(50051), 'Port of the grpc role; 0 lets the system choose one.'),
   WATCH_POOL_SIZE: setting(
     integer(2, 100).default(6),
-    'Maximum number of database connections with which the watches (WatchPoints, GET /data/watch) of a process read points; long reads use at most half of them.',
+    'Maximum number of database connections with which the watches (WatchPoints, GET /data/watch) of a process read points; long reads use at most half of these connections.',
   ),
   WATCH_MAX_VARIABLES: setting(
     integer(1, 100_000).default(5000),
@@ -115,7 +115,7 @@ export const SETTINGS = {
   ),
   METRICS_TOKEN: secret(
     z.string().min(16, { error: 'must have at least 16 characters' }).optional(),
-    'Bearer token for /metrics. When unset, /metrics on HEALTH_PORT needs no token; on HTTP_PORT it needs the access token of an ADMIN.',
+    'Bearer token for /metrics. When METRICS_TOKEN is unset, /metrics needs no token on HEALTH_PORT, and needs the access token of an ADMIN on HTTP_PORT.',
   ),
   REALM: setting(identifier.default('tidemark'), 'Realm of the embedded token issuer.'),
   REALM_ALIASES: setting(
@@ -213,7 +213,7 @@ export const SETTINGS = {
   ),
   CALC_CPU_TIME_SEC: setting(
     integer(1, 3600).default(30),
-    'Maximum CPU time of the scripts of a run in seconds; the CPU times of all formulas of the run are added up.',
+    'Maximum CPU time, in seconds, that the scripts of a run may use; the CPU times of all formulas of the run are added up.',
   ),
   CALC_MEMORY_BYTES: setting(integer(64 << 20, 64 * 2 ** 30).default(2 ** 30), 'Maximum memory of a script in bytes.'),
   CALC_TMP_BYTES: setting(integer(1 << 20, 2 ** 40).default(64 << 20), "Size of a script's private /tmp in bytes."),
@@ -228,9 +228,12 @@ export const SETTINGS = {
   ),
   CALC_MAX_TEXT_BYTES: setting(
     integer(1024, 16 << 20).default(65_536),
-    'Maximum number of bytes captured from each kind of text output of a script, such as all its messages or all its warnings.',
+    'Maximum number of bytes captured from each kind of text output of a script. For example, all messages together are one kind, and all warnings together are another kind.',
   ),
-  CALC_RUN_RETENTION_DAYS: setting(integer(1, 36_500).default(90), 'Number of days calculation runs are kept.'),
+  CALC_RUN_RETENTION_DAYS: setting(
+    integer(1, 36_500).default(90),
+    'Number of days for which calculation runs are kept.',
+  ),
   WEBHOOK_MAX_PENDING: setting(
     integer(10, 100_000_000).default(100_000),
     "Maximum number of unsent messages per webhook. Messages beyond this number are dropped, and the webhook's history records how many were dropped.",
@@ -288,7 +291,7 @@ export const SETTINGS = {
   WEBHOOK_ALLOW_HTTP: setting(flag.default(false), 'true allows webhook receivers with http:// URLs. For local use.'),
   WEBHOOK_ALLOWED_RANGES: setting(
     addressRanges.default([]),
-    'Comma-separated CIDR ranges, for example 127.0.0.0/8, in which webhook receivers may have addresses. Public addresses are always allowed.',
+    'Comma-separated CIDR ranges (for example, 127.0.0.0/8) of further addresses that webhook receivers may have. Public addresses are always allowed.',
   ),
   WEBHOOK_TIMEOUT_MS: setting(
     integer(100, 60_000).default(15_000),
@@ -328,8 +331,8 @@ export class ConfigError extends Error {
 
 /**
  * Validates the environment (R-K1). An empty variable counts as unset.
- * @throws {ConfigError} when settings are invalid or conflict. It lists the invalid settings; if there are none, the
- *   conflicts.
+ * @throws {ConfigError} when settings are invalid or conflict. The error lists the invalid settings; when no setting is
+ * invalid, the error lists the conflicts.
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = [];
@@ -345,7 +348,10 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   return config;
 }
 
-/** Matches values that an error may show: short ones that are neither URLs nor JSON, which may contain credentials. */
+/**
+ * Matches values that an error may show: short values that are neither URLs nor JSON. A URL or JSON may contain
+ * credentials.
+ */
 const PLAIN_VALUE = /^(?!.*:\/\/)[\w .,:/-]{1,64}$/;
 
 function describe(value: string | undefined, error: z.ZodError, isSecret: boolean): string {

@@ -15,7 +15,7 @@ export const INTAKE_SETTINGS = {
   ),
   PUSH_MAX_MEMORY_BYTES: setting(
     integer(1 << 20, 2 ** 40).default(134_217_728),
-    'Maximum number of bytes of push bodies in memory per process; further pushes get status 503. The bodies of one account may take at most half; a body may take all while it is the only one in memory.',
+    'Maximum number of bytes of push bodies in memory per process; further pushes get status 503. The bodies of one account may take at most half of this number. While no other body is in memory, one body may take the whole number.',
   ),
   PUSH_BASIC_TOKEN_URL: setting(
     webUrl.optional(),
@@ -53,7 +53,7 @@ export const INTAKE_SETTINGS = {
   ),
   COLUMNS_SETTLE_SEC: setting(
     integer(0, 86_400).default(120),
-    'Corrected points of a compressed chunk are compressed too after this many seconds without writes to the chunk; after 8 minutes they are compressed even while writes continue.',
+    'Corrected points of a compressed chunk are uncompressed at first. The service compresses them after this many seconds without writes to the chunk. While writes continue, the service compresses them after 8 minutes.',
   ),
   FILE_EVENTS_MAX_PER_USER: setting(
     integer(1, 10_000).default(20),
@@ -82,15 +82,15 @@ export const INTAKE_SETTINGS = {
   ),
   FILE_RETENTION_DAYS: setting(
     integer(1, 3650).default(30),
-    'Number of days a Standard File and its row errors are kept.',
+    'Number of days for which the service keeps a Standard File and its row errors.',
   ),
   ATTACHMENT_RETENTION_DAYS: setting(
     integer(1, 36_500).default(365),
-    'Number of days an uploaded file that is not a Standard File is kept.',
+    'Number of days for which the service keeps an uploaded file that is not a Standard File.',
   ),
   FILE_CONCURRENCY: setting(
     integer(2, 64).default(2),
-    'Maximum number of Standard Files an ingester processes at the same time; each takes up to 20 MB of the temporary directory.',
+    'Maximum number of Standard Files that one ingester processes at the same time. Each file takes up to 20 MB of the temporary directory.',
   ),
   STRUCTURE_IMPORT_MAX_BYTES: setting(
     integer(1024, 2 ** 32).default(209_715_200),
@@ -102,15 +102,15 @@ export const INTAKE_SETTINGS = {
   ),
   STRUCTURE_IMPORT_MAX_WAITING: setting(
     integer(1, 1000).default(10),
-    'Maximum number of structure imports per account that wait or are being processed; further imports get status 503.',
+    'Maximum number of waiting and running structure imports of one account; further imports get status 503.',
   ),
   STRUCTURE_IMPORT_CONCURRENCY: setting(
     integer(2, 64).default(2),
-    'Maximum number of structure imports an ingester processes at the same time, one per account; each uses one database connection.',
+    'Maximum number of structure imports that one ingester processes at the same time, one per account. Each import uses one database connection.',
   ),
   STRUCTURE_IMPORT_RETENTION_DAYS: setting(
     integer(1, 3650).default(7),
-    'Number of days the result of a structure import is kept.',
+    'Number of days for which the service keeps the result of a structure import.',
   ),
   INGEST_CONCURRENCY: setting(
     integer(1, 64).default(2),
@@ -118,7 +118,7 @@ export const INTAKE_SETTINGS = {
   ),
   INGEST_MAX_ROWS: setting(
     integer(1, 5_000_000).default(250_000),
-    'Maximum number of readings for which batches are written together in one transaction. A larger batch is not split; it is written in a transaction of its own.',
+    'Maximum total number of readings in the batches that one transaction writes. A batch with more readings is not split; it is written in a transaction of its own.',
   ),
   SWEEP_INTERVAL_MS: setting(
     integer(100, 600_000).default(2000),

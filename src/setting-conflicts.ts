@@ -33,9 +33,9 @@ export function findConflicts(config: CombinedSettings): readonly string[] {
 
 /**
  * Returns the minimum pool size. The four settings give the maximum numbers of calculations, ingestions, files and
- * direct writes at the same time. A calculation needs two connections; an ingestion, a file and a direct write need one
- * each. The sum of these is increased by two. An ingestion uses further connections during a long write; the minimum
- * does not include them, because an ingestion can work without them.
+ * direct writes at the same time. Each calculation needs two connections; each ingestion, file and direct write needs
+ * one connection. The minimum is the sum of these connections, plus two. During a long write, an ingestion uses further
+ * connections. The minimum does not include the further connections, because an ingestion can work without them.
  */
 function poolNeeded(config: CombinedSettings): number {
   const { CALC_CONCURRENCY, INGEST_CONCURRENCY, FILE_CONCURRENCY, PUSH_DIRECT_WRITES } = config;

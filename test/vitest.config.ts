@@ -49,8 +49,8 @@ export default defineConfig({
               test: {
                 name: 'columns',
                 include: TESTS_OF_POINTS,
-                // Each excluded file compresses chunks or locks a table of points itself, tests that writers do not
-                // wait, or creates more than a hundred chunks.
+                // A file is excluded for one of these reasons: it compresses chunks, it locks a table of points, it
+                // checks that writers do not wait, or it creates more than a hundred chunks.
                 exclude: ['**/columnstore.test.ts', '**/version-timestamps.test.ts', '**/writer-chunks.test.ts'],
                 ...ON_SERVICES,
                 // Tests are slower on compressed chunks: a `PointStore` compresses all chunks after each write, and a

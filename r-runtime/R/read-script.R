@@ -158,8 +158,8 @@ period_of_format <- function(texts) {
   else if (grepl("%[Yy]", format[1])) "Year"
 }
 
-# Returns the longest of week, day and hour of which `divisor` is a multiple; NULL when it is a multiple of none.
-# `divisor` is an expression for a number of seconds, such as 24 * 3600 in Dates %/% (24 * 3600).
+# Returns the longest period (week, day or hour) that divides `divisor` without a remainder. Returns NULL when no period
+# does. `divisor` is an expression for a number of seconds, such as 24 * 3600 in Dates %/% (24 * 3600).
 period_of_seconds <- function(divisor) {
   if (!all(all.names(divisor) %in% c("*", "("))) return(NULL)
   seconds <- tryCatch(eval(divisor, baseenv()), error = function(condition) NULL)
@@ -170,7 +170,7 @@ period_of_seconds <- function(divisor) {
 
 # --- packages --------------------------------------------------------------------------------------------------------
 
-#' Lists the packages that a script can load, except this one.
+#' Lists the packages that a script can load, except the package tidemark.
 #' @return character vector such as "dplyr 1.1.4", ascending by name.
 #' @noRd
 installed_packages <- function() {

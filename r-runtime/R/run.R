@@ -11,7 +11,7 @@
 #' @noRd
 run_script <- function(script, globals, limits, envir = globalenv(), report_line = function(line) NULL) {
   notes <- new_notes(limits$max_text_bytes - remark_bytes)
-  # list2env() assigns a global even when its value is NULL, so that every global exists.
+  # list2env() also assigns globals whose value is NULL, so every global exists.
   list2env(globals, envir)
   outcome <- tryCatch(
     {
@@ -32,8 +32,8 @@ run_script <- function(script, globals, limits, envir = globalenv(), report_line
   outcome
 }
 
-# Replaces R's quit(), which would end the run without its notes. Raises a condition that is not of class "error", so
-# that try() in the script does not catch the condition.
+# Replaces R's quit(), which would end the run before the notes are reported. Raises a condition that is not of class
+# "error", so that try() in the script does not catch the condition.
 refuse_quit <- function(...) {
   message <- "the script called quit(), which ends R before the last expression; use stop() to fail, or an if around the rest"
   stop(structure(class = c("tidemark_quit", "condition"), list(message = message, call = NULL)))
@@ -47,8 +47,9 @@ parse_script <- function(script) {
   )
 }
 
-# Converts R's syntax error to a tidemark_syntax_error. If the script does not close a string or a bracket, the message
-# says which. R's message is "<file>:LINE:COLUMN: text", followed by the lines of source.
+# Converts R's syntax error to a tidemark_syntax_error. If the script does not close a string or a bracket, the new
+# error tells on which line the string or bracket starts. R's message is "<file>:LINE:COLUMN: text", followed by the
+# lines of source.
 syntax_error <- function(condition, script) {
   text <- conditionMessage(condition)
   place <- regmatches(text, regexec("^[^\n]*?:([0-9]+):([0-9]+): ", text))[[1]]
@@ -74,7 +75,8 @@ token_pattern <- paste(
 )
 closing <- c("(" = ")", "[" = "]", "{" = "}")
 
-# @return list(bracket, line) of the innermost bracket that is open before `line`, or NULL.
+# @return list(bracket, line): the innermost bracket that is still open before the line given by the parameter `line`,
+# and the line of this bracket. NULL when no bracket is open there.
 find_open_bracket <- function(script, line) {
   if (is.na(line)) return(NULL)
   lines <- strsplit(script, "\n", fixed = TRUE)[[1]]

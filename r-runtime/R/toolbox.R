@@ -2,7 +2,8 @@
 # over a function of the same name in the toolbox (R-H4). The toolbox uses no packages besides R's own.
 
 toolbox_names <- c("GetInputAxis", "GetRegularAxis", "SetDataOnCommonAxis", "FilterNaOutput", "FilterDuplicateOutput")
-# Internal functions, which the functions above call. Files of sample data contain copies of both (files.R).
+# Internal functions, which the functions above call. Files of sample data contain copies of the functions above and of
+# the internal functions (files.R).
 toolbox_parts <- c("as_seconds", "regular_step", "step_start", "interpolate", "distribute")
 
 #' Union of the dates of all inputs
@@ -48,8 +49,8 @@ GetRegularAxis <- function(from = NULL, to = NULL, target = targetVariable) {
     # `to` is an instant, but seq() counts in local time. So that no date up to `to` is missing, the sequence ends two
     # days after `to`; the last line of the function drops the excess dates.
     last <- as.POSIXct(to + 86400 * 2, origin = "1970-01-01", tz = step$zone)
-    # Days and weeks are counted in units of "DSTday", which seq() counts in local time: its "day" is 24 hours, and its
-    # "week" is 168 hours, also across a clock change.
+    # Days and weeks are counted in units of "DSTday", because seq() counts a "DSTday" in local time. In seq(), a "day"
+    # is always 24 hours and a "week" always 168 hours, even across a clock change.
     by <- switch(
       step$unit,
       day = paste(step$count, "DSTday"),

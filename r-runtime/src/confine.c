@@ -49,8 +49,8 @@ static int write_file(const char *path, const char *text) {
 }
 
 /*
- * Unshares the user namespace and the namespaces in `flags`. Inside the new user namespace, the uid and the gid of the
- * caller are both `inner_id`. When `inner_id` is 0, both IDs keep the numbers that they have outside.
+ * Unshares the user namespace and the namespaces in `flags`. If `inner_id` is 0, the uid and the gid of the caller stay
+ * the same inside the new user namespace. Otherwise, both the uid and the gid become `inner_id`.
  */
 struct stage_error make_user_namespace(int flags, unsigned inner_id) {
   char line[64];
@@ -104,7 +104,10 @@ struct stage_error enter_namespaces(const struct zygote *z) {
   if (mount("proc", "/proc", "proc", inert | MS_RDONLY, "subset=pid") < 0) FAIL(STAGE_PROC);
   if (mount("tmpfs", z->socket_dir, "tmpfs", inert | MS_RDONLY, "size=4k,mode=755") < 0) FAIL(STAGE_HIDE);
   if (mount("tmpfs", "/dev/shm", "tmpfs", inert | MS_RDONLY, "size=4k,mode=755") < 0) FAIL(STAGE_HIDE);
-  /* Covers the terminals: runs would share them, and no limit counts their buffers. */
+  /*
+   * Hides the terminals, because runs would otherwise share the terminals, and because no limit counts the buffers of
+   * the terminals.
+   */
   if (mount("tmpfs", "/dev/pts", "tmpfs", inert | MS_RDONLY, "size=4k,mode=755") < 0 && errno != ENOENT) FAIL(STAGE_HIDE);
   if (sethostname("tidemark", 8) < 0) FAIL(STAGE_HIDE);
   return NO_ERROR;
@@ -119,8 +122,8 @@ static struct stage_error mount_tmp(const struct run_header *h) {
 }
 
 /*
- * Makes the request descriptor 0, the captured text (stdout and stderr) descriptors 1 and 2, the result descriptor 3
- * and the control channel descriptor 4. Closes all other descriptors.
+ * Gives the descriptors fixed numbers: 0 for the request, 1 and 2 for the captured text (stdout and stderr), 3 for the
+ * result, 4 for the control channel. Closes all other descriptors.
  */
 static struct stage_error arrange_descriptors(const struct runner_fds *fds) {
   /* First copies the descriptors to numbers from 64 on: dup2 could overwrite a descriptor that is still needed. */

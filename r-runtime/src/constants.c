@@ -1,9 +1,10 @@
 /*
- * Gathers on a few pages the constants that a plain run loads from compiled code. R's interpreter writes to the header
- * of each constant that it loads, even when the value stays the same, so a run copies up to one page per constant. The
- * zygote replaces these constants by copies, which it makes one after the other, so that they lie together on a few
- * pages. A trial run in a child shows which constants are loaded. Best effort: where R lacks a function or has another
- * layout, runs are slower, with equal results. Measured: ../MEASUREMENTS.md.
+ * Puts the constants that a plain run loads from compiled code together on a few pages. R's interpreter writes to the
+ * header of each constant that it loads, even when the value stays the same. A run would otherwise copy up to one page
+ * per constant. The zygote makes copies of the loaded constants one after the other, so that the copies lie together,
+ * and replaces the constants with the copies. A trial run in a child shows which constants are loaded. Best effort: if
+ * R lacks a function or has another layout, runs are slower, but their results are the same. Measured:
+ * ../MEASUREMENTS.md.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -37,8 +38,8 @@ enum { COUNT_OFFSET = 4 };
 static const uint16_t FROZEN = 0xffff, UNLOADED = 0x8000;
 
 /*
- * The constants that the trial run loaded. Here, the `at` of a `struct range` is the address of a pool, and its `bytes`
- * is not a size but the index of a constant in that pool.
+ * The constants that the trial run loaded. In these elements, `at` is the address of a pool, and `bytes` is not a size
+ * but the index of a constant in the pool.
  */
 static struct range loaded[MAX_RANGES];
 static size_t loaded_count;

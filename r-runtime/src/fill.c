@@ -34,8 +34,8 @@ R_FUNCTION SEXP SETCDR(SEXP, SEXP);
 #define FRESH_BYTES (4 * HUGE_PAGE)
 
 /*
- * Allocates all free chunks of at least 32 bytes. Afterwards, no run that allocates at least 32 bytes gets memory that
- * lies between objects of the zygote.
+ * Allocates all free chunks of at least 32 bytes. Afterwards, when a run allocates a block of at least 32 bytes, the
+ * block does not lie between objects of the zygote.
  */
 static void drain_chunks(void) {
   const uintptr_t top = (uintptr_t)sbrk(0) - mallinfo2().keepcost;
@@ -44,7 +44,7 @@ static void drain_chunks(void) {
   malloc_trim(0);
 }
 
-/* Makes malloc take new memory from empty huge pages, which the children forked later inherit. */
+/* Makes malloc take new memory from empty huge pages. Children that are forked later inherit these pages. */
 void reserve_fresh(void) {
   drain_chunks();
   mallopt(M_MMAP_THRESHOLD, 4 * HUGE_PAGE);
@@ -66,7 +66,10 @@ static uintptr_t fill_chunks(void) {
   return top;
 }
 
-/* Allocates objects, at most MAX_OBJECTS, until one lies at or above `top`, in memory that was not used before. */
+/*
+ * Allocates up to MAX_OBJECTS objects. Stops early when an object lies at or above `top`, where no memory was used
+ * before.
+ */
 static void fill_class(SEXP filler, ptrdiff_t doubles, uintptr_t top) {
   for (int i = 0; i < MAX_OBJECTS; i++) {
     SEXP object = doubles > 0 ? Rf_allocVector(REALSXP, doubles) : Rf_cons(filler, CDR(filler));

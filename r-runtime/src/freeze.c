@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Functions of libR. Weak: an R without one of them still loads sandbox.so. */
+/* Functions of libR, declared weak: R loads sandbox.so even if its libR lacks one of these functions. */
 #define R_FUNCTION __attribute__((weak)) extern
 R_FUNCTION int TYPEOF(SEXP);
 R_FUNCTION int ALTREP(SEXP);

@@ -83,9 +83,9 @@ void open_networks(const struct zygote *z, struct networks *n) {
 }
 
 /*
- * Chooses a network namespace that no run uses for the next supervisor.
- * @return the struct of the namespace, in which the caller must set `supervisor`. NULL when no namespace can be reused
- * or made; in MODE_NAMESPACES, the run then makes its own namespace.
+ * Chooses an unused network namespace for the next supervisor.
+ * @return the struct of the namespace; the caller must set the member `supervisor`. NULL when no namespace can be
+ * reused or made. In MODE_NAMESPACES, the run then makes its own namespace.
  */
 struct network *take_network(struct zygote *z, struct networks *n) {
   struct network *network = n->all;
@@ -99,8 +99,8 @@ struct network *take_network(struct zygote *z, struct networks *n) {
 }
 
 /*
- * Ends the use of a namespace by a supervisor that has ended. The namespace can then be reused, unless the supervisor
- * was killed or failed: processes of its run may still be running, so the namespace is closed.
+ * Ends the use of a namespace by a supervisor that has ended. If the supervisor was killed or failed, processes of its
+ * run may still be running, so the namespace is closed. Otherwise, the namespace can be reused.
  */
 void leave_network(struct networks *n, pid_t supervisor, int has_left_nothing) {
   for (int i = 0; i < MAX_RUNS + SPARES; i++) {

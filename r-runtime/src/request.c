@@ -15,7 +15,7 @@
 #define BUFFER_BYTES 16384
 #define UTF8 1 /* R's encoding CE_UTF8 (Rinternals.h) */
 
-/* Declares the functions and values that libR offers to packages. So no file needs R's headers. */
+/* Declares the functions and values that libR offers to packages, so that no file needs R's headers. */
 extern SEXP Rf_allocVector(unsigned, ptrdiff_t), Rf_protect(SEXP), Rf_mkCharLenCE(const char *, int, int), Rf_mkChar(const char *);
 extern SEXP Rf_ScalarLogical(int);
 extern SEXP Rf_setAttrib(SEXP, SEXP, SEXP), Rf_mkString(const char *);

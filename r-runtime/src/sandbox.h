@@ -121,7 +121,10 @@ struct supervision {
   uint64_t base_resident_bytes;
 };
 
-/* Descriptors of a runner as it inherits them. confine.c moves them to fixed numbers, such as RUNNER_RESULT_FD. */
+/*
+ * Numbers of the descriptors that a runner inherits. confine.c moves these descriptors to fixed numbers, such as
+ * RUNNER_RESULT_FD.
+ */
 struct runner_fds {
   int request_fd, result_fd, text_fd, control_fd;
 };
@@ -186,9 +189,11 @@ void end_trial(const struct range *ranges, size_t count);
 void drop_foreign_pages(void);
 void touch_pages(void);
 
+/* spawn.c */
 /*
- * spawn.c. A runner calls reach_line before each expression of the script. reach_line stores the line of the expression
- * in memory that the supervisor shares, so the supervisor knows the last line even when the runner is killed.
+ * A runner calls reach_line before each expression of the script. reach_line stores the line of the expression in
+ * memory that the runner shares with the supervisor, so the supervisor knows the last line even when the runner is
+ * killed.
  */
 void reach_line(int32_t line);
 /*

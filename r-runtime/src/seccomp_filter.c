@@ -29,7 +29,7 @@ static const char *const ALLOWED[] = {
     /* calls that handle signals; ALLOWED_IN_NAMESPACES has the calls that send signals */
     "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "rt_sigpending", "rt_sigtimedwait", "rt_sigsuspend",
     "sigaltstack", "pause",
-    /* calls on processes and threads; allow_with_conditions allows clone */
+    /* calls that concern processes and threads; allow_with_conditions has clone */
     "fork", "vfork", "execve", "execveat", "exit", "exit_group", "wait4", "waitid", "getpid", "getppid", "gettid",
     "getpgid", "getpgrp", "getsid", "set_tid_address", "set_robust_list", "get_robust_list", "futex", "sched_yield",
     "sched_getaffinity", "sched_getparam", "sched_getscheduler", "sched_get_priority_min",
@@ -48,9 +48,10 @@ static const char *const ALLOWED[] = {
     "getuid", "geteuid", "getgid", "getegid", "getresuid", "getresgid", "getgroups", "getrandom"};
 
 /*
- * A pid namespace limits the processes that a script can signal. Without a pid namespace, a script could signal the
- * zygote and other runs, which have the same uid. There, the script may only call kill(0, …), which signals its own
- * process group, and must not leave that group, because the supervisor kills the run through the group.
+ * Calls that are allowed only in a pid namespace, because the namespace limits the processes that a script can signal.
+ * Without a pid namespace, a script could signal the zygote and other runs, which have the same uid. Of these calls, a
+ * script without a pid namespace may use only kill(0, …), which signals the script's own process group. The script must
+ * not leave that group, because the supervisor kills the run through the group.
  */
 static const char *const ALLOWED_IN_NAMESPACES[] = {"setpgid", "setsid", "kill", "tkill", "tgkill", "rt_sigqueueinfo"};
 
@@ -60,7 +61,7 @@ static const char *const ALLOWED_IN_NAMESPACES[] = {"setpgid", "setsid", "kill",
 
 static int allow(scmp_filter_ctx filter, const char *name) {
   int number = seccomp_syscall_resolve_name(name);
-  /* Older system calls, such as open and fork, are unknown on some architectures; the filter leaves them out there. */
+  /* Some architectures lack older system calls, such as open and fork. The filter omits the calls that are lacking. */
   return number < 0 ? 0 : seccomp_rule_add(filter, SCMP_ACT_ALLOW, number, 0);
 }
 

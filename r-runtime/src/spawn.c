@@ -128,7 +128,10 @@ static void become_supervisor(const struct zygote *z, struct supervision *s, con
   _exit(1);
 }
 
-/* Runs in the child of vfork, in the memory of the zygote. Returns only in the runner, which has its own memory. */
+/*
+ * Runs in the child of vfork, which shares the memory of the zygote. This child forks the runner, then becomes the
+ * supervisor. The function returns only in the runner, which has its own memory.
+ */
 static void start_run(const struct zygote *z, pid_t zygote, struct run_header *header) {
   struct supervision s = {0};
   struct channels c;

@@ -52,16 +52,16 @@ struct run {
 static void kill_run(struct run *r, int limit) {
   if (r->limit == LIMIT_NONE) r->limit = limit;
   /*
-   * With namespaces, the runner is pid 1, so the kernel kills all processes of its namespace with it. Without
-   * namespaces, the process group of the runner is killed.
+   * With namespaces, the runner is pid 1: when pid 1 is killed, the kernel kills all other processes of the namespace.
+   * Without namespaces, the process group of the runner is killed.
    */
   if (r->s.mode == MODE_RLIMITS_ONLY) kill(-r->runner, SIGKILL);
   kill(r->runner, SIGKILL);
 }
 
 /*
- * Asks R to report the notes and the number of the interrupted script line before the kill. R reports neither when the
- * script blocks the interrupt or ignores it.
+ * Interrupts R before the kill, so that R can report the notes and the number of the interrupted script line. If the
+ * script blocks or ignores the interrupt, this report is missing.
  */
 static void interrupt_run(struct run *r, int limit) {
   r->limit = limit;
@@ -75,8 +75,8 @@ static void lose_client(struct run *r) {
 }
 
 /*
- * Reads request bytes from the connection. Goes on reading when the runner has closed its pipe, because closing a
- * connection with unread bytes would reset it.
+ * Reads request bytes from the connection. Goes on reading even after the runner has closed its pipe: if the supervisor
+ * closed a connection with unread bytes, the connection would be reset.
  */
 static void read_request(struct run *r) {
   size_t wanted = r->unread_request_bytes < BUFFER_BYTES ? (size_t)r->unread_request_bytes : BUFFER_BYTES;
@@ -206,8 +206,9 @@ static void relay(struct run *r) {
 }
 
 /*
- * The client gets the result of a run that exceeded no limit. It also gets the result that R reported after the
- * interrupt at a limit, because that result contains the notes and the number of the interrupted script line.
+ * The client gets the result of a run that exceeded no limit. If the supervisor interrupted a run because of a limit,
+ * the client gets the result that R reported after the interrupt. This result contains the notes and the number of the
+ * interrupted script line.
  */
 static int is_result_wanted(const struct run *r) {
   return r->limit == LIMIT_NONE || (r->is_done && r->kill_us != 0);
@@ -304,8 +305,8 @@ static void set_nonblocking(int fd) {
 }
 
 /*
- * Takes over the descriptors that spawn.c passed on. Maps the shared memory to which the runner writes the number of
- * the last script line that it reached. The number is therefore known even when the runner is killed.
+ * Takes over the descriptors that spawn.c passed on. Also maps the shared memory in which the runner records the number
+ * of the last script line that it reached. The number is therefore known even when the runner is killed.
  */
 static struct stage_error take_over(struct run *r) {
   r->runner = r->s.runner;
@@ -372,7 +373,10 @@ static void oversee(struct run *r) {
     if (end.limit == LIMIT_NONE) end.limit = r->limit;
     send_end(r->connection, r->captured, r->captured_bytes, &end);
   }
-  /* The zygote limits runs by counting supervisors, so this one exits only after the run's namespace has ended. */
+  /*
+   * The zygote limits the number of runs by counting supervisors. So this supervisor exits only after the run's
+   * namespace has ended.
+   */
   while (waitpid(r->runner, NULL, 0) < 0 && errno == EINTR) continue;
   _exit(0);
 }

@@ -1,8 +1,8 @@
 /*
- * Reads, from the container's /proc, the number, processor time and memory of all processes of a run together. This is
- * needed because rlimits apply to each process separately, and an unprivileged supervisor cannot create control groups.
- * The processes of a run are the runner and its descendants. If the runner is pid 1 of its namespace, its descendants
- * include every process that its script starts, even orphans.
+ * Counts the processes of a run, and sums up the processor time and the memory of these processes. The data come from
+ * the container's /proc. This is needed because rlimits apply to each process separately, and because an unprivileged
+ * supervisor cannot create control groups. The processes of a run are the runner and its descendants. If the runner is
+ * pid 1 of its namespace, its descendants include every process that the script starts, even orphans.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"

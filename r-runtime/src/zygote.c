@@ -122,7 +122,7 @@ static void reap_ended(struct spares *s) {
   int status;
   while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
     int i = find_waiting(s, pid);
-    /* A supervisor exits with status 0 only after every process of its run has ended: its network can be reused. */
+    /* Exit status 0 means that every process of the supervisor's run has ended, so the network can be reused. */
     leave_network(&s->networks, pid, WIFEXITED(status) && WEXITSTATUS(status) == 0);
     if (i < 0) s->serving--;
     else s->waiting[i] = 0;
@@ -143,7 +143,10 @@ static void kill_silent_spares(struct spares *s) {
   }
 }
 
-/* Sends the heartbeat to the calculator, which replaces a silent zygote. Sends none while no supervisor exists. */
+/*
+ * Sends the heartbeat to the calculator, but only while a supervisor exists. The calculator replaces a zygote that
+ * sends no heartbeat.
+ */
 static void send_heartbeat(const struct spares *s, uint64_t *next_us) {
   uint64_t now = monotonic_us();
   int can_serve = s->serving > 0;
@@ -169,7 +172,10 @@ static int fork_spares(struct zygote *z, struct spares *s, struct run_header *he
   return 0;
 }
 
-/* Keeps spare supervisors waiting for runs. @return 0 in each runner; -1 in the zygote when it cannot continue. */
+/*
+ * Keeps a stock of spare supervisors, each of which waits for a run.
+ * @return 0 in each runner; -1 in the zygote when the zygote cannot continue.
+ */
 static int keep_spares(struct zygote *z, struct run_header *header) {
   static struct spares spares;
   int notify[2];
@@ -224,7 +230,7 @@ void tm_serve(char **socket_path, char **filter_path, char **supervisor_path, in
   limits[1] = header.max_text_bytes;
 }
 
-/* Called when the request has been read. Replaces standard input, the request, by /dev/null for the script. */
+/* Called when the request has been read from standard input. Replaces standard input with /dev/null for the script. */
 void tm_close_request(void) {
   int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (fd >= 0) {

@@ -1,10 +1,11 @@
 -- Allows TimescaleDB to compress the chunks of points, and returns true. In the Apache edition of TimescaleDB, which
--- cannot compress, the function does nothing and returns false. Every migration run calls it at its end.
+-- cannot compress, the function does nothing and returns false. Every migration run ends with a call of this function.
 -- src/points/columns decides which chunks are compressed, and when.
 --
--- point_version is ordered by VersionTimestamp before date: the versions of one write lie together, so that their
--- VersionTimestamp and VersionTag take almost no space. A measurement with a year of 15-minute points of 40 variables,
--- and two superseded versions of each point, gave 8.8 bytes per version, against 25.1 bytes with date first (2026-11).
+-- point_version is ordered by VersionTimestamp first, then by date. The versions of one write then lie together, so
+-- their VersionTimestamp and VersionTag take almost no space. Measured (2026-11) on 40 variables with a year of
+-- 15-minute points and two superseded versions of each point: a version takes 8.8 bytes. If the order begins with date,
+-- a version takes 25.1 bytes.
 create or replace function enable_columnstore() returns boolean language plpgsql as $$
 declare
   hypertable text;

@@ -94,9 +94,9 @@ $$;
 
 -- Returns an object that maps the id of each operation in the given batches to an array. This array has, for each push
 -- of the operation, an array of the ids of the push's variables. Returns null when has_filtered_webhook returns false.
--- The id of a variable is at offset 42 of the 62 bytes of a row (src/points/copy-codec.ts). A large operation that is
--- alone in its batch gets all variables of the batch. If that batch was split from a larger batch, its variables
--- include those of the other parts of the larger batch.
+-- The id of a variable is at offset 42 of the 62 bytes of a row (src/points/copy-codec.ts). If a large operation is
+-- alone in its batch, the ids are those of all variables of the batch. If this batch was split off a larger batch, the
+-- ids include the variables of the other parts of the larger batch.
 create or replace function push_concerns(batch_ids bigint[]) returns jsonb language plpgsql stable as $$
 begin
   if not has_filtered_webhook(array(select account_id from push_batch where id = any(batch_ids)), 'DataPushCompleted') then
@@ -148,10 +148,10 @@ language sql as $$
   group by account_id
 $$;
 
--- Ends operations as Completed, or as Failed with a reason, and announces the end, even if an operation was already
--- announced when its time-out passed (R-D7). A Failed operation loses its re-send key, so when a client sends the same
--- push again, that push is a new operation. Writes one event per account, which contains all ended operations of the
--- account.
+-- Ends operations as Completed, or as Failed with a reason, and announces the end. Also announces the end of an
+-- operation that was already announced because its time-out passed (R-D7). A Failed operation loses its re-send key, so
+-- when a client sends the same push again, that push is a new operation. Writes one event per account, which contains
+-- all ended operations of the account.
 -- `batch_ids` are the batches that contain the operations; the rows of these batches in push_batch must still exist.
 -- When `ids` names a single operation without a batch, `written` is the set of variables that this operation wrote.
 create or replace function end_push_operations(

@@ -21,8 +21,8 @@ begin
   operation_ids := '{}';
   readings := 0;
   is_more_waiting := false;
-  -- An ingester of a release before migration 0042 does not lock the rows of the batches that it writes. Instead, it
-  -- holds this lock exclusively while it writes.
+  -- Ingesters from releases before migration 0042 do not lock the rows of the batches that they write. Instead, such an
+  -- ingester holds this advisory lock exclusively while it writes.
   perform pg_advisory_xact_lock_shared(26990, for_account_id);
   for batch in
     select id, push_batch.operation_ids, variables, length(rows) / tuple_bytes as count from push_batch

@@ -1,4 +1,4 @@
-/** OpenAPI schemas of users, claims, features and site access as answers show them (R-A9, R-C2, R-C3). */
+/** OpenAPI schemas of the users, claims, features and site access in answers (R-A9, R-C2, R-C3). */
 import { z } from 'zod';
 import {
   type Answer,

@@ -7,8 +7,8 @@ import { listLanguages } from '../structure/catalogue/languages.ts';
 import type { RoleName } from './users/user-rules.ts';
 
 /**
- * Maximum length of names and other short texts. Any email address (RFC 5321 §4.5.3.1) fits, because a user's email
- * address is the default user name.
+ * Maximum length of names and other short texts. A user's email address is the default user name, so the maximum allows
+ * every email address (RFC 5321 §4.5.3.1).
  */
 const MAX_NAME = 254;
 export const MAX_CLAIM_VALUE = 2000;
@@ -97,8 +97,8 @@ export const sitesSchema = z
     lenientObject({
       siteId: idSchema,
       level: z.preprocess((value) => value ?? 'Read', enumerationSchema(SITE_ACCESS_LEVEL)),
-      // Sources to which the access is limited; an empty list permits no source. Absent or null means
-      // all sources of the site.
+      // Ids of the sources that the access covers; an empty list covers no source. Absent or null covers all sources of
+      // the site.
       sourceIds: z.array(idSchema).max(MAX_LIST).nullish(),
     }),
   )

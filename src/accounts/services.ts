@@ -1,4 +1,4 @@
-/** Services of the routes of accounts and users. */
+/** Services that the routes of accounts and users need. */
 import type { AccessInvalidation } from '../identity/caller/access-invalidation.ts';
 import type { UserDirectory } from '../identity/directory/user-directory.ts';
 import type { Database } from '../platform/database/database.ts';

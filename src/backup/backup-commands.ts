@@ -38,7 +38,7 @@ export function backupCommands({ database, programs, print }: BackupParts): Back
       print(
         taken.isArchived
           ? `restorable to ${taken.restorableFrom} and to every later instant that the archived WAL covers`
-          : `restorable to ${taken.restorableFrom} only, because no WAL is archived: start \`archive\`, then take another backup`,
+          : `restorable only to ${taken.restorableFrom}, because no WAL is archived: start \`archive\`, then take another backup`,
       );
     },
     archive: async (operands) => {
@@ -57,7 +57,7 @@ export function backupCommands({ database, programs, print }: BackupParts): Back
       const until = toInstant(to);
       const { backup, segments } = await restoreBackup(programs, { directory, target, until });
       print(`copied backup ${backup.name} and ${segments} WAL segment${segments === 1 ? '' : 's'} into ${target}`);
-      const state = until === undefined ? 'everything that was archived' : `the commits until ${until}`;
+      const state = until === undefined ? 'everything that was archived' : `every commit up to ${until}`;
       print(`start PostgreSQL on ${target}: it recovers ${state}, then accepts connections`);
       print(
         'start with an empty Redis: jobs in the old Redis may refer to work that the restored database does not contain',

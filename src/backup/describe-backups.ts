@@ -48,7 +48,7 @@ function findProblem(slot: SlotState | undefined): string | undefined {
   if (slot.isLost) {
     return (
       'the archive has a gap: the database discarded WAL that was not archived yet (a slot retains at most max_slot_wal_keep_size). ' +
-      `Drop the replication slot ${SLOT} and archive into an empty directory`
+      `Drop the replication slot ${SLOT}, then run \`archive\` with an empty directory`
     );
   }
   return slot.isActive ? undefined : 'nothing archives WAL at the moment: run `archive`';

@@ -8,7 +8,10 @@ import { text } from 'node:stream/consumers';
 import { DomainError } from '../platform/errors.ts';
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** Advice for a missing program. PATH must name the folder, as the package links no pg_verifybackup into /usr/bin. */
+/**
+ * Advice for a missing program. PATH must name the folder, because the package puts no link to pg_verifybackup into
+ * /usr/bin.
+ */
 const ADVICE = 'install the Debian package postgresql-client-17, and add /usr/lib/postgresql/17/bin to PATH';
 /** Parameter of DATABASE_URL → environment variable of libpq that gets its value. */
 const PARAMETERS: ReadonlyMap<string, string> = new Map([

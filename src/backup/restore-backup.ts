@@ -88,7 +88,7 @@ async function assertEmpty(target: string): Promise<void> {
   if (names.includes('postmaster.pid')) {
     throw new DomainError(
       'conflict',
-      `a PostgreSQL server uses ${target}, or ended without removing postmaster.pid there; stop the server and move the directory away first`,
+      `${target} contains postmaster.pid: a PostgreSQL server uses this directory, or ended without removing the file; stop the server if it runs, then move the directory away and try again`,
     );
   }
   if (names.length > 0) {
@@ -153,8 +153,8 @@ async function findWal(
 }
 
 /**
- * @returns a map from the name of each segment in the folders to one file: the complete file of the segment, or its
- * incomplete file when there is no complete file.
+ * @returns one file for each segment in the folders; the key is the name of the segment. The file is the complete file
+ * of the segment or, when there is no complete file, the incomplete file.
  */
 async function findSegments(folders: readonly string[]): Promise<ReadonlyMap<string, WalFile>> {
   const listed = await Promise.all(
@@ -190,7 +190,10 @@ async function prepareRecovery(cluster: string, wal: readonly WalFile[], until: 
   await appendFile(join(cluster, 'recovery.signal'), '');
 }
 
-/** As root, gives the files of `cluster` to the owner of `folder`: the user that runs PostgreSQL must own them. */
+/**
+ * If this process runs as root, gives the files of `cluster` to the owner of `folder`, because the user that runs
+ * PostgreSQL must own the files.
+ */
 async function giveToOwnerOf(folder: string, cluster: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = await stat(folder);

@@ -10,9 +10,9 @@ const PARTIAL = '.partial';
 const BYTES_PER_UPPER = 2 ** 32;
 
 /**
- * A sequence of consecutive segments that begins at a given segment. `firstMissing` is the name of the missing segment
- * at which the sequence ends: the given segment when `names` is empty, otherwise the segment after the last of `names`.
- * `firstMissing` is undefined when `names` ends with the newest segment.
+ * A sequence of consecutive segments that begins at a given segment. `firstMissing` is the name of the first missing
+ * segment: the given segment when `names` is empty, otherwise the segment after the last of `names`. When `names` ends
+ * with the newest segment, no segment is missing, and `firstMissing` is undefined.
  */
 export interface SegmentRun {
   readonly names: readonly string[];

@@ -1,4 +1,4 @@
-/** OpenAPI of runs, forced updates and the tools for authors (R-A9, R-H5, R-H8, R-H9, R-H12). */
+/** OpenAPI operations for runs, forced updates and the tools for authors (R-A9, R-H5, R-H8, R-H9, R-H12). */
 import { z } from 'zod';
 import {
   ALL_USERS,
@@ -46,11 +46,11 @@ const input = z.object({
   tags: z.array(z.string()).exactOptional(),
   lastVersionTimestamp: instantSchema.nullable().meta({
     description:
-      'For an input without `asOf`: to get the points that the run read, read the window of the input with `asOf` set to this value. This works as long as the versions of these points are stored.',
+      'For an input without `asOf`, a read of the window with `asOf` set to this value returns the points that the run read, as long as the versions of these points are stored.',
   }),
   historyFrom: instantSchema.exactOptional().meta({
     description:
-      'The history of the variable is complete from this instant on: as-of reads of earlier instants may lack versions. Present only when versions were deleted that a run could have read for this input.',
+      'The states of the variable are complete from this instant on. States at earlier instants may lack versions. Present only if the input could have read versions that were deleted.',
   }),
   rawFrom: instantSchema.exactOptional().meta({
     description:
@@ -62,7 +62,7 @@ const notes = {
   messages: lines.exactOptional(),
   warnings: lines.exactOptional(),
   errors: lines.exactOptional(),
-  output: z.string().exactOptional().meta({ description: 'Text the script printed.' }),
+  output: z.string().exactOptional().meta({ description: 'Text that the script printed.' }),
   call: z.string().nullable().exactOptional(),
   line: z.int().nullable().exactOptional(),
   limit: z.string().exactOptional(),
@@ -137,7 +137,7 @@ const replay = z
     message: z.string().nullable(),
     isReproduced: z.boolean().meta({
       description:
-        'True when the replay succeeded, each of its inputs had as many points as in the run, and its points equal the stored points of the run.',
+        'True when the replay succeeded, each input had as many points in the replay as in the run, and the points of the replay equal the stored points of the run.',
     }),
     counts: z.record(z.enum(['recorded', 'replayed', 'equal', 'different', 'missing']), z.int().min(0)),
     differences: z
@@ -166,10 +166,9 @@ const save = z
     userName: z.string().nullable(),
     impersonator: person.nullable().meta({ description: 'The ADMIN who impersonated the author.' }),
     note: z.string().nullable().meta({ description: '`calculated.note` of the request that saved the declaration.' }),
-    declarationHash: z
-      .string()
-      .nullable()
-      .meta({ description: 'Equal to `declarationHash` of the runs of this declaration.' }),
+    declarationHash: z.string().nullable().meta({
+      description: 'Hash of the declaration; each run of this declaration has the same hash in `declarationHash`.',
+    }),
     calculated: z
       .record(z.string(), z.unknown())
       .nullable()
@@ -208,7 +207,7 @@ const evaluation = z
     errors: lines.meta({
       description: 'The texts that the script returned in `Errors`, whether the run failed or not.',
     }),
-    output: z.string().meta({ description: 'Text the script printed.' }),
+    output: z.string().meta({ description: 'Text that the script printed.' }),
     durationsMs: durations,
     plots: z.array(
       z.object({
@@ -271,10 +270,10 @@ export const CALCULATION_OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: '/runs/:id/wave', operationId: 'getWave', tag, access: ALL_USERS },
     summary: 'Read the wave of a run: which change triggered which run',
     description:
-      'Follows triggers from this run in both directions, also through other runs, to at most the 200 nearest variables of the wave.',
+      'Follows triggers from this run in both directions, also through other runs. Returns at most the 200 variables that are nearest to this run.',
     answers: [
       answersJson(
-        'Nodes: variables of the wave. Edges: each leads from a variable to a variable whose run it triggered.',
+        'Each node is a variable of the wave. Each edge means that a change of the variable `from` triggered the run of the variable `to`.',
         waveSchema,
       ),
     ],
@@ -283,8 +282,8 @@ export const CALCULATION_OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: '/runs/:id/replay', operationId: 'replayRun', tag, access: MANAGERS },
     summary: 'Repeat a run and compare it with the stored points',
     description:
-      'Runs the recorded declaration with the recorded form values on the versions of the inputs that the run read. ' +
-      'Stores nothing. If a value of an input that is not versioned was overwritten after the run, the replay cannot read the old value.',
+      'Runs the recorded declaration with the recorded form values and with the input versions that the run read. ' +
+      'Stores nothing. If a value of an unversioned input was overwritten after the run, the replay cannot read the old value.',
     answers: [answersJson('What differs.', replay)],
     errors: ['conflict', 'dependency_unavailable'],
   },

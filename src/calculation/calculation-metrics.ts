@@ -20,7 +20,7 @@ export interface CalculationMetrics {
 export function createCalculationMetrics(metrics: Metrics): CalculationMetrics {
   const runs = metrics.counter({
     name: 'tidemark_calculation_runs_total',
-    help: 'Runs of calculated variables that ended, by outcome.',
+    help: 'Number of ended runs of calculated variables, by outcome.',
     labels: ['outcome'],
   });
   runs({ outcome: 'ok' });

@@ -33,17 +33,20 @@ export const RUN_LIST = declareQuery(
   {
     ...PAGING,
     itemsPerPage: integerParameter('Runs per page.', { min: 1, default: 100 }),
-    states: choicesParameter('Only runs in these states.', RUN_STATES),
-    triggers: choicesParameter('Only runs with these triggers.', RUN_TRIGGERS),
+    states: choicesParameter('Returns only the runs that have one of these states.', RUN_STATES),
+    triggers: choicesParameter('Returns only the runs that have one of these triggers.', RUN_TRIGGERS),
     from: momentParameter(
-      'Only runs that started at or after this date. A date without a time zone, here and in `to`, is in the local time of the source.',
+      'Returns only the runs that started at or after this date. A date without a time zone, here and in `to`, is in the local time of the source.',
     ),
-    to: momentParameter('Only runs that started at or before this date.'),
+    to: momentParameter('Returns only the runs that started at or before this date.'),
   },
   { isListing: true },
 );
 
-/** Maximum number of saved declarations per page. It is limited because a declaration can have several megabytes. */
+/**
+ * Maximum number of saved declarations per page. The number is limited because a declaration can be several megabytes
+ * in size.
+ */
 const MAX_SAVES = 1000;
 export const SAVE_LIST = declareQuery(
   {

@@ -32,7 +32,10 @@ const PURGE = `
     select id from calculation_run where finished_date < $1 order by finished_date limit $2)`;
 
 export interface CalculatorServices extends RunServices {
-  /** Queue of wake-ups. Each key combines an account and an urgency; under it are ids of variables or of previews. */
+  /**
+   * Queue of wake-ups. Each key combines an account and an urgency. The members of a key are ids of variables or of
+   * previews.
+   */
   readonly queue: MemberQueue;
   readonly queueOptions: QueueOptions;
   readonly outbox: OutboxRelay;
@@ -74,7 +77,7 @@ export function startCalculator(services: CalculatorServices): Calculator {
   const sweep = async (): Promise<void> => {
     await fireSchedules(services.database, services.clock);
     const turns = [...(await findWaitingPreviews(services.database)), ...(await findDueTurns(services.database))];
-    // While Redis is unreachable, this calculator adds to its own queue the turns that the sweep found.
+    // If Redis is unreachable, this calculator itself queues the turns that the sweep found.
     if (!(await wakeTurns(queue, turns))) dispatcher.add(turns);
     await outbox.relay();
   };

@@ -1,4 +1,4 @@
-/** Downloads of the file routes: row errors and templates as CSV or xlsx, and stored files. */
+/** The downloads that the file routes offer: row errors and templates, each as CSV or xlsx, and stored files. */
 import { Readable } from 'node:stream';
 import { format as formatCsv } from 'fast-csv';
 import type { Context } from 'hono';
@@ -53,7 +53,10 @@ export function answerDownload(c: Context, body: Readable, format: FileFormat | 
   return c.body(Readable.toWeb(body) as ReadableStream);
 }
 
-/** Returns csv unless the client asks for xlsx. Refuses no `Accept`: shipped clients send all sorts of it (R-A3). */
+/**
+ * Returns csv unless the client asks for xlsx. Accepts every value of the header `Accept`, because shipped clients send
+ * many different values (R-A3).
+ */
 function acceptedFormat(c: Context, given: { readonly format: FileFormat | undefined }): FileFormat {
   if (given.format !== undefined) return given.format;
   c.header('Vary', 'Accept', { append: true });

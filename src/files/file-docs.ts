@@ -53,17 +53,19 @@ const fileStatus = z.object({
     .meta({ description: 'An attachment is kept as uploaded and never parsed; its state is `Stored`.' }),
   filename: z.string(),
   advice: z.string().exactOptional().meta({
-    description: 'Only for an attachment whose name suggests data: how to send the data so that its rows are read.',
+    description:
+      'How to send the data so that its rows are read. Present only for an attachment whose name suggests data.',
   }),
   format: z.enum(['csv', 'xlsx']).exactOptional().meta({ description: 'Format of a Standard File.' }),
   state: z.enum(['Queued', 'Processing', 'Completed', 'PartiallyIngested', 'Rejected', 'Failed', 'Stored']).meta({
     description:
-      'Poll until the state is neither `Queued` nor `Processing`. `Completed`: every row is ingested. `PartiallyIngested`: some rows were rejected. `Rejected`: all rows were rejected. `Failed`: the file could not be read to its end. `Stored`: an attachment.',
+      'Poll until the state is neither `Queued` nor `Processing`. `Completed`: every row is ingested. `PartiallyIngested`: some rows were rejected. `Rejected`: all rows were rejected. `Failed`: the file could not be read to its end. `Stored`: the file is an attachment and is not parsed.',
   }),
   progress: z.object({ bytes: count, totalBytes: count, rows: count }),
   counts: z.object({ rows: count, ingested: count, rejected: count, warnings: count }),
   failure: z.object({ code: z.string(), message: z.string() }).exactOptional().meta({
-    description: 'Why the file failed. Rows ingested before the failure are kept; `counts.ingested` counts them.',
+    description:
+      'Why the file failed. Rows that were ingested before the failure are kept; their number is `counts.ingested`.',
   }),
   ignoredColumns: z.array(z.string()),
   uploadedDate: instantSchema,
@@ -104,7 +106,7 @@ export const FILE_OPERATIONS: readonly Operation[] = [
         headers: {
           'File-Kind': '`StandardFile`, or `Attachment` for a file whose rows are not read.',
           'File-Advice':
-            'Only for an attachment whose name suggests data, such as `points.csv.gz`: how to send the data so that its rows are read.',
+            'How to send the data so that its rows are read. Present only for an attachment whose name suggests data, such as `points.csv.gz`.',
         },
       }),
     ],
@@ -139,7 +141,7 @@ export const FILE_OPERATIONS: readonly Operation[] = [
       {
         status: 200,
         description:
-          'Row errors in file order, with the columns `row`, `code` and `message`. CSV by default; `format` or `Accept` selects xlsx. Rows rejected because their dates are rolled up are not listed; `warnings` of the file reports them.',
+          'Row errors in file order, with the columns `row`, `code` and `message`. CSV by default; `format` or `Accept` selects xlsx. The list omits rows that were rejected because their dates are rolled up; `warnings` of the file reports these rows.',
         types: { 'text/csv': z.string(), [XLSX_TYPE]: bytes(XLSX_TYPE) },
         headers: DOWNLOAD,
       },

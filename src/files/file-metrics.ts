@@ -43,7 +43,11 @@ export const FILE_BACKLOG: BacklogQuery = {
            count(*) filter (where state = 'Processing')::int as processing
     from stored_file where state in ('Queued', 'Processing')`,
   gauges: [
-    { column: 'queued', name: 'tidemark_files_queued', help: 'Standard Files waiting to be processed.' },
-    { column: 'processing', name: 'tidemark_files_processing', help: 'Standard Files being processed.' },
+    { column: 'queued', name: 'tidemark_files_queued', help: 'Number of Standard Files that wait to be processed.' },
+    {
+      column: 'processing',
+      name: 'tidemark_files_processing',
+      help: 'Number of Standard Files that are being processed.',
+    },
   ],
 };

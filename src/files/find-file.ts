@@ -9,15 +9,21 @@ import { isGuid } from '../platform/guid.ts';
 import { type FileFormat, type FileKind, MAX_WARNINGS, type RowError, type RowWarning } from './standard-file.ts';
 import { adviceFor } from './upload/attachment-advice.ts';
 
-/** `PartiallyIngested`: some rows were rejected. `Rejected`: all rows were rejected. `Stored`: an attachment. */
+/**
+ * `PartiallyIngested`: some rows were rejected. `Rejected`: all rows were rejected. `Stored`: the file is an
+ * attachment.
+ */
 export type FileState = 'Queued' | 'Processing' | 'Completed' | 'PartiallyIngested' | 'Rejected' | 'Failed' | 'Stored';
 
-/** A file as the events of `GET /storage/{id}/events` show it; `GET /storage/{id}` adds row errors and warnings. */
+/**
+ * The status of a file, as the events of `GET /storage/{id}/events` show it. The answer of `GET /storage/{id}` adds row
+ * errors and warnings.
+ */
 export interface FileStatus {
   readonly id: string;
   readonly kind: FileKind;
   readonly filename: string;
-  /** Only for an attachment whose name suggests data: how to send the data so that its rows are read. */
+  /** How to send the data so that its rows are read. Present only for an attachment whose name suggests data. */
   readonly advice?: string;
   /** Format of the file; absent for an attachment. */
   readonly format?: FileFormat;
@@ -29,7 +35,7 @@ export interface FileStatus {
     readonly rejected: number;
     readonly warnings: number;
   };
-  /** Why the state is Failed. The rows that `counts.ingested` counts stay stored. */
+  /** Why the file failed. Rows that were ingested before the failure are kept; their number is `counts.ingested`. */
   readonly failure?: { readonly code: string; readonly message: string };
   readonly ignoredColumns: readonly string[];
   readonly uploadedDate: string;

@@ -52,7 +52,7 @@ const COLUMNS: readonly TemplateColumn[] = [
 /** Names of the columns, in the order of the template. */
 export const TEMPLATE_COLUMNS: readonly string[] = COLUMNS.map(({ name }) => name);
 
-/** Returns the template as CSV, which is the header line alone (§2). */
+/** Returns the template as CSV. The template consists of the header line alone (§2). */
 export function csvTemplate(): string {
   return `${TEMPLATE_COLUMNS.join(',')}\n`;
 }

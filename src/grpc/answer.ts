@@ -170,8 +170,8 @@ export function abortOnCancel(call: AnyCall & { once(name: 'cancelled', listener
 
 /**
  * Runs the work of a call, logs its outcome, and passes a failure to `fail` as the status for the caller.
- * @param work function that answers the call and passes its caller to `known` after authentication. It resolves to the
- * number of points, versions or script runs sent.
+ * @param work function that answers the call and, after authentication, passes the caller to `known`. The function
+ * resolves to the number of points, versions or script runs that it sent.
  * @param fail function that sends the status; not called when the caller has cancelled the call.
  */
 export function track(

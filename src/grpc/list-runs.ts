@@ -47,7 +47,7 @@ async function* runsOf(
   }
 }
 
-/** Members of a stored run whose name or type is different in the gRPC message. */
+/** Members that have one name or type in a stored run, and another in the gRPC message. */
 interface Details {
   readonly from: string;
   readonly to: string;

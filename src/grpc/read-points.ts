@@ -1,4 +1,4 @@
-/** `ReadPoints` (R-J1, R-J2): streams points, or aggregates by bucket, as columnar chunks. */
+/** `ReadPoints` (R-J1, R-J2): streams columnar chunks that contain either points or the aggregates of buckets. */
 import type { Caller } from '../identity/caller/caller.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { ReadPool } from '../platform/database/read-pool.ts';

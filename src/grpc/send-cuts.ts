@@ -7,8 +7,9 @@ import { noticeHeaders } from '../selection/history-notice.ts';
 import type { SendMetadata } from './answer.ts';
 
 /**
- * @returns a function that sends the history cuts (history-cuts.ts) of a read, and for each rolled-up variable the date
- * from which all points are stored. It sends nothing when the read has no history cut and no rolled-up variable.
+ * @returns a function that sends the history cuts (history-cuts.ts) of a read. For each rolled-up variable, the
+ * function also sends the date from which all points are stored. When the read has neither a history cut nor a
+ * rolled-up variable, the function sends nothing.
  */
 export function sendCuts(send: SendMetadata): NoteCuts {
   return (cuts, rolledUp) => send(noticeHeaders({ cuts, rolledUp }));

@@ -65,7 +65,7 @@ export function openBodyRateWatch({ bytesPerSec, graceSec }: BodyRate, intervalM
   const settle = (incoming: IncomingMessage, body: Watched): void => {
     const { bytesRead } = incoming.socket;
     const arrived = bytesRead - (body.bytesRead ?? bytesRead);
-    // Bytes that arrived and are not read yet mean that this service is slow, not the client.
+    // If bytes have arrived but are not read yet, the service is slow and not the client. So nothing is debited.
     const needed = body.bytesRead === undefined || incoming.readableLength > 0 ? 0 : (bytesPerSec * intervalMs) / 1000;
     body.credit = Math.min(body.credit + arrived - needed, maxCredit);
     body.bytesRead = bytesRead;

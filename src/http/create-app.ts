@@ -24,7 +24,7 @@ import { costOfPush, countAddress, limitAddress, limitCaller, type RateLimits } 
 
 export interface AppParts {
   readonly authentication: Authentication;
-  /** Exchanges the HTTP Basic credentials of pushes and reads for a token; undefined means that Basic is refused. */
+  /** Gets a token for the HTTP Basic credentials of a push or read request; undefined means that Basic is refused. */
   readonly exchangePassword: ExchangePassword | undefined;
   readonly issuer: Hono<RequestIdEnv & { Bindings: HttpBindings }>;
   /** Whether a path belongs to the token issuer. */
@@ -49,7 +49,7 @@ export interface AppParts {
   readonly log: Log;
 }
 
-/** The route by which metrics count the requests to all issuer paths. */
+/** The metrics count the requests to all issuer paths under this route. */
 const ISSUER_ROUTE = '/realms/*';
 /** Seconds for which a browser may keep the answer to a preflight: the maximum of Chromium. */
 const PREFLIGHT_SEC = 7200;
@@ -132,9 +132,9 @@ function answerOrigins(origins: readonly string[], isIssuerPath: (path: string) 
 const inShare: MiddlewareHandler<CallerEnv> = (c, next) => runForAccount(c.var.caller.accountId, next);
 
 /**
- * @returns true when the request may use HTTP Basic, because spreadsheets and links cannot send a token (R-A13): for
- * `POST /data`, and for GET and HEAD on every path except `/data/watch`. A watch needs a token, because the token is
- * checked again every second while the watch is open (R-B5).
+ * @returns true when the request may use HTTP Basic: `POST /data`, and GET or HEAD on any path except `/data/watch`.
+ * Basic is allowed because spreadsheets and links cannot send a token (R-A13). A watch needs a token, because the
+ * token is checked again every second while the watch is open (R-B5).
  */
 function isRead({ req: { method, path } }: Context): boolean {
   if (path === '/data/watch') return false;

@@ -13,9 +13,9 @@ import type { Log } from '../platform/log.ts';
 const RETRY_AFTER_SEC = '2';
 
 interface Paths {
-  /** Whether the path serves HTML pages: errors there are pages for clients that prefer HTML. */
+  /** Whether the path serves HTML pages. If so, a client that prefers HTML gets errors as HTML pages. */
   readonly isPage: (path: string) => boolean;
-  /** Whether the token issuer serves the path: errors there also have `error` for OAuth clients (RFC 6749 §5.2). */
+  /** Whether the token issuer serves the path. If so, errors also have `error` for OAuth clients (RFC 6749 §5.2). */
   readonly isIssuerPath: (path: string) => boolean;
 }
 
@@ -34,7 +34,10 @@ export function errorHandler(log: Log, { isPage, isIssuerPath }: Paths = API_ONL
   };
 }
 
-/** @returns the members that an OAuth client reads (RFC 6749 §5.2, §4.1.2.1); `respond` adds those of every error. */
+/**
+ * @returns the members that an OAuth client reads (RFC 6749 §5.2, §4.1.2.1). `respond` adds the members that every
+ * error has.
+ */
 function oauthError({ code, message }: DomainError): object {
   const { http } = ERROR_MAPPINGS[code];
   const isLater = http === 429 || http === 503;

@@ -1,7 +1,7 @@
 /**
- * Counts and times HTTP requests by route pattern (R-A9), never by path, because clients choose paths. A request ends
- * when the last byte of its answer is sent or the client disconnects, so the duration of a streamed answer depends on
- * how fast the client reads.
+ * Counts HTTP requests and measures the duration of each request (R-A9). The label `route` is the route pattern and not
+ * the path, because clients choose paths. A request ends when the last byte of its answer is sent or the client
+ * disconnects, so the duration of a streamed answer depends on how fast the client reads.
  */
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, MiddlewareHandler } from 'hono';
@@ -32,8 +32,8 @@ export function createRequestCounter(metrics: Metrics): CountRequest {
 
 /**
  * Creates middleware that observes every request (R-A9).
- * @param routeOf returns the route label of a path that no route pattern of the app describes, and undefined for any
- *   other path. The label of any other path is the pattern of the route that matched the request.
+ * @param routeOf returns the route label of a path that no route pattern of the app describes. For any other path,
+ *   `routeOf` returns undefined, and the label is the pattern of the route that matched the request.
  */
 export function countRequests(count: CountRequest, routeOf: (path: string) => string | undefined): MiddlewareHandler {
   return async (c, next) => {

@@ -1,7 +1,8 @@
 /**
- * Controls access to `/metrics` on the API's port (R-A9). The metrics cover all accounts, so a tenant must not read
- * them: a scraper must send the token of the setting METRICS_TOKEN, and an operator the access token of an ADMIN. The
- * client's address grants no access: behind a proxy on the same machine, every client has a loopback address.
+ * Controls access to `/metrics` on the API's port (R-A9). The metrics cover all accounts, so a tenant must not read the
+ * metrics. A scraper must send the token in the setting METRICS_TOKEN; an operator must send the access token of an
+ * ADMIN. The client's address grants no access, because behind a proxy on the same machine every client has a loopback
+ * address.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Context, Handler, MiddlewareHandler } from 'hono';
@@ -10,7 +11,10 @@ import type { Metrics } from '../platform/metrics/metrics.ts';
 export interface MetricsHandlers {
   /** Sends the metrics to a scraper that sends METRICS_TOKEN; passes every other request on to the next handler. */
   readonly byToken: MiddlewareHandler;
-  /** Sends the metrics to every caller; mount this handler behind middleware that authorizes the caller. */
+  /**
+   * Answers every request with the metrics, without a check. Mount this handler behind middleware that authorizes the
+   * caller.
+   */
   readonly answer: Handler;
 }
 

@@ -1,10 +1,10 @@
 /**
- * Makes refusals of a rate limit cheap (R-B15, R-A14). When the budget of a key is used up, this module refuses further
- * requests of the key without asking Redis: it remembers when the next request may pass. For each key, it sends one
- * refusal every 10 ms. A client that sends requests without a pause then waits for the refusals instead of occupying
- * the event loop. This module delays at most 200 refusals of one key and 2,000 refusals in total, and keeps the refused
- * requests in memory meanwhile; it sends further refusals immediately. Keys do not delay each other. `rate-limiter.ts`
- * decides which requests pass.
+ * Makes it cheap to refuse requests above a rate limit (R-B15, R-A14). When the budget of a key is used up, this module
+ * remembers when the next request of the key may pass. Until then, this module refuses the requests of the key without
+ * asking Redis. It delays the refusals, so that each key gets one refusal every 10 ms. A client that sends requests
+ * without a pause then waits for the refusals instead of occupying the event loop. A request stays in memory while its
+ * refusal is delayed. So this module delays at most 200 refusals of one key and 2,000 refusals in total, and sends any
+ * further refusal immediately. Keys do not delay each other. `rate-limiter.ts` decides which requests pass.
  */
 import { openBoundedCache } from '../platform/bounded-cache.ts';
 import { MAX_KEYS, type RateLimiter } from './rate-limiter.ts';
@@ -12,14 +12,16 @@ import { costMs } from './rate-rules.ts';
 
 export interface PacedLimiter extends RateLimiter {
   /**
-   * @returns true when, within the last 4 s, a request of the key was refused while 200 refusals of the key were
-   * delayed. This shows that the clients of the key send requests without waiting for the refusals.
+   * @returns true when, within the last 4 s, a request of the key was refused immediately because 200 earlier refusals
+   * of the key were still delayed. This shows that the clients of the key send requests without waiting for refusals.
    */
   isFlooded(key: string): boolean;
 }
 
 interface Refused {
-  /** Instant from which a request of cost 0 would pass. A request of a higher cost passes later, by `costMs`. */
+  /**
+   * Instant from which a request of cost 0 would pass. A request of a higher cost passes `costMs` after this instant.
+   */
   readonly freeAtMs: number;
   /** Instant at which the next refusal may be sent. */
   readonly nextAtMs: number;
@@ -33,7 +35,7 @@ const MAX_WAITING = 2000;
 // its refusals are delayed.
 const FLOODED_MS = 2 * MAX_DELAY_MS;
 
-/** Wraps a limiter: `count` resolves later for a refusal that follows other refusals of the same key. */
+/** Wraps a limiter. When `count` refuses several requests of the same key, the promises resolve 10 ms apart. */
 export function paceRefusals(limiter: RateLimiter): PacedLimiter {
   const refusals = openBoundedCache<string, Refused>(MAX_KEYS);
   let waiting = 0;

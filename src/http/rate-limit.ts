@@ -25,9 +25,10 @@ const PUSH_COST = 0.1;
 export const FAST_PUSH_COST = 0.01;
 
 /**
- * Creates middleware that limits the caller's requests (R-B15) and throws rate_limited above the user's budget. It runs
- * after `authenticate`. The connection of a caller that ignores many refusals is closed.
- * @param costOf function that returns how many requests a request counts as.
+ * Creates middleware that runs after `authenticate` and limits the requests of each user (R-B15). When the budget of
+ * the user is used up, the middleware throws rate_limited. When the user's clients ignore many refusals, the middleware
+ * also closes the connection.
+ * @param costOf function that returns the cost of a request; the cost of an ordinary request is 1.
  */
 export function limitCaller(
   { users }: RateLimits,

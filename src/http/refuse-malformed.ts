@@ -45,8 +45,8 @@ export function refuseMalformed(server: Server): void {
 
 function refusalOf(error: NodeJS.ErrnoException, { headersTimeout, requestTimeout }: Server): Refusal {
   if (error.code === TOO_SLOW) {
-    const limits = `within ${requestTimeout / 1000} s, and its URL and headers within ${headersTimeout / 1000} s`;
-    return { status: '408 Request Timeout', message: `the request must arrive ${limits}; send it again` };
+    const limits = `the whole request must arrive within ${requestTimeout / 1000} s, and its URL and headers within ${headersTimeout / 1000} s`;
+    return { status: '408 Request Timeout', message: `${limits}; send the request again` };
   }
   // Errors of Node's parser say in `reason` what is wrong.
   const reason = 'reason' in error ? `; the parser reports: ${error.reason}` : '';

@@ -1,6 +1,7 @@
 /**
- * Each user has one request budget for REST, push and gRPC together (R-B15). `rate-limiter.ts` counts the requests, and
- * counts them in memory while at least half of the budget is left, so that most requests do not wait for Redis.
+ * Each user has one request budget for REST, push and gRPC together (R-B15). `rate-limiter.ts` counts the requests.
+ * While at least half of the budget is left, the requests are counted in memory, so that most requests do not wait for
+ * Redis.
  */
 import type { PacedLimiter } from './paced-refusals.ts';
 

@@ -22,16 +22,20 @@ const MARK_AFTER_MS = 200;
 
 /** What one transaction wrote. */
 export interface Portion {
-  /** Request id of the written push that was accepted first (R-A10); undefined when no whole batch was written. */
+  /**
+   * Request id of the first accepted push among the written pushes (R-A10); undefined when no whole batch was written.
+   */
   readonly requestId: string | undefined;
   readonly readings: number;
   /** Seconds from the acceptance of the oldest written batch to its locking; 0 when no whole batch was written. */
   readonly waitedSec: number;
-  /** Number of batches written. It is 1 when only some pushes of a waiting batch were written; 0 when nothing was. */
+  /**
+   * Number of batches written; 0 when nothing was written. A batch of which only some pushes were written counts as 1.
+   */
   readonly batches: number;
   /**
-   * True when this transaction wrote readings and other batches may still wait; the caller must then wake the
-   * account again. The acceptance of a later batch wakes the account itself.
+   * True when this transaction wrote readings and other batches may still wait; the caller must then wake the account
+   * again. For a batch that is accepted later, the caller need not do so, because accepting a batch wakes the account.
    */
   readonly isMoreWaiting: boolean;
 }
@@ -59,8 +63,8 @@ export async function ingestAccount(database: Database, accountId: number, maxRo
 
 /**
  * Writes waiting batches of an account in one transaction (R-D6).
- * @param onTaken function that receives the ids of the batches before these batches are written. It is not called when
- * only some pushes of a waiting batch are written.
+ * @param onTaken function that is called before the batches are written, with the ids of these batches. If only some
+ * pushes of a waiting batch are written, this function is not called.
  */
 export async function ingestPortion(
   database: Database,
@@ -124,6 +128,7 @@ async function writeBatches(
 
 /** Marks the operations as Processing after 200 ms (R-D7), so that a short write needs no mark. */
 function markWhenSlow(database: Database, operationIds: readonly number[], takenDate: string): NodeJS.Timeout {
-  // A failure to mark the operations must not fail the write, because the state Processing only informs clients.
+  // A failure to mark the operations must not fail the write, because the state Processing serves only to inform
+  // clients.
   return setTimeout(() => void markProcessing(database, operationIds, takenDate).catch(() => {}), MARK_AFTER_MS);
 }

@@ -1,7 +1,7 @@
 /**
- * Runs the ingester. When the queue wakes an account, the ingester writes waiting batches of this account. Its sweeps
- * find accounts whose wake-up was lost. The sweeps also announce operations that did not end within their time-out. Its
- * purge carries out deletions and requested purges of versions.
+ * Runs the ingester. When the queue wakes an account, the ingester writes waiting batches of this account. Regular
+ * sweeps find accounts whose wake-up was lost, and announce operations that did not end within their time-out. Another
+ * regular task of the ingester carries out deletions, and purges the versions that clients asked to purge.
  */
 
 import { ACCOUNT_DELAYS, createBackOff } from '../platform/back-off.ts';
@@ -78,7 +78,8 @@ export function startIngester(services: IngesterServices): Ingester {
       throw error;
     }
   };
-  // Faults of the service never count against a batch (R-A15): the batch waits, and the sweeper retries its account.
+  // A fault of the service never counts as a failure of a batch (R-A15): the batch waits, and the sweeper retries the
+  // account of the batch.
   const backOff = createBackOff({ ...ACCOUNT_DELAYS, nowMs: () => performance.now(), random: Math.random });
   const write = async (accountId: number, isSmallOnly: boolean): Promise<Portion> => {
     const startMs = performance.now();
@@ -168,10 +169,13 @@ function createIngestMetrics(metrics: Metrics): IngestMetrics {
   const counter = (name: string, help: string) => metrics.counter({ name, help })({});
   const distribution = (name: string, help: string) => metrics.distribution({ name, help })({});
   return {
-    batches: counter('tidemark_ingest_batches_total', 'Accepted batches, counted when they are written as points.'),
+    batches: counter(
+      'tidemark_ingest_batches_total',
+      'Accepted batches. A batch is counted when it is written as points.',
+    ),
     readings: counter(
       'tidemark_ingest_readings_total',
-      'Readings of accepted batches, counted when they are written as points.',
+      'Readings of accepted batches. A reading is counted when it is written as a point.',
     ),
     setAside: counter(
       'tidemark_ingest_set_aside_total',

@@ -11,19 +11,21 @@ import type { Log } from '../platform/log.ts';
 const OPEN_AFTER_MS = 100;
 const POLL_MS = 50;
 const PAUSE_AFTER_FAILURE_MS = 1000;
-/** The lanes of an account, in the order of opening: true marks a lane that takes only small batches. */
+/**
+ * The lanes of an account, in the order in which they open. The value true marks a lane that takes only small batches.
+ */
 const LANES = [false, true] as const;
 
 export interface PassingLanes {
-  /** Waits until `write` ends. If `write` is long, the lanes write other batches of the account meanwhile. */
+  /** Waits until `write` ends. If `write` is a long write, the lanes write other batches of the account until then. */
   open(accountId: number, write: Promise<unknown>): Promise<void>;
   /** Waits for all writes that were started during a long write. */
   close(): Promise<void>;
 }
 
 /**
- * @param writeNext function that writes those batches of an account that need not wait for the long write. It resolves
- *   to the number of batches that it wrote.
+ * @param writeNext function that writes batches of an account, except the batches that must wait for the long write.
+ *   The function resolves to the number of batches written.
  */
 export function openPassingLanes(
   writeNext: (accountId: number, isSmallOnly: boolean) => Promise<number>,
@@ -43,7 +45,8 @@ export function openPassingLanes(
     const key = `${accountId}/${lane}`;
     await pause(OPEN_AFTER_MS, over);
     while (!over.aborted && !isClosed) {
-      // A write that this lane started during an earlier long write of the account may still be under way.
+      // The lane may have started a write during an earlier long write of the account. While that write is under way,
+      // the lane starts no other write.
       const count = underWay.has(key) ? 0 : await writeIn(key, accountId, lane, isSmallOnly);
       if (count === 0) await pause(POLL_MS, over);
       if (count === undefined) await pause(PAUSE_AFTER_FAILURE_MS, over);
@@ -59,7 +62,7 @@ export function openPassingLanes(
     } catch (error) {
       log.warn(
         { err: error, accountId },
-        'could not write other batches of the account during a long write of the account; the batches that still wait are retried',
+        'while a long write of the account was running, other batches of the account could not be written; the unwritten batches stay queued and are retried',
       );
       return undefined;
     } finally {

@@ -66,8 +66,8 @@ function ensureSystemPackages(packages) {
     if (isPresent('apt-get')) installPackages(missing);
     else if (!usesOwnServices()) {
       const names = missing.map(({ name }) => name).join(', ');
-      const remedy = `to start Tidemark without them, set DATABASE_URL and REDIS_URL, or ${COMPOSE_HINT}`;
-      fail(`this machine has no apt to install ${names}; install them by hand; ${remedy}`);
+      const remedy = `to start Tidemark without these packages, set DATABASE_URL and REDIS_URL, or ${COMPOSE_HINT}`;
+      fail(`this machine has no apt to install ${names}; install these packages by hand; ${remedy}`);
     }
   }
   if (!IS_ROOT) ensureSubordinateIds();
@@ -86,7 +86,7 @@ function installPackages(packages) {
     runAsRoot(['apt-get', 'update', '--quiet'], environment) &&
     runAsRoot(['apt-get', 'install', '--quiet', '--yes', '--no-install-recommends', ...names], environment);
   if (isInstalled || packages.every(({ substitute }) => substitute && isPresent(substitute))) return;
-  const remedy = `run as root: apt-get install ${names.join(' ')}; to start Tidemark without them, ${COMPOSE_HINT}`;
+  const remedy = `run as root: apt-get install ${names.join(' ')}; to start Tidemark without these packages, ${COMPOSE_HINT}`;
   fail(`packages are missing and could not be installed; ${remedy}`);
 }
 
@@ -149,8 +149,8 @@ function isInstalledAsLocked() {
 
 function runCommand(command, rest) {
   const script = [pinnedNode(), join(CHECKOUT, `src/local/commands/${command}.ts`), ...rest];
-  // With setpriv, the command receives SIGTERM even when this process is killed. The command `start` then stops the
-  // stack.
+  // With setpriv, the kernel sends SIGTERM to the command when this process ends, even if this process is killed. On
+  // SIGTERM, the command `start` stops the stack.
   const argv = isPresent('setpriv') ? ['setpriv', '--pdeathsig', 'TERM', ...script] : script;
   const child = spawn(argv[0], argv.slice(1), {
     cwd: process.cwd(),

@@ -41,7 +41,7 @@ export async function prepareCalculator(progress: Progress): Promise<CalculatorS
 async function findObstacle(): Promise<string | undefined> {
   const isNeeded = !process.env.R_ROOT;
   if (isNeeded && !(await canBuildRoots())) {
-    return 'R_ROOT is not set, and mmdebstrap, which builds a root file system that contains R, does not run. Install mmdebstrap or set R_ROOT.';
+    return 'R_ROOT is not set, and mmdebstrap cannot be started. mmdebstrap builds a root file system that contains R. Install mmdebstrap or set R_ROOT.';
   }
   const refusal = isRoot() ? undefined : findNamespaceRefusal(process.env);
   if (refusal === undefined) return undefined;

@@ -3,8 +3,8 @@ import { watch } from 'node:fs';
 import { type RolesOptions, type RunningRoles, startRoles } from './roles.ts';
 
 /**
- * The roles are restarted when no file has changed for this time. An editor writes a file in several steps, which need
- * only one restart.
+ * The roles are restarted when no file has changed for this long. An editor writes a file in several steps, and one
+ * restart is enough for all these steps.
  */
 const SETTLE_MS = 200;
 

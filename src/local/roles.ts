@@ -35,9 +35,10 @@ type Report =
   | { readonly kind: 'refused'; readonly message: string };
 
 /**
- * Starts the roles and waits until they are ready.
- * @throws {SetupError} when the roles do not become ready. The message is the reason that the child reported, or the
- * error with which the start of the child failed. Without either, the message shows the end of the log.
+ * Starts the roles in a child process and waits until they are ready.
+ * @throws {SetupError} when the roles do not become ready. The message is the reason that the child process reported,
+ * or the error that prevented the start of the child process. If there is neither, the message shows the end of the
+ * log.
  */
 export async function startRoles(options: RolesOptions): Promise<RunningRoles> {
   const child = withLog(options.logFile, (output) => spawnRoles(options, output));
@@ -52,8 +53,10 @@ export async function startRoles(options: RolesOptions): Promise<RunningRoles> {
   const hasEnded = !child.connected;
   await stop();
   if (report) throw new SetupError(report.message);
-  const what = hasEnded ? 'ended before they were ready' : `were not ready within ${READY_TIMEOUT_MS / 1000} s`;
-  throw new SetupError(`The roles ${what}; the end of their log:\n${readLogEnd(options.logFile)}`);
+  const what = hasEnded
+    ? 'The roles ended before they were ready'
+    : `The roles were not ready within ${READY_TIMEOUT_MS / 1000} s`;
+  throw new SetupError(`${what}; the end of the log:\n${readLogEnd(options.logFile)}`);
 }
 
 function spawnRoles({ roles, environment }: RolesOptions, output: number): ChildProcess {

@@ -151,7 +151,7 @@ async function awaitEnd(
   const ended = await Promise.race([
     stopSignal.then(() => undefined),
     services.firstEnded.then((name) => `${name} (its log is in ${LOG_DIRECTORY})`),
-    roles.ended.then(() => `The process of the roles (log: ${ROLE_LOG})`),
+    roles.ended.then(() => `The process that runs the roles (log: ${ROLE_LOG})`),
   ]);
   if (ended === undefined) return 0;
   progress.say(`\n${ended} ended unexpectedly. Stopping everything.`);

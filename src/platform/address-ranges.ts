@@ -40,8 +40,9 @@ export function isPublicAddress(text: string): boolean {
 }
 
 /**
- * Returns the network that one client controls (R-B15). For an IPv4 address, also one that is mapped into IPv6, this is
- * the IPv4 address. For any other IPv6 address, this is its /64 network. Returns text such as `unknown` unchanged.
+ * Returns the network that one client controls (R-B15). For an IPv4 address, including one that is mapped into IPv6,
+ * the network is the IPv4 address. For any other IPv6 address, the network is its /64 network. Returns text such as
+ * `unknown` unchanged.
  * @param text an address, which may have the port or the zone id that proxies add.
  */
 export function networkOf(text: string): string {
@@ -59,7 +60,10 @@ export function networkOf(text: string): string {
 const IPV4_PORT = /^((?:\d{1,3}\.){3}\d{1,3}):\d+$/;
 const BRACKETS = /^\[([^\]]*)\](?::\d+)?$/;
 
-/** @returns undefined for text that is not an address, or has a zone id, which `isIP` and `BlockList` ignore. */
+/**
+ * @returns undefined for text that is not an address, and for an address with a zone id, because `isIP` and `BlockList`
+ * ignore zone ids.
+ */
 function familyOf(text: string): Family | undefined {
   const version = text.includes('%') ? 0 : isIP(text);
   return version === 0 ? undefined : `ipv${version as 4 | 6}`;

@@ -28,7 +28,7 @@ export interface BackOffOptions {
 /** Delays of work on an account after a fault of the database or another dependency. */
 export const ACCOUNT_DELAYS = { baseMs: 250, maxMs: 10_000 } as const;
 
-/** Creates a back-off without failures: every key is due (R-A15). */
+/** Creates a back-off that has recorded no failure yet, so the work on every key may be tried immediately (R-A15). */
 export function createBackOff({ baseMs, maxMs, nowMs, random }: BackOffOptions): BackOff {
   const failures = new Map<string, { readonly count: number; readonly dueMs: number }>();
   return {

@@ -1,6 +1,7 @@
 /**
- * Tracks which background loops of this process make progress. `/health/ready` (R-A9) reports the part `progress` as
- * down while the last completed iteration of some loop is longer ago than the limit of the loop.
+ * Tracks which background loops of this process make progress. A loop is stalled when no iteration of the loop has
+ * ended for longer than the loop's time limit. While any loop is stalled, `/health/ready` (R-A9) reports the part
+ * `progress` as down.
  */
 export interface Progress {
   /**

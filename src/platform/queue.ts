@@ -1,7 +1,7 @@
 /**
- * BullMQ carries ids only. A job names a key to check, not the work to do: the work is stored in the database, so a
- * lost, repeated or late job only changes when the work is done. While Redis and the workers are healthy, each key has
- * at most one running job and one waiting job.
+ * BullMQ carries ids only. A job names a key to check, not the work to do. The work is stored in the database, so a
+ * lost, repeated or late job affects only the time at which the work is done. While Redis and the workers are healthy,
+ * each key has at most one running job and one waiting job.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Queue, Worker } from 'bullmq';
@@ -34,7 +34,7 @@ export interface WakeQueue {
  */
 export interface MemberQueue extends WakeQueue {
   /**
-   * Adds members to keys and wakes the keys. Never rejects.
+   * Adds members to keys, and asks workers to check these keys. Never rejects.
    * @returns false when Redis is unreachable.
    */
   wakeMembers(members: ReadonlyMap<string, readonly string[]>): Promise<boolean>;
@@ -49,12 +49,12 @@ export interface MemberQueue extends WakeQueue {
 
 export interface WakeWorker {
   /**
-   * Wakes the keys that a sweeper found in the database. While Redis is unavailable, starts the work on these keys in
-   * this process instead, on at most `concurrency` keys at the same time, and does not wait for the work to end. The
-   * next sweep finds the remaining keys again.
+   * Asks workers to check the keys that a sweeper found in the database. While Redis is unavailable, this process
+   * starts the work on the keys instead, on at most `concurrency` keys at the same time; the next sweep finds the
+   * remaining keys again. The call does not wait for the work to end.
    */
   sweep(keys: readonly string[]): Promise<void>;
-  /** Starts no work on further keys, and waits until the work that has started ends. */
+  /** Starts no further work, and waits until all running work has ended. */
   close(): Promise<void>;
 }
 
@@ -88,7 +88,8 @@ interface WakeJob {
 export function openWakeQueue(name: string, { redisUrl, prefix, log }: QueueOptions): MemberQueue {
   const connection = openRedis({ redisUrl, use: 'command', purpose: `queue ${name}`, log });
   const queue = new Queue<WakeJob>(name, { connection, prefix });
-  // BullMQ emits the errors of the connection again; they are ignored here, because `openRedis` logs outages.
+  // BullMQ re-emits the errors of the connection on the queue. This handler ignores these errors, because `openRedis`
+  // already logs outages.
   queue.on('error', () => {});
   const setOf = (key: string): string => `${prefix}:${name}:members:${key}`;
   const wake = async (keys: readonly string[]): Promise<boolean> => {
@@ -163,7 +164,7 @@ async function hasSucceeded(work: Promise<unknown>, timeoutMs: number): Promise<
 
 /**
  * Opens a consumer of a queue, which calls `work` with each key. While workers and Redis are healthy, no two calls for
- * the same key run at the same time. An error of `work` is logged; the sweeper retries the key.
+ * the same key run at the same time. An error of `work` is logged, and a later sweep starts the work on the key again.
  * @param queue the producer that adds keys to this queue; `sweep` of the worker adds keys through this producer.
  */
 export function openWakeWorker(
@@ -182,7 +183,7 @@ export function openWakeWorker(
     await job.finally(() => underWay.delete(key));
   };
   const logFailure = (key: string | undefined, error: unknown): void =>
-    log.error({ err: error, queue: name, key }, 'a job of the queue failed; a later sweep retries its key');
+    log.error({ err: error, queue: name, key }, 'a job of the queue failed; a later sweep starts the work again');
   const worker = new Worker<WakeJob>(name, (job) => perform(job.data.key), {
     connection,
     prefix,

@@ -43,7 +43,7 @@ export function openRedis({ redisUrl, use, purpose, log }: RedisConnectionOption
     keepAlive: SILENCE_MS,
     retryStrategy: (times) => Math.min(times * RECONNECT_STEP_MS, MAX_RECONNECT_DELAY_MS),
     maxRetriesPerRequest: use === 'command' ? 1 : null,
-    // Closes a connection on which no answer arrives for this time; ioredis then connects again.
+    // When no answer arrives on a connection for this long, ioredis closes the connection and connects again.
     socketTimeout: use === 'blocking' ? BLOCK_SEC * 1000 + SILENCE_MS : SILENCE_MS,
     ...(use === 'command' ? { commandTimeout: COMMAND_TIMEOUT_MS } : {}),
   });

@@ -1,8 +1,8 @@
 /**
- * Builds a command line that runs a command under an unprivileged id, with access to directories that this id could not
- * reach, such as a cache in a private home directory. bwrap cannot bind these directories, because bwrap resolves every
- * path with the rights of that id. So root binds them below /mnt in a new mount namespace and then drops its
- * privileges.
+ * Builds a command line that runs a command under an unprivileged id. The command also gets access to directories that
+ * the id alone cannot reach, such as a cache in a private home directory. bwrap cannot bind these directories, because
+ * bwrap resolves every path with the rights of the id. So root binds them to mount points below /mnt, in a new mount
+ * namespace, and then drops its privileges.
  */
 
 const BIND_AND_DROP_PRIVILEGES = `

@@ -119,7 +119,7 @@ async function findOrCreate(
   if (missing.length > 0) {
     const columns = statements === TAG_SETS ? [missing, missing.map((key) => entries.get(key))] : [missing];
     await database.query(statements.insert, [accountId, ...columns]);
-    // Searches in a new statement, which also sees entries that a concurrent writer has just committed.
+    // Searches again: a new statement also sees the entries that a concurrent writer has just committed.
     const [absent] = await findMissing();
     if (absent !== undefined) throw new Error(`dictionary entry ${absent} was not created`);
   }

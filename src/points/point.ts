@@ -38,16 +38,16 @@ export interface CivilDuration {
  * the greatest VersionTimestamp.
  */
 export interface VersionChoice {
-  /** Only versions with a VersionTimestamp at or before this instant (R-F5). */
+  /** The version must have a VersionTimestamp at or before this instant (R-F5). */
   readonly asOfMicros?: Micros;
   /**
-   * Only versions whose VersionTimestamp is at least `duration` before their date. Months and days of the duration are
-   * subtracted from the local date in the zone.
+   * The VersionTimestamp must be at least `duration` before the date of the version. Months and days of the duration
+   * are subtracted from the local date in the zone.
    */
   readonly horizon?: { readonly duration: CivilDuration; readonly timeZoneId: string };
-  /** Only versions with one of these VersionTags. */
+  /** The version must have one of these VersionTags. */
   readonly versionTags?: readonly string[];
-  /** Only versions that have all of these tags. */
+  /** The version must have all of these tags. */
   readonly tags?: readonly (readonly [key: string, value: string])[];
   /** True to select every matching version, not only the latest one of each date. */
   readonly isEvery?: boolean;
@@ -71,7 +71,7 @@ export interface PointSelection {
   readonly isToIncluded?: boolean;
   readonly version: VersionChoice;
   readonly order: 'ASC' | 'DESC';
-  /** Unit conversion by variable id; the values of other variables are not converted. */
+  /** Unit conversion by variable id. The values of a variable that is not in this map are not converted. */
   readonly scales?: ReadonlyMap<number, LinearScale>;
   /** Maximum number of rows (points, versions or buckets) per variable (R-G1). */
   readonly limit?: number;

@@ -27,8 +27,8 @@ export function textBytesOf(chunk: PointChunk, labels: Labels): number {
 }
 
 /**
- * Creates a counter. `addRow` returns the total bytes of the labels of a row, without the labels that it has already
- * counted since the last call of `forget`.
+ * Creates a counter. `addRow` returns the total bytes of those labels of a row that the counter has not counted since
+ * the last call of `forget`.
  */
 function textCounter({ versionTagIds, tagSetIds }: PointChunk, labels: Labels) {
   const columns = [

@@ -15,7 +15,7 @@ type Env = CallerEnv & RequestIdEnv;
 
 /**
  * @returns the route `POST /generic/{guid}` (R-D9). The route needs the permission `datapusher.custom`. It answers 404
- * when the GUID is the id of no mapper or of a disabled mapper.
+ * when no mapper has this GUID, or when the mapper with this GUID is disabled.
  */
 export function genericRoutes({ database, admission, acceptPush, mapperRunner, maxBodyBytes }: PushService): Hono<Env> {
   return new Hono<Env>().post('/generic/:guid', requirePermission('datapusher.custom'), async (c) => {

@@ -25,7 +25,10 @@ export interface Rejection {
   readonly message: string;
 }
 
-/** Maximum number of warnings from the encoding of a push. Each write of its readings can add up to this many more. */
+/**
+ * Maximum number of warnings from the encoding of a push. Each write of the push's readings can add further warnings,
+ * up to the same maximum.
+ */
 export const MAX_WARNINGS = 100;
 
 export interface PushWarning {

@@ -29,7 +29,7 @@ const rejection = z
   .meta({
     id: 'Rejection',
     description:
-      'An element that no variable matches, or more than one. Its rejection does not affect the other elements.',
+      'An element that matches no variable, or several variables. Its rejection does not affect the other elements.',
   }) satisfies z.ZodType<Rejection>;
 const warning = z
   .object({
@@ -40,7 +40,7 @@ const warning = z
   .meta({
     id: 'PushWarning',
     description:
-      '`ambiguous_local_date`, `skipped_local_date`: a clock change makes a local date ambiguous or skips it. `nothing_accepted`: every element was rejected. `rolled_up_date`: readings were not written, because their dates are rolled up.',
+      '`ambiguous_local_date`, `skipped_local_date`: a clock change makes a local date ambiguous or skips it. `nothing_accepted`: every element was rejected. `rolled_up_date`: readings were not written, because the points of their dates have already been rolled up.',
   }) satisfies z.ZodType<PushWarning>;
 const outcome = {
   operationId: z.string().meta({ description: 'The label.' }),
@@ -162,7 +162,7 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: '/api/operations/:label/replay', operationId: 'replayRejectedElements', tag },
-    summary: 'Replay rejected elements, for example after missing variables have been added',
+    summary: 'Replay the elements that were rejected, for example after missing variables have been added',
     description:
       'Requires the same permission as the original push: `datapusher.standard`, or `datapusher.custom` for a custom format.',
     access: PUSHERS,

@@ -40,7 +40,7 @@ export function createPushMetrics(metrics: Metrics): PushMetrics {
   const readings = one('tidemark_push_readings_total', 'Readings accepted.');
   const elements = metrics.counter({
     name: 'tidemark_push_elements_total',
-    help: 'Elements of pushes that got status 200, by outcome: accepted (identifies one variable) or rejected (identifies none, or several).',
+    help: 'Elements of the pushes that were answered with status 200, by outcome: accepted (the element identifies one variable) or rejected (the element identifies no variable, or several).',
     labels: ['outcome'],
   });
   const [accepted, rejected] = [elements({ outcome: 'accepted' }), elements({ outcome: 'rejected' })];

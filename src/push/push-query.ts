@@ -24,7 +24,7 @@ const operationTimeoutSec: QueryParameter<number> = {
   },
 };
 const all = flagParameter(
-  '`true` selects every operation with this label; otherwise, only the newest of them is selected.',
+  '`true` selects every operation with this label. `false` selects only the newest operation with this label.',
 );
 
 export const PUSH_QUERY = declareQuery({

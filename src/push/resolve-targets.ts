@@ -174,7 +174,10 @@ function describe(identifiers: TargetIdentifiers): string {
   return given.map((name) => `${name} ${JSON.stringify(identifiers[name])}`).join(' and ');
 }
 
-/** @returns a key that is the same for equal identifiers, in whatever order the members of the object are. */
+/**
+ * @returns a key for `identifiers`. Equal identifiers have the same key; the order of the members in the object does
+ * not matter.
+ */
 export function keyOfIdentifiers(identifiers: TargetIdentifiers): string {
   let key = '';
   for (const name of IDENTIFIERS) {

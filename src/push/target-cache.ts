@@ -51,8 +51,8 @@ export function openTargetCache(database: Database): TargetCache {
   };
 
   const lookUp = async (caller: Caller, elements: readonly TargetIdentifiers[]): Promise<ResolvedTargets> => {
-    // Reads the version first and then the targets. If the structure changes between the two reads, the new cache
-    // entries belong to the old version and are stale.
+    // Reads the version before the targets. If the structure changes between the two reads, the new cache entries carry
+    // the old version, so these entries count as stale.
     const { rows } = await database.query<{ version: number }>(FIND_VERSION, [caller.accountId]);
     const version = rows[0]?.version ?? 0;
     const { accountId } = caller;

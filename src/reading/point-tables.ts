@@ -12,7 +12,10 @@ export interface RowShape {
   readonly level: RowLevel;
   readonly timeZoneId: string | undefined;
   readonly variables: ReadonlyMap<number, ReadVariable>;
-  /** History cuts and rollups that concern the read (R-F9). The notice is complete before the first row. */
+  /**
+   * The history cuts and rollups that concern the read (R-F9). The notice is complete before the read returns its first
+   * row.
+   */
   readonly notice: HistoryNotice;
 }
 

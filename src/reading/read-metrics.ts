@@ -2,7 +2,7 @@
 import type { Count, Metrics } from '../platform/metrics/metrics.ts';
 
 export interface ReadMetrics {
-  /** Counts points, buckets and compared dates that were read for answers. */
+  /** Counts what is read for answers: points, buckets, or the dates of a comparison. */
   readonly points: Count;
   /** Counts the uncompressed bytes of answers. */
   readonly bytes: Count;
@@ -40,8 +40,8 @@ export function createReadMetrics(metrics: Metrics): ReadMetrics {
 }
 
 /**
- * Yields the chunks of an answer unchanged and counts their bytes (R-A9). The answer counts as open from the first
- * chunk that is requested until the generator ends.
+ * Yields the chunks of an answer unchanged and counts their bytes (R-A9). The answer counts as open from the moment
+ * when the first chunk is requested until the generator ends.
  */
 export async function* countedPieces(
   pieces: AsyncIterable<Uint8Array>,

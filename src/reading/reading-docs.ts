@@ -64,7 +64,7 @@ const WORKBOOK =
 /** Schema of a binary answer, as client generators expect it. */
 const binary = (contentMediaType: string) => z.string().meta({ format: 'binary', contentMediaType });
 
-/** Describes an answer that consists of rows, with one type for each format. */
+/** Describes an answer that consists of rows, with one media type for each format. */
 function answersRows(description: string, schema: z.ZodType): Answer {
   const types = {
     'application/json': schema,
@@ -74,7 +74,7 @@ function answersRows(description: string, schema: z.ZodType): Answer {
       .meta({ description: 'One column per member of the JSON rows; the first row contains the column names.' }),
     [ARROW_TYPE]: binary(ARROW_TYPE).meta({
       description:
-        'An Arrow IPC stream. When the answer has the header `History-From`, the metadata entry `historyFrom` of the schema is a JSON object that maps the id of every variable concerned to its instant. When the answer has `Raw-From`, the entry `rawFrom` maps ids to dates in the same way.',
+        'An Arrow IPC stream. When the answer has the header `History-From`, the metadata of the schema has the entry `historyFrom`: a JSON object that maps the id of each affected variable to the instant from which the states of the variable are complete. When the answer has the header `Raw-From`, the metadata has the entry `rawFrom`: a JSON object that maps the id of each affected variable to the date from which all points of the variable are stored.',
     }),
     [XLSX_TYPE]: binary(XLSX_TYPE).meta({ description: WORKBOOK }),
     [PARQUET_TYPE]: binary(PARQUET_TYPE).meta({
@@ -90,7 +90,10 @@ function answersRows(description: string, schema: z.ZodType): Answer {
   };
 }
 
-/** The members of the body have the names of the query parameters; lists are arrays, and tags may be an object. */
+/**
+ * The members of the body have the names of the query parameters. A parameter that takes a list is an array in the
+ * body; `tags` may also be an object.
+ */
 const readBody = z
   .object({
     ...Object.fromEntries(
@@ -117,7 +120,7 @@ const compared = z
     }),
     rawFrom: instantSchema.optional().meta({
       description:
-        'The date from which all points of the variable are stored. Present when retention has replaced earlier points of the period with rollups.',
+        'The date from which all points of the variable are stored. Present when the compared period contains earlier points that retention has replaced with rollups.',
     }),
     summary: z.object({
       points: z.int().meta({ description: 'Number of dates at which at least one version has a value.' }),
@@ -134,23 +137,32 @@ const compared = z
 const origin = z
   .object({
     kind: z.enum(['Push', 'File', 'Run']),
-    operationId: z.string().optional().meta({ description: 'Only for a push: the id of its operation.' }),
-    acceptedDate: instantSchema.optional().meta({ description: 'Only for a push: when it was accepted.' }),
+    operationId: z
+      .string()
+      .optional()
+      .meta({ description: 'The id of the operation of the push. Present only for a push.' }),
+    acceptedDate: instantSchema
+      .optional()
+      .meta({ description: 'The instant at which the push was accepted. Present only for a push.' }),
     isReplay: z
       .boolean()
       .optional()
-      .meta({ description: 'Only for a push: true when the push is a replay of rejected elements.' }),
-    fileId: z.guid().optional().meta({ description: 'Only for a file: its id in `/storage`.' }),
+      .meta({ description: 'True when the push is a replay of rejected elements. Present only for a push.' }),
+    fileId: z.guid().optional().meta({ description: 'The id of the file in `/storage`. Present only for a file.' }),
     filename: z.string().optional(),
-    uploadedDate: instantSchema.optional().meta({ description: 'Only for a file: when it was uploaded.' }),
+    uploadedDate: instantSchema
+      .optional()
+      .meta({ description: 'The instant at which the file was uploaded. Present only for a file.' }),
     userId: z.string().optional().meta({ description: 'The id of the user who sent the push or uploaded the file.' }),
-    runId: idSchema.optional().meta({ description: 'Only for a run: its id.' }),
-    startedDate: instantSchema.optional().meta({ description: 'Only for a run: when it started.' }),
+    runId: idSchema.optional().meta({ description: 'The id of the run. Present only for a run.' }),
+    startedDate: instantSchema
+      .optional()
+      .meta({ description: 'The instant at which the run started. Present only for a run.' }),
   })
   .meta({
     id: 'Origin',
     description:
-      'The push, file or run that a version came from. For a push or file that the caller is not allowed to read, only `kind` and `acceptedDate` or `uploadedDate` are present; for a deleted push or file, only `kind`.',
+      'The push, file or run that a version came from. When the caller is not allowed to read the push or file, only `kind` and the date are present: `acceptedDate` for a push, `uploadedDate` for a file. When the push or file was deleted, only `kind` is present.',
   });
 
 const versionOrigins = z
@@ -158,7 +170,7 @@ const versionOrigins = z
     versionTimestamp: instantSchema,
     origins: z.array(origin).meta({
       description:
-        'Usually one origin. If several pushes were written together, the list names, in the order in which they took effect, up to 20 pushes that may have contained points of the variable. The list is empty when there is no record of the origins.',
+        'The list usually has one origin. If several pushes were written together, the list names up to 20 pushes that may have contained points of the variable, in the order in which the pushes took effect. If there is no record of the origins, the list is empty.',
     }),
   })
   .meta({ id: 'VersionOrigins' });
@@ -196,7 +208,7 @@ export const READING_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/data/watch', operationId: 'watchPoints', tag, access: ALL_USERS },
     summary: 'Follow points as they are committed',
-    description: `Server-sent events; the id of an event is a cursor. Every version stored after the cursor is sent once; within each variable, versions are sent in the order of \`versionTimestamp\` and then date. Deletions are not reported. A client that calls again with the id of the last event it received, in the header \`${LAST_EVENT_ID}\` (which browsers send themselves) or in the parameter \`cursor\`, misses no version that is still stored and receives none twice; cursors never expire. Versions that a deletion, the version limit or retention removed before they were sent are not sent, and the stream does not report their removal. The headers \`History-From\` and \`Raw-From\` of a read with \`asOf\` report what the version limit and retention removed. The stream ends when the token expires, when the caller loses access, or after a maximum time. Needs a bearer token.`,
+    description: `Sends server-sent events; the id of an event is a cursor. Every version stored after the cursor is sent once. The versions of one variable are sent in the order of \`versionTimestamp\` and then date. Deletions are not reported. To resume the stream, a client calls again with the id of the last event that it received, in the header \`${LAST_EVENT_ID}\` (browsers send this header themselves) or in the parameter \`cursor\`. The client then misses no version that is still stored, and receives no version twice. Cursors never expire. If a deletion, the version limit or retention removes a version before the stream sends the version, the stream skips the version and does not report the removal. The headers \`History-From\` and \`Raw-From\` of a read with \`asOf\` report what the version limit and retention removed. The stream ends when the token expires, when the caller loses access, or after a maximum time. Needs a bearer token.`,
     query: WATCH_QUERY,
     answers: [
       {

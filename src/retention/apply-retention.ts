@@ -47,8 +47,8 @@ const REST = 3;
 const MAX_REST_MS = 30_000;
 const STEP_TIMEOUT_MS = 300_000;
 /**
- * Default of `settleSec`. An old history may arrive in several parts. If one part were rolled up before the next part
- * arrives, points of the next part between the first and last date of a rollup would be refused.
+ * Default of `settleSec`. An old history may arrive in several parts, so a rollup waits for further parts. After a
+ * rollup, points of a later part are refused when they lie between the first and the last date of the rollup.
  */
 const SETTLE_SEC = 86_400;
 /** When a writer holds a variable's lock for longer than this, the run skips the variable; the next run tries again. */
@@ -82,8 +82,8 @@ interface Due {
 interface Turn {
   readonly accountId: number;
   /**
-   * Id of the last variable that this run has finished, because the variable needs no more steps or its step failed.
-   * The run takes the variables in the order of their ids.
+   * Id of the last variable that this run has finished. A variable is finished when it needs no more steps, or when one
+   * of its steps has failed. The run takes the variables in the order of their ids.
    */
   cursor: number;
   /** Id of the last variable whose points this run rolled up. */

@@ -22,7 +22,7 @@ export interface RetentionPreview {
   readonly rollupCount: number;
   /** Date of the first point that would be deleted; null when `pointCount` is 0. */
   readonly firstDate: string | null;
-  /** False when the counting took too long, so that the counts end at `countedUntil`, before `boundary`. */
+  /** False when the counting took too long. The counts then end at `countedUntil`, which is before `boundary`. */
   readonly isComplete: boolean;
   readonly countedUntil: string;
 }

@@ -80,8 +80,8 @@ const owners = [
 export const RETENTION_OPERATIONS: readonly Operation[] = owners.flatMap(({ path, of, text }): Operation[] => [
   {
     ...{ method: 'get', path, operationId: `get${of}Retention`, tag, access: MANAGERS },
-    summary: `Read the retention policy and the rollup counts of ${text}`,
-    answers: [answersJson('The policy and the rollup counts.', state)],
+    summary: `Read the retention policy and the state of the rollups of ${text}`,
+    answers: [answersJson('The policy and the state of the rollups.', state)],
   },
   {
     ...{ method: 'put', path, operationId: `put${of}Retention`, tag, access: MANAGERS },
@@ -91,7 +91,7 @@ export const RETENTION_OPERATIONS: readonly Operation[] = owners.flatMap(({ path
         ? RULE
         : `${RULE} The policy of a variable replaces the policy of the account. When the \`isActive\` of the variable's policy is false, every point of the variable is kept.`,
     body: written,
-    answers: [answersJson('The saved policy and the rollup counts.', state)],
+    answers: [answersJson('The saved policy and the state of the rollups.', state)],
   },
   {
     ...{ method: 'delete', path, operationId: `delete${of}Retention`, tag, access: MANAGERS },

@@ -34,7 +34,7 @@ export const PREVIEW_QUERY = declareQuery({
     },
   ),
   rollup: choiceParameter(
-    'Length of the rollups. Default: `Day` when `keepRawYears` is given, else the length in the saved policy.',
+    'Length of the period that each rollup covers. Default: `Day` when `keepRawYears` is given, otherwise the length in the saved policy.',
     ROLLUPS,
   ),
   timeZoneId: textParameter(

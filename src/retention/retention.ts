@@ -70,7 +70,10 @@ const MEMBERS = `
 
 const IS_OWNER = 'account_id = $1 and variable_id is not distinct from $2::int';
 
-/** @returns the policy saved for this owner; undefined when none is saved, even if the variable's account has one. */
+/**
+ * @returns the policy saved for this owner; undefined when no policy is saved for this owner. For a variable, the
+ * policy of the account is never returned.
+ */
 export async function findRetention(queryable: Queryable, owner: RetentionOwner): Promise<Retention | undefined> {
   const { rows } = await queryable.query<Retention>(
     `select ${MEMBERS} from retention where ${IS_OWNER}`,

@@ -31,19 +31,22 @@ const starting: Fetch = () => {
   return new Response('the service is starting; try again in 1 s', { status: 503, headers: { 'Retry-After': '1' } });
 };
 
-// A connection without traffic for this time is closed, because an answer that its client does not read occupies a
-// database connection. The time is longer than MAX_STATEMENT_MS, so that even the longest deletion can be answered.
+// A client connection without traffic for this time is closed, because an answer that the client does not read occupies
+// a database connection. The time is longer than MAX_STATEMENT_MS, so that even the longest deletion can be answered.
 const STALLED_MS = MAX_STATEMENT_MS + 20_000;
 const BODY_GRACE_SEC = 20;
 // Maximum time to receive a request: enough for a file of 200 MiB at 1 Mbit/s.
 const MAX_REQUEST_MS = 1_800_000;
 
 export interface ListenLimits {
-  /** A connection without traffic for this time is closed. */
+  /** A client connection without traffic for this time is closed. */
   readonly stalledMs?: number;
   /** Minimum rate of request bodies in bytes per second; 0 for no minimum. */
   readonly minBodyBytesPerSec?: number;
-  /** Number of seconds by which a body may lag behind the minimum rate before its client is disconnected. */
+  /**
+   * A client is disconnected when its body lags behind the minimum rate by more bytes than this rate requires in
+   * `bodyGraceSec` seconds.
+   */
   readonly bodyGraceSec?: number;
 }
 

@@ -39,7 +39,7 @@ export function startIngesterRole(parts: Parts): Role {
     if (pids.length === 0) return;
     log.warn(
       { pids, silenceMs: SILENCE_MS },
-      'ended database sessions whose clients sent no byte for silenceMs; their work is rolled back and repeated',
+      'database sessions were ended because their clients had sent no byte for silenceMs; the work of these sessions is rolled back and repeated',
     );
   };
   let isStopped = false;

@@ -53,7 +53,7 @@ export interface Parts {
   readonly limiter: RateLimiter;
   /** Limits the request rate of each user. The requests over all interfaces count together. */
   readonly users: UserBudget;
-  /** Invalidates, in the caches of all processes, what users may access (R-B5). */
+  /** Invalidates the access rights of users in the caches of all processes (R-B5). */
   readonly accessInvalidation: AccessInvalidation;
   /** Tracks the background loops of this process. `/health/ready` checks that they make progress. */
   readonly progress: Progress;
@@ -86,7 +86,7 @@ export function openParts(config: Config, log: Log, roles: readonly string[] = [
   shareConnections(database, sharesOf(config));
   const { readDatabase, ...reading } = openReads(config, log, database);
   metrics.gauge(
-    { name: 'tidemark_read_waiting', help: 'Reads that wait for a database connection.' },
+    { name: 'tidemark_read_waiting', help: 'Number of reads that wait for a database connection.' },
     reading.reads.waiting,
   );
   const queueOptions = { redisUrl: config.REDIS_URL, prefix: config.QUEUE_PREFIX, log };
@@ -195,8 +195,8 @@ function openReads(config: Config, log: Log, database: Database) {
 }
 
 /**
- * Fraction of the pool's connections that requests may take as their first connections. The other connections are for
- * further connections of these requests and for background work.
+ * Fraction of the pool that requests may use for their first connections. The rest of the pool is for background work,
+ * and for requests that already hold a connection and need another one.
  */
 const REQUEST_PART = 0.75;
 

@@ -9,7 +9,7 @@ import type { WakeQueue } from '../platform/queue.ts';
 import { PUSH_BACKLOG } from '../push/store/queue-state.ts';
 import { WEBHOOK_BACKLOG } from '../webhooks/webhook-metrics.ts';
 
-/** Queries for the gauges of work that waits in the database. */
+/** The queries that measure the work waiting in the database; gauges show the results. */
 export const BACKLOGS: readonly BacklogQuery[] = [
   PUSH_BACKLOG,
   OUTBOX_BACKLOG,

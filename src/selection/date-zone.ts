@@ -1,7 +1,8 @@
 /**
- * Determines the zone for the dates of a request that have no zone (R-A11): the `timeZoneId` of a read; without it, the
- * zone of the source when the request concerns one source; otherwise UTC. The header `Time-Zone` of the answer names
- * this zone. The zone of the dates in answers, and of buckets, depends only on `timeZoneId`.
+ * Determines the zone in which the dates without a zone in a request are interpreted (R-A11). The zone is the
+ * `timeZoneId` of a read. Without `timeZoneId`, it is the zone of the source when the request concerns exactly one
+ * source, and UTC otherwise. The header `Time-Zone` of the answer names this zone. The zone of the dates in answers,
+ * and of buckets, depends only on `timeZoneId`.
  */
 import type { Context } from 'hono';
 import type { Caller } from '../identity/caller/caller.ts';
@@ -60,14 +61,17 @@ export function formatOptional(micros: Micros | undefined): string | undefined {
   return micros === undefined ? undefined : formatInstant(micros);
 }
 
-/** Sets the header `Time-Zone` to the zone in which dates of the request were read, unless `dateZone` is undefined. */
+/**
+ * Sets the header `Time-Zone` to the zone in which dates of the request were interpreted, unless `dateZone` is
+ * undefined.
+ */
 export function setDateZone(c: Context, dateZone: string | undefined): void {
   setDateZones(c, dateZone === undefined ? [] : [dateZone]);
 }
 
 /**
- * Finds the time zone of the source when all given sources, variables and sites belong to a single source.
- * @returns undefined when they belong to several sources or to none.
+ * Finds the time zone of the only source that is given, belongs to a given site, or has a given variable.
+ * @returns undefined when there are several such sources or none.
  */
 async function findZone(
   queryable: Queryable,

@@ -18,7 +18,7 @@ export const RAW_HEADER = 'Raw-From';
 const MAX_VARIABLES = 40;
 
 /** Describes the header HISTORY_HEADER to clients. */
-export const HISTORY_RULE = `Sent with a read of past states when old versions were deleted: for each variable, the instant from which its states are complete. A list, latest first, such as \`2026-03-01T00:00:00Z;variableId=12\`; after ${MAX_VARIABLES} variables, one item has the latest instant of the other variables, and their number as the parameter \`others\`.`;
+export const HISTORY_RULE = `Sent when a read of past states covers variables whose old versions were deleted. For each of these variables, the header gives the instant from which the states of the variable are complete. The header is a list, latest instant first, such as \`2026-03-01T00:00:00Z;variableId=12\`. The list names at most ${MAX_VARIABLES} variables. If there are more, the last item has the latest instant of the remaining variables and, as the parameter \`others\`, the number of the remaining variables.`;
 
 export const RAW_RULE = `Sent when a read covers dates at which retention has replaced points with rollups. Has the form of \`${HISTORY_HEADER}\` and lists, for each variable, the date from which all points are stored. The answer lacks earlier points. Aggregates include the rollups of these points, except when the read selects by VersionTag or tags, or reads every version.`;
 
@@ -45,8 +45,8 @@ export function openNotice(): HistoryNotice & { readonly note: NoteCuts } {
 }
 
 /**
- * @returns the headers that state a notice. There are none when every state and every point that the read covers is
- * still stored (R-F9).
+ * @returns the headers of a notice; no headers when every state and every point that the read covers is still stored
+ * (R-F9).
  */
 export function noticeHeaders({ cuts, rolledUp }: HistoryNotice): readonly (readonly [name: string, value: string])[] {
   const history = listOf(cuts.map(({ variableId, historyFromMicros }) => ({ variableId, micros: historyFromMicros })));

@@ -30,7 +30,7 @@ const text = (...examples: string[]) => z.string().meta({ examples });
 /** Describes a parameter that takes an instant, a civil date and time, or a date alone. */
 export function dateOfReadParameter(description: string): QueryParameter<ParsedMoment | undefined> {
   return momentParameter(
-    `${description} A date without a zone is read in the zone \`timeZoneId\`, else in the zone of the source when one source is read, else in UTC; the header \`Time-Zone\` of the answer names the zone that was used. A date without a time is the first instant of that day.`,
+    `${description} A date without a zone is interpreted in the zone \`timeZoneId\`. Without \`timeZoneId\`, the date is interpreted in the zone of the source if the request reads exactly one source, otherwise in UTC. The header \`Time-Zone\` of the answer names the zone that was used. A date without a time is the first instant of that day.`,
   );
 }
 

@@ -62,12 +62,17 @@ export function sourceOfBody(body: unknown): BodySource {
   };
 }
 
-/** Returns the JSON path of the value at `index`; of the whole list when `index` is undefined. */
+/**
+ * Returns the JSON path of the value at `index`. When `index` is undefined, returns the JSON path of the whole list.
+ */
 function pathOf(given: readonly Given[], index: number | undefined): string | undefined {
   return index === undefined ? given.at(-1)?.path.replace(/(\[\d+\])+$/, '') : given[index]?.path;
 }
 
-/** @returns the location at a JSON path of a body. Error messages have this path as their subject, too. */
+/**
+ * @returns the location of the value at a JSON path of a body. In error messages about the value, the path is the
+ * subject.
+ */
 export function locationInBody(path: string): InputLocation {
   return { subject: path, path };
 }

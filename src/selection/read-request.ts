@@ -54,8 +54,8 @@ export function parseReadQuery(address: string): Zoned<RestReadRequest> {
 
 /**
  * Parses `POST /data` (R-G1). `format` in the URL takes precedence over `format` in the body (R-A13).
- * @throws {DomainError} invalid_input; this one error lists all invalid members. Exceptions: for a value in the object
- * `tags` that is not a string, or for an invalid `format` in the URL, the error lists only this one value.
+ * @throws {DomainError} invalid_input. When a value in the object `tags` is not a string, or when `format` in the URL
+ * is invalid, the error lists only this value. Otherwise, the error lists all invalid members.
  */
 export function parseReadBody(address: string, body: unknown): Zoned<RestReadRequest> {
   const source = sourceOfBody(body);

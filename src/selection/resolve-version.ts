@@ -13,12 +13,12 @@ export interface VersionRequest {
   readonly asOfMicros?: Micros | undefined;
   /** Reads the state as it was this long ago. Not allowed together with `asOfMicros`. */
   readonly relative?: CivilDuration | undefined;
-  /** Only versions with a VersionTimestamp at least this long before their date. */
+  /** Selects only versions whose VersionTimestamp is at least this long before the date of the point. */
   readonly horizon?: CivilDuration | undefined;
-  /** Only versions that have all of these tags. */
+  /** Selects only versions that have all of these tags. */
   readonly tags?: readonly (readonly [key: string, value: string])[];
   readonly isEveryVersion?: boolean;
-  /** Zone in whose civil time the months and days of `relative` and `horizon` are subtracted; undefined for UTC. */
+  /** Zone of the civil time in which the months and days of `relative` and `horizon` are subtracted. Default: UTC. */
   readonly timeZoneId?: string | undefined;
 }
 

@@ -53,7 +53,7 @@ export const referenceField = (column: string): Field => ({
   schema: idSchema,
   filterType: 'number',
 });
-/** Field with the name of a member of an enumeration (R-C8), or null. */
+/** Field whose value is null or the name of a member of an enumeration (R-C8). */
 export const enumerationField = (column: string, members: Readonly<Record<string, number>>): Field => ({
   column,
   schema: enumerationSchema(members).nullable(),

@@ -34,8 +34,8 @@ export async function describeRepeatedMappings(queryable: Queryable): Promise<re
       const variables = `variables ${variableIds.join(', ')}`;
       return `account ${accountId}, source ${sourceId}: ${JSON.stringify(mappingConfig)} is used by ${variables}`;
     }),
-    'keep each mappingConfig for one variable, and change or clear it for the others: either in the release that ran before',
-    'the upgrade, by PUT /sources/{sourceId}/variables/{id}, or by SQL',
+    'keep each mappingConfig for one variable, and change or clear the mappingConfig of the other variables;',
+    'to do so, use SQL, or use PUT /sources/{sourceId}/variables/{id} in the release that ran before the upgrade',
   ];
 }
 
@@ -55,7 +55,7 @@ export async function describeDividers(queryable: Queryable): Promise<readonly s
     `select account_id as "accountId", source_id as "sourceId", id, divider from variable where divider <> 1
      order by account_id, source_id, id`,
   );
-  if (rows.length === 0) return ['no variable has a divider other than 1'];
+  if (rows.length === 0) return ['every variable has the divider 1'];
   return rows.map(
     ({ accountId, sourceId, id, divider }) =>
       `account ${accountId}, source ${sourceId}, variable ${id}: readings that arrive are divided by ${divider}`,

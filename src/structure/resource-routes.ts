@@ -92,7 +92,7 @@ export type Transact = <Result>(
 ) => Promise<Result>;
 
 /**
- * Converts the dates in the members of a change to instants.
+ * Replaces the dates in the members of a change with instants.
  * @returns the converted members, and the time zones that were applied to dates without an offset (R-A11).
  */
 export type Settle = (
@@ -176,7 +176,7 @@ export function listHandler<Level extends string, Filter extends string>(
   };
 }
 
-/** Reads a page by one query. @returns undefined when the page is, or may be, too large for one query. */
+/** Reads a page with one query. @returns undefined when the page may be too large for one query. */
 async function readAtOnce(
   queryable: Queryable,
   selection: ResourceSelection,
@@ -238,8 +238,9 @@ async function showFormProblems(
 
 /**
  * @returns the handler of PUT and PATCH, which answers 204. PUT changes the members in the body and keeps the other
- * members; PATCH applies RFC 6902 (R-A6, R-C4). The handler throws a DomainError: not_found; invalid_input; or, when a
- * `test` of the patch fails, conflict. It also throws the errors of the functions in `options`.
+ * members; PATCH applies RFC 6902 (R-A6, R-C4). The handler throws a DomainError: not_found, invalid_input or conflict.
+ * The error is conflict when a `test` of the patch fails. The handler also throws the errors of the functions in
+ * `options`.
  */
 export function changeHandler(database: Database, resource: Resource, options: ChangeOptions = {}): Handler<CallerEnv> {
   const { beforeChange = async () => {}, present = asStored, settle = asGiven } = options;
@@ -253,7 +254,7 @@ export function changeHandler(database: Database, resource: Resource, options: C
       const current = await getResource(transaction, resource, caller, id);
       assertInPath(c, resource, current);
       const isPatch = c.req.method === 'PATCH';
-      // A patch applies to the resource as GET returns it.
+      // A patch is applied to the resource in the form that GET returns.
       const [shown = current] = isPatch ? await present(transaction, caller.accountId, [current]) : [];
       const given = isPatch ? parsePatch(resource, shown, body) : parseChange(resource, body);
       const { members, dateZones: zones } = await settle(transaction, current, given);

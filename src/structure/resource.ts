@@ -1,7 +1,7 @@
 /**
  * Reads, creates, changes and deletes sites, sources and variables. A `Resource` describes each of the three kinds: its
- * table, with an allow-list of columns. A change keeps absent members, so that a client which knows fewer fields loses
- * nothing; null clears a member.
+ * table, with an allow-list of columns. When a change omits a member, the stored value of the member stays, so that a
+ * client which knows fewer fields loses nothing; null clears a member.
  */
 import type { z } from 'zod';
 import type { Caller } from '../identity/caller/caller.ts';
@@ -17,7 +17,7 @@ export interface Field {
   readonly column: string;
   /** Validates a written value; accepts null when the member can be cleared. */
   readonly schema: z.ZodType;
-  /** Stored number of each name of an enumeration. */
+  /** For a field that takes the names of an enumeration: the number stored for each name. */
   readonly members?: Readonly<Record<string, number>>;
   /** Whether the column holds JSON. */
   readonly isJson?: true;
@@ -34,8 +34,8 @@ export interface Resource {
   /** SQL expression of the site id of a row, for site access. */
   readonly siteId: string;
   /**
-   * SQL expression of the id of each parent of a row, by the member that holds this id in events. An event also has the
-   * `id` and the `name` of the row itself.
+   * SQL expression for the id of each parent of a row. The key is the name of the member that holds the id in events.
+   * An event also has the `id` and the `name` of the row itself.
    */
   readonly parents: Readonly<Record<string, string>>;
   /** Members that clients write, by name. */
@@ -98,7 +98,7 @@ export async function countResources(
   return rows[0]?.count ?? 0;
 }
 
-/** Whether rows with these members may be large: a JSON member may take a megabyte. */
+/** Returns true when rows with these members can be large, because a JSON member can take a megabyte. */
 export function hasLargeMembers(resource: Resource, members: readonly string[]): boolean {
   return members.some((name) => resource.fields[name]?.isJson);
 }
@@ -265,7 +265,8 @@ export async function updateResource(
 }
 
 /**
- * Deletes rows that no other row references. Announces each deletion with the name and parents that the row had.
+ * Deletes the given rows; the caller ensures that no other row references these rows. Announces each deletion with the
+ * name and parents of the row.
  */
 export async function deleteResources(
   transaction: Transaction,
@@ -289,7 +290,8 @@ declare module '../platform/database/outbox.ts' {
 /**
  * Appends one event per row. The event contains the row's name and parents. A webhook that is limited to a site needs
  * the parents; after a deletion or a move, the former parents can no longer be read.
- * @param former parents that a moved row had before; its event also contains them. Only for a single row.
+ * @param former contains the parents that a moved row had before the move. The event of the row also contains these
+ * parents. Given only for a single row.
  */
 export async function announce(
   transaction: Transaction,

@@ -31,8 +31,9 @@ const customFilter = textParameter(
 );
 
 /**
- * Id filters and their other names (R-A12). Clients also write `siteId`, `sourceId` or `sourcesId`, and `variableId`.
- * They also write `id` or `ids` for the ids of the resources that the listing returns.
+ * Id filters and their other names (R-A12). Clients may also write `siteId` for `siteIds`, `sourceId` or `sourcesId`
+ * for `sourceIds`, and `variableId` for `variableIds`. For the ids of the resources that a listing returns, clients may
+ * also write `id` or `ids`.
  */
 const ofSites = (description: string, ...own: readonly string[]) => named(idsParameter(description), ...own, 'siteId');
 const ofSources = (description: string, ...own: readonly string[]) =>

@@ -50,8 +50,8 @@ export interface Declarations {
    */
   save(transaction: Transaction, caller: Caller, variableId: number, calculated: unknown): Promise<void>;
   /**
-   * Converts dates of a declaration to instants: the dates without a time zone and the dates in epoch milliseconds
-   * (R-A11).
+   * Converts two kinds of dates in a declaration to instants: dates without a time zone, and dates in epoch
+   * milliseconds (R-A11).
    * @param calculated declaration as received.
    */
   settleDates(
@@ -60,8 +60,8 @@ export interface Declarations {
     calculated: unknown,
   ): Promise<{ readonly calculated: unknown; readonly dateZones: readonly string[] }>;
   /**
-   * Prepares variables of an account for answers to clients: shows each `calculated` as clients read it (R-C12), and
-   * adds `problems` to the variables that have problems.
+   * Prepares variables of an account for answers to clients. Gives the member `calculated` of each variable the form
+   * that clients read (R-C12), and adds the member `problems` to each variable that has problems.
    */
   present(
     queryable: Queryable,

@@ -1,8 +1,8 @@
 /**
- * Values that only one variable of a source may have: a `mappingConfig` (R-D2), and `isDefault` true. The database
- * refuses a second variable with such a value (migrations 0039 and 0041); the check here runs first, because it names
- * the other variable. The check does not see concurrent writes: a write that conflicts with a concurrent write fails in
- * the database and is repeated.
+ * Values that at most one variable of a source may have: each `mappingConfig` (R-D2), and `true` for `isDefault`. The
+ * database refuses a second variable with such a value (migrations 0039 and 0041); the check here runs first, because
+ * the check names the other variable. The check does not see concurrent writes: a write that conflicts with a
+ * concurrent write fails in the database and is repeated.
  */
 import type { Queryable } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
@@ -23,9 +23,10 @@ export interface WrittenVariable {
   readonly isDefault?: unknown;
 }
 
-// Finds another variable in the source of the written variable: one with the same mappingConfig or, when the written
-// variable becomes a default of the source, one that is a default. Older releases allowed several defaults in a source,
-// so a variable that already is a default of the source does not conflict with the other defaults.
+// Finds a variable that belongs to the source of the written variable and conflicts with the written variable. The
+// other variable conflicts when it has the same mappingConfig, or when it is a default of the source and the write
+// makes the written variable a default too. Older releases allowed several defaults in a source, so a written variable
+// that was already a default of the source does not conflict with the other defaults.
 const FIND_OTHER = `
   with written as (
     select coalesce($2::int, stored.source_id) as source_id,

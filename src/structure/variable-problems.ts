@@ -8,7 +8,10 @@
 
 import { isOffered } from './catalogue/units.ts';
 
-/** SQL condition on a row of the table `variable`; true when the declaration of the variable has such a problem. */
+/**
+ * SQL condition on a row of the table `variable`. The condition is true when the declaration of the variable refers to
+ * a deleted variable, site or source, or to an input whose unit cannot be converted.
+ */
 export const HAS_PROBLEMS = `exists (
   select from declaration_reference reference
   left join variable input

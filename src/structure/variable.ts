@@ -103,8 +103,9 @@ export type HardDeletion = { readonly deletionId: string } | null;
 
 /**
  * Deletes variables immediately; the background purge removes their points (`point_purge`).
- * @param hard the job of a deletion with hardDelete=true; null for a deletion without hardDelete.
- * @throws {DomainError} conflict when `hard` is null and a variable that is kept reads a variable to be deleted (R-C7).
+ * @param hard identifies the job of a deletion with hardDelete=true; null for a deletion without hardDelete.
+ * @throws {DomainError} conflict when `hard` is null and a variable to be deleted is an input of another variable,
+ * which is not deleted (R-C7).
  */
 export async function deleteVariables(
   transaction: Transaction,
@@ -118,7 +119,7 @@ export async function deleteVariables(
     const rule = `Variable ${variableIds.join(', ')} cannot be deleted while calculated variables (${readers.join(', ')}) read it`;
     throw new DomainError(
       'conflict',
-      `${rule}; change their declarations first, or set hardDelete=true to delete it anyway`,
+      `${rule}; change the declarations of the calculated variables first, or set hardDelete=true to delete the variable anyway`,
     );
   }
   await transaction.query(

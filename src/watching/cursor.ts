@@ -1,15 +1,17 @@
 /**
- * Codec of watch cursors: the reader's position in every variable, as bytes that are opaque to clients. A cursor is
- * self-contained, so it survives restarts of the service and the database. VersionTimestamps and dates are microseconds
- * since 1970.
+ * Codec of watch cursors. A cursor contains the reader's position in every variable, as bytes that are opaque to
+ * clients. A cursor is self-contained, so it survives restarts of the service and the database. VersionTimestamps and
+ * dates are microseconds since 1970. The parts of a cursor, in order:
  *
  *   byte 0      format, always 1
- *   varints     number of variables, greatest VersionTimestamp, then for each variable by ascending id:
- *               difference to the previous id;
- *               0 for the position AT_BEGINNING; for any other position, the sum
- *               1 + greatest VersionTimestamp - VersionTimestamp of the position, followed by the date of the
- *               position: 0 for infinity; otherwise 1 (since 1970) or 2 (before 1970), then the distance from 1970
+ *   varint      number of variables
+ *   varint      greatest VersionTimestamp of all positions
+ *   varints     for each variable, by ascending id: the difference to the previous id, then the position
  *   4 bytes     CRC-32 of all bytes before it, little-endian
+ *
+ * The position AT_BEGINNING is the varint 0. Any other position is the varint
+ * (greatest VersionTimestamp - VersionTimestamp of the position + 1), followed by the date of the position. The date
+ * infinity is 0. Any other date is 1 (since 1970) or 2 (before 1970), followed by the distance from 1970.
  */
 import { crc32 } from 'node:zlib';
 import { MAX_INT4 } from '../platform/limits.ts';

@@ -4,7 +4,10 @@ import type { PointChunk } from '../points/point.ts';
 import type { ChangePosition } from '../points/read/read-changes.ts';
 import { partsOf, textBytesOf } from '../points/split-chunk.ts';
 
-/** Points of a message. Watches that share a read share this object, so each format encodes it once (`encodeOnce`). */
+/**
+ * Points of a message. All watches that share a read share this object, so that the points are encoded only once in
+ * each format (`encodeOnce`).
+ */
 export interface WatchedPoints {
   /** Chunks of one variable each; the points of a variable are in order of VersionTimestamp and date. */
   readonly chunks: readonly PointChunk[];
@@ -12,7 +15,7 @@ export interface WatchedPoints {
   readonly count: number;
 }
 
-/** A message to send, and the new position of the watch in each variable whose position changes. */
+/** A message to send, and the new positions of the watch: one for each variable in which the position changes. */
 export interface BuiltMessage {
   readonly points: WatchedPoints;
   readonly positions: ReadonlyMap<number, ChangePosition>;
@@ -54,7 +57,7 @@ export class MessageBuilder {
     return full;
   }
 
-  /** Moves the position of the watch in a variable forward without adding points. */
+  /** Advances the watch to a later position in a variable, without adding points. */
   advance(variableId: number, position: ChangePosition): void {
     this.#positions.set(variableId, position);
   }

@@ -70,9 +70,9 @@ export interface WatchServer {
 // rows.
 const SORT_MS = 600_000;
 
-// A slow client may hold a snapshot for READ_STALL_SEC plus PATIENCE_PER_WORK times the time that the database has
-// worked on the snapshot. The time is limited because an open snapshot blocks vacuum. The limit grows with the work:
-// when the client exceeds the limit, the next round needs a new snapshot, for which the database repeats the sort.
+// A slow client may hold a snapshot for READ_STALL_SEC + PATIENCE_PER_WORK * T, where T is the time that the database
+// has worked on the snapshot. There is a limit because an open snapshot blocks vacuum. The limit grows with T because a
+// client that exceeds the limit needs a new snapshot in the next round, and the database then repeats the sort.
 const PATIENCE_PER_WORK = 10;
 
 // Maximum time that a watch waits for a permit: the longest time of a timer, 24 days.
@@ -133,15 +133,18 @@ function openReading({ config, log, dictionary }: WatchingServices) {
   const reading: WatchReading = {
     ...{ database: pool, dictionary },
     short: coalesceRuns<readonly BuiltMessage[] | undefined>(
-      openPermits('connections for short reads of watches', config.WATCH_POOL_SIZE - longCount),
+      openPermits('connections that watches use for short reads', config.WATCH_POOL_SIZE - longCount),
     ),
-    long: openPermits('connections for long reads of watches', longCount),
+    long: openPermits('connections that watches use for long reads', longCount),
     patienceMs: (workMs) => config.READ_STALL_SEC * 1000 + PATIENCE_PER_WORK * workMs,
   };
   return { reading, pool };
 }
 
-/** Opens a semaphore. One account may hold all permits but one, or the only permit when there is just one (R-A14). */
+/**
+ * Opens a semaphore. If there are several permits, an account may hold all permits except one. If there is only one
+ * permit, any account may hold this permit (R-A14).
+ */
 function openPermits(resource: string, permits: number): Pick<FairSemaphore, 'enter'> {
   return openFairSemaphore({
     ...{ resource, permits, permitsPerAccount: Math.max(1, permits - 1) },

@@ -1,10 +1,13 @@
-/** Semaphore whose callers can share one run of the same work, so that watches of the same points read them once. */
+/**
+ * Semaphore whose callers can share one run of the same work. When several watches need the same points, one read of
+ * these points therefore serves all these watches.
+ */
 import type { FairSemaphore } from '../platform/shares/fair-semaphore.ts';
 
 export interface Joining {
   /**
-   * Callers with the same key share a run; undefined when the run must not be shared. Keys of
-   * different accounts must differ.
+   * Callers with the same key share a run. The key is undefined when the run must not be shared. Keys of different
+   * accounts must differ.
    */
   readonly key: string | undefined;
   /** Account whose share of permits the run uses. */

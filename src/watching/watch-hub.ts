@@ -56,7 +56,7 @@ export interface WatchGroup {
 }
 
 const CHECK_MS = 1000;
-/** A watch ends when no access check has succeeded for this time (R-B5). */
+/** A watch ends when its last successful access check was longer ago than this time (R-B5). */
 const MAX_UNCHECKED_MS = 30_000;
 /** Maximum number of variable ids in one poll query. */
 const MAX_IDS = 10_000;
@@ -255,8 +255,8 @@ async function findStates(
 }
 
 /**
- * Returns true when the state is unchanged since the previous poll. That poll has compared the state with the watches
- * that were open then; a watch opened later has read the state itself.
+ * Returns true when the state is unchanged since the previous poll. The previous poll compared the state with the
+ * position of each watch that was open at that time. A watch that was opened later has read the state itself.
  */
 function isSame(before: VariableState | undefined, now: VariableState): boolean {
   return (

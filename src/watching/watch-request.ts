@@ -1,6 +1,6 @@
 /**
- * Finds the variables that a request to watch points (R-J1) selects, and the reader's position in each variable.
- * Refuses a request that names a variable or source that the caller may not see.
+ * Finds the variables that a watch request (R-J1) selects, and the reader's position in each of these variables.
+ * Refuses a watch request that names a variable or source if the caller is not allowed to see this variable or source.
  */
 import type { Caller } from '../identity/caller/caller.ts';
 import type { Database } from '../platform/database/database.ts';

@@ -33,26 +33,26 @@ export interface WatchSink {
 }
 
 export interface WatchReading {
-  /** Connection pool that only watches use, with a connection for every permit of `short` and `long`. */
+  /** Connection pool for watches only. The pool has one connection for every permit of `short` and `long`. */
   readonly database: Database;
   readonly dictionary: Dictionary;
   /** Permits for reading a limited number of points; watches that read the same points share a permit. */
   readonly short: CoalescingSemaphore<readonly BuiltMessage[] | undefined>;
   /**
-   * Permits for reading any number of points, held until the reader has taken the points;
-   * divided among accounts (R-A14).
+   * Permits for reading any number of points. A watch holds its permit until the client has taken the points. The
+   * permits are divided among accounts (R-A14).
    */
   readonly long: Pick<FairSemaphore, 'enter'>;
   /**
-   * Returns the maximum total time in ms that a long read waits for the reader. `workMs` is the time that the other
-   * steps of the read have taken.
+   * Returns the maximum total time, in ms, for which a long read waits for the client to take messages. `workMs` is the
+   * time that the other steps of the read have taken.
    */
   readonly patienceMs: (workMs: number) => number;
 }
 
 export interface WatchOptions {
   readonly caller: Caller;
-  /** `authorization` of the call, which is checked again while the watch is open (R-B5). */
+  /** The `authorization` of the call. The hub checks this `authorization` again while the watch is open (R-B5). */
   readonly authorization: string | undefined;
   readonly variables: ReadonlyMap<number, ReadVariable>;
   /** Unit conversion by variable id. */
@@ -72,7 +72,8 @@ const MAX_PAUSE_MS = 500;
 // round becomes a long read.
 const MAX_COLLECTED_POINTS = 10_000;
 const MAX_COLLECT_MS = 2000;
-// Watches never share a read of more variables than this, because comparing the keys would cost more than it saves.
+// Maximum number of variables in a read that watches share. For more variables, comparing the keys would cost more than
+// sharing the read saves.
 const MAX_COALESCED_VARIABLES = 100;
 
 /** One watch. The hub calls `markChanged`, `heartbeat` and `end`. */
@@ -156,8 +157,8 @@ export class Watch {
   }
 
   /**
-   * Reads and sends the points of the changed variables. When the reader stalls, the round ends its read and frees the
-   * database connection. The next round continues from the positions that the reader has reached.
+   * Reads the points of the changed variables and sends them to the client. When the client stalls, the round ends its
+   * read and frees the database connection. The next round continues from the positions that the client has reached.
    */
   async #round(): Promise<void> {
     const variableIds = [...this.#changed];
@@ -226,8 +227,8 @@ export class Watch {
   }
 
   /**
-   * Performs a long read, and sends each message while the read continues. The read ends early when the reader takes
-   * the messages so slowly that the read holds its snapshot for too long; another round then continues.
+   * Performs a long read, and sends each message while the read continues. The read ends early when the client takes
+   * the messages so slowly that the read holds its snapshot for too long. The next round then reads the rest.
    */
   async #stream(variableIds: readonly number[]): Promise<void> {
     const builder = this.#builder();

@@ -49,7 +49,8 @@ interface SealedRow {
   readonly headers: StoredHeaders;
 }
 
-// The query includes deleted webhooks that still have credentials, so that no row needs an old key after the renewal.
+// The query includes deleted webhooks that still have credentials. Therefore, after `renewSecrets`, no row needs an old
+// key.
 const NEXT = `
   select id, account_id as "accountId", secret, former_secret as "formerSecret", headers from webhook
   where id > $1 and (deleted_date is null or secret <> '' or former_secret is not null or headers <> '{}')

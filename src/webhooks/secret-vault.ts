@@ -18,8 +18,8 @@ export interface SecretVault {
   seal(text: string, accountId: number): string;
   /**
    * @returns the opened text. When `stored` was never sealed, returns `stored` unchanged.
-   * @throws {Error} when the key that sealed the text is missing, when the sealed text was altered, or when it belongs
-   * to another account.
+   * @throws {Error} when the key that sealed the text is missing, when the sealed text was altered, or when the sealed
+   * text belongs to another account.
    */
   open(stored: string, accountId: number): string;
   /**
@@ -49,7 +49,7 @@ export function openSecretVault(keys: readonly VaultKey[]): SecretVault {
   };
   const unwrap = ({ keyId, dataKey }: Sealed, accountId: number): Buffer => {
     const causes = 'the key with this id was replaced, or the stored secret was changed';
-    const refusal = `the key "${keyId}" of WEBHOOK_KEYS does not open a secret of a webhook of account ${accountId}: ${causes}`;
+    const refusal = `the key "${keyId}" of WEBHOOK_KEYS cannot decrypt a secret of a webhook of account ${accountId}: ${causes}`;
     return decrypt(keyOf(keyId), dataKey, keyId, refusal);
   };
   const wrap = ({ id, key }: VaultKey, dataKey: Buffer): string => `${id}:${encrypt(key, dataKey, id)}`;

@@ -114,9 +114,10 @@ export async function insertWebhook(
 }
 
 /**
- * Writes the fields of a locked webhook. When the secret changes, the former secret stays valid for `overlapHours`
- * (R-I3). Enabling the webhook or changing its URL resets its failure period and its pause.
- * @param secret a secret that differs from the current one; null keeps the current one.
+ * Writes the fields of a webhook whose row the transaction has locked. When the secret changes, the former secret stays
+ * valid for `overlapHours` (R-I3). Enabling the webhook or changing the URL resets the failure period and the pause of
+ * the webhook.
+ * @param secret a secret that differs from the current secret; null keeps the current secret.
  * @throws {Error} when the row does not exist.
  */
 export async function updateWebhook(
@@ -191,7 +192,7 @@ function parseId(id: string): string {
 }
 
 function fail(): never {
-  throw new Error('the webhook was not written');
+  throw new Error('the webhook was not saved');
 }
 
 /** @returns the error for a webhook that does not exist or is hidden from the caller. */

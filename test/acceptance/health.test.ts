@@ -1,4 +1,7 @@
-/** `/health` on HEALTH_PORT of roles without HTTP: the parts each role needs, and which of them are down (R-A9). */
+/**
+ * Roles without the HTTP API answer `/health` on HEALTH_PORT. The answer shows the parts that the role needs, and which
+ * of these parts are down (R-A9).
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTcpGate, type TcpGate } from '../support/doubles/tcp-gate.ts';
 import { eventually } from '../support/eventually.ts';
@@ -53,7 +56,7 @@ describe('health: readiness (R-A9)', () => {
     });
   });
 
-  test('a calculator answers 503 and names R while R hangs', async () => {
+  test('while R hangs, a calculator answers 503 and reports that R is down', async () => {
     const processes = descendantsOf(calculator.pid);
     try {
       expect(signalAll(processes, 'SIGSTOP')).toBeGreaterThan(0);
@@ -75,7 +78,7 @@ describe('health: readiness (R-A9)', () => {
     ['503 (down) while the database is unavailable', 'database', () => databaseGate, { status: 503, state: 'down' }],
     ['200 (degraded) while Redis is unavailable', 'queue', () => redisGate, { status: 200, state: 'degraded' }],
   ] as const)(
-    'a calculator and an ingester answer %s; liveness stays 200',
+    'on a calculator and on an ingester, /health/ready answers %s; /health/live still answers 200',
     async (_title, name, gate, expected) => {
       await gate().shut();
       for (const role of [calculator, ingester]) {

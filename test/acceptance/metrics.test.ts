@@ -180,7 +180,7 @@ describe('metrics: names and labels (R-A9)', () => {
     expect(sampleOf(found, 'tidemark_http_request_seconds_count', { route: 'none', method: 'GET' })).toBe(2);
   });
 
-  test('the counters of batches set aside and of pushes turned away by a full queue are present, with 0, before their first event', async () => {
+  test('two counters are present with the value 0 before the first event: batches that are set aside, and pushes that are turned away because the queue is full', async () => {
     expect(sampleOf(await scrape(), 'tidemark_pushes_turned_away_total', { full: 'queue' })).toBe(0);
     expect(sampleOf(await scrape(), 'tidemark_ingest_set_aside_total')).toBe(0);
   });

@@ -1,6 +1,6 @@
 /**
- * The log lines of the work that a request causes contain the id of the request, in the roles api, grpc, ingester and
- * calculator (R-A10, R-K4).
+ * A request causes work in the roles api, grpc, ingester and calculator. The log lines about this work contain the id
+ * of the request (R-A10, R-K4).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createGrpcReader } from '../support/clients/grpc-client.ts';
@@ -101,7 +101,7 @@ describe('request ids: log lines (R-A10)', () => {
     await lineOf('file', 'calculation ended', { variableId: doubled });
   });
 
-  test('the line of a gRPC call has the id of the call and the account, even when the call is refused', async () => {
+  test('the log line of a gRPC call has the account id and the id of the call, even when the call is refused', async () => {
     const reader = createGrpcReader(roles.grpc, api.token);
     await reader.readPoints({ variableIds: [input] });
     const line = await lineOf('grpc-test', 'call', { method: 'ReadPoints', accountId: world.accountId });

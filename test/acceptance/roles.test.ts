@@ -33,7 +33,7 @@ afterAll(async () => {
   await world?.close();
 });
 
-test('roles: the issuer in tokens and the token endpoint in the discovery document begin with the value of AUTH_URL (R-A1, R-B2)', async () => {
+test('roles: two URLs begin with the value of AUTH_URL: the issuer in a token, and the token endpoint in the discovery document (R-A1, R-B2)', async () => {
   const claims = JSON.parse(Buffer.from(client.token?.split('.')[1] ?? '', 'base64url').toString()) as { iss: string };
   expect(claims.iss).toBe('https://id.example.test/realms/tidemark');
   const { body } = await client.get<{ token_endpoint: string }>('/realms/tidemark/.well-known/openid-configuration');

@@ -1,4 +1,7 @@
-/** Runs `npm start` while other processes use its default ports, and runs a role while another process uses its port. */
+/**
+ * Runs `npm start` while other processes use the default ports of `npm start`. Also runs a role while another process
+ * uses the port of the role.
+ */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';

@@ -140,7 +140,9 @@ function renewInput(variable: Member, siteId: number, copies: Copies, sourceIds:
   return { ...variable, siteId, sourceId: sourceIds.get(variable.sourceId ?? 0) ?? null, variableId: copy?.id };
 }
 
-/** Renews a formula as the newer client does: it sets `siteId` and `entityId` of every form. */
+/**
+ * Changes a formula in the same way as the newer client: sets `siteId` and `entityId` of every form to the new site.
+ */
 function renewEach(formula: Formula, siteId: number, copies: Copies, sourceIds: ReadonlyMap<number, number>): Formula {
   return {
     ...formula,
@@ -153,8 +155,9 @@ function renewEach(formula: Formula, siteId: number, copies: Copies, sourceIds: 
 }
 
 /**
- * Renews a formula as the older client does: it sets `siteId` of every form to the new site, and `sourceId` and
- * `entityId` of every form to the copied source of the formula's last input.
+ * Changes a formula in the same way as the older client. The last input of the formula belongs to a source, and this
+ * source has been copied. In every form, sets `siteId` to the new site, and sets `sourceId` and `entityId` to the copy
+ * of this source.
  */
 function renewAlike(formula: Formula, siteId: number, copies: Copies, sourceIds: ReadonlyMap<number, number>): Formula {
   const variables = formula.variables.map((variable) => renewInput(variable, siteId, copies, sourceIds));
@@ -182,9 +185,9 @@ const withoutIds = (value: unknown): unknown =>
 describe('shipped clients: a duplicator', () => {
   test.each([
     ['siteId and entityId of the new site', renewEach],
-    ['siteId of the new site, and sourceId and entityId of the copied source of the last input', renewAlike],
+    ['siteId of the new site, and the sourceId and entityId of the source copy that has the last input,', renewAlike],
   ] as const)(
-    'copies two sources and ten variables; the copies calculate after a PUT of formulas whose `entities` have the %s (R-C12, R-H1)',
+    'copies two sources and ten variables; after a PUT sets the %s in the `entities` of the formulas, the copied variables calculate (R-C12, R-H1)',
     async (_how, renew) => {
       const targetId = await createSite(api, { timeZoneId: 'Europe/Brussels', clientData: { Form: { Factor: 100 } } });
       await duplicate(targetId, renew);

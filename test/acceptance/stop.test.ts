@@ -105,7 +105,7 @@ describe.concurrent('stop: SIGTERM (R-K2)', () => {
     60_000,
   );
 
-  test('ends an ingester after the reader of its log has closed the pipe', async () => {
+  test('ends an ingester even if the reader of the log has closed the pipe', async () => {
     const ingester = await start(['ingester']);
     ingester.closeLog();
     expect(await Promise.race([ingester.kill('SIGTERM'), pause(TIMEOUT_MS, 'still running', { ref: false })])).toBe(0);
@@ -116,7 +116,7 @@ describe.concurrent('stop: SIGTERM (R-K2)', () => {
     ['the roles ingester and deliverer', ['ingester', 'deliverer']],
     ['the role calculator', ['calculator']],
   ])(
-    'ends a process that runs %s while the database is unavailable',
+    'while the database is unavailable, SIGTERM ends a process that runs %s',
     async (_case, roles) => {
       const database = await openTcpGate(world.environment.DATABASE_URL ?? '');
       const running = await start(roles, { DATABASE_URL: database.url, R_ROOT: testRRoot() });

@@ -21,7 +21,10 @@ const NOTIFIED_MS = 5000;
 
 let world: World;
 let processes: readonly RoleProcess[];
-/** Clients of the same manager at two processes: `near` changes the structure, and `far` must see the change. */
+/**
+ * Two clients of the same manager, each connected to a different process: `near` changes the structure, and `far` must
+ * see the change.
+ */
 let near: ApiClient;
 let far: ApiClient;
 let grpcAddress: string;
@@ -103,7 +106,7 @@ describe('structure: a change in one process, seen by another', () => {
     expect((await push('old')).outcome).toBe('accepted');
   });
 
-  test.concurrent('the next uploaded file is read with the changed `mappingConfig` and divider, and is rejected after the variable is deleted (R-E3)', async () => {
+  test.concurrent('after a change of `mappingConfig` and divider, the next uploaded file is read with the new values; after the variable is deleted, the next uploaded file is rejected (R-E3)', async () => {
     const { sourceSerialNumber, variableId, change, remove } = await createMapped();
     const upload = async (mappingConfig: string, value = 1) => {
       const date = nextDate();

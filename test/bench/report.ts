@@ -6,7 +6,9 @@ import { writeFileSync } from 'node:fs';
 
 export interface Figure {
   readonly name: string;
-  /** Text printed after the ratio, such as `of raw COPY BINARY`. It says what the limit is. */
+  /**
+   * Text printed after the ratio, such as `of raw COPY BINARY`. The text describes `limit`, by which `ours` is divided.
+   */
   readonly ratioOf: string;
   /** Median of the ratios of all rounds. */
   readonly ratio: number;
@@ -53,7 +55,10 @@ export function printFigures(figures: readonly Figure[]): void {
   }
 }
 
-/** @returns a function that writes figures as JSON to FILE of `--json FILE`, and does nothing without this option. */
+/**
+ * @returns a function that writes figures as JSON to the file that the option `--json` names. Without this option, the
+ * function does nothing.
+ */
 export function jsonWriter(argv: readonly string[]): (figures: readonly Figure[]) => void {
   const index = argv.indexOf('--json');
   const file = index < 0 ? undefined : argv[index + 1];

@@ -1,6 +1,6 @@
 /**
- * OpenAPI operations for the account in which the caller works and its audit trail, and for the list of accounts, the
- * sessions and the password of the caller (R-A9, §4.1, §4.6).
+ * OpenAPI operations for the account in which the caller works, for the audit trail of this account, for the accounts
+ * that the caller may use, and for the sessions and the password of the caller (R-A9, §4.1, §4.6).
  */
 import { z } from 'zod';
 import {
@@ -82,7 +82,7 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'put', path: '/account', operationId: 'updateAccount', tag, summary: 'Change the account' },
     description:
-      'A member that is absent keeps its value. Null clears `currency`, `smsSettings`, `emailSettings` and the members of both settings; no other member may be null. `fieldMask` limits the change to the members that it names.',
+      'A member that is absent keeps its value. Null clears `currency`, `smsSettings`, `emailSettings` and each member of `smsSettings` and `emailSettings`; no other member may be null. `fieldMask` limits the change to the members that it names.',
     access: MANAGERS,
     query: ACCOUNT_CHANGE_QUERY,
     body: jsonBody(
@@ -121,13 +121,13 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
     ...{ method: 'post', path: '/account/user/active-account/:accountId', operationId: 'setActiveAccount', tag },
     summary: 'Set the active account, which applies to tokens requested without an account',
     access: ALL_USERS,
-    answers: [emptyAnswer('The active account is set.')],
+    answers: [emptyAnswer('The account in the path is now the active account.')],
   },
   {
     ...{ method: 'post', path: '/user/signOut', operationId: 'signOutEverywhere', tag, access: ALL_USERS },
     summary: 'End every session of the caller',
     description:
-      'Ends the browser sessions and refresh tokens of the caller. Access tokens issued before the second in which this call is made are refused.',
+      'Ends the browser sessions of the caller and revokes all refresh tokens of the caller. Access tokens that were issued in an earlier second than this call are refused.',
     answers: [emptyAnswer('Every session has ended.')],
   },
   {

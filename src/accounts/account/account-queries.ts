@@ -19,7 +19,10 @@ import { ACCOUNT_DISPLAY_LEVEL, ACCOUNT_MEMBERS, type AccountMember } from './ac
 
 const maskNames = choicesParameter('Return or change only these members; names in any letter case.', ACCOUNT_MEMBERS);
 
-/** Its value has the names of the requested members in display order; undefined when the request names no member. */
+/**
+ * Query parameter that names members of the account. Its value lists the requested members in display order, or is
+ * undefined when the request names no member.
+ */
 const fieldMask: QueryParameter<readonly AccountMember[] | undefined> = {
   ...maskNames,
   read: (values, locationOf) => {

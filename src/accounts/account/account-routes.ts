@@ -1,4 +1,7 @@
-/** Routes of the caller's account, audit trail, accounts and sessions (§4.1), and of the caller's password (§4.6). */
+/**
+ * Routes of the account in which the caller works, of the audit trail of this account, of the accounts that the caller
+ * may use, of the caller's sessions (§4.1), and of the caller's password (§4.6).
+ */
 import { type Context, Hono } from 'hono';
 import { requireRole } from '../../identity/authentication/authenticate.ts';
 import { assertRole, type Caller } from '../../identity/caller/caller.ts';
@@ -137,8 +140,8 @@ function limitTo(body: unknown, mask: readonly AccountMember[] | undefined): unk
 export interface ProfileOptions {
   readonly directory: UserDirectory;
   /**
-   * URLs to which the page that changes the password may lead back. A requested URL must equal one of them exactly; the
-   * default is the first one.
+   * URLs to which the page for changing the password may send the user back. A requested URL must equal one of these
+   * URLs exactly. The first URL is the default.
    */
   readonly returnUrls: readonly string[];
 }

@@ -50,7 +50,7 @@ const key = z
     algorithm: z.string(),
     state: z.enum(['Next', 'Signing', 'Verifying']).meta({
       description:
-        'Next: is published, and will sign later. Signing: signs new tokens. Verifying: signs no more tokens, but still verifies those that it signed.',
+        'Next: the key is published, and will sign later. Signing: the key signs new tokens. Verifying: the key signs no new tokens, but still verifies the tokens that it signed.',
     }),
     createdDate: instantSchema,
     signsFrom: instantSchema

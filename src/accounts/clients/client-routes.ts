@@ -135,7 +135,7 @@ async function postSigningKey(c: Context<Env>, database: Database): Promise<Resp
     const [next, earlier] = described.filter(({ state }) => state === 'Next');
     if (earlier) {
       const state = `key ${earlier.kid} is already published and will start to sign tokens at ${earlier.signsFrom}`;
-      throw new DomainError('conflict', `${state}; add another key after that time`);
+      throw new DomainError('conflict', `${state}; once this key signs tokens, you can add another key`);
     }
     await audit(transaction, c, { action: 'SigningKeyAdded', targetId });
     return next ?? described.find(({ kid }) => kid === targetId);
@@ -155,7 +155,10 @@ function change<Result>(
   });
 }
 
-/** Writes an audit entry of no account, which only ADMIN users may read: clients and keys belong to no account. */
+/**
+ * Writes an audit entry that belongs to no account, because clients and keys belong to no account. Only ADMIN users may
+ * read such an entry.
+ */
 function audit(transaction: Transaction, c: Context<Env>, entry: NewAuditEntry): Promise<void> {
   return writeAudit(transaction, auditContextOf(c), { ...entry, accountIds: [] });
 }

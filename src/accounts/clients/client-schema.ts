@@ -23,7 +23,7 @@ const shape = {
     .meta({ description: 'URLs to which the issuer may redirect the browser after a sign-out.' }),
 };
 
-/** The body `ClientWritten`: a new client. */
+/** The body `ClientWritten`, which describes a new client. */
 export const NEW_CLIENT = lenientObject({
   clientId: nameSchema.meta({ description: 'ASCII without spaces or colons; cannot be changed later.' }),
   isPublic: booleanSchema

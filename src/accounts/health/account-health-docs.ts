@@ -21,8 +21,10 @@ const health = z
     checkedDate: instantSchema,
     variables: z.object({
       total: count,
-      watched: count.meta({ description: 'Variables with a granularity: only these can become silent.' }),
-      empty: count.meta({ description: 'Variables with a granularity, but without points.' }),
+      watched: count.meta({
+        description: 'Number of variables with a granularity. Only these variables can become silent.',
+      }),
+      empty: count.meta({ description: 'Number of variables with a granularity and without points.' }),
       silent: itemsOf('Silent variables, sorted by the date of the newest point, the latest first.', {
         ...variable,
         lastDate: instantSchema.meta({
@@ -42,14 +44,14 @@ const health = z
         message: text,
       },
     ),
-    pushes: itemsOf('Pushes of the last 7 days with rejected elements or a failure, newest first.', {
+    pushes: itemsOf('From the last 7 days, the pushes that failed or have rejected elements, newest first.', {
       label: z.string().meta({ description: 'Label of `GET /api/operations/{label}`.' }),
       date: instantSchema,
       state: z.string(),
       rejectedElements: count,
       message: text,
     }),
-    files: itemsOf('Files of the last 7 days with rejected rows or a failure, newest first.', {
+    files: itemsOf('From the last 7 days, the files that failed or have rejected rows, newest first.', {
       id: z.string(),
       filename: z.string(),
       date: instantSchema,
@@ -75,5 +77,5 @@ export const HEALTH_OPERATION: Operation = {
   description:
     'A variable is silent when its newest point is older than three steps of its granularity and older than `silentAfterHours` hours. A USER sees the variables of their sites, and their own pushes and files, but `waiting` counts the work of the whole account.',
   query: HEALTH_QUERY,
-  answers: [answersJson('Counts, and the first items of each kind.', health)],
+  answers: [answersJson('The number of items of each kind, and the first items of each kind.', health)],
 };

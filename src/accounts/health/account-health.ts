@@ -2,8 +2,8 @@
  * Reports what needs the attention of the users of an account (`GET /account/health`): silent variables, failing
  * calculations, rejected pushes, files with errors, disabled webhooks, waiting work. Every query uses an index or makes
  * one pass over the account's variables, which takes 0.15 s for 100,000 variables. A USER sees only variables that this
- * USER may read, only this USER's rejected pushes and files with errors, and no webhooks. The counts of waiting work
- * include the work of the whole account for every role.
+ * USER may read, only this USER's rejected pushes and files with errors, and no webhooks. Whatever the role of the
+ * caller, the counts of waiting work include the work of the whole account.
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import { isReached, readReach } from '../../identity/caller/site-reach.ts';
@@ -17,7 +17,7 @@ const MAX_ITEMS = 50;
  * every minute reaches this number in 3.5 days.
  */
 const MAX_FAILED_RUNS = 5000;
-/** A push with errors and a file with errors are reported for this many days after the service received them. */
+/** A push or a file that has errors is reported for this many days after the service received it. */
 const REPORTED_DAYS = 7;
 /** A variable is silent only when its newest point is older than this many steps of its granularity. */
 const MISSED_STEPS = 3;
@@ -60,7 +60,7 @@ export interface AccountHealth {
   readonly checkedDate: string;
   readonly variables: {
     readonly total: number;
-    /** Number of variables with a granularity: only these can become silent. */
+    /** Number of variables with a granularity. Only these variables can become silent. */
     readonly watched: number;
     /** Number of variables with a granularity and without points. */
     readonly empty: number;

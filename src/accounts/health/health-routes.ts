@@ -1,4 +1,4 @@
-/** `GET /account/health`: the problems of an account that its users should look at. */
+/** `GET /account/health`: the problems that the users of an account should look at. */
 import { Hono } from 'hono';
 import type { CallerEnv } from '../../identity/authentication/authenticate.ts';
 import type { Queryable } from '../../platform/database/database.ts';

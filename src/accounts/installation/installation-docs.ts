@@ -88,7 +88,7 @@ export const INSTALLATION_OPERATION: Operation = {
   ...{ method: 'get', path: '/admin/operate', operationId: 'getInstallation', tag: 'Service', access: ADMINS },
   summary: 'Read the state of the whole installation',
   description:
-    'The call is cheap: it reads indexes and the newest rows. Stored points are counted on request, at most every 10 minutes.',
+    'The call is cheap: it reads indexes and the newest rows. If the last measurement of storage is older than 10 minutes, the call starts a new measurement, which may continue in the background.',
   answers: [
     answersJson(
       'Connected roles, waiting work, recent runs, slowest scripts, busiest accounts, clients, signing keys and storage.',

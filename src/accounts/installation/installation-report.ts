@@ -12,7 +12,7 @@ const EXAMINED_HOURS = 24;
 const MAX_ITEMS = 20;
 const TIMEOUT_MS = 5000;
 
-/** Open database connections of all processes that were started with the same roles. */
+/** The open database connections of all processes that were started with the same roles. */
 export interface ConnectedRoles {
   /** Names of the roles, separated by spaces, such as `api ingester`. */
   readonly roles: string;
@@ -144,7 +144,7 @@ export function readInstallation(database: Database): Promise<InstallationReport
   const read = async (transaction: Pick<Database, 'query'>): Promise<InstallationReport> => {
     const rowsOf = async <Row extends object>(sql: string) => (await transaction.query<Row>(sql)).rows;
     const [runs] = await rowsOf<RunFigures>(RUNS);
-    if (!runs) throw new Error('the query of the run figures returned no row');
+    if (!runs) throw new Error('the query for the figures of runs returned no row');
     return {
       roles: await rowsOf<ConnectedRoles>(ROLES),
       runs,

@@ -1,6 +1,6 @@
 /**
- * Accepts an invitation (§3, R-B10); the token of its link is the credential. The user whose name is the invited email
- * address joins the account, and is created when missing.
+ * Accepts an invitation (§3, R-B10); the token in the link of the invitation is the credential. The user whose name is
+ * the invited email address joins the account. If no such user exists, a new user is created.
  */
 import type { UserDirectory } from '../../identity/directory/user-directory.ts';
 import type { Transaction } from '../../platform/database/database.ts';
@@ -98,8 +98,8 @@ function register(transaction: Transaction, { email, firstName, lastName, langua
  * Adds an existing user to the account, unless the user is already a member, and mails the user in either case. A user
  * who is added and has not proven the email address also gets a temporary password by email: a manager of another
  * account may have created the user with this address and know the old password.
- * @throws {DomainError} conflict when the user is not a member yet and either has a different email address from the
- *   invitation, or is a MANAGER and was invited as a USER.
+ * @throws {DomainError} conflict for a user who is not a member yet, if the user's email address differs from the
+ * address in the invitation, or if the user is a MANAGER but was invited as a USER.
  */
 async function joinAccount(
   transaction: Transaction,
@@ -122,8 +122,8 @@ async function joinAccount(
 
 /**
  * Requires that the user has the email address of the invitation, and that the user does not get more rights in the
- * account than the invitation grants. A MANAGER who was invited as a USER would get more. An ADMIN would not, because
- * an ADMIN may use every account anyway.
+ * account than the invitation grants. A user has the same role in all accounts, so a MANAGER who was invited as a USER
+ * is refused. An ADMIN is accepted, because an ADMIN may use every account anyway.
  */
 function assertMatches({ email, role }: OpenInvitation, existing: ExistingUser): void {
   if (existing.email?.toLowerCase() !== email.toLowerCase()) {

@@ -80,7 +80,7 @@ export interface UserSearch {
   readonly accountId: number | undefined;
 }
 
-/** The parameter `Claims[index].Member=text` of a query, which sets one member of the claim at `index`. */
+/** The query parameter `Claims[index].Member=text`. It sets one member of the claim at `index`. */
 interface IndexedText {
   readonly index: number;
   readonly text: string;
@@ -90,7 +90,7 @@ const CLAIM = /(?:^|\.)claims(?:\[(\d{1,6})\])?\.[^.]*$/i;
 
 /**
  * Parameter for one member of the objects in `Claims`, such as `Claims[1].ClaimType`. `Claims.ClaimType` means index 0.
- * A name in which `Claims` or `Claims[index]` does not directly precede the member is ignored.
+ * The member must directly follow `Claims` or `Claims[index]`; all other names are ignored.
  */
 function claimParameter(description: string, maxLength: number): QueryParameter<readonly IndexedText[]> {
   return {
@@ -219,7 +219,7 @@ function readFilter(
       `must be one of ${names} when BusinessKeys.Values is given`,
     );
   }
-  // When a query repeats a parameter such as `Claims[0].ClaimType`, its last text that is not empty wins. A claim type
+  // When a query repeats a parameter such as `Claims[0].ClaimType`, the last text that is not empty wins. A claim type
   // without a claim value matches every value of the claim.
   const textAt = (texts: readonly IndexedText[], at: number) =>
     texts.findLast(({ index, text }) => index === at && text !== '')?.text;

@@ -110,7 +110,10 @@ async function changeInTransaction(
   return (await listClaims(transaction, accountId, userId)).filter(({ claimType }) => types.has(claimType));
 }
 
-/** Requires that the user has, for each of `claims`, a claim of the same type. @throws {DomainError} not_found */
+/**
+ * Requires that, for each claim in `claims`, the user has a claim of the same type.
+ * @throws {DomainError} not_found when the user lacks such a claim.
+ */
 async function assertClaims(
   transaction: Transaction,
   accountId: number,

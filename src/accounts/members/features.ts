@@ -51,7 +51,10 @@ export async function listUserFeatures(
   return withLevels(kind, rows, 'None', await listOwnFeatures(database, accountId, kind));
 }
 
-/** @returns the features that the account added; none for secondary accesses, which are built in. */
+/**
+ * @returns the features that the account added. For secondary accesses, returns an empty list, because all secondary
+ * accesses are built in.
+ */
 async function listOwnFeatures(
   database: Queryable,
   accountId: number,

@@ -1,4 +1,7 @@
-/** Routes that add users to an account that the caller may use, and remove users from such an account (§4.3). */
+/**
+ * Routes that add users to an account and remove users from an account (§4.3). The caller must be allowed to use the
+ * account.
+ */
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { requireRole } from '../../identity/authentication/authenticate.ts';

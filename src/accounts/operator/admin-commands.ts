@@ -23,7 +23,9 @@ export interface AdminServices {
   readonly directory: UserDirectory;
   /** Name for the audit trail when `--as` is absent: the user name on the machine. */
   readonly operatorName: string;
-  /** Requeues the failed batches (dead letters) of one account or of all accounts. @returns their number. */
+  /**
+   * Requeues the failed batches (dead letters) of one account or of all accounts. @returns the number of these batches.
+   */
   readonly retryBatches: (transaction: Transaction, accountId: number | undefined) => Promise<number>;
   /** Encrypts secrets and headers of webhooks with the first key of WEBHOOK_KEYS. @returns a line for the operator. */
   readonly renewWebhookSecrets: () => Promise<string>;
@@ -36,7 +38,10 @@ export interface AdminServices {
   readonly describeRetention: (accountId: number | undefined) => Promise<readonly string[]>;
   /** @returns lines about variables that share a mappingConfig in a source. The database need not be migrated yet. */
   readonly describeRepeatedMappings: () => Promise<readonly string[]>;
-  /** @returns lines about the variables whose readings are divided by a divider. */
+  /**
+   * @returns lines about the variables whose `divider` is not 1. Readings of such a variable are divided by the
+   * `divider`.
+   */
   readonly describeDividers: () => Promise<readonly string[]>;
   /** Commands that make, list and restore backups of the database. The keys are the names of the commands. */
   readonly backups: Readonly<Record<string, FileCommand>>;

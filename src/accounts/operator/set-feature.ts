@@ -12,8 +12,8 @@ import { type FeatureLevel, listAccountFeatures } from '../members/features.ts';
 const LEVELS = ['None', 'Read', 'Write', 'Admin'] as const satisfies readonly FeatureLevel[];
 
 /**
- * Adds the feature `name` if the account does not have it. If `level` is given, makes it the highest level of the
- * feature. Without `name`, changes nothing.
+ * Adds the feature `name` if the account does not have it. If `level` is given, sets the highest level of the feature
+ * to `level`. Without `name`, changes nothing.
  * @returns a line for each feature of the account.
  * @throws {DomainError} invalid_input for a level without a name, and for an unknown level; the errors of `addEntry`.
  */
@@ -32,8 +32,8 @@ export async function describeFeatures(
 }
 
 /**
- * Adds the feature `name` unless the account already has a feature with this name, ignoring case. If `level` is given,
- * makes it the highest level of the feature.
+ * Adds the feature `name` if the account has no feature with this name, ignoring case. If `level` is given, sets the
+ * highest level of the new or existing feature to `level`.
  * @throws {DomainError} invalid_input for an unknown level; the errors of `addEntry`.
  */
 async function setFeature(

@@ -27,11 +27,10 @@ export type WrittenLock = z.output<typeof lockSchema>;
 
 /**
  * Saves those members of a user that `written` contains (§4.2).
- * @throws {DomainError} not_found and permission_denied as `lockTargetUser` throws them; permission_denied for a role
- * above the caller's; conflict when the name is taken, when Keycloak has another user with the email address, when
- * callers change their own role, and when `written` has claims, features or sites for a user who is not a member of the
- * caller's account; invalid_input for features and sites that cannot be granted; dependency_unavailable when Keycloak
- * fails.
+ * @throws {DomainError} the errors of `lockTargetUser`; permission_denied for a role above the caller's; conflict when
+ * the name is taken, when Keycloak has another user with the email address, when callers change their own role, and
+ * when `written` has claims, features or sites for a user who is not a member of the caller's account; invalid_input
+ * for features and sites that cannot be granted; dependency_unavailable when Keycloak fails.
  */
 export async function saveUser(
   transaction: Transaction,
@@ -163,9 +162,9 @@ export async function announceNewUser(
 }
 
 /**
- * Locks or unlocks a user. Unlocking also ends the block after wrong passwords (R-B11).
- * @throws {DomainError} not_found and permission_denied as `lockTargetUser` throws them; conflict when callers lock
- * themselves; invalid_input for a lock whose `until` is not in the future.
+ * Locks or unlocks a user. Unlocking also ends a block that wrong passwords caused (R-B11).
+ * @throws {DomainError} the errors of `lockTargetUser`; conflict when callers lock themselves; invalid_input for a lock
+ * whose `until` is not in the future.
  */
 export async function saveLock(
   transaction: Transaction,
@@ -216,9 +215,8 @@ export async function deleteUser(
 
 /**
  * Lets a user choose a new password: `directory` sends the user a link by email (§4.2).
- * @throws {DomainError} not_found and permission_denied as `lockTargetUser` throws them; conflict for a user without an
- * email address, and for a user whom Keycloak has disabled, for example after a lock without an end date;
- * dependency_unavailable when Keycloak fails.
+ * @throws {DomainError} the errors of `lockTargetUser`; conflict for a user without an email address, and for a user
+ * whom Keycloak has disabled, for example after a lock without an end date; dependency_unavailable when Keycloak fails.
  */
 export async function requestPasswordReset(
   transaction: Transaction,
@@ -268,7 +266,7 @@ async function writeAccountParts(
   const levels = [...(features ?? []), ...(secondaryAccesses ?? [])].filter(({ level }) => level !== 'None');
   const isGiven = [claims, levels, sites].some((part) => part && part.length > 0);
   // An ADMIN may save a user who is not a member of the ADMIN's account. Such a user has no claims, features or sites
-  // in this account, so empty lists of them change nothing.
+  // in this account. If the request gives the user none, nothing in this account changes.
   if (!target.accountIds.includes(accountId) && !isGiven) return;
   const { userId } = target;
   if (isGiven) assertMember(target, accountId);

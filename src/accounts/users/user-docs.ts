@@ -50,7 +50,7 @@ export const USER_OPERATIONS: readonly Operation[] = [
     description: 'The new user gets an email with a temporary password.',
     query: CREATE_USER_QUERY,
     body: userWritten,
-    answers: [{ ...emptyAnswer('Created.'), headers: { Location: 'Path of the user.' } }],
+    answers: [{ ...emptyAnswer('Created.'), headers: { Location: 'URL path of the new user.' } }],
     errors: ['conflict'],
   },
   {
@@ -61,7 +61,7 @@ export const USER_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/account/user/:userId', operationId: 'saveUser', summary: 'Save a user', ...manages },
     description:
-      'An absent member keeps its value. Null clears pseudo, names, email address, phone number and business id, and resets the language to English; null for any other member changes nothing. Features and secondary accesses that are not sent keep their level; any other list replaces the stored list.',
+      'An absent member keeps its value. Null clears pseudo, names, email address, phone number and business id, and resets the language to English; null for any other member changes nothing. A feature or secondary access that is not sent keeps its level. Every other list that is sent replaces the stored list.',
     inPath: USER_ID,
     body: userWritten,
     answers: [answersJson('The changed user.', userInfoSchema)],
@@ -130,13 +130,13 @@ function membershipOperations(): readonly Operation[] {
     {
       ...onPath,
       ...{ method: 'post', operationId: 'addUsersToAccount', summary: 'Add users to an account the caller may use' },
-      answers: [emptyAnswer('All users were added. On an error, no user is added.')],
+      answers: [emptyAnswer('All users were added. If the call fails, no user is added.')],
       errors: ['not_found', 'conflict'],
     },
     {
       ...onPath,
       ...{ method: 'delete', operationId: 'removeUsersFromAccount', summary: 'Remove users from an account' },
-      answers: [emptyAnswer('All users were removed. On an error, no user is removed.')],
+      answers: [emptyAnswer('All users were removed. If the call fails, no user is removed.')],
       errors: ['not_found', 'conflict'],
     },
   ];
@@ -172,7 +172,7 @@ function claimOperations(): readonly Operation[] {
     },
     {
       ...{ method: 'post', path: '/account/user/claims/add', operationId: 'addClaim', ...inBody },
-      summary: 'Add a claim to the user whose id is in the claim',
+      summary: "Add a claim to the user that the claim's `userId` names",
       body: claimWritten,
       answers: [emptyAnswer('Added.')],
     },
@@ -184,9 +184,9 @@ function claimOperations(): readonly Operation[] {
     },
     {
       ...{ method: 'delete', path: '/account/user/claims/remove', operationId: 'removeClaims', ...inBody },
-      summary: 'Remove each claim from the user whose id is in the claim',
+      summary: "Remove claims, each from the user that the claim's `userId` names",
       body: claimsWritten,
-      answers: [emptyAnswer('All claims were removed. On an error, no claim is removed.')],
+      answers: [emptyAnswer('All claims were removed. If the call fails, no claim is removed.')],
     },
   ];
 }

@@ -70,8 +70,8 @@ type InfoRow = Omit<UserInfo, 'features' | 'secondaryAccesses'> & {
 
 const LIGHT = `u.id, u.user_name as "userName", u.pseudo, u.first_name as "firstName", u.last_name as "lastName"`;
 /**
- * SQL of the instant at which the last of the user's network blocks ends. Too many wrong passwords for a user from one
- * network block this network for the user (R-B11).
+ * SQL of the instant at which the last of the user's sign-in blocks ends. After too many wrong passwords for a user
+ * from one network, the service blocks sign-ins of this user from this network for a while (R-B11).
  */
 const NETWORK_LOCK = '(select max(locked_until) from sign_in_source where user_id = u.id)';
 const ROLES = `jsonb_build_array(jsonb_build_object('id', u.role, 'name', u.role)) as roles`;

@@ -1,4 +1,7 @@
-/** Writable members of a user, and the columns that store them. POST accepts a user as GET returns it (R-C, R-C2). */
+/**
+ * Writable members of a user, and the columns that store them. POST accepts a user in the form that GET returns (R-C,
+ * R-C2).
+ */
 import { z } from 'zod';
 import type { Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -51,8 +54,8 @@ const COLUMNS = {
 const UNIQUE_VIOLATION = '23505';
 
 /**
- * @returns the columns of `app_user` for which `user` has a value or null, each with this value (R-C2). The column
- * `role` is never among these columns.
+ * @returns the columns of `app_user` that `user` sets, each with the value to store, which may be null (R-C2). The
+ * column `role` is never among these columns.
  */
 export function givenColumns(user: WrittenUser): readonly (readonly [column: string, value: string | null])[] {
   const entries = Object.entries(COLUMNS).flatMap(([name, column]) => {

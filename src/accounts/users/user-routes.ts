@@ -104,7 +104,10 @@ type MemberWork = (
   readonly details: Record<string, unknown>;
 }>;
 
-/** Changes data of the user in the path, who must be a member of the caller's account, and audits the change. */
+/**
+ * Changes data of the user whom the path names, and audits the change. The user must be a member of the caller's
+ * account.
+ */
 function changeMember(services: AccountServices, c: Context<AccountEnv>, work: MemberWork): Promise<Response> {
   return changeHandler(services, async (transaction) => {
     const target = await lockTargetUser(transaction, c.var.caller, idOf(c));

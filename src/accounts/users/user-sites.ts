@@ -71,7 +71,7 @@ async function findSourceProblems(
   );
 }
 
-/** Revokes the user's access to those sites of the account that `siteIds` names (R-C3). */
+/** Revokes the user's access to each site in `siteIds` that belongs to the account (R-C3). */
 export async function removeUserSites(
   database: Queryable,
   accountId: number,

@@ -85,7 +85,7 @@ export async function findWaitingPreviews(database: Database): Promise<readonly 
 }
 
 /**
- * Watches whether the client still waits for the task, until `stop` is called. The signal is aborted when the API has
+ * Until `stop` is called, watches whether the client still waits for the task. The signal is aborted when the API has
  * deleted the task, or when the task is older than `PATIENCE_MS`.
  */
 function watchClient(database: Database, id: number): { readonly signal: AbortSignal; stop(): void } {

@@ -10,8 +10,9 @@ import type { PreviewAnswer, PreviewTask } from './preview-task.ts';
 // may run up to its limit of wall time.
 export const PATIENCE_MS = 90_000;
 /**
- * Maximum number of open previews of one account, because each open preview costs the API about five queries per
- * second. When several previews are requested at the same moment, the number of open previews can exceed this maximum.
+ * Maximum number of open previews of one account. The number is limited because each open preview costs the API about
+ * five queries per second. When several previews are requested at the same moment, more previews than this maximum can
+ * be open.
  */
 const MAX_OPEN = 20;
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [10, 200];
@@ -87,10 +88,10 @@ async function awaitAnswer({ database, queue }: Asker, id: number, signal: Abort
     await pause(pauseMs, undefined, { signal });
   }
   const rule = `no calculator of this service answered within ${PATIENCE_MS / 1000} s`;
-  const causes = 'each calculator is busy, cannot run R or needs longer than that for this request';
+  const causes = 'every calculator is busy, cannot run R, or needs more time for this request';
   throw new DomainError(
     'dependency_unavailable',
-    `${rule}: ${causes}; try again later, and with fewer dates if the request names any`,
+    `${rule}: ${causes}; try again later; if the request has a range of dates, shorten the range`,
   );
 }
 

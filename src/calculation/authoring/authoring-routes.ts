@@ -142,8 +142,8 @@ interface Problem extends ErrorDetail {
 }
 
 /**
- * Reports syntax errors, and the problems that would prevent a new variable from being saved with this declaration. It
- * therefore also reports an input that no longer exists when the saved declaration already has this input. The existing
+ * Reports syntax errors, and the problems that would prevent a new variable from being saved with this declaration. An
+ * input that no longer exists is therefore reported even if the saved declaration already has this input. The existing
  * variable can still be saved with such an input, but the runs of the variable fail. Warns of names that a script reads
  * but that are not declared, and of periods that the window of an input may cover only in part. Saves nothing and does
  * not run the script.

@@ -9,7 +9,10 @@ import type { ScriptBucket } from './preview-task.ts';
 
 type Period = ScriptBucket['period'];
 
-/** Maps each kind of period to the kinds that consist of whole such periods: `Day` to `Month`, for example. */
+/**
+ * Maps each kind of period to the kinds that are made up of whole periods of this kind. For example, `Day` maps to
+ * `Month`, because a month is made up of whole days.
+ */
 const COVERING: Readonly<Record<Period, readonly Period[]>> = {
   Hour: ['Hour', 'Day', 'Week', 'Month', 'Year'],
   Day: ['Day', 'Week', 'Month', 'Year'],
@@ -19,11 +22,11 @@ const COVERING: Readonly<Record<Period, readonly Period[]>> = {
 };
 
 /**
- * @param names the names that the script reads, such as `inputVariables$a`. Only the inputs among them are checked;
- * when no name begins with `inputVariables$`, all inputs are checked.
+ * @param names the names that the script reads, such as `inputVariables$a`. Only the inputs among these names are
+ * checked; when no name begins with `inputVariables$`, all inputs are checked.
  * @param path JSON path of the formula.
- * @returns at most one warning for each input. The warning names the first grouping with a period of which the window
- * of the input may cover only a part.
+ * @returns at most one warning for each input. The warning names the first grouping by a period that the window of the
+ * input may cover only in part.
  */
 export function findPartialPeriods(
   { variables }: FormulaDeclaration,
@@ -45,7 +48,10 @@ export function findPartialPeriods(
   });
 }
 
-/** @returns true when the window holds only whole periods, or is absolute: then it is the same for every run. */
+/**
+ * @returns true when the window holds only whole periods. Also returns true for an absolute window, because such a
+ * window is the same for every run.
+ */
 function isWhole({ periodType, granularity, alignTo }: InputDeclaration, period: Period): boolean {
   const covering: readonly string[] = COVERING[period];
   return (

@@ -6,8 +6,9 @@ import type { Declaration } from '../declaration/declaration.ts';
 import type { PictureFormat } from '../sandbox/sandbox-types.ts';
 
 /**
- * Dates of a preview. The default of `to` is `from`. When `from` is absent too, the default of `to` is the newest date
- * of the inputs or, when no input has a date, now. The default of `from` and of `triggerDate` is `to`.
+ * Dates of a preview. If `to` is absent and `from` is given, `to` is the same as `from`. If both `to` and `from` are
+ * absent, `to` is the newest date of the inputs or, when no input has a date, now. An absent `from` or `triggerDate` is
+ * the same as `to`.
  */
 export interface PreviewDates {
   readonly from?: string | undefined;

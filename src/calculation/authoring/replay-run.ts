@@ -15,7 +15,7 @@ import { type ComputeRequest, compute, type FormulaRecord } from '../run/compute
 import type { Output, OutputPoint } from '../run/output-rules.ts';
 import type { RunServices } from '../run/run-calculation.ts';
 
-/** Maximum number of differences, and of warnings, in the answer. */
+/** Maximum number of differences in the answer; also the maximum number of warnings. */
 const MAX_NAMED = 100;
 
 interface RecordedRun {
@@ -47,7 +47,10 @@ const FIND_RUN = `
   join calculation_declaration kept on kept.account_id = run.account_id and kept.hash = run.declaration_hash
   where run.id = $1`;
 
-/** A replayed point that differs from the stored point with its date and Version, or that has no such stored point. */
+/**
+ * A replayed point for which no point is stored at the same date and Version, or for which the stored point has another
+ * value.
+ */
 interface Difference {
   readonly date: string;
   readonly version?: string;
@@ -131,10 +134,10 @@ interface Comparison {
 }
 
 /**
- * Compares slice by slice, so that memory and the pauses of the event loop do not grow with the output. For each slice
- * and Version, reads the stored points between the first and the last date of the points with this Version. A script
- * can forge an output whose dates are in random order. Nearly all stored points are then read for each slice, until the
- * API gives up after 90 s and the replay is stopped.
+ * Compares slice by slice, so that neither memory nor the pauses of the event loop grow with the output. For each
+ * Version in a slice, reads the stored points between the first and the last date that the slice has for this Version.
+ * If a script forges an output whose dates are in random order, nearly all stored points are read for each slice. After
+ * 90 s, the API gives up and the replay is stopped.
  */
 async function comparePoints(
   transaction: Connection,

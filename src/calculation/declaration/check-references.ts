@@ -36,10 +36,10 @@ const VISIBLE = `
   where id = any($3::int[]) and account_id = $4 and ${isReached('site_id', 'id', '$5', '$6')}`;
 
 /**
- * Finds references to variables, sites and sources that are missing or invisible. Also finds declared units into which
+ * Finds the references whose variable, site or source is missing or invisible. Also finds the declared units into which
  * an input cannot be converted (R-H1).
- * @param root the declaration's JSON path, such as `$.calculated`, with which the path of each problem begins.
- * @param accepted the references that are not checked. Default: none.
+ * @param root JSON path of the declaration, such as `$.calculated`. The path of each problem begins with `root`.
+ * @param accepted tells which references need no check. Default: all references are checked.
  * @returns one problem for each such reference and each such unit.
  */
 export async function findReferenceProblems(
@@ -53,8 +53,8 @@ export async function findReferenceProblems(
 }
 
 /**
- * Does the same as `findReferenceProblems`, but takes the result of an earlier call of `findVisible`, which may also
- * cover formulas that are not in `formulas`.
+ * Does the same as `findReferenceProblems`, but takes `visible`, the result of an earlier call of `findVisible`. This
+ * result may also cover formulas that are not in `formulas`.
  */
 export async function findProblemsOf(
   queryable: Queryable,
@@ -73,7 +73,10 @@ export async function findProblemsOf(
   return problems;
 }
 
-/** Finds those variables, sites and sources of the formulas that exist and that the caller may read. */
+/**
+ * Finds the variables, sites and sources to which the formulas refer. Leaves out a resource that does not exist or that
+ * the caller may not read.
+ */
 export async function findVisible(
   queryable: Queryable,
   { accountId, reach: { siteIds, sourceIds, shownSiteIds } }: Reader,

@@ -23,7 +23,9 @@ export type DeclarationSave = {
    * null, or when an old declaration no longer fits the schema.
    */
   readonly declarationHash: string | null;
-  /** The declaration; null when the save ended the calculation of the variable. */
+  /**
+   * The saved declaration. Null when the save removed the declaration, so that the variable is no longer calculated.
+   */
   readonly calculated: Readonly<Record<string, unknown>> | null;
 };
 
@@ -66,7 +68,7 @@ export async function keepSave(
 }
 
 /**
- * @returns the stored hash of a save. A save from before the history was introduced has no stored hash; its hash is
+ * @returns the hash of a save: the stored hash or, for a save from before the history was introduced, a hash that is
  * computed here. Null when the save has no declaration, or when an old declaration no longer fits the schema.
  */
 function hashOf({ hash, calculated }: LastSave): string | null {

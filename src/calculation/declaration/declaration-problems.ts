@@ -1,6 +1,6 @@
 /**
- * Problems of saved declarations (R-H1): an input was deleted, a site or source whose form values the script reads was
- * deleted, or an input can no longer be converted into its declared unit.
+ * Problems of saved declarations (R-H1): an input was deleted; the script reads form values of a site or source that
+ * was deleted; an input can no longer be converted into its declared unit.
  */
 import { readReach } from '../../identity/caller/site-reach.ts';
 import type { Queryable } from '../../platform/database/database.ts';
@@ -15,8 +15,8 @@ const ROOT = '$.calculated';
 const ALL = readReach({ sites: 'all' });
 
 /**
- * Shows the declarations (`calculated`) of variables as clients read them (R-C12), and adds `problems` to a variable
- * that has problems.
+ * Converts the declarations (`calculated`) of variables into the form that clients read (R-C12), and adds `problems` to
+ * each variable that has problems.
  */
 export async function presentVariables(
   queryable: Queryable,

@@ -51,7 +51,7 @@ const instantSchema = z
   .meta({
     type: ['string', 'integer'],
     description:
-      "A date without a time zone is local time of the calculated variable's source, and is stored as an instant.",
+      "A date without a time zone is in the local time of the calculated variable's source, and is stored as an instant.",
     examples: ['2026-03-01T00:15:00Z', '2026-03-01 00:15:00'],
   });
 
@@ -215,8 +215,8 @@ function refuseReversed<From extends string, To extends string>(from: From, to: 
 }
 
 /**
- * Refuses two formulas with the same `validFrom`: where formulas overlap, only the formula with the latest `validFrom`
- * is valid, and two equal instants would leave open which one that is.
+ * Refuses two formulas with the same `validFrom`. Where formulas overlap, only the formula with the latest `validFrom`
+ * is valid. If two formulas had the same `validFrom`, it would be undecided which formula is valid.
  */
 function refuseSameBegin(
   { calculatedVariableFormulas }: { readonly calculatedVariableFormulas: readonly FormulaDeclaration[] },

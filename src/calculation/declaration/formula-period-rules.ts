@@ -56,9 +56,9 @@ function findValid(begins: readonly Micros[], ends: readonly Micros[], at: Micro
 }
 
 /**
- * @returns the part of a range of dates that lies in a period. For a range outside the period, returns only the date in
- * the period that is nearest to the range. The formula must run for this date when the window of an input at this date
- * contains dates of the range (R-H1).
+ * @returns the part of a range of dates that lies in a period. If the whole range lies outside the period, returns only
+ * one date of the period, namely the date nearest to the range. The formula must run for this date if the window of an
+ * input at this date contains dates of the range (R-H1).
  */
 export function clampInto({ fromMicros, untilMicros }: FormulaPeriod, range: DateRange): DateRange {
   return { fromMicros: clamp(range.fromMicros), toMicros: clamp(range.toMicros) };

@@ -1,7 +1,8 @@
 /**
- * Serialises savers of the calculation graph of an account: two declarations that are saved concurrently could each be
- * free of cycles, but close a cycle together. A waiting saver holds no connection: savers of this process wait in FIFO
- * order in memory, and the first of them keeps trying to take the account's lock, which another process may hold.
+ * Lets only one save at a time change the calculation graph of an account. Two declarations that are saved at the same
+ * time could each be free of cycles, but form a cycle together. A waiting save holds no connection: the saves of this
+ * process wait in FIFO order in memory, and the first of them keeps trying to take the account's lock, which another
+ * process may hold.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
@@ -10,9 +11,9 @@ import { openAccountPace } from '../../platform/shares/account-pace.ts';
 
 export interface GraphTurns {
   /**
-   * Runs `work` in a transaction, after the earlier savers of the account. `work` is repeated in a new transaction when
-   * it throws GraphBusyError.
-   * @throws {DomainError} dependency_unavailable when earlier savers do not finish within `maxWaitMs`.
+   * Runs `work` in a transaction, after the earlier saves of the account have ended. When `work` throws GraphBusyError,
+   * repeats `work` in a new transaction.
+   * @throws {DomainError} dependency_unavailable when earlier saves do not end within `maxWaitMs`.
    */
   run<Result>(accountId: number, work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
 }
@@ -45,11 +46,11 @@ export async function lockGraph(transaction: Transaction, accountId: number): Pr
 }
 
 /**
- * Opens the queues of the savers in this process, one per account.
- * @param maxWaitMs milliseconds after which a saver that waits in its queue or for the lock gives up.
+ * Opens the queues in which the saves of this process wait, one queue per account.
+ * @param maxWaitMs milliseconds for which a save waits in its queue or for the lock before it gives up.
  */
 export function openGraphTurns(database: Database, maxWaitMs = MAX_WAIT_MS): GraphTurns {
-  // Account → the savers that wait behind the current saver.
+  // Account → the saves that wait behind the current save.
   const lines = new Map<number, (() => void)[]>();
   const pace = openAccountPace({ share: SAVING_SHARE });
   const enter = async (accountId: number): Promise<void> => {
@@ -89,7 +90,10 @@ function waitInLine(line: (() => void)[], maxWaitMs: number): Promise<void> {
   });
 }
 
-/** @param deadline value of `performance.now()` after which a GraphBusyError is rethrown instead of retried. */
+/**
+ * @param deadline value of `performance.now()`. Before the deadline, `work` is retried after a GraphBusyError. From the
+ * deadline on, the GraphBusyError is rethrown.
+ */
 async function retryWhileBusy<Result>(work: () => Promise<Result>, deadline: number): Promise<Result> {
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
     try {

@@ -57,8 +57,9 @@ export function openDeclarations(database: Database): Declarations {
 /**
  * Saves the declaration of a variable (R-H1). If `declaration` is defined, call this function inside `GraphTurns.run`.
  * @param declaration undefined when the variable is no longer calculated.
- * @param accepted tells which references are not checked: those of the former declaration. Default: all are checked.
- * @throws {DomainError} invalid_input and calculation_cycle as `checkDeclaration` does.
+ * @param accepted tells which references need no check: those of the former declaration. Default: all references are
+ * checked.
+ * @throws {DomainError} the errors of `checkDeclaration`: invalid_input and calculation_cycle.
  * @throws {GraphBusyError} when there is a declaration and another transaction is changing the graph.
  */
 export async function saveDeclaration(
@@ -120,8 +121,8 @@ function assertNoOwnTrigger(inputs: readonly InputDeclaration[], variableId: num
 }
 
 /**
- * Replaces the edges of a variable in the graph. An input variable that no longer exists gets no edge; the declaration
- * may still refer to this variable.
+ * Replaces the edges of a variable in the graph. An input that no longer exists gets no edge, although the declaration
+ * may still name this input.
  */
 async function replaceEdges(
   transaction: Transaction,

@@ -10,7 +10,10 @@ import { localClock } from '../../structure/catalogue/time-zones.ts';
 
 export interface SettledDeclaration {
   readonly calculated: unknown;
-  /** Contains only the zone in which local dates were read; empty when the declaration has no local date. */
+  /**
+   * The time zone in which local dates were interpreted, as the only element; empty when the declaration has no local
+   * date.
+   */
   readonly dateZones: readonly string[];
 }
 

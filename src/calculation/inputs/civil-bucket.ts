@@ -26,8 +26,8 @@ export function bucketBegin(micros: Micros, bucket: CivilBucket, timeZoneId: str
 }
 
 /**
- * @returns the first instant after the bucket that contains `micros`. When buckets overlap this bucket, the instant is
- * also after them (R-H6).
+ * @returns the first instant after the bucket that contains `micros`. Overlapping buckets count as one bucket, so the
+ * instant is after the last of these buckets (R-H6).
  */
 export function bucketEnd(micros: Micros, bucket: CivilBucket, timeZoneId: string): Micros {
   const { startOf, next } = bucketsOf(bucket, timeZoneId);
@@ -42,9 +42,10 @@ export function bucketEnd(micros: Micros, bucket: CivilBucket, timeZoneId: strin
 }
 
 /**
- * @returns whether `begin` is the first of two midnights of the same date, and a part of the previous day comes again
- * between them. Until 2011, the clock in St John's went back from 00:01 to 23:01: after the first midnight, the last
- * part of the previous day came again, and then a second midnight.
+ * @returns true when the date of `begin` has two midnights, `begin` is the first of these midnights, and a part of the
+ * previous day is repeated between the two midnights. For example, until 2011 the clock in St John's went back from
+ * 00:01 to 23:01: after the first midnight, the last part of the previous day was repeated, and then came a second
+ * midnight.
  */
 function isRepeated(begin: Micros, startOf: (micros: Micros) => Micros, timeZoneId: string): boolean {
   const first = Temporal.Instant.fromEpochMilliseconds(begin / MICROS_PER_MILLI).toZonedDateTimeISO(timeZoneId);

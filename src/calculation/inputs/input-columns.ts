@@ -39,7 +39,7 @@ export class InputColumns {
     const part = toPart(chunk);
     this.#points += chunk.dates.length;
     const last = this.#parts.at(-1);
-    // Only the last point within a second is kept, even when the points are in different chunks (R-H2).
+    // Of the points within the same second, only the last is kept, even when the points are in different chunks (R-H2).
     if (last && part.dates.length > 0 && last.dates.at(-1) === part.dates[0]) {
       this.#parts[this.#parts.length - 1] = withoutLast(last);
       this.#rows -= 1;
@@ -84,7 +84,7 @@ function newDates(count: number, isBeyondIntegers: boolean): Int32Array | Float6
 
 function toPart(chunk: PointChunk | AggregateChunk): Part {
   const count = chunk.dates.length;
-  // A chunk ascends by date, so all its dates lie between the first and the last.
+  // The dates of a chunk are ascending, so every date lies between the first and the last date.
   const isBeyond = [chunk.dates[0] ?? 0, chunk.dates[count - 1] ?? 0].some((micros) => !isRInteger(micros));
   const dates = newDates(count, isBeyond);
   let isDistinct = true;

@@ -210,8 +210,8 @@ function periodOf({ fromMicros, toMicros }: Window): Pick<PointSelection, 'fromM
 }
 
 /**
- * Reads at most `remainingPoints` + 1 points or buckets of an input. If the additional one is read, the caller knows
- * that the input has too many.
+ * Reads at most `remainingPoints` + 1 points or buckets of an input. If more than `remainingPoints` are read, the
+ * caller knows that the input has too many points or buckets.
  */
 async function readColumns(
   transaction: Transaction,

@@ -20,8 +20,8 @@ export interface Window {
   readonly fromMicros: Micros | undefined;
   readonly toMicros: Micros | undefined;
   /**
-   * The part of the window that consists of whole `alignTo` periods. The window may hold only some points of the
-   * periods outside this part.
+   * The part of the window that consists of whole `alignTo` periods. Periods outside this part can be incomplete in the
+   * window.
    */
   readonly whole?: DateRange;
 }

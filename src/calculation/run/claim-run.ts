@@ -21,7 +21,7 @@ export const RUN_LOCK_CLASS = 0x7275;
 
 export interface ClaimedRun extends RunRequest {
   readonly id: number;
-  /** Time from the request of the run to its claim, in milliseconds. */
+  /** Time from the request of the run to the start of the run, in milliseconds. */
   readonly waitMs: number;
 }
 

@@ -86,7 +86,7 @@ interface Loaded {
   readonly isVersioned: boolean;
   readonly planned: readonly PlannedFormula[];
   /**
-   * Each element belongs to one planned formula, whose aligned inputs limit the stored rows to these dates
+   * Each element is the range of dates to which the aligned inputs of one planned formula limit the stored rows
    * (`Window.whole`). The element is undefined when the inputs set no limit.
    */
   readonly wholes: readonly (DateRange | undefined)[];
@@ -99,7 +99,7 @@ interface Loaded {
 
 /**
  * @returns the outputs, or the reason why the run failed: a script that fails is a result, not an exception (R-H11).
- * @throws the reason of `signal` when it is aborted.
+ * @throws the reason of `signal` when `signal` is aborted.
  * @throws {DomainError} dependency_unavailable when a write that began before a pinned `asOf` stays open for too long.
  * @throws {SandboxUnavailableError} when R cannot be reached.
  */
@@ -169,8 +169,10 @@ function conclude(
 }
 
 /**
- * @returns the dates whose rows are stored: the intersection of the period of the formula and of `whole`, the dates to
- * which its aligned inputs limit the rows. Undefined when neither `period` nor `whole` limits the dates.
+ * @param period the range of dates for which the formula is valid.
+ * @param whole the range of dates to which the aligned inputs of the formula limit the rows.
+ * @returns the dates whose rows are stored: the intersection of `period` and `whole`. Undefined when neither `period`
+ * nor `whole` limits the dates.
  */
 function narrow(
   period: PlannedFormula['period'] | undefined,

@@ -1,7 +1,8 @@
 /**
  * Finds the runs that computed versions. A version does not name its run, but the record of a run has the first and the
- * last VersionTimestamp that the run stored. A record that an older release wrote lacks both, so the start and end date
- * of its run are compared with the VersionTimestamp. This is exact, because a variable has one run at a time.
+ * last VersionTimestamp that the run stored. A record that an older release wrote lacks both VersionTimestamps; the
+ * start and end date of the run take their place. At most one run matches a version, because a variable has one run at
+ * a time.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Micros } from '../../points/point.ts';

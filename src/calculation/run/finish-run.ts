@@ -39,7 +39,7 @@ const STORE_TIMEOUT_MS = 300_000;
 
 const MAX_CAUSED_FAULTS = 3;
 const BREAKS_SANDBOX =
-  `the sandbox ended during ${MAX_CAUSED_FAULTS} runs of this script while no other script ran in it, ` +
+  `the sandbox ended ${MAX_CAUSED_FAULTS} times while it ran only this script, ` +
   'so the run is not repeated; change the script, or ask the operator for the log of the calculator';
 
 const COUNT_CAUSED_FAULTS = `
@@ -91,9 +91,9 @@ export async function succeedRun(
 }
 
 /**
- * Ends the run as Failed. After a fault of the sandbox, instead ends the run as Abandoned and requests it again, with a
- * pause that grows with each attempt. Even after such a fault the run is Failed when this was attempt number
- * `MAX_ATTEMPTS`, or when `MAX_CAUSED_FAULTS` runs of the script caused such faults.
+ * Ends the run as Failed, except after a fault of the sandbox. After such a fault, ends the run as Abandoned and
+ * requests the run again, with a pause that grows with each attempt. Even after such a fault, the run ends as Failed in
+ * two cases: the attempt was number `MAX_ATTEMPTS`, or `MAX_CAUSED_FAULTS` runs of the script caused such faults.
  */
 export async function failRun(connection: Connection, run: ClaimedRun, given: RunReport): Promise<RunReport> {
   return inTransaction(connection, async (transaction) => {

@@ -33,7 +33,7 @@ export interface OutputCounts {
   readonly dropped: number;
   /** Number of rows whose date is outside the formula's validity or outside the whole periods of its aligned inputs. */
   readonly outside: number;
-  /** Number of rows with the same date and Version as a later row, which is stored instead. */
+  /** Number of rows that were replaced by a later row with the same date and Version. */
   readonly merged: number;
   readonly stored: number;
 }
@@ -45,7 +45,7 @@ export interface OutputCounts {
 export interface Output {
   /** Yields the points to store, in slices. Call it only once: a second call would count all rows again. */
   readonly slices: () => Generator<readonly OutputPoint[]>;
-  /** Counts of the rows in the slices taken so far; `returned` always counts all rows. */
+  /** Counts of the rows in the slices taken so far. Exception: `returned` counts the rows of all slices. */
   readonly counts: () => OutputCounts;
   readonly warnings: () => readonly string[];
 }
@@ -153,8 +153,9 @@ function endOfSlice(dates: Float64Array, from: number): number {
 }
 
 /**
- * Collects points that are put in ascending order of date. A point replaces the point with the same date and Version
- * that was put before it, and becomes the newest version of its date. Points of one push follow the same rule (§9.2).
+ * Collects points. The caller must `put` the points in ascending order of date. A point replaces an earlier point with
+ * the same date and Version, and becomes the newest version of its date. Points of one push follow the same rule
+ * (§9.2).
  */
 function openPoints() {
   const points: (OutputPoint | undefined)[] = [];
@@ -185,8 +186,11 @@ function describeMerged(merged: number, first: Micros | undefined, isVersioned: 
 function describeEmptiness({ returned, dropped, outside }: OutputCounts, period: Period): readonly string[] {
   if (returned === 0 || dropped + outside < returned) return [];
   if (outside > 0) {
-    const rule = 'rows must be within the validity of the formula and within whole periods of its aligned inputs';
-    return [`nothing is stored: ${rule} (${describePeriod(period)}); rows outside: ${outside} of ${returned}`];
+    const rule =
+      'the date of each row must be within the validity of the formula, and within whole `alignTo` periods of the inputs';
+    return [
+      `nothing is stored: ${rule} (${describePeriod(period)}); rows that break this rule: ${outside} of ${returned}`,
+    ];
   }
   return [`nothing is stored: no returned row has both a date and a finite value; rows returned: ${returned}`];
 }
@@ -198,7 +202,10 @@ function describePeriod({ fromMicros, untilMicros }: Period): string {
   return [...from, ...until].join(', ');
 }
 
-/** @returns functions that read the labels of rows. Rows of a slice with equal Version and Tags share one `Labels`. */
+/**
+ * @returns functions that read the labels of rows. Within a slice, rows with the same Version and the same Tags share
+ * one `Labels`.
+ */
 function labelReader(
   { dates, versions, tags }: OutputSeries,
   { isVersioned, defaultVersion }: Omit<OutputSettings, 'period'>,

@@ -1,4 +1,6 @@
-/** Finds the formulas that a change affects in a declaration, and the dates each formula runs for (R-H1, R-H6). */
+/**
+ * Finds which formulas of a declaration a change affects, and for which dates each of these formulas runs (R-H1, R-H6).
+ */
 import type { Micros } from '../../points/point.ts';
 import { type Declaration, type FormulaDeclaration, hasScript, instantMicros } from '../declaration/declaration.ts';
 import {
@@ -23,9 +25,9 @@ export interface PlannedFormula {
 }
 
 /**
- * Plans the runs of formulas. A formula with a script runs in two cases: a changed date lies in its period, or the
- * change affects a date in the period through the window of an input. In the second case, the formula runs for the date
- * of the period that is nearest to the change (R-H1, R-H6).
+ * Plans the runs of formulas. A formula with a script runs in two cases: a changed date lies in the period of the
+ * formula, or the change affects a date in this period through the window of an input. In the second case, the formula
+ * runs for one date of the period, namely the date nearest to the change (R-H1, R-H6).
  */
 export function planFormulas(
   declaration: Declaration,

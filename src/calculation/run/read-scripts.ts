@@ -24,7 +24,9 @@ list(
   Errors = unique(c(tidemark:::names_read(expressions), tidemark:::buckets_read(expressions)))
 )`;
 
-/** Matches a grouping as `READ` writes it: a civil period and a line, such as `Day 3`. */
+/**
+ * Matches a grouping in the form that `READ` writes: a civil period and the number of a script line, such as `Day 3`.
+ */
 const BUCKET = /^(Hour|Day|Week|Month|Year) (\d+)$/;
 
 /**

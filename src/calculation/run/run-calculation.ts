@@ -36,8 +36,8 @@ export type RunResult =
 
 /**
  * Runs a due request of a variable (R-H5).
- * @param signal signal that hands the run back when it aborts before the scripts have ended: the request of the run
- * waits again, unchanged.
+ * @param signal abort signal. If it is aborted before the scripts have ended, the run is handed back: the request of
+ * the run waits again, unchanged.
  * @returns `idle` when no request can be claimed; `busy` when another session runs the variable.
  */
 export async function runCalculation(
@@ -75,7 +75,7 @@ async function handBackLater({ database }: RunServices, run: ClaimedRun, signal?
       );
       return;
     } catch (error) {
-      // An error that is not transient ends the retries, for example `RunEndedElsewhere`.
+      // An error that is not transient, such as `RunEndedElsewhere`, ends the retries.
       if (!isTransientError(error)) return;
     }
     if (isStopping(signal)) giveUpMs = Math.min(giveUpMs, performance.now() + STOPPING_PATIENCE_MS);

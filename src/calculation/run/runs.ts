@@ -38,7 +38,7 @@ export type RunRecord = Readonly<Record<string, unknown>> & {
   readonly causes: readonly number[];
 };
 
-/** Selects runs of a variable. An absent member or an empty list excludes no run. */
+/** Selects runs of a variable. A member that is absent or is an empty list does not restrict the selection. */
 export interface RunFilter {
   readonly states?: readonly string[];
   readonly triggers?: readonly string[];

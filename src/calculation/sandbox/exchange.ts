@@ -63,7 +63,8 @@ function collect(socket: Socket, parts: readonly Buffer[]): Promise<Answer> {
       isFinished = true;
     };
     socket.on('data', (bytes: Buffer) => {
-      // Finishes at the trailer: the connection closes some milliseconds later, when the supervisor has exited.
+      // Finishes when the trailer has arrived. The connection closes only some milliseconds later, when the supervisor
+      // has exited.
       if (!isFinished && reader.take(bytes)) finish();
     });
     socket.once('end', finish);

@@ -69,7 +69,10 @@ export function encodeRequest(job: SandboxJob): Buffer {
   return writer.finish();
 }
 
-/** Maximum files of a result. The runner keeps at most 20 (r-runtime/R/files.R), but a script can forge a result. */
+/**
+ * Maximum number of files in a result. The runner keeps at most 20 (r-runtime/R/files.R), but a script can forge a
+ * result.
+ */
 const MAX_FILES = 100;
 /**
  * Decodes the result frame of a script (R-H7).
@@ -87,7 +90,7 @@ export function tryDecodeResult(bytes: Buffer, limits: FrameLimits): ResultFrame
 
 /**
  * Decodes a script's result frame. When the result has more than `maxPoints` points, returns the status `output_size`.
- * Keeps at most `maxTextBytes` characters of each list of messages, warnings or errors.
+ * Of each list (messages, warnings, errors), keeps at most `maxTextBytes` characters in total.
  * @throws FrameError when the bytes are not exactly one result frame.
  */
 export function decodeResult(bytes: Buffer, limits: FrameLimits): ResultFrame {

@@ -29,7 +29,7 @@ import { SandboxUnavailableError } from './sandbox-types.ts';
 export function createNoneLauncher(rRoot: string): Launcher {
   if (!isRoot() && rRoot !== '/') {
     throw new SandboxUnavailableError(
-      'with SANDBOX=none, the service must run as root, or R_ROOT must be /: only root may make another directory the root directory of R',
+      'with SANDBOX=none, the service must run as the user root, or R_ROOT must be "/", because only the user root may change the root directory of R',
     );
   }
   return { mode: 'rlimits-only', launch: () => launch(rRoot) };

@@ -31,7 +31,7 @@ export const SOCKET_DIRECTORY = '/opt/tidemark/socket';
 export const SOCKET_NAME = 'zygote.sock';
 export const RUNTIME_LIBRARY = '/opt/tidemark/r-runtime/library';
 
-/** The environment of R, which does not inherit the calculator's environment. */
+/** Environment of R. R inherits nothing from the calculator's environment. */
 export const CONTAINER_ENVIRONMENT: Readonly<Record<string, string>> = {
   PATH: '/usr/local/bin:/usr/bin:/bin',
   HOME: '/tmp',

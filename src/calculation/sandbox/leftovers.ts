@@ -16,8 +16,8 @@ export function makeOwnedName(): string {
 }
 
 /**
- * @returns the paths of the folders in `parent` that ended processes of this PID namespace made; none when `parent`
- * cannot be read.
+ * @returns the paths of the leftover folders in `parent`. A folder is left over when a process of this PID namespace
+ * made the folder and has ended. Returns an empty list when `parent` cannot be read.
  */
 export async function findLeftovers(parent: string): Promise<readonly string[]> {
   const names = await readdir(parent).catch(() => []);

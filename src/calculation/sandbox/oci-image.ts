@@ -36,7 +36,8 @@ async function importRoot([file = '', ...options]: readonly string[], rRoot: str
   if (code !== 0)
     throw new SandboxUnavailableError(`${file} could not import R_ROOT ${rRoot} as image ${image}: ${errors.trim()}`);
   if (tarCode === 0) return;
-  // The engine imported an incomplete archive. The next call must not find this image.
+  // The OCI engine made an image from an incomplete archive. This image is removed, so that the next call does not find
+  // it.
   await runOci([file, ...options], ['image', 'rm', image]);
   throw new SandboxUnavailableError(`tar could not read R_ROOT ${rRoot}: ${tarErrors.trim()}`);
 }

@@ -151,7 +151,10 @@ function notesOf(answer: Answer, trailer: Trailer, frame: ResultFrame | null, ma
   };
 }
 
-/** @returns the first texts, up to `maxLength` characters. The last may be cut. An empty text counts as a character. */
+/**
+ * @returns the first texts, with at most `maxLength` characters in total. The last returned text may be cut. An empty
+ * text counts as one character.
+ */
 function keepTexts(texts: readonly string[], maxLength: number): string[] {
   const kept: string[] = [];
   let remaining = maxLength;

@@ -63,9 +63,9 @@ type SandboxConfig = Pick<
 
 /**
  * Starts R and runs a probe script that checks whether runs are isolated as configured (R-H7).
- * @throws {SandboxUnavailableError} when the sandbox needs R_ROOT and it is missing or has no readable R runtime, when
- *   SANDBOX is `none` without SANDBOX_ALLOW_NONE=true, when R does not start, or when the isolation is weaker than
- *   configured.
+ * @throws {SandboxUnavailableError} when the sandbox needs R_ROOT, but R_ROOT is missing or has no readable R runtime;
+ * when SANDBOX is `none` without SANDBOX_ALLOW_NONE=true; when R does not start; or when the isolation is weaker than
+ * configured.
  */
 export async function openSandboxPool(options: {
   readonly config: SandboxConfig;
@@ -125,8 +125,9 @@ async function chooseLauncher(config: SandboxConfig, log: Log): Promise<Launcher
 }
 
 /**
- * Returns the limits that all runs share: CALC_CONCURRENCY + 1 times the memory and the number of processes that one
- * run may use, plus OWN_PROCESSES processes. The `+ 1` is for the zygote and its waiting runners.
+ * Returns the limits that all runs share. The memory and the number of processes that one run may use are each
+ * multiplied by (CALC_CONCURRENCY + 1); the `1` is for the zygote and its waiting runners. OWN_PROCESSES is then added
+ * to the number of processes.
  */
 function sharedLimits(config: SandboxConfig): SharedLimits {
   const shares = config.CALC_CONCURRENCY + 1;

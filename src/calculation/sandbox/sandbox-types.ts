@@ -41,7 +41,10 @@ export interface DateWindow {
 export interface SandboxInput {
   readonly alias: string;
   readonly variable: VariableInfo;
-  /** Dates that were read; in R, `From` and `To` of the input. Absent means that both are NULL. */
+  /**
+   * Window of the dates that were read. In R, its ends are `From` and `To` of the input; without a window, both are
+   * NULL.
+   */
   readonly window?: DateWindow;
   readonly series: SeriesColumns;
 }
@@ -58,7 +61,10 @@ export interface SandboxJob {
   readonly forms: readonly SandboxScalar[];
   readonly constants: readonly SandboxScalar[];
   readonly target: VariableInfo;
-  /** Changed dates; in R, `ChangedFrom` and `ChangedTo` of `targetVariable`. Absent means that both are NULL. */
+  /**
+   * Window of the dates that changed. In R, its ends are `ChangedFrom` and `ChangedTo` of `targetVariable`; without a
+   * window, both are NULL.
+   */
   readonly changed?: DateWindow;
   readonly triggerDate: number;
   /** Format of the plots; absent means that no plot and no other file of the script is kept (R-H9). */
@@ -134,7 +140,9 @@ export type SandboxOutcome =
       readonly kind: 'ok';
       readonly series: OutputSeries;
       readonly errors: readonly string[];
-      /** Plots and data files of the script, and the sample data; absent unless the job requested plots. */
+      /**
+       * When the job requested plots: the plots and data files of the script, and the sample data. Otherwise absent.
+       */
       readonly files?: readonly ScriptFile[];
       readonly notes: Notes;
       readonly timing: RunTiming;

@@ -20,9 +20,9 @@ const CHECK_INTERVAL_MS = 500;
 /** A zygote is replaced after this many checks without a heartbeat. */
 const SILENT_CHECKS = 4;
 /**
- * Default pause before a standby is started. There is none, because only a started standby replaces a stuck zygote
- * immediately: starting R takes 1.5 s of CPU time, and 7 s of wall time on a busy machine. A standby costs the memory
- * of one more warm R.
+ * Default pause before a standby is started. The default is no pause, because only a standby that has already started
+ * can replace a stuck zygote immediately: starting R takes 1.5 s of CPU time, and 7 s of wall time on a busy machine. A
+ * standby costs the memory of one more warm R.
  */
 const STANDBY_DELAY_MS = 0;
 
@@ -47,7 +47,7 @@ export class Zygote {
   /** The container that serves; undefined while no container serves. Every other started container is a standby. */
   #current: Container | undefined;
   #standby: Container | undefined;
-  /** Settles when the standby that is starting is ready, or has failed to start. */
+  /** Settles when the start of a standby has succeeded or failed. */
   #starting: Promise<void> | undefined;
   /** Settles when the preparation of a standby (the pause, then the start) has ended. */
   #preparing: Promise<void> | undefined;
@@ -110,7 +110,7 @@ export class Zygote {
       if (hasEnded(container)) {
         const { exitCode, signalCode } = container.process;
         const how = describeEnd(exitCode, signalCode);
-        throw new SandboxUnavailableError(`R could not be started in its sandbox: it ${how} as soon as it was ready`);
+        throw new SandboxUnavailableError(`R could not be started in its sandbox: R ${how} as soon as R was ready`);
       }
     } catch (error) {
       await stop(container);
@@ -167,7 +167,10 @@ export class Zygote {
   #dropStandby(container: Container, how: Ending): void {
     if (this.#standby === container) this.#standby = undefined;
     if (this.#closing.signal.aborted) return;
-    this.#log.warn({ ...how, pid: container.process.pid }, 'the standby of the R zygote ended; another is started');
+    this.#log.warn(
+      { ...how, pid: container.process.pid },
+      'the standby of the R zygote ended; a new standby is started',
+    );
     void container.remove().catch(() => undefined);
     this.#prepareStandby();
   }
@@ -193,7 +196,10 @@ export class Zygote {
     this.#metrics.died.inc();
     const standby = this.#standby;
     const { pid } = container.process;
-    this.#log.error({ ...how, pid, hasStandby: standby !== undefined }, 'the R zygote ended and is replaced');
+    this.#log.error(
+      { ...how, pid, hasStandby: standby !== undefined },
+      'the R zygote ended; another zygote replaces it',
+    );
     this.#standby = undefined;
     if (standby) {
       this.#serving = Promise.resolve(standby);
@@ -216,7 +222,8 @@ export class Zygote {
     this.#standby = undefined;
     this.#current = standby;
     this.#isAlive = true;
-    // `#prepareStandby` starts no other standby while the promise `#preparing` of this standby is pending.
+    // Waits for `#preparing`: until the preparation of this standby has ended, `#prepareStandby` starts no other
+    // standby.
     void Promise.resolve(this.#preparing).then(() => this.#prepareStandby());
     return standby;
   }
@@ -241,9 +248,9 @@ export class Zygote {
 }
 
 /**
- * Calls `onSilence` once, after `SILENT_CHECKS` consecutive checks without a new heartbeat. Counting elapsed time would
- * take a blocked event loop for a silent zygote. Counting checks does not: after the block, at most one overdue check
- * runs before the event loop reads the heartbeats that arrived during the block.
+ * Calls `onSilence` once, after `SILENT_CHECKS` consecutive checks without a new heartbeat. A measurement of elapsed
+ * time would mistake a blocked event loop for a silent zygote. A count of checks does not: after the block, at most one
+ * overdue check runs before the event loop reads the heartbeats that arrived during the block.
  * @returns a function that stops watching.
  */
 function watchHeartbeat(child: ChildProcess, onSilence: (silentMs: number) => void): () => void {

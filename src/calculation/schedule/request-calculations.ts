@@ -1,8 +1,8 @@
 /**
  * Triggers (R-H5): requests runs of the variables that a change affects, over the affected dates. Two waiting requests
- * of one variable are merged when their numbers of failed attempts are equal. A new request has no failed attempt, so
- * it is merged with the waiting request that has none. The requests for a committed write are created in the
- * transaction that removes the event of the write from the outbox, so no change is lost or requested twice.
+ * of one variable are merged when their numbers of failed attempts are equal. A new request has no failed attempts, so
+ * it is merged with the waiting request that has none. The transaction that removes the event of a write from the
+ * outbox also creates the requests for this write. So no change is lost, and no change is handled twice.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { EventConsumer, EventName, OutboxEvent } from '../../platform/database/outbox.ts';
@@ -15,14 +15,16 @@ import type { Turn } from '../turns/fair-queue.ts';
 import { wakeTurns } from '../turns/turn-wake-ups.ts';
 import type { DueSchedule } from './schedule.ts';
 
-// A wave is all runs that one change triggers. Its number comes from the sequence of the event ids.
-// A merged request has the range that spans the dates of both requests, and the older wave. A request waits for
-// upstream requests of its own wave and of older waves. With the newer wave, each merge would make the request wait for
-// more upstream requests, so an input that changes all the time would starve it.
+// A wave is all runs that one change triggers. The number of a wave comes from the sequence of the event ids.
+// A merged request has the range that spans the dates of both requests, and the older of their two waves. A request
+// waits for upstream requests of its own wave and of older waves. If a merged request took the newer wave, each merge
+// would make the request wait for more upstream requests, and an input that changes all the time would starve the
+// request.
 // Only requests with equal numbers of attempts merge: otherwise the failed attempts for some dates would also count for
 // other dates.
-// The pause that ends later applies. A paused request pauses all requests of its variable (`isDue`). Otherwise, each
-// change of an input would start a run without a pause, even when the runs of this variable crash the calculator.
+// A merged request keeps the pause that ends later. A paused request pauses all requests of its variable (`isDue`). If
+// the pause held back only one request, each change of an input would start a run without a pause, even when the runs
+// of this variable crash the calculator.
 // The merged request is a background request only when both requests are.
 const WIDEN = `
   on conflict (variable_id, attempt) do update
@@ -39,7 +41,8 @@ const WIDEN = `
   returning variable_id as "variableId", account_id as "accountId", is_background as "isBackground"`;
 
 // When the result of a run triggers a request, the request records the variables whose results led to it (`ancestors`),
-// so that a loop is detected (R-H11). A run that only results of background runs trigger is a background run too.
+// so that a loop is detected (R-H11). When only results of background runs trigger a run, this run is a background run
+// too.
 const CHANGES = `
   with change as (
     select given.*, coalesce(result.way, '{}') as way, coalesce(result.is_background, false) as is_background
@@ -83,10 +86,10 @@ const STOP_LOOPS = `${CHANGES}
   returning id`;
 
 /**
- * SQL of the range of a run: from the given first date, else from the first point of the inputs of `variable`, else
- * from now. This SQL reads points, so the transaction must hold `point_gate`: otherwise a chunk that is compressed
- * after the statement is planned and before it is executed would look empty.
- * @param begin SQL of the given first date, followed by a comma; an empty text when no first date is given.
+ * SQL of the range of a run. The range begins at the given first date, else at the first point of the inputs of
+ * `variable`, else at the current time. This SQL reads points, so the transaction must hold `point_gate`. Otherwise a
+ * chunk could be compressed between the planning and the execution of the statement, and would then look empty.
+ * @param begin SQL of the given first date, followed by a comma; an empty string when no first date is given.
  * @param end SQL of the last date.
  */
 const wholeRange = (begin: string, end: string) => `
@@ -173,8 +176,9 @@ const FIND_WAITING_FOR = `
   from calculation_request request join downstream on id = variable_id`;
 
 /**
- * Creates the outbox consumer that requests runs for committed writes and changed form values, lets schedules follow
- * changed time zones, and wakes the calculators after the commit (R-H5).
+ * Creates the outbox consumer that requests runs for committed writes and for changed form values (R-H5). The consumer
+ * also lets schedules follow changed time zones. After the transaction of the consumer has committed, the calculators
+ * are woken.
  */
 export function calculationTrigger(queue: Pick<MemberQueue, 'wakeMembers'>): EventConsumer {
   return async (transaction, events) => {
@@ -207,8 +211,8 @@ async function requestDependents(
 }
 
 /**
- * Requests a run of every variable that a changed form value triggers. A database trigger noted each change in
- * `form_change` (R-H5).
+ * Requests a run of every variable that a changed form value triggers. When the value changed, a database trigger noted
+ * these variables in `form_change` (R-H5).
  */
 async function requestFormReaders(
   transaction: Transaction,
@@ -223,9 +227,10 @@ async function requestFormReaders(
 }
 
 /**
- * Records a failed run of a variable, instead of a request, when the variable's own result reaches the variable again
- * in the same wave through the results of other variables (R-H11). At any one time, the saved declarations form no
- * cycle. But a declaration that is saved during a wave can lead back to a variable that has already run in this wave.
+ * Stops loops (R-H11). In one wave, the result of a variable can pass through the results of other variables and reach
+ * the variable again. Then this function records a failed run of the variable, and no run is requested. At any one
+ * time, the saved declarations form no cycle. But a declaration that is saved during a wave can lead back to a variable
+ * that has already run in this wave.
  */
 async function stopLoops(transaction: Transaction, values: readonly unknown[]): Promise<void> {
   const { rows } = await transaction.query<EndedRun>(STOP_LOOPS, [...values]);
@@ -266,12 +271,12 @@ export interface RunRequest {
   readonly accountId: number;
   readonly trigger: string;
   readonly isBackground: boolean;
-  /** First and last changed date, both inclusive. */
+  /** First and last date that the run covers, both inclusive. */
   readonly fromMicros: Micros;
   readonly toMicros: Micros;
   readonly triggerMicros: Micros;
   readonly wave: number;
-  /** Calculated variables through whose results the change reached this variable (R-H11). */
+  /** Calculated variables whose results passed the change on to this variable (R-H11). */
   readonly ancestors: readonly number[];
   /** Ids of the inputs whose changes triggered the run (R-H8). */
   readonly causes: readonly number[];
@@ -359,9 +364,9 @@ const FORGET_NEXT = `
     and (source.id = any($1::int[]) or source.site_id = any($2::int[]))`;
 
 /**
- * A schedule without a zone follows the time zone of its source or site (R-H5). When a source or site was updated,
- * clears the next dates of the schedules that follow it, because its zone may have changed. A schedule that is already
- * due stays due.
+ * A schedule without a zone follows the time zone of its source or site (R-H5). An update of a source or site may
+ * change this zone. So this function clears the next dates of the schedules that follow an updated source or site. A
+ * schedule that is already due stays due.
  */
 async function followTimeZones(transaction: Transaction, events: readonly OutboxEvent[]): Promise<void> {
   const idsOf = (type: EventName) => events.flatMap((event) => (event.type === type ? readId(event.payload) : []));

@@ -43,19 +43,28 @@ export const scheduleSchema = z
     return { cron: given.cron, timeZoneId: given.timeZoneId ?? null };
   });
 
-/** @returns the first instant after `afterMillis`, in milliseconds; undefined when there is none (R-H5). */
+/**
+ * @returns the first instant after `afterMillis` that the cron expression matches, in milliseconds; undefined when it
+ * matches no later instant (R-H5).
+ */
 export function nextInstant(cron: string, timeZoneId: string, afterMillis: number): number | undefined {
   return openCron(cron, timeZoneId).nextRun(new Date(afterMillis))?.getTime();
 }
 
-/** @returns the first `count` instants after `afterMillis`, in milliseconds; fewer when there are no more (R-H5). */
+/**
+ * @returns the first `count` instants after `afterMillis` that the cron expression matches, in milliseconds; fewer when
+ * it matches fewer later instants (R-H5).
+ */
 export function nextInstants(cron: string, timeZoneId: string, afterMillis: number, count: number): readonly number[] {
   return openCron(cron, timeZoneId)
     .nextRuns(count, new Date(afterMillis))
     .map((instant) => instant.getTime());
 }
 
-/** @returns the last instant up to and including `untilMillis`; undefined when there was none (R-H5). */
+/**
+ * @returns the last instant up to and including `untilMillis` that the cron expression matches, in milliseconds;
+ * undefined when it matches no such instant (R-H5).
+ */
 export function lastInstant(cron: string, timeZoneId: string, untilMillis: number): number | undefined {
   return openCron(cron, timeZoneId)
     .previousRuns(1, new Date(untilMillis + 1))
@@ -63,7 +72,7 @@ export function lastInstant(cron: string, timeZoneId: string, untilMillis: numbe
     ?.getTime();
 }
 
-/** @returns whether the text is a cron expression with an instant in the future. */
+/** @returns whether the text is a cron expression that matches an instant in the future. */
 export function hasNextInstant(cron: string): boolean {
   try {
     return /^\S+(\s+\S+){4,5}$|^@\w+$/.test(cron.trim()) && openCron(cron, SOME_ZONE).nextRun() !== null;
@@ -72,7 +81,9 @@ export function hasNextInstant(cron: string): boolean {
   }
 }
 
-/** Parses a cron expression. Replaces `?`, which means "now" in this library but "any" in other dialects, by `*`. */
+/**
+ * Parses a cron expression. Replaces `?` with `*`, because `?` means "now" in this library but "any" in other dialects.
+ */
 function openCron(cron: string, timeZoneId: string): Cron {
   return new Cron(cron.trim().replaceAll('?', '*'), { paused: true, timezone: timeZoneId });
 }

@@ -38,7 +38,10 @@ export function openDispatcher({ slots, perform, log }: DispatcherOptions): Disp
   const queue = new FairQueue(slots, () => performance.now());
   const underWay = new Map<Turn, { readonly abort: AbortController; readonly ended: Promise<void> }>();
   let isStopping = false;
-  /** Its signal is aborted when the grace period ends. The runs and previews still under way are then aborted too. */
+  /**
+   * The signal of `stopping` is aborted when the grace period ends. The runs and previews still under way are then
+   * aborted too.
+   */
   const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
 

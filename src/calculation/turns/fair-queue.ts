@@ -3,14 +3,14 @@
  * calculator. Pure except for its clock. An account is kept only while it waits, runs or is in debt, so an idle account
  * costs nothing.
  *
- * - Each round credits an account with QUANTUM_MS; the time of its runs and previews is debited. An account in debt
- * waits while another account that may take the slot has credit.
- * - The share of an account is half of the slots, rounded up. An account borrows slots beyond its share while no
- * account below its own share waits. When an account below its share waits, the borrower gives a slot back: the newest
- * run or preview of the borrower is stopped and repeated. The variable of a stopped run gets no borrowed slot for
- * 10 minutes.
- * - Within an account, previews and triggered runs alternate, and nine of ten runs are triggered runs while background
- * runs (scheduled, forced) wait.
+ * - Each round credits an account with QUANTUM_MS; the time of its runs and previews is debited. While another account
+ * has credit and may take the slot, an account in debt waits.
+ * - The share of an account is half of the slots, rounded up. While no account below its own share waits, other
+ * accounts may borrow slots beyond their shares. When an account below its share waits, an account that borrows a slot
+ * gives the slot back: its newest run or preview is stopped and repeated. The variable of a stopped run gets no
+ * borrowed slot for 10 minutes.
+ * - Within an account, previews and triggered runs alternate. While triggered runs and background runs (scheduled,
+ * forced) wait, nine of ten runs are triggered runs.
  */
 
 export const URGENCIES = ['preview', 'triggered', 'background'] as const;
@@ -112,8 +112,9 @@ export class FairQueue {
   }
 
   /**
-   * @returns a run or preview that must give back a borrowed slot, because `isSqueezed` returns true; else undefined.
-   * The caller stops this run or preview and calls `end`. The next call does not return the same run or preview.
+   * @returns a run or preview that must give back a borrowed slot; undefined when `isSqueezed` returns false, or when
+   * no account holds a borrowed slot. The caller stops the returned run or preview and calls `end`. The next call does
+   * not return the same run or preview.
    */
   takeBack(): Turn | undefined {
     if (!this.isSqueezed()) return undefined;
@@ -128,8 +129,8 @@ export class FairQueue {
   }
 
   /**
-   * @returns true when more accounts wait with less than their share of slots than there are slots that are free or
-   * being given back.
+   * Counts the accounts that wait although they use fewer slots than their share.
+   * @returns true when there are more of these accounts than slots that are free or being given back.
    */
   isSqueezed(): boolean {
     let needed = 0;
@@ -150,7 +151,7 @@ export class FairQueue {
     const solvent = candidates.filter(([, { balanceMs }]) => balanceMs > 0);
     const [accountId, account] = solvent.reduce((best, next) => (next[1].servedAt < best[1].servedAt ? next : best));
     const picked = this.#pick(account, isBorrowing);
-    if (!picked) throw new Error('a candidate account must have a waiting turn');
+    if (!picked) throw new Error('the fair queue chose an account that has no turn to start');
     account.waiting[picked.urgency].delete(picked.id);
     this.#starts += 1;
     account.servedAt = this.#starts;
@@ -174,7 +175,10 @@ export class FairQueue {
     this.#forget();
   }
 
-  /** @returns the next turn of an account. Skips variables that are running or, when `isBorrowing`, may not borrow. */
+  /**
+   * @returns the next turn of an account. Skips variables that are running. When `isBorrowing`, also skips variables
+   * that may not borrow.
+   */
   #pick(
     { waiting, isPreviewLast, triggeredInRow }: Account,
     isBorrowing: boolean,

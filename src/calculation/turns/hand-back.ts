@@ -4,8 +4,8 @@
 export class HandBack extends Error {
   override readonly name = 'HandBack';
   /**
-   * Signal that is aborted when the grace period of the stopping calculator ends. The run or preview can be handed back
-   * before that.
+   * When the calculator stops, this signal is aborted at the end of the grace period. A run or preview can be handed
+   * back before the signal is aborted.
    */
   readonly stopping: AbortSignal;
 

@@ -1,15 +1,15 @@
 /**
- * Wake-ups of calculators. A turn is a variable to run or a preview to answer. Redis holds one set of ids for each
- * account and urgency; one job for each set makes a calculator take the ids. As there are three urgencies, thousands of
- * ids of one account are at most three jobs among the jobs of other accounts. When Redis loses ids, the sweeper finds
- * their turns in the database.
+ * Wake-ups of calculators. A turn is a variable to run or a preview to answer. For each account and urgency, Redis
+ * holds one set of the ids of turns, and one job makes a calculator take ids from this set. There are three urgencies,
+ * so an account has at most three jobs in the queue, even when thousands of its ids wait. When Redis loses ids, the
+ * sweeper finds their turns in the database.
  */
 import type { MemberQueue } from '../../platform/queue.ts';
 import { type Turn, URGENCIES, type Urgency } from './fair-queue.ts';
 
 /**
- * When this many turns of one account and one urgency wait in a calculator, this calculator leaves further turns in
- * Redis, where every calculator can take them.
+ * A calculator that holds this many waiting turns of the same account and urgency leaves further turns in Redis, where
+ * every calculator can take them.
  */
 const MAX_HELD = 64;
 
@@ -32,8 +32,8 @@ export interface TurnTaker {
   /** Takes ids from the Redis set `key`, as many as the calculator has capacity for. */
   take(key: string): Promise<void>;
   /**
-   * Takes further ids of an account from Redis if `take` left ids there for lack of capacity. Skips an urgency while
-   * MAX_HELD / 2 or more turns of this account and urgency wait in the calculator.
+   * If `take` left ids of an account in Redis for lack of capacity, takes more of these ids. Takes no ids of an urgency
+   * while the calculator holds MAX_HELD / 2 or more waiting turns of this account and urgency.
    */
   takeMore(accountId: number): Promise<void>;
 }

@@ -45,8 +45,8 @@ export async function stopUpdates(
   variableIds: readonly number[],
 ): Promise<readonly number[]> {
   const by = `stopped by ${caller.userName}; force an update of these dates to calculate them`;
-  // The statements lock first the run records, then the requests. A calculator that returns a run to the queue locks
-  // the record and the request in the same order.
+  // The statements lock the run records first and the requests second. A calculator that returns a run to the queue
+  // locks the run record and the request in the same order.
   const running = await transaction.query<EndedRun>(STOP_RUNS, [variableIds, by]);
   const waiting = await transaction.query<EndedRun>(REMOVE_REQUESTS, [variableIds, by]);
   const ended = [...running.rows, ...waiting.rows];

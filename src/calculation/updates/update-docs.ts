@@ -24,7 +24,7 @@ const forced = z.object({
 });
 const stopped = z.object({
   runIds: z.array(idSchema).meta({
-    description: 'Ids of the runs that were stopped, and of the runs recorded for the requests that were removed.',
+    description: 'Ids of the stopped runs, and ids of the runs that record the removed requests.',
   }),
 });
 const trigger = z.enum(RUN_TRIGGERS);
@@ -41,7 +41,8 @@ const updateState = z
         to: instantSchema,
         requestedDate: instantSchema,
         notBeforeDate: instantSchema.meta({
-          description: 'Earliest start. Later than `requestedDate` for a delayed request.',
+          description:
+            'Earliest time at which the run can start. For a delayed request, this time is later than `requestedDate`.',
         }),
         attempt: z.int().min(0),
       }),
@@ -78,7 +79,7 @@ export const waveSchema = z
     }),
     isCut: z
       .boolean()
-      .meta({ description: '`true` when the wave has too many nodes or runs to list all nodes: some may be missing.' }),
+      .meta({ description: '`true` when `nodes` may be incomplete, because the wave has too many nodes or runs.' }),
   })
   .meta({ id: 'Wave' }) satisfies z.ZodType<Record<keyof Wave, unknown>>;
 

@@ -9,8 +9,8 @@ import { findReached } from '../run/runs.ts';
 
 const MAX_NODES = 200;
 /**
- * Maximum number of runs that are read from one wave. The same maximum applies to its waiting requests. A wave can be
- * large: a forced update of a site is one wave.
+ * Maximum number of runs, and also of waiting requests, that are read from one wave. A wave can be large: a forced
+ * update of a site is one wave.
  */
 const MAX_RUNS = 20_000;
 
@@ -42,7 +42,10 @@ interface WaveRun {
 export interface WaveNode extends Omit<WaveRun, 'causes' | 'trigger'> {
   readonly name: string;
   readonly sourceName: string;
-  /** The state of the run; `Waiting` for a waiting request; `Changed` for an input without run or request in the wave. */
+  /**
+   * `Waiting` when the variable has a waiting request in this wave; otherwise the state of its last run in this wave.
+   * `Changed` when an input has neither a request nor a run in this wave.
+   */
   readonly state: string;
   /** Null when `state` is `Changed`. */
   readonly trigger: string | null;
@@ -53,7 +56,7 @@ export interface Wave {
   readonly nodes: readonly WaveNode[];
   /** Pairs of variable ids: a change of variable `from`, or the result of its run, triggered the run of `to`. */
   readonly edges: readonly { readonly from: number; readonly to: number }[];
-  /** Whether nodes may be missing, because the wave has too many nodes or runs. */
+  /** True when `nodes` may be incomplete, because the wave has too many nodes or runs. */
   readonly isCut: boolean;
 }
 

@@ -32,8 +32,8 @@ export function useFollowed<Status>({ queryKey, read, events, isOver }: Followed
       try {
         for await (const { data } of readEvents(events, end.signal)) {
           const status = JSON.parse(data) as Status;
-          // Events omit lists of the resource, such as its problems. Therefore, the resource is read again below after
-          // the last event.
+          // An event lacks some lists of the resource, such as its problems. So the code below reads the resource again
+          // after the last event.
           if (isOver(status)) break;
           queries.setQueryData<Status>(JSON.parse(key) as QueryKey, (old) => old && { ...old, ...status });
         }

@@ -29,7 +29,7 @@ const MAX_FOUND = 20;
 const BUSY_MS = 1000;
 const CALM_MS = 10_000;
 
-/** @returns the query of the problems and warnings that the service finds in a declaration. */
+/** @returns a query that asks the service for the problems and warnings of a declaration. */
 export function useValidation({ sourceId, id }: Place, declaration: Declaration, isWanted: boolean) {
   return useQuery({
     queryKey: ['validate', id, declaration],
@@ -67,7 +67,7 @@ export function evaluate(
 }
 
 /**
- * @returns the query of the windows that a run of the declaration would read. The query does not execute the author's
+ * @returns a query for the windows that a run of the declaration would read. The query does not execute the author's
  * scripts: it evaluates the declaration with `NO_RESULT` in place of each script.
  */
 export function useWindows(place: Place, declaration: Declaration, dates: PreviewDates, isWanted: boolean) {
@@ -109,7 +109,7 @@ export async function saveDeclaration(
   );
 }
 
-/** @returns the query of the saves of a variable's declaration, newest first: at most 100, the default of the API. */
+/** @returns a query for the saved declarations of a variable, newest first: at most 100, the default of the API. */
 export function useHistory({ sourceId, id }: Place) {
   return useQuery({
     queryKey: ['declarations', id],
@@ -118,7 +118,7 @@ export function useHistory({ sourceId, id }: Place) {
   });
 }
 
-/** @returns the query of a map from id to variable. The map lacks variables that the user cannot read. */
+/** @returns a query whose data is a map from id to variable. The map lacks variables that the user cannot read. */
 export function useVariables(ids: readonly number[]) {
   const variableIds = [...new Set(ids)].sort((a, b) => a - b);
   return useQuery({
@@ -133,7 +133,7 @@ export function useVariables(ids: readonly number[]) {
   });
 }
 
-/** @returns the query of at most 20 variables: those that match `toFilter(text)`, or any when `text` is blank. */
+/** @returns a query for at most 20 variables: those that match `toFilter(text)`, or any when `text` is blank. */
 export function useFoundVariables(text: string, isWanted: boolean) {
   return useQuery({
     queryKey: ['found-variables', text],
@@ -147,7 +147,7 @@ export function useFoundVariables(text: string, isWanted: boolean) {
   });
 }
 
-/** @returns the query of the next instants that match a cron expression in a time zone. */
+/** @returns a query for the next instants that match a cron expression in a time zone. */
 export function useInstants(cron: string, timeZoneId: string) {
   return useQuery({
     queryKey: ['instants', cron, timeZoneId],
@@ -158,7 +158,7 @@ export function useInstants(cron: string, timeZoneId: string) {
 }
 
 /**
- * @returns the query of the current run and the waiting requests of a variable. The query polls more often while there
+ * @returns a query for the current run and the waiting requests of a variable. The query polls more often while there
  * is a current run or a waiting request.
  */
 export function useUpdateState(id: number) {
@@ -169,7 +169,7 @@ export function useUpdateState(id: number) {
   });
 }
 
-/** @returns the query of the runs of a variable that match the filter, in pages; the newest runs come first. */
+/** @returns a query for the runs of a variable that match the filter, in pages; the newest runs come first. */
 export function useRuns(id: number, { state, trigger, from, to }: RunFilter) {
   return useInfiniteQuery({
     queryKey: ['run-pages', id, state, trigger, from, to],
@@ -189,7 +189,7 @@ export function useRuns(id: number, { state, trigger, from, to }: RunFilter) {
   });
 }
 
-/** @returns the query of one run. The answer contains the declaration that was run. */
+/** @returns a query for one run. The answer contains the declaration that was run. */
 export function runQuery(id: number) {
   return queryOptions({
     queryKey: ['run', id],
@@ -198,7 +198,7 @@ export function runQuery(id: number) {
   });
 }
 
-/** @returns the query of the wave of a run. The query polls while a run of the wave is waiting or under way. */
+/** @returns a query for the wave of a run. The query polls while a run of the wave is waiting or under way. */
 export function useWave(id: number) {
   return useQuery({
     queryKey: ['wave', id],

@@ -3,7 +3,7 @@
 /** Matches an operator of `customFilter`. A text without an operator consists of words to look for. */
 const OPERATOR = /[=<>~]|\bstartswith\b|\blike\b/i;
 
-/** For each kind of element, the fields in which the words of a search are looked for. */
+/** For each kind of element, the fields in which a search looks for the words. */
 const FIELDS = {
   sites: ['name', 'city'],
   sources: ['name', 'serialNumber', 'eanNumber', 'meterNumber', 'tags'],

@@ -1,4 +1,7 @@
-/** Drafts hold unsaved work in local storage until the user saves or discards it, so that it survives a reload. */
+/**
+ * Drafts hold unsaved work in local storage, so that the work survives a reload. A draft stays there until the user
+ * saves or discards the work.
+ */
 import { useCallback, useState } from 'react';
 import { useSession } from '../session/session.tsx';
 

@@ -11,7 +11,7 @@ interface FrameProps {
   readonly children: ReactNode;
 }
 
-/** @param label name of the content of the frame, which screen readers announce. */
+/** @param label name of the frame's content; screen readers announce this name. */
 export function Frame({ label, ref, children }: FrameProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so it must take the keyboard

@@ -1,4 +1,7 @@
-/** Page of users, invitations and the audit trail. Administrators also see the clients and signing keys. */
+/**
+ * The page that shows users, invitations and the audit trail. To administrators, the page also shows the clients and
+ * signing keys.
+ */
 import { getRouteApi } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { Forbidden } from '../parts/forbidden.tsx';

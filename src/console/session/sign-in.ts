@@ -41,14 +41,15 @@ export type SignInOutcome =
   | { readonly kind: 'failed'; readonly message: string };
 
 /**
- * Completes the sign-in when the browser returns from the issuer; starts a sign-in on any other page. Does neither on
- * the page for signed-out people. On an origin other than the API's, only sends the browser to the API's origin.
+ * On the page for signed-out people, does nothing. On an origin other than the API's, sends the browser to the API's
+ * origin and does nothing else. Otherwise completes the sign-in when the browser returns from the issuer, and starts a
+ * sign-in on any other page.
  */
 export async function openSession(): Promise<SignInOutcome> {
   if (location.pathname === SIGNED_OUT_PATH) return { kind: 'signed_out' };
   const canonical = new URL(settings.api).origin;
   if (location.origin !== canonical) {
-    // Sign-in works only there: the issuer redirects only to the registered URL, which has the API's origin.
+    // Sign-in works only at the API's origin: the issuer redirects only to the registered URL, which has this origin.
     location.replace(canonical + here());
     return { kind: 'leaving' };
   }

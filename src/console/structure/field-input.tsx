@@ -31,8 +31,8 @@ export function FieldInput({ field, text, options, isDisabled, onChange }: Field
         searchable
         clearable
         limit={100}
-        // The input is disabled until its options arrive: if a user clicked it earlier, its list would stay closed even
-        // after their arrival.
+        // If the user clicked the field before the options arrived, the list would stay closed even after the options
+        // arrived. So the field is disabled until the options arrive.
         disabled={isDisabled || data.length === 0}
         data={[...data]}
         value={text === '' ? null : text}

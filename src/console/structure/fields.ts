@@ -56,7 +56,10 @@ export const FIELDS: Readonly<Record<Kind, readonly Field[]>> = {
   ],
 };
 
-/** Members of a JSON object: of a site, source or variable in an answer or a request, or of its client data. */
+/**
+ * Members of a JSON object. The object is a site, source or variable in an answer or a request, or the client data of a
+ * site, source or variable.
+ */
 export type Members = Readonly<Record<string, unknown>>;
 export type Texts = Readonly<Record<string, string>>;
 

@@ -5,7 +5,7 @@ import { type Members, toNumber } from './fields.ts';
 export type Form = components['schemas']['Form'];
 export type FormField = Form['groups'][number]['fields'][number];
 
-/** Texts of the inputs of form fields. `pathOf` makes the key of each text. */
+/** For each form field, the text in its input. `pathOf` makes the key of a field. */
 export type FormTexts = Readonly<Record<string, string>>;
 
 /** @returns the key of a field in `FormTexts`. */

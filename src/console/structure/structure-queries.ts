@@ -3,7 +3,7 @@ import { useQueries, useQuery } from '@tanstack/react-query';
 import { answerOf, api, bodyOf } from '../api/client.ts';
 import type { CatalogueName, Kind, Members } from './fields.ts';
 
-/** Maximum number of children that the page of an element lists. */
+/** Maximum number of children that are listed on the page of an element. */
 export const MAX_CHILDREN = 100;
 const STALE_MS = 300_000;
 
@@ -94,8 +94,8 @@ export interface Option {
 }
 
 /**
- * @returns for the name of each catalogue, the entries of this catalogue as options. While a catalogue loads, its array
- * of options is empty.
+ * @returns the options of each catalogue, by the name of the catalogue; each entry of a catalogue is an option. While a
+ * catalogue loads, its array of options is empty.
  */
 export function useCatalogues(names: readonly CatalogueName[]): ReadonlyMap<CatalogueName, readonly Option[]> {
   const results = useQueries({

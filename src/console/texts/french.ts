@@ -1,6 +1,7 @@
 /**
- * Adds French typography to the texts: narrow no-break spaces at punctuation, and the plural form for whole millions. The
- * source files hold plain spaces, because most editors do not show narrow ones. Pure.
+ * Adds French typography to the texts: narrow no-break spaces at punctuation, and the plural form for whole millions.
+ * The source files contain plain spaces, because most editors do not make narrow no-break spaces visible. Has no side
+ * effects.
  */
 
 /** U+202F, the narrow no-break space. */

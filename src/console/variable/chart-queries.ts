@@ -15,13 +15,16 @@ import { loadPoints, loadVersionInstants } from './points.ts';
 
 /** Maximum number of stops of the slider. A stop is an instant at which a version arrived. */
 const MAX_STOPS = 300;
-/** When the estimated number of points in the range is higher than this, the versions of these points add no stops. */
+/**
+ * Maximum estimated number of points in the range. Above this number, the versions of the points add no stops to the
+ * slider.
+ */
 const MAX_POINTS_FOR_STOPS = 12_000;
 
 /** The spacing of a variable's points is estimated from at most this number of its last points. */
 const MAX_LAST = 100;
 
-/** @returns the query of the bounds of a variable's points; the bounds are null when the variable has no points. */
+/** @returns a query for the bounds of a variable's points; the bounds are null when the variable has no points. */
 export function boundsQuery(variableId: number) {
   return queryOptions({
     queryKey: ['bounds', variableId],
@@ -38,7 +41,7 @@ export function boundsQuery(variableId: number) {
   });
 }
 
-/** @returns the query of the VersionTags of a variable. */
+/** @returns a query for the VersionTags of a variable. */
 export function useVersions(variableId: number) {
   return useQuery({
     queryKey: ['versions', variableId],
@@ -112,9 +115,9 @@ export function useStops(
     firstVersionTimestamp,
     lastVersionTimestamp,
   ]);
-  // VersionTimestamps have microseconds, stops have milliseconds. A stop is rounded up, so that its version has arrived
-  // by then. `instants` keeps the data of the previous range until the data of the new range arrive. When the new range
-  // has many points, its data are not read, and the data of the previous range are not used.
+  // VersionTimestamps have microseconds, stops have milliseconds. Each VersionTimestamp is rounded up, so that its
+  // version has arrived by the time of the stop. Until the data of a new range arrive, `instants` keeps the data of the
+  // previous range. When the new range has many points, its data are not read, and the kept data are not used.
   const seen = (isFew ? (instants.data ?? []) : []).map((seconds) => new Date(Math.ceil(seconds * 1000)).toISOString());
   const all = [...new Set([...[...tagged, ...live].map(ceilMillis), ...seen])].sort();
   return thin(all);

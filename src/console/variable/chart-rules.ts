@@ -1,4 +1,7 @@
-/** Decides the range and the resolution of a chart, and which versions it reads. Pure. */
+/**
+ * Decides the range of a chart, the resolution of the chart, and the versions that the chart reads. Has no side
+ * effects.
+ */
 
 /** A period in Unix seconds; `to` is exclusive. */
 export interface Range {
@@ -94,7 +97,7 @@ export function planResolution({ from, to }: Range, stepSec: number): Resolution
 
 /**
  * @param dates starts of the shown buckets, ascending. @param start one of these dates.
- * @returns the period of the bucket that begins at `start`; the last bucket ends with the range.
+ * @returns the period of the bucket that begins at `start`; the last bucket ends at the end of the range.
  */
 export function bucketAt(dates: ArrayLike<number>, start: number, range: Range): Range {
   const next = Array.from(dates).find((date) => date > start) ?? range.to;
@@ -102,8 +105,8 @@ export function bucketAt(dates: ArrayLike<number>, start: number, range: Range):
 }
 
 /**
- * @returns the range that ends one step after the last point and begins a year earlier, or at the first point if that
- * is later.
+ * @returns the range that ends one step after the last point. The range begins one year before its end, or at the first
+ * point when that point is later.
  * @param bounds dates of the first and last point.
  */
 export function defaultRange(bounds: Range, stepSec: number): Range {
@@ -111,7 +114,7 @@ export function defaultRange(bounds: Range, stepSec: number): Range {
   return { from: Math.max(bounds.from, to - YEAR_SEC), to };
 }
 
-/** @param by factor of the length of the range; -1 gives the preceding range. @returns the moved range. */
+/** @returns the range moved by `by` times its length. When `by` is -1, this is the preceding range. */
 export function moveRange({ from, to }: Range, by: number): Range {
   const length = to - from;
   return { from: from + by * length, to: to + by * length };
@@ -122,7 +125,10 @@ export function resizeRange({ to }: Range, days: number): Range {
   return { from: to - days * DAY_SEC, to };
 }
 
-/** The versions that a line or a side of a comparison shows: `latest`, `label:<VersionTag>` or `known:<instant>`. */
+/**
+ * The versions that a line of the chart shows, or that one side of a comparison shows: `latest`, `label:<VersionTag>`
+ * or `known:<instant>`.
+ */
 export type Side = string;
 
 export type Selection =

@@ -1,5 +1,6 @@
 /**
- * Shows the chart of a variable and its panels: other variables, version bar, changes, versions of a point, correction.
+ * Shows the chart of a variable, and the panels of the chart: other variables, version bar, changes, versions of a
+ * point, correction.
  */
 import { Button, Skeleton } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';

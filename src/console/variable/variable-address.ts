@@ -13,7 +13,7 @@ export interface VariableSearch {
   readonly to?: string;
   readonly v?: 'labels' | 'known' | 'compare';
   readonly labels?: readonly string[];
-  /** Used when `v` is `known`: the instant at which the state that the chart shows was known. */
+  /** Used when `v` is `known`: the chart shows what was known at this instant. */
   readonly at?: string;
   /** Used when `v` is `compare`: `left` and `right` are the versions on the two sides of the comparison. */
   readonly left?: string;

@@ -33,7 +33,8 @@ export function VariablePage() {
   const others = route.useSearch().with ?? [];
   const context = useVariable(variableId);
   const bounds = useQuery(boundsQuery(variableId));
-  // Connects to `GET /data/watch` during the first reads, so it is usually connected before the chart reads points.
+  // Connects to `GET /data/watch` while the variable and the bounds are read. So the watch is usually connected before
+  // the chart reads points.
   const live = useLive([variableId, ...others]);
   const isFirst = bounds.data === null && live.points.lastOf(variableId) !== undefined;
   const { refetch } = bounds;

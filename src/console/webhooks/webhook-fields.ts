@@ -1,4 +1,4 @@
-/** A webhook as the form shows it: every field is a text or a boolean. Pure. */
+/** Converts a webhook to the fields of the form and back. Every field is a text or a boolean. Has no side effects. */
 import type { components } from '../api/openapi.d.ts';
 import { en } from './texts/en.ts';
 

@@ -27,7 +27,10 @@ import {
   type WebhookFields,
 } from './webhook-fields.ts';
 
-/** Secrets of webhooks created since the page was loaded: the API returns each secret only once. */
+/**
+ * Secrets of the webhooks that were created since the page was loaded; the key is the webhook's id. The page keeps the
+ * secrets, because the API returns each secret only once.
+ */
 const secrets = new Map<string, string>();
 
 /** Shows the form of a webhook and, below the form, the webhook's deliveries. @param id the webhook's id, or `new`. */

@@ -25,7 +25,7 @@ export class CellKeys {
 
   /**
    * @param columns positions of the columns whose cells form the key.
-   * @param numberOf function that returns the number of a key that is not cached. It must always return the same number
+   * @param numberOf function that assigns a number to a key that is not cached. It must always return the same number
    * for the same cells.
    */
   constructor(columns: readonly number[], numberOf: (cells: RowCells) => number) {

@@ -1,7 +1,7 @@
 /**
  * Reads plain cells, that is, dates and numbers in their usual form. Reads the bytes directly, because creating strings
- * would cost more. Returns NaN for any other cell; `cell-parser.ts` then parses the cell. For a plain cell, both files
- * return exactly the same value.
+ * would cost more. Returns NaN for any other cell; `cell-parser.ts` then parses the cell. For a plain cell, this file
+ * and `cell-parser.ts` return exactly the same value.
  */
 import { daysInMonth } from '../../platform/dates/date-rules.ts';
 
@@ -27,8 +27,8 @@ export class PlainDates {
   #dayMicros = 0;
 
   /**
-   * @returns microseconds since 1970-01-01, on the local clock when Z is absent; NaN for a cell that is not
-   * a plain date, or not a valid date from 1700 to 2199.
+   * @returns microseconds since 1970-01-01; when Z is absent, these are microseconds of the local clock. NaN for a cell
+   * that is not a plain date, or not a valid date from 1700 to 2199.
    */
   read(bytes: Uint8Array, start: number, end: number): number {
     const isPlain =
@@ -65,7 +65,7 @@ function toDayMicros(day: number): number {
   const year = Math.floor(day / 10_000);
   const month = Math.floor(day / 100) % 100;
   const date = day % 100;
-  // `day` is NaN when a character is not a digit. NaN fails every comparison.
+  // When a character is not a digit, `day` is NaN. Every comparison with NaN is false, so `isDay` is false too.
   const isDay = year >= 1700 && year < 2200 && date >= 1 && date <= daysInMonth(year, month);
   return isDay ? Date.UTC(year, month - 1, date) * 1000 : Number.NaN;
 }
@@ -101,10 +101,10 @@ export function plainNumber(bytes: Uint8Array, start: number, end: number): numb
 }
 
 /**
- * Reads a date cell that holds a serial number. Reads the whole days and the fraction separately, and 15 digits of the
- * fraction, so the error is far less than a millisecond.
- * @returns days since the epoch of the workbook; NaN for a cell that is not a plain number, such as a number with an
- * exponent, and for a negative number with a fraction.
+ * Reads a date cell that holds a serial number. Reads the whole days and the first 15 digits of the fraction
+ * separately, so the error is far less than a millisecond.
+ * @returns days since the epoch of the workbook; NaN for a negative number with a fraction, and for a cell that is not
+ * a plain number. A number with an exponent, for example, is not plain.
  */
 export function plainSerial(bytes: Uint8Array, start: number, end: number): number {
   let point = start;

@@ -1,9 +1,9 @@
 /**
  * Splits the bytes of a CSV into records (RFC 4180) incrementally. Cells are offsets into a buffer, not objects.
  * Reports a record with invalid quotes and resumes with the next line, so that a stray quote rejects only one row. Time
- * is linear. No library is used: each of papaparse, csv-parse and udsv lacks byte offsets, bounded memory or recovery
- * at the next row. From bytes to COPY tuples, papaparse takes 1.7 × our time, csv-parse 2.9–4.0 × and udsv 0.7–1.3 ×,
- * but udsv misaligns short rows (measured 2026-11-22, MEASUREMENTS.md).
+ * is linear. No library is used: papaparse, csv-parse and udsv each lack at least one of byte offsets, bounded memory,
+ * and recovery at the next row. From bytes to COPY tuples, papaparse takes 1.7 × our time, csv-parse 2.9–4.0 × and udsv
+ * 0.7–1.3 ×, but udsv misaligns short rows (measured 2026-11-22, MEASUREMENTS.md).
  */
 import type { RowCells } from '../cells/row-cells.ts';
 

@@ -36,8 +36,9 @@ export interface FileParser {
   /**
    * Yields the rows of a file, chunk by chunk. A chunk is valid until the next chunk is requested.
    * @throws {FileRefusal} when the file cannot be read to its end.
-   * @throws {ParserDeath} when the process ended before it had parsed the file.
-   * @throws {Error} when the parser reports a bug or a fault of the machine; rethrows errors of `help`.
+   * @throws {ParserDeath} when the parser process ended before it had parsed the file.
+   * @throws {Error} when the parser reports a bug or a fault of the machine; also rethrows the errors that `help`
+   * throws.
    */
   parse(order: ParseOrder, help: ParseHelp): AsyncGenerator<ParsedChunk>;
   /** Ends the idle parser processes. */
@@ -66,8 +67,8 @@ const PROGRAM = fileURLToPath(new URL('./parser-process.ts', import.meta.url));
 // Maximum heap of a parser, far below the memory of the container. If a file needs more heap, V8 aborts the parser, and
 // the abort counts as a failure of the file. A kill of the parser by the kernel would not count as a failure.
 const HEAP_MEBIBYTES = 192;
-// Maximum memory of a parser outside its heap. It holds parts of 1 MiB, their inflated bytes, and one chunk of at most
-// 10 MB.
+// Maximum memory of a parser outside its heap. This memory holds parts of 1 MiB, the inflated bytes of these parts, and
+// one chunk of at most 10 MB.
 const BUFFER_MEBIBYTES = 128;
 const MAX_IDLE_MS = 60_000;
 
@@ -163,7 +164,7 @@ async function* chunksOf(
       fail(Object.assign(new Error(`the parser failed: ${message.reason}`), { code: message.code }));
     else answer(message, help).then(reply, fail);
   };
-  // An answer that arrives after the end of its file is not sent, because the process may already parse the next file.
+  // After the parsing of a file has ended, no answer is sent: the parser process may already be parsing the next file.
   const reply = (message: ToParser | undefined): void => {
     if (message && !isOver) send(child, message);
   };

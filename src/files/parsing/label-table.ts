@@ -1,6 +1,6 @@
 /**
- * Gives each combination of version and tags in a file a number, so that each combination is resolved to dictionary ids
- * only once.
+ * Assigns a number to each combination of version and tags in a file, so that each combination is resolved to
+ * dictionary ids only once.
  */
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { type Labels, MAX_VERSION, toLabels } from '../../points/label-rules.ts';
@@ -9,7 +9,7 @@ import { copyOf, MAX_ENTRIES, type Problem } from './target-table.ts';
 
 const SEPARATOR = '\u0000';
 
-/** Dictionary ids of a version and a tag set. */
+/** Dictionary ids of a VersionTag and of a tag set. */
 export interface LabelIds {
   readonly versionTagId: number;
   readonly tagSetId: number;
@@ -32,7 +32,10 @@ export class LabelTable {
     this.#decode = decode;
   }
 
-  /** Returns the number of a combination. Adds a combination that is new. '' means no version or no tags. */
+  /**
+   * Returns the number of the combination of `version` and `tags`. A new combination is added. An empty string stands
+   * for no version, or for no tags.
+   */
   idOf(version: string, tags: string): number {
     const key = version + SEPARATOR + tags;
     return this.#ids.get(key) ?? this.#add(key, version, tags);

@@ -69,6 +69,6 @@ export function assertRowCount(rows: number, { maxRows }: FileLimits): void {
   if (rows <= maxRows) return;
   throw new FileRefusal(
     'too_many_rows',
-    `the file must have at most ${maxRows} rows, got more; rows counted as ingested are kept; send the rest separately`,
+    `the file must have at most ${maxRows} rows, but has more; rows counted as ingested are kept; send the remaining rows in another file`,
   );
 }

@@ -59,7 +59,7 @@ function toFailure(error: unknown): FromParser {
 }
 
 async function parse(order: ParseOrder): Promise<void> {
-  // The parser may have finished the previous file before all the parts that it had requested arrived.
+  // Forgets the parts of the previous file, including parts that were requested but have not arrived.
   parts.clear();
   waitingForParts.clear();
   const { format, sizeBytes, partBytes, limits, from } = order;

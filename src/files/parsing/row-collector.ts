@@ -106,9 +106,9 @@ export class RowCollector {
   }
 
   /**
-   * Turns the numbers from `targets` and `labels` into ids of variables, VersionTags and tag sets, and local dates into
-   * instants. Divides each value by the divider of its variable. Moves valid rows to the front; turns invalid rows into
-   * errors.
+   * Turns the numbers from `targets` into ids of variables, and the numbers from `labels` into ids of VersionTags and
+   * tag sets. Turns local dates into instants. Divides each value by the divider of its variable. Moves valid rows to
+   * the front; turns invalid rows into errors.
    * @returns number of valid rows.
    */
   #settle(): number {

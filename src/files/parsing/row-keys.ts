@@ -1,10 +1,13 @@
-/** Adds the rows of a file to a collector. The targets and labels are found by the bytes of the cells (`CellKeys`). */
+/** Adds the rows of a file to a collector. Looks up the targets and labels by the bytes of the cells (`CellKeys`). */
 import { CellKeys } from '../cells/cell-keys.ts';
 import type { RowCells } from '../cells/row-cells.ts';
 import type { Columns } from './header-columns.ts';
 import type { RowCollector } from './row-collector.ts';
 
-/** Adds each row to a collector with the ids of its target and labels. Create one `RowKeys` per file and collector. */
+/**
+ * Finds the ids of the target and labels of each row, and adds the row with these ids to a collector. Create one
+ * `RowKeys` per file and collector.
+ */
 export class RowKeys {
   readonly #collector: RowCollector;
   readonly #targets: CellKeys;

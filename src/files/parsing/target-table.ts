@@ -18,7 +18,7 @@ export const MAX_ENTRIES = 100_000;
 const IDS: ReadonlySet<string> = new Set(['variableId', 'sourceId', 'variableTypeId']);
 const SEPARATOR = '\u0000';
 
-/** Reason why rows with a combination of identifiers are rejected. */
+/** Reason why a row is rejected because of its identifiers, version or tags. */
 export interface Problem {
   readonly code: RowErrorCode;
   readonly message: string;
@@ -88,11 +88,13 @@ export class TargetTable {
    */
   get(id: number): ResolvedTarget {
     const resolved = this.#entries[id]?.resolved;
-    if (!resolved) throw new Error(`combination ${id} of identifiers is unknown or not resolved`);
+    if (!resolved) throw new Error(`the combination of identifiers with number ${id} is unknown or not resolved`);
     return resolved;
   }
 
-  /** When the table has more than MAX_ENTRIES combinations, clears it, which invalidates all their numbers. */
+  /**
+   * Clears the table when it has more than MAX_ENTRIES combinations. The numbers of all combinations are then invalid.
+   */
   trim(): void {
     if (this.#entries.length <= MAX_ENTRIES) return;
     this.#ids.clear();

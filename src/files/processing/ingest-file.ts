@@ -98,7 +98,7 @@ async function toRefusal(
   if (failures < MAX_FAILURES) throw error;
   log.warn(
     { err: error, accountId: file.accountId, fileId: file.id },
-    'processing a file failed repeatedly; the file ends as Failed and is not tried again',
+    'processing a file failed repeatedly; the file gets the state Failed and is not tried again',
   );
   if (isDeath)
     return new FileRefusal(
@@ -116,8 +116,8 @@ async function ingestRows(services: IngestFileServices, file: TakenFile, signal:
   const { database, parser, pace, limits, onWritten, metrics } = services;
   const { format, sizeBytes, position: from } = file;
   const order = { format, sizeBytes, partBytes: PART_BYTES, limits, from };
-  // Earlier pushes are written first (R-D6): before a chunk is written, it waits for every push to its variables that
-  // was accepted before the processing started.
+  // Earlier pushes are written first (R-D6): before this function writes a chunk, it waits for every push to the
+  // chunk's variables that was accepted before the processing started.
   const awaitEarlierPushes = await openPushBarrier(database, file.accountId, signal);
   let done: FilePosition = from;
   const { accountId } = file;

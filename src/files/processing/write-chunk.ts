@@ -1,6 +1,7 @@
 /**
  * Writes the points of a chunk, its row errors and the file's progress in one transaction, so that a crash neither
- * loses nor repeats a row (R-E5). Points do not pass through a push batch, which would store every row twice.
+ * loses nor repeats a row (R-E5). Points do not pass through a push batch, because a push batch would store every row
+ * twice.
  */
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
 import { announcePoints } from '../../points/announce-points.ts';

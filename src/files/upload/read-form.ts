@@ -13,10 +13,9 @@ export interface FormPart {
 }
 
 /**
- * Finds the first part named `data`, ignoring case. The rest of the form is read only while the
- * content of this part is read.
+ * Finds the first part named `data`, ignoring case. Reading the content of this part also reads the rest of the form.
  * @throws {DomainError} invalid_input when the form is malformed or has no such part among its first 100 parts. When
- * only the rest of the form is malformed, reading the content throws invalid_input.
+ * the form is malformed only after the start of this part, reading the content throws invalid_input.
  */
 export function findPart(body: Readable, contentType: string): Promise<FormPart> {
   return new Promise((resolve, reject) => {

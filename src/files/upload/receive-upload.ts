@@ -113,7 +113,7 @@ function nameOf(given: string): string {
 }
 
 function formTooLarge(maxBytes: number): string {
-  return `${fileTooLarge(maxBytes)}, and the rest of the form at most ${showBytes(FORM_BYTES)}`;
+  return `${fileTooLarge(maxBytes)}, and the rest of the form must be at most ${showBytes(FORM_BYTES)}`;
 }
 
 function mediaType(contentType: string | null): string {
@@ -126,6 +126,6 @@ function notReadable(filename: string): DomainError {
 }
 
 function wrongType(type: string): DomainError {
-  const message = `Content-Type must be multipart/form-data, text/csv or ${XLSX_TYPE}, got ${type || 'none'}; with any other Content-Type, the file must be an attachment: the parameter filename must have an extension other than .csv and .xlsx`;
+  const message = `for a Standard File, Content-Type must be multipart/form-data, text/csv or ${XLSX_TYPE}, got ${type || 'none'}; for an attachment, any Content-Type is allowed, but the parameter filename must have an extension other than .csv and .xlsx`;
   return new DomainError('unsupported_media_type', message);
 }

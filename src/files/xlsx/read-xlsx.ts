@@ -140,7 +140,7 @@ class SheetRows implements RowVisitor {
    * the cell is not a date cell, or its number is not a date.
    */
   #serialOf(cells: SheetCells, column: number): number | undefined {
-    // A number without a date format is not a serial number; it may be epoch milliseconds.
+    // Only a number with a date format is a serial number. Any other number may be epoch milliseconds.
     if (cells.kinds[column] !== KIND.serial) return undefined;
     const plain = plainSerial(cells.bytes, cells.starts[column] as number, cells.ends[column] as number);
     const serial = Number.isNaN(plain) ? Number(cellText(cells, column)) : plain;

@@ -4,8 +4,8 @@
  */
 
 /**
- * In the system 1900, day 1 is 1900-01-01, and day 60 is the nonexistent 29 February 1900. In the system 1904, day 0 is
- * 1904-01-01.
+ * In the 1900 date system, day 1 is 1900-01-01, and day 60 is the nonexistent 29 February 1900. In the 1904 date
+ * system, day 0 is 1904-01-01.
  */
 export type DateSystem = 1900 | 1904;
 
@@ -16,8 +16,8 @@ const PHANTOM_DAY = 60;
 const END = Date.UTC(2200, 0, 1);
 
 /**
- * Converts the serial number `serial` (days) to a local date. Rounds the date to the millisecond, because digits after
- * the milliseconds only come from rounding errors in the fraction of the day.
+ * Converts the serial number `serial` (days) to a local date. Rounds the date to the millisecond, because all digits
+ * after the milliseconds are rounding errors in the fraction of the day.
  * @returns microseconds of the local clock since 1970-01-01; undefined for a negative number, for 29 February 1900, and
  * for dates in 2200 and later.
  */

@@ -1,6 +1,6 @@
 /**
- * Reads the rows of a worksheet incrementally: plain rows, as nearly every program writes them, with `plain-row.ts`,
- * and all other rows with `xml-rows.ts`.
+ * Reads the rows of a worksheet incrementally. `plain-row.ts` reads plain rows, and `xml-rows.ts` reads all other rows.
+ * Nearly every program writes plain rows.
  */
 import { PlainRows } from './plain-row.ts';
 import { type RowVisitor, SheetRow } from './sheet-cells.ts';
@@ -36,7 +36,7 @@ export class SheetScanner {
   }
 
   /**
-   * Reads the next bytes of the sheet. Passes each row whose end is among these bytes to the visitor.
+   * Reads the next bytes of the sheet. When a row ends in these bytes, passes the row to the visitor.
    * @throws {FileRefusal} damaged_file, wrong_format.
    */
   feed(piece: Uint8Array): void {

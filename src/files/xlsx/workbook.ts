@@ -6,9 +6,9 @@ import { attributeOf, decodeXml, prefixedAttributeOf, XmlScanner, type XmlVisito
 
 /** The structure of a workbook, as the readers of rows need it. */
 export interface Workbook {
-  /** Name of the first sheet's part in the archive. */
+  /** Name of the archive part that holds the first sheet. */
   readonly sheet: string;
-  /** Name of the shared strings' part in the archive; undefined when the workbook has none. */
+  /** Name of the archive part that holds the shared strings; undefined when the workbook has no shared strings. */
   readonly sharedStrings: string | undefined;
   readonly dateSystem: DateSystem;
   /** One flag per cell style, by index: true when the style shows a number as a date. */

@@ -27,7 +27,7 @@ const [LESS, SLASH, BANG, QUESTION, SPACE, COLON] = [0x3c, 0x2f, 0x21, 0x3f, 0x2
 const [DOUBLE_QUOTE, SINGLE_QUOTE] = [0x22, 0x27];
 const CDATA_START = '<![CDATA[';
 
-/** Scans one XML part, which is one XML file in the workbook; one object per part. */
+/** Scans one XML part, which is one XML file in the workbook. Create one scanner for each part. */
 export class XmlScanner {
   readonly #visitor: XmlVisitor;
   readonly #part: string;

@@ -43,7 +43,8 @@ export function consoleRoutes(options: ConsoleOptions): Hono {
   const sendPage: MiddlewareHandler = async (c, next) => {
     if (!wantsHtml(c)) return next();
     for (const [name, value] of Object.entries(headers)) c.header(name, value);
-    // The page names the hashed files, so a browser must ask for the page each time.
+    // The page contains file names with hashes, and these names change with each build. So a browser must revalidate
+    // the page each time.
     c.header('Cache-Control', 'no-cache');
     c.header('Vary', 'Accept');
     return c.html(await html());

@@ -9,7 +9,7 @@ export type Direction = 'input' | 'output';
 export interface SchemaCollector {
   /** @returns the schema, or a reference to its component. @throws Error when another schema has the same id. */
   toJsonSchema(schema: z.ZodType, direction: Direction): JsonSchema;
-  /** Components of the schemas converted so far, by id. */
+  /** Components that `toJsonSchema` has made so far. The key is the id of the component. */
   readonly components: Readonly<Record<string, JsonSchema>>;
 }
 
@@ -17,16 +17,16 @@ const DEFINITIONS = '#/$defs/';
 const COMPONENTS = '#/components/schemas/';
 
 /**
- * Starts a collection of components. The input and the output of one schema may differ, so an id must be used in one
- * direction only.
+ * Starts a collection of components. A schema may have one JSON Schema as input and another as output. So a schema with
+ * an id must be used either only as input or only as output.
  */
 export function collectSchemas(): SchemaCollector {
   const components: Record<string, JsonSchema> = {};
   return {
     components,
     toJsonSchema: (schema, direction) => {
-      // Wraps the schema in an object: zod makes no definition of the root schema, but a given schema with an id must
-      // get one.
+      // Wraps `schema` in an object. zod makes no definition of a root schema, but `schema` must get a definition if it
+      // has an id.
       const whole = z.toJSONSchema(z.object({ schema }), { io: direction, unrepresentable: 'any', override: tidy });
       const { $defs = {}, properties } = whole as unknown as Wrapped;
       for (const [id, definition] of Object.entries($defs)) addComponent(components, id, finish(definition));
@@ -48,8 +48,8 @@ function tidy({ zodSchema, jsonSchema }: Converted): void {
   // zod writes `id`, which JSON Schema does not define.
   delete jsonSchema.id;
   nameMembers(jsonSchema);
-  // Removes a default of null: client generators treat a member with a default as always present, but a member whose
-  // default is null may be absent.
+  // Removes `default: null`. Client generators assume that a member with a default is always present. In this service,
+  // a member with the default null may be absent.
   if (jsonSchema.default === null) delete jsonSchema.default;
   // zod omits the examples of an input schema with a transform, because it assumes that they are outputs of the
   // transform. The examples in this service are inputs, so they are added here.
@@ -82,7 +82,7 @@ function addComponent(components: Record<string, JsonSchema>, id: string, defini
   components[id] = definition as JsonSchema;
 }
 
-/** Makes references to definitions point to the components, and writes a nullable schema as a list of types. */
+/** Replaces references to definitions by references to components, and writes a nullable schema as a list of types. */
 function finish(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(finish);
   if (typeof value !== 'object' || value === null) return value;
@@ -98,8 +98,8 @@ function withNull({ anyOf, ...others }: Record<string, unknown>): JsonSchema {
   if (anyOf === undefined) return others;
   const [first, second, ...more] = anyOf as readonly JsonSchema[];
   const isNullable = second?.type === 'null' && Object.keys(second).length === 1 && more.length === 0;
-  // An `anyOf` with an empty schema accepts every value. Only the types that `others` lists limit the values, so the
-  // `anyOf` is left out.
+  // An `anyOf` with an empty schema accepts every value. Only the types in `others` limit the values, so the `anyOf` is
+  // left out.
   if (isNullable && first && Object.keys(first).length === 0 && Array.isArray(others.type)) return others;
   if (!isNullable || typeof first?.type !== 'string') return { anyOf, ...others };
   const { enum: names } = first;

@@ -35,7 +35,8 @@ export function securitySchemes({
     basic: {
       type: 'http',
       scheme: 'basic',
-      description: 'For pushes and reads; the service exchanges the password for a token of the user.',
+      description:
+        'Pushes and reads also accept HTTP Basic; the service exchanges the password for a token of the user.',
     },
   };
 }

@@ -23,8 +23,8 @@ export interface BasicAuthentication extends Authentication {
   /** Runs before each check of a password. An error that it throws becomes the answer. */
   readonly beforeTry?: (c: Context) => Promise<void>;
   /**
-   * Origins, besides the service's own origin, whose pages may send Basic with methods other than GET and HEAD. Pages
-   * of the service's own origin may always send it. Default: none.
+   * Origins whose pages may send Basic credentials with every method. Pages of other origins may send Basic credentials
+   * only with GET and HEAD. The service's own origin counts as listed. Default: none.
    */
   readonly corsOrigins?: readonly string[];
   /** Number of the operator's proxies that append to X-Forwarded-For. Default: 0. */
@@ -130,14 +130,14 @@ function decodeText(bytes: Buffer): string {
 
 /**
  * Sets `WWW-Authenticate`. If a script in a page sent the request, offers only Bearer, because an offer of Basic makes
- * the browser prompt the user for a password. For any other request, offers Basic if the request has no credentials or
- * wrong Basic credentials, but not if its bearer token was refused.
+ * the browser prompt the user for a password. Otherwise, offers Basic if the request has no credentials or has wrong
+ * Basic credentials. A request whose bearer token was refused gets no offer of Basic.
  */
 function setChallenge(c: Context, authorization: string | undefined): void {
   // `Sec-Fetch-Mode` alone does not prove a browser: Node's fetch sends it too. Only browsers send `Sec-Fetch-Site`.
   const isOfPage = c.req.header('sec-fetch-site') !== undefined && c.req.header('sec-fetch-mode') !== 'navigate';
   if (isOfPage) {
-    // For a request without Basic credentials, `authenticate` has already set this challenge.
+    // If the request has no Basic credentials, `authenticate` has already set the bearer challenge.
     if (/^Basic\b/i.test(authorization ?? '')) c.header('WWW-Authenticate', BEARER_CHALLENGE);
   } else if (authorization === undefined) c.header('WWW-Authenticate', CHALLENGE, { append: true });
   else if (/^Basic\b/i.test(authorization)) c.header('WWW-Authenticate', CHALLENGE);
@@ -145,13 +145,16 @@ function setChallenge(c: Context, authorization: string | undefined): void {
 
 interface Exchanged {
   readonly verified: VerifiedToken;
-  /** Removes `verified` from the cache; undefined when this call checked the password instead of using the cache. */
+  /** Removes `verified` from the cache; undefined when `verified` comes from a new check of the password. */
   readonly evict: (() => void) | undefined;
 }
 
 type CachedExchange = (credentials: Credentials, beforeTry: () => Promise<void>) => Promise<Exchanged>;
 
-/** Finds the caller. If `callers` refuses a cached token as invalid, evicts it and checks the password once more. */
+/**
+ * Finds the caller. If `callers` refuses a cached token as invalid, this function removes the token from the cache and
+ * checks the password once more.
+ */
 async function findUser(
   exchange: CachedExchange,
   callers: FindCaller,

@@ -1,7 +1,7 @@
 /**
  * Exchanges the user name and the password of HTTP Basic for the claims of a token (R-B7). When PUSH_BASIC_TOKEN_URL is
- * set, the token endpoint at that URL is called. Otherwise the embedded issuer computes the claims in this process,
- * without signing and verifying a token.
+ * set, the token endpoint at that URL is called. Otherwise the embedded issuer computes the claims in this process; no
+ * token is signed or verified.
  */
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
@@ -73,7 +73,7 @@ function exchangeHere(config: Config, database: Database, issuer: string, clock:
     if (result.kind === 'must_change_password') throw refused('Account is not fully set up');
     const user = await findTokenUser(database, result.userId, undefined, new Date(clock.nowMillis()));
     if (!user || user.isLocked) throw refused('the user is locked or does not exist');
-    if (user.accountId === undefined) throw refused('the user is a member of no account');
+    if (user.accountId === undefined) throw refused('the user is not a member of any account');
     const verified = {
       ...{ issuer, subject: user.userId, accountId: user.accountId, passwordFingerprint: result.passwordFingerprint },
       ...{ scopes: new Set(SCOPES), roles: new Set([user.role]) },
@@ -96,9 +96,9 @@ const errorAnswer = z.object({ error: z.string() });
 
 /**
  * Creates the function that exchanges a password for a token, by the password grant at a token endpoint (R-B7).
- * @returns the function. It throws {DomainError} invalid_token when the endpoint refuses the password or the user
- * (invalid_grant), and dependency_unavailable when the endpoint does not answer, or answers without a token for another
- * reason. It also throws the errors of `verifier`.
+ * @returns the function. The function throws {DomainError} invalid_token when the endpoint refuses the password or the
+ * user with the answer invalid_grant. The function throws dependency_unavailable when the endpoint does not answer, or
+ * gives any other answer without a token. The function also throws the errors of `verifier`.
  */
 export function exchangeAtEndpoint({
   url,
@@ -118,7 +118,7 @@ export function exchangeAtEndpoint({
     const token = tokenAnswer.safeParse(answer);
     if (token.success) {
       const verified = await verifier(token.data.access_token);
-      // Either request above asks for the scope of pushes, so the caller gets it even when the token does not name it.
+      // Each request above asks for PUSH_SCOPE. So the caller gets this scope even when the token does not name it.
       const scopes = new Set([...verified.scopes, PUSH_SCOPE]);
       return { verified: { ...verified, scopes }, ttlSec: token.data.expires_in };
     }

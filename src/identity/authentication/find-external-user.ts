@@ -1,8 +1,9 @@
 /**
- * Maps a token of another issuer to a user (R-B5): the user linked to its `sub`; else the user whose id is the `sub`;
- * else the user with the verified email address of the token, when EXTERNAL_USERS is `email`, or with its BusinessId,
- * when EXTERNAL_USERS is `businessId`. A user found by address or BusinessId is linked to the `sub`, so that the `sub`
- * keeps this user when another user gets the address.
+ * Maps a token of another issuer to a user (R-B5). Takes the user who is linked to the token's `sub`, else the user
+ * whose id is the `sub`. If there is no such user, the result depends on EXTERNAL_USERS. With `email`, it is the user
+ * with the token's verified email address; with `businessId`, it is the user with the token's BusinessId. A user found
+ * by address or BusinessId is linked to the `sub`, so that the `sub` keeps this user when another user gets the
+ * address.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import { isStorableText } from '../../platform/database/storable-text.ts';
@@ -53,7 +54,7 @@ function conditionOf(
     case 'email':
       return ['lower(email) = lower($1)', verifiedEmail];
     case 'businessId':
-      // Without a claim `businessId`, the `sub` counts as the BusinessId (§5).
+      // If the token has no claim `businessId`, the `sub` counts as the BusinessId (§5).
       return ['business_id = $1', businessId ?? subject];
   }
 }

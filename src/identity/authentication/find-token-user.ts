@@ -29,9 +29,10 @@ interface TokenUserRow {
 }
 
 /**
- * Finds the user and the account of a token. The account is the requested account; when none is requested, the active
- * account, else the first account (R-B4). An account is chosen only if the user is a member of it; an ADMIN need not be
- * a member of the requested or of the active account.
+ * Finds the user and the account of a token. If an account is requested, only this account can be chosen. If no account
+ * is requested, the active account is chosen if possible, else the user's first account (R-B4). An account can be
+ * chosen only if the user is a member of the account; an ADMIN need not be a member of the requested account or of the
+ * active account.
  * @param now the current time; a user whose lock ended by this time is not locked.
  * @returns undefined when the user does not exist.
  */

@@ -38,8 +38,8 @@ export interface VerifiedToken {
   readonly accountId: number | undefined;
   readonly scopes: ReadonlySet<string>;
   /**
-   * Claims `roles` and Keycloak's `realm_access.roles` together. For information only: the role that counts is in the
-   * database (R-B5).
+   * Roles from the claim `roles` and from Keycloak's claim `realm_access.roles`. For information only: the role that
+   * counts is in the database (R-B5).
    */
   readonly roles: ReadonlySet<string>;
   /** Claim `act.sub`: the ADMIN who impersonates the user (R-B14). */
@@ -153,8 +153,8 @@ function readClaims(issuer: string, payload: JWTPayload): VerifiedToken {
     // The previous identity system writes the scopes as a list.
     scopes: parseScopes(typeof scope === 'string' ? scope : texts(scope).join(' ')),
     roles: new Set([...texts(roles), ...texts((realmAccess as { roles?: unknown } | undefined)?.roles)]),
-    // A token with `act` but without `act.sub` must not count as a token without impersonation. So it gets '', which
-    // find-caller.ts refuses.
+    // A token with `act` is a token of an impersonation, even if `act.sub` is missing. A missing `act.sub` becomes '',
+    // which find-caller.ts refuses.
     actorSubject: act === undefined ? undefined : (text((act as { sub?: unknown } | null)?.sub) ?? ''),
     verifiedEmail: payload.email_verified === true ? text(payload.email) : undefined,
     businessId: text(payload.businessId),
@@ -162,8 +162,8 @@ function readClaims(issuer: string, payload: JWTPayload): VerifiedToken {
 }
 
 /**
- * Reads the claim `account`. Any value that an issuer may have meant as an account must not count as absent: the caller
- * would then work in the user's active account instead. So the id 0, which no account has, is kept.
+ * Reads the claim `account`. A value that an issuer may have meant as an account must not count as absent: if the value
+ * counted as absent, the caller would work in the user's active account. So the id 0, which no account has, is kept.
  * @throws {DomainError} invalid_token when the claim is neither empty nor an id.
  */
 function readAccount(claim: unknown): number | undefined {
@@ -171,7 +171,7 @@ function readAccount(claim: unknown): number | undefined {
   const accountId = typeof claim === 'string' && /^\d+$/.test(claim) ? Number(claim) : claim;
   if (typeof accountId === 'number' && Number.isSafeInteger(accountId) && accountId >= 0) return accountId;
   const got = show(claim, 'account');
-  throw new DomainError('invalid_token', `the claim account of the token must be the id of an account, got ${got}`);
+  throw new DomainError('invalid_token', `the token's claim "account" must be the id of an account, got ${got}`);
 }
 
 function text(value: unknown): string | undefined {

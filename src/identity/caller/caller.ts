@@ -49,7 +49,7 @@ export function assertRole(caller: Caller, role: Role): void {
 }
 
 /**
- * Requires that claims of the caller grant a permission in its account (R-B8).
+ * Requires that the caller has a permission in the caller's account; claims grant permissions (R-B8).
  * @throws {DomainError} permission_denied when the caller lacks the permission
  */
 export function assertPermission(caller: Caller, permission: Permission): void {

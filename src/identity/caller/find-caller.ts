@@ -13,11 +13,14 @@ import type { Actor, Caller, Role, SiteGrant } from './caller.ts';
 
 const MAX_CACHED = 10_000;
 const REVOKED = 'the token was revoked; sign in again';
-/** Error text for each value of EXTERNAL_USERS: names the claims of another issuer's token that identify the user. */
+/**
+ * Part of an error message, for each value of EXTERNAL_USERS: the claims that identify the user of another issuer's
+ * token.
+ */
 const IDENTIFYING: Readonly<Record<ExternalUsers, string>> = {
   sub: 'sub',
-  email: 'sub or, when no user matches sub, by verified email address',
-  businessId: 'sub or, when no user matches sub, by businessId',
+  email: 'sub or, when no user matches sub, the verified email address',
+  businessId: 'sub or, when no user matches sub, businessId',
 };
 
 /**
@@ -53,7 +56,7 @@ interface Access {
 interface TokenValidity {
   /** Unix seconds; tokens issued before this instant are revoked. */
   readonly tokensValidFromSec: number;
-  /** Null when the user has no password, or a temporary one. */
+  /** Null when the user has no password or has a temporary password. */
   readonly passwordFingerprint: string | null;
 }
 

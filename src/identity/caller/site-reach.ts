@@ -10,7 +10,10 @@ export interface Reach {
   readonly siteIds: readonly number[] | null;
   /** Sources that the caller may use in sites that `siteIds` does not contain. */
   readonly sourceIds: readonly number[];
-  /** Sites that a grant lets the caller see, even a grant limited to some sources; null means all sites. */
+  /**
+   * Sites that the caller may see; null means all sites. A grant that is limited to some sources of a site also lets
+   * the caller see the site.
+   */
   readonly shownSiteIds: readonly number[] | null;
 }
 
@@ -34,13 +37,13 @@ function toReach(grants: readonly SiteGrant[]): Reach {
   };
 }
 
-/** @returns true when the reach includes the source, itself or through its site (R-B9). */
+/** @returns true when the reach includes the source or the site of the source (R-B9). */
 export function reachesSource({ siteIds, sourceIds }: Reach, siteId: number, sourceId: number): boolean {
   return siteIds === null || siteIds.includes(siteId) || sourceIds.includes(sourceId);
 }
 
 /**
- * SQL condition on a row of a source: true when the reach includes the source (R-B9).
+ * SQL condition on a row of a source: true when the reach includes the source or the site of the source (R-B9).
  * @param siteId column with the id of the source's site.
  * @param sourceId column with the id of the source.
  * @param siteIds parameter that holds `Reach.siteIds`, such as `$2`.

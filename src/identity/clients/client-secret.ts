@@ -27,8 +27,8 @@ async function isSecretOf(client: ClientSecrets, secret: string): Promise<boolea
 }
 
 /**
- * Middleware that form-encodes Basic credentials that cannot be decoded; oidc-provider would refuse them without
- * comparing the secret.
+ * Middleware that form-encodes Basic credentials if the client did not form-encode them. Without this step,
+ * oidc-provider would refuse such credentials and not compare the secret.
  */
 export async function encodeBasic(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   const basic = readBasic(ctx.headers.authorization);

@@ -16,8 +16,8 @@ export const CONSOLE_CLIENT_ID = 'tidemark-console';
 export type FindClient = (clientId: string) => Promise<AdapterPayload | undefined>;
 
 /**
- * Finds registered clients and `ownClient`. To the stored redirect URIs of the console's client, it adds the redirect
- * URIs of this installation's console.
+ * Creates a function that finds registered clients and `ownClient`. For the console's client, the function returns the
+ * stored redirect URIs and also the redirect URIs of this installation's console.
  * @param ownClient the client that the issuer's own pages use. The database does not contain this client.
  * @param consoleUrl URL before the path `/console`, without a trailing slash.
  */
@@ -68,7 +68,7 @@ function toMetadata(client: ClientRow): AdapterPayload {
     ...(client.previous_secret_hash !== null && { [PREVIOUS_SECRET_MEMBER]: client.previous_secret_hash }),
     ...(client.name !== null && { client_name: client.name }),
     grant_types: client.grant_types,
-    // oidc-provider accepts the secret of a confidential client with HTTP Basic and in the form fields, no matter which
+    // oidc-provider lets a confidential client send the secret either by HTTP Basic or in form fields, no matter which
     // of these two methods is set here (R-B3).
     token_endpoint_auth_method: isPublic ? 'none' : 'client_secret_basic',
     redirect_uris: client.redirect_uris,

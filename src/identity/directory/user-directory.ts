@@ -1,5 +1,5 @@
 /**
- * The user directory: the issuer that administers credentials, which is the embedded issuer or Keycloak (R-B2). With
+ * The user directory is the issuer that administers credentials: either the embedded issuer or Keycloak (R-B2). With
  * either issuer, users, roles and accounts are stored in the service's database. A method with the parameter
  * `transaction` runs in the caller's transaction: when the method throws, that transaction is rolled back.
  */

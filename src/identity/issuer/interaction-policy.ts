@@ -27,8 +27,8 @@ export function createInteractionPolicy(context: GrantContext): ReturnType<typeo
       const profile = await findProfile(context.database, session.accountId, new Date(context.clock.nowMillis()));
       if (!profile) return Check.REQUEST_PROMPT;
       const hint = typeof params?.login_hint === 'string' ? params.login_hint.toLowerCase() : undefined;
-      // A link to change one user's password must not change the password of another user who is signed in. The link's
-      // user must then sign in first.
+      // A link to change one user's password must not change the password of another user who is signed in. So if
+      // another user is signed in, the link's user must sign in first.
       const isOther = hint !== undefined && isPasswordAction(ctx) && hint !== profile.preferred_username.toLowerCase();
       return isOther ? Check.REQUEST_PROMPT : Check.NO_NEED_TO_PROMPT;
     }),

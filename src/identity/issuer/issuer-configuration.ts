@@ -1,6 +1,7 @@
 /**
  * Configuration of oidc-provider: storage, keys, paths, claims, features and times to live. The paths are those of
- * Keycloak, because shipped clients use them (§5). Defaults for which oidc-provider would print a notice are replaced.
+ * Keycloak, because shipped clients use them (§5). oidc-provider prints a notice for some of its defaults; this
+ * configuration replaces these defaults.
  */
 import type { Configuration } from 'oidc-provider';
 import { ALLOWED_SCOPES_MEMBER, type FindClient, PREVIOUS_SECRET_MEMBER } from '../clients/find-client.ts';
@@ -59,7 +60,7 @@ export function issuerConfiguration(context: IssuerContext, keys: IssuerKeys): C
     findAccount: (ctx, userId, token) => findTokenAccount(context, ctx, userId, token?.grantId),
     extraTokenClaims: (ctx) => tokenClaims(ctx),
     // Rotates the refresh tokens of public clients only. A confidential client needs no rotation, because it
-    // authenticates on every refresh; rotation would only let a lost answer end the client's session (R-K3).
+    // authenticates on every refresh. With rotation, the loss of one answer would end the client's session (R-K3).
     rotateRefreshToken: (ctx) => ctx.oidc.client?.clientAuthMethod === 'none',
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
     // A page may request tokens for a public client when the page's origin is the origin of one of the client's

@@ -160,7 +160,9 @@ function grantPolicy(config: Config): GrantContext['policy'] {
   };
 }
 
-/** Makes two answers of oidc-provider follow RFC 6749 §5.2, and gives a 404 its JSON body or page (R-A5). */
+/**
+ * Makes two answers of oidc-provider follow RFC 6749 §5.2, and fills an empty 404 answer with JSON or a page (R-A5).
+ */
 async function answerInJson(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   await next();
   const description = (ctx.body as { error_description?: string } | undefined)?.error_description;

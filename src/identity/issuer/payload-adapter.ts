@@ -23,7 +23,8 @@ type Lookup = 'id' | 'uid' | 'user_code';
 
 /**
  * Creates the adapter of one model.
- * @param model name of a model class of oidc-provider. The adapter of `Client` only reads, from a table of its own.
+ * @param model name of a model class of oidc-provider. The adapter of `Client` is read-only; clients have a table of
+ * their own.
  * @param findClient finds the metadata of a client.
  */
 export function createPayloadAdapter(database: Queryable, model: string, findClient: FindClient): Adapter {
@@ -78,9 +79,9 @@ async function writePayload(
 }
 
 /**
- * Finds the name by which an error message refers to what the database cannot store.
- * @returns the name of the first parameter in `params` that the database cannot store; the word `parameters` when it
- * can store every parameter in `params`.
+ * Finds the subject of an error message that ends with STORABLE_RULE.
+ * @returns the name of the first parameter in `params` that the database cannot store; the word `parameters` when the
+ * database can store every parameter in `params`.
  */
 function findUnstorable({ params = {} }: Pick<AdapterPayload, 'params'>): string {
   return Object.keys(params).find((name) => !isStorableJson(params[name])) ?? 'parameters';
@@ -111,7 +112,7 @@ async function consumePayload(database: Queryable, model: string, id: string): P
 function createClientAdapter(findClient: FindClient): Adapter {
   const refuse = async () => {
     throw new Error(
-      'the issuer can read a client by its id and do nothing else with clients; register a client with POST /admin/clients or the command admin create-client',
+      'the issuer only reads clients by id, and supports no other operation on clients; to register a client, use POST /admin/clients or the command admin create-client',
     );
   };
   return {

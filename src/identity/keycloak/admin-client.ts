@@ -1,6 +1,6 @@
 /**
- * Client of Keycloak's admin REST interface, as a service account. Since Keycloak 24 a PUT replaces the whole user:
- * read the user, change it, and write all of it back.
+ * Client of Keycloak's admin REST interface. The client signs in as a service account. Since Keycloak 24, a PUT
+ * replaces the whole user: read the user, change the user, and write the whole user back.
  */
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -24,7 +24,7 @@ export interface KeycloakAdmin {
   findUserByName(userName: string): Promise<KeycloakUser | undefined>;
   findUser(id: string): Promise<KeycloakUser | undefined>;
   updateUser(id: string, user: KeycloakUser): Promise<void>;
-  /** Deletes a user; succeeds when the user is missing. */
+  /** Deletes a user; also succeeds when the user does not exist. */
   deleteUser(id: string): Promise<void>;
   setPassword(id: string, password: string, isTemporary: boolean): Promise<void>;
   /** Mails the user a link to a page that makes the user perform the given actions. */

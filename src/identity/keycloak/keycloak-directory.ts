@@ -156,8 +156,8 @@ async function getSubject(
 
 /**
  * Finds the user with this name at Keycloak, if the user has the attribute `tidemark`. The service must not take over a
- * user without this attribute: otherwise a manager who creates a user in the service could gain control of the user of
- * the realm that has the same name.
+ * user without this attribute: otherwise a manager could gain control of any user of the realm, by creating a user with
+ * the same name in the service.
  */
 async function findOwn(admin: KeycloakAdmin, userName: string): Promise<KeycloakUser | undefined> {
   const user = await admin.findUserByName(userName);

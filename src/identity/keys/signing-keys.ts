@@ -60,7 +60,10 @@ export async function addSigningKey(transaction: Transaction): Promise<string> {
 export interface DescribedKey {
   readonly kid: string;
   readonly algorithm: string;
-  /** Next: published, signs later. Signing: signs new tokens. Verifying: verifies tokens that it has signed. */
+  /**
+   * Next: the key is published and will sign later. Signing: the key signs new tokens. Verifying: the key only verifies
+   * the tokens that it signed earlier.
+   */
   readonly state: 'Next' | 'Signing' | 'Verifying';
   readonly createdDate: string;
   /** The instant at which a key in the state Next begins to sign; null in the other states. */
@@ -96,7 +99,10 @@ async function maintainKeys(database: Queryable, policy: KeyPolicy): Promise<rea
   return [...signing, ...others].map(({ jwk }) => jwk);
 }
 
-/** Plans the signing keys from their ages. The database measures the ages, because the clocks of processes differ. */
+/**
+ * Decides from the ages of the keys which key signs, which keys have expired, and whether a new key is due. The
+ * database measures the ages, because the clocks of processes differ.
+ */
 function plan(stored: readonly StoredKey[], policy: KeyPolicy): KeyPlan {
   const ages = stored.map(({ kid, ageMs }) => ({ kid, createdMs: -ageMs }));
   return planSigningKeys(ages, 0, policy);

@@ -23,7 +23,10 @@ export async function findInteraction(provider: Provider, ctx: PageRequest): Pro
   }
 }
 
-/** Continues the authorization with the result of a page, such as a sign-in. */
+/**
+ * Continues the authorization after the user has completed a page.
+ * @param result what the user did on the page, such as a sign-in.
+ */
 export async function finishInteraction(
   provider: Provider,
   ctx: PageRequest,
@@ -43,14 +46,17 @@ export async function findInteractionUser(
   return userId === undefined ? undefined : findTokenUser(database, userId, undefined, new Date(clock.nowMillis()));
 }
 
-/** @returns the session that is not revoked when the user of this interaction changes the password. */
+/**
+ * @returns the session that continues when the user of this interaction changes the password; all other sessions of the
+ * user are revoked.
+ */
 export function keptSession({ uid, session }: InteractionDetails): KeptSession {
   return { interactionUid: uid, sessionUid: session?.uid };
 }
 
 /**
- * @returns the origin or custom scheme of the client's redirect URI. `form-action` must allow it, because the redirects
- * after the submission of an interaction's HTML form end there.
+ * @returns the origin or custom scheme of the client's redirect URI. `form-action` must allow this value: when the user
+ * submits an HTML form of the interaction, the browser follows redirects that end at the redirect URI.
  */
 export function formTargets({ params }: InteractionDetails): readonly string[] {
   try {

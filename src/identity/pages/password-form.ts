@@ -22,7 +22,7 @@ const PROBLEM_TEXTS = {
   different: 'different',
 } as const satisfies Record<FormProblem, string>;
 
-/** Asks for the new password twice, and before that for the current password if `asksCurrent`. */
+/** If `asksCurrent` is true, asks for the current password first. Then asks for the new password twice. */
 export function passwordFormHtml({ language, minLength, asksCurrent, problem, userName }: PasswordForm): Html {
   const texts = PAGE_TEXTS[language];
   const current: FieldHtml = {

@@ -30,7 +30,7 @@ import { fillText, PAGE_TEXTS } from './texts/page-texts.ts';
 /** For this many seconds after a sign-in, the user need not enter the current password (§5). */
 const RECENT_SEC = 300;
 
-/** Shows the form, with `problem` after a refused attempt. */
+/** Shows the password form. After a refused attempt, the form also shows `problem`. */
 export async function showPassword(
   context: PageContext,
   provider: Provider,
@@ -77,7 +77,8 @@ export async function takePassword(
   if (problem) return showPassword(context, provider, ctx, details, problem);
   await context.invalidateAccess([user.userId]);
   context.wakeMail();
-  // `isDone` marks a requested password change as done, so that its page does not follow the page for a first password.
+  // `isDone` marks a requested password change as done. Without `isDone`, a user who just chose a first password would
+  // see the page for changing the password next.
   await finishInteraction(provider, ctx, { [CHANGE_PASSWORD_PROMPT]: { isDone: true } });
 }
 

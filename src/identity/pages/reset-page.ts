@@ -26,8 +26,8 @@ export async function showForgot(_context: PageContext, _provider: Provider, ctx
 }
 
 /**
- * Maximum number of emails to a user within RESET_PERIOD_SEC. It is limited because anyone who knows the user name can
- * request emails. Concurrent requests may exceed the maximum, because it is checked without a lock.
+ * Maximum number of emails to a user within RESET_PERIOD_SEC. There is a maximum because anyone who knows the user name
+ * can request emails. Concurrent requests may exceed the maximum, because the emails are counted without a lock.
  */
 const MAX_RESETS = 3;
 const RESET_PERIOD_SEC = 900;
@@ -93,7 +93,7 @@ export async function takeReset(context: PageContext, ctx: PageRequest, token: s
   sendPage(ctx, { language, title: texts.resetDoneTitle, body });
 }
 
-/** Changes the password, after which the link no longer works. A refused password leaves the link usable. */
+/** Changes the password and makes the link unusable. If the password is refused, the link stays usable. */
 async function changeByLink(
   { database, invalidateAccess }: PageContext,
   token: string,
@@ -113,9 +113,9 @@ async function changeByLink(
 }
 
 /**
- * Finds the user whose name is `wanted`. Also finds the user whose email address is `wanted`, if exactly one other user
- * has this address. Two users are found when a user chose another user's address as a name; each then gets an email at
- * their own address. Locked users and users without an address are left out.
+ * Finds the user whose name is `wanted`. If exactly one of the remaining users has the email address `wanted`, also
+ * finds that user. So if a user chose another user's address as a name, two users are found. Each of these users then
+ * gets an email at the user's own address. Locked users and users without an address are left out.
  */
 async function findUsers(database: Queryable, wanted: string): Promise<readonly DirectoryUser[]> {
   if (wanted === '' || !isStorableText(wanted)) return [];

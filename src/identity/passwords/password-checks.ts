@@ -6,7 +6,8 @@
 import { availableParallelism } from 'node:os';
 import { openFairSemaphore } from '../../platform/shares/fair-semaphore.ts';
 
-// The default size of libuv's thread pool. All checks of a process share the pool and therefore one semaphore.
+// The default size of libuv's thread pool. All checks that run in one process share the pool, so they also share one
+// semaphore.
 const POOL_THREADS = 4;
 const MAX_WAIT_MS = 10_000;
 const CHECK_MS = 40;
@@ -23,8 +24,8 @@ const turns = openFairSemaphore<string>({
 /**
  * Runs `check` when it is the turn of the client's network; networks take turns (R-A14).
  * @param network network of the client.
- * @throws {DomainError} when the network waits too long or has too many waiters. The code is rate_limited while a
- * password from the network is being checked, and dependency_unavailable otherwise.
+ * @throws {DomainError} when the network waits too long or has too many waiters. If a password from this network is
+ * being checked at that moment, the code is rate_limited; otherwise the code is dependency_unavailable.
  */
 export async function checkInTurn<Result>(network: string, check: () => Promise<Result>): Promise<Result> {
   const leave = await turns.enter(network);

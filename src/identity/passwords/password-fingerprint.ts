@@ -1,4 +1,7 @@
-/** Computes the fingerprint of a password, which shows a change, and the time from which a user's tokens are valid. */
+/**
+ * Computes the fingerprint of a password, and the time from which a user's tokens are valid. A different fingerprint
+ * shows that the password was changed.
+ */
 import { createHash } from 'node:crypto';
 
 /**

@@ -1,6 +1,7 @@
 /**
  * Decides whether a user may choose a password: its length must be within limits, it must be neither the user name nor
- * the email address, and it must be typed twice. No kind of character is required, as NIST SP 800-63B advises.
+ * the email address, and it must be typed twice. The rules do not require any kind of character, such as
+ * digits, because NIST SP 800-63B advises against such a requirement.
  */
 
 export type PasswordProblem = 'too_short' | 'too_long' | 'is_name' | 'unchanged' | 'different';

@@ -1,16 +1,17 @@
 /**
- * Counts wrong passwords per user and network of the client (R-B11). So a guesser blocks sign-in from the guesser's
- * network, but does not block the user's devices in other networks. Of these rules, only the last blocks several
+ * Counts wrong passwords per user and per network of the client (R-B11). So a guesser blocks sign-in from the guesser's
+ * network, but does not block the user's devices in other networks. Only the last of these three rules blocks several
  * networks:
  *
  * - After `maxFailures` consecutive wrong passwords from one network, sign-in from this network is blocked.
  * - In a network from which the user signed in within 30 days, a device (HTTP Basic) is blocked only after 20 times
  *   `maxFailures` wrong passwords, so that a guesser behind the same address does not stop the device. A wrong password
  *   from a device is not counted when it repeats one of the last 16 wrong passwords counted for the network.
- * - Distributed guessing blocks all strangers. A stranger is a network from which the user has not signed in within 30
- *   days. The wrong passwords of a stranger count until `lockSec` seconds after its last wrong password. When the sum
- *   over all strangers reaches 20 times `maxFailures`, all strangers are blocked. The sum does not include wrong
- *   passwords that are being counted at the same time, so a few more may be tried.
+ * - A stranger is a network from which the user has not signed in within 30 days. When the wrong passwords from all
+ *   strangers together reach 20 times `maxFailures`, sign-in from every stranger is blocked. This rule stops
+ *   distributed guessing. The wrong passwords from a stranger count until `lockSec` seconds after the stranger's last
+ *   wrong password. When several wrong passwords are checked at the same time, the total does not yet include these
+ *   passwords, so guessers can try a few more.
  */
 import { createHash } from 'node:crypto';
 import type { Queryable } from '../../platform/database/database.ts';
@@ -33,7 +34,7 @@ export interface Attempt {
   readonly now: Date;
 }
 
-/** A user, and the wrong passwords counted for the user and the client's network. */
+/** A user, and the number of wrong passwords that were entered for this user from the client's network. */
 export interface SignInSource {
   readonly userId: string;
   readonly passwordHash: string | null;
@@ -92,8 +93,8 @@ const SUCCEED = `
 
 /**
  * Records a sign-in with the right password.
- * @returns false, and records nothing, when a wrong password was counted or the password was changed after `findSource`
- * read the user.
+ * @returns false, and records nothing, in two cases: after `findSource` read the user, a wrong password was counted, or
+ * the password was changed.
  */
 export async function writeSuccess(
   database: Queryable,
@@ -110,11 +111,12 @@ const NEW_COUNT = `case when source.locked_until <= $4 then 1 else source.wrong_
 const REASON = 'too many wrong passwords';
 const UNTIL = `to_char(until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-// Counts a wrong password from a network. When the count reaches a limit, the statement locks this network or all
-// strangers, and announces the lock as an event and in the audit trail. It does not lock all strangers when the user
-// signed in from this network within 30 days, or when a device repeats an earlier wrong password. The commit is
-// asynchronous, because a synchronous commit would make the statement slower for an existing user than for an unknown
-// user name. A crash may lose the last counts.
+// Counts a wrong password from a network. When the count of this network reaches the limit, the statement locks this
+// network. When the count of all strangers reaches the limit, the statement locks all strangers. The statement
+// announces each lock as an event and in the audit trail. If the user signed in from this network within 30 days, or if
+// a device repeats an earlier wrong password, the wrong password never locks the strangers. The commit is asynchronous,
+// because a synchronous commit would make the statement slower for an existing user than for an unknown user name. A
+// crash may lose the last counts.
 const FAIL = `
   with soon as materialized (select set_config('synchronous_commit', 'off', true)
   ), strangers as (
@@ -180,8 +182,9 @@ function markOf(salt: string, password: string): number {
 }
 
 /**
- * Forgets the user's wrong passwords and removes the lock of each network, after a new password or an unlock by a
- * manager. Does not remove the lock of all strangers: for that, the caller resets the user's `sign_in_locked_until`.
+ * Forgets the user's wrong passwords and unlocks each network for the user. Call this after the user gets a new
+ * password or a manager unlocks the user. The lock on strangers (networks from which the user has not signed in within
+ * 30 days) stays: the caller removes this lock by resetting the user's `sign_in_locked_until`.
  */
 export async function clearFailures(database: Queryable, userId: string): Promise<void> {
   await database.query(

@@ -41,7 +41,7 @@ await runCommand(async () => {
   }
 });
 
-/** Splits the address into environment variables: other users could read its password on a command line. */
+/** Splits the address into environment variables, because other users could read a password on a command line. */
 function psqlEnvironment(address: string): Readonly<Record<string, string>> {
   const url = new URL(address);
   return {

@@ -1,11 +1,11 @@
 /**
  * `npm run image:check`: builds the images of compose.yaml and runs them with podman on networks of their own. Waits
- * until every container is healthy or has completed, checks the confinement of the containers from inside, and pushes a
- * point. Reads this point and the point computed from it, over REST and gRPC, and loads the console. Restarts the
- * database, restores the database from a backup, then stops and removes the containers, volumes and networks. The
- * database image is built from Debian's packages, or from the build that TIMESCALEDB_BUILD names, because the official
- * image needs a registry. The command cannot check what needs a Docker host: Docker's name service, published ports,
- * AppArmor, restarts after a crash.
+ * until every container is healthy or has completed. Checks, from inside each running container, that the container is
+ * confined. Pushes a point, reads this point and the point computed from it, over REST and gRPC, and loads the console.
+ * Restarts the database, restores the database from a backup, then stops and removes the containers, volumes and
+ * networks. The database image is built from Debian's packages, or from the build that TIMESCALEDB_BUILD names, because
+ * the official image needs a registry. The command cannot check what needs a Docker host: Docker's name service,
+ * published ports, AppArmor, restarts after a crash.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -39,7 +39,9 @@ await runCommand(async () => {
     await progress.phase('Removing containers, volumes and networks', () => removeAll(prefix));
   }
   const seconds = Math.round((performance.now() - startedMs) / 1000);
-  progress.say(`The images do what compose.yaml says (${seconds} s). Images and layers are kept for the next run.`);
+  progress.say(
+    `The images behave as compose.yaml specifies. The check took ${seconds} s. Images and layers are kept for the next run.`,
+  );
   return 0;
 });
 
@@ -54,7 +56,9 @@ async function check(prefix: string, progress: Progress): Promise<void> {
   await printImageSizes(file, progress);
   const plan = await progress.phase('Creating networks', () => prepare(file, prefix, CHECKOUT));
   await startServices(plan, progress);
-  await progress.phase('Checking the confinement of the containers from inside', () => checkInside(plan));
+  await progress.phase('Checking, from inside each running container, that the container is confined', () =>
+    checkInside(plan),
+  );
   await useAsClient(plan, progress);
   await progress.phase('Stopping in order', () => stop(plan));
 }
@@ -88,16 +92,16 @@ async function useAsClient(plan: CheckPlan, progress: Progress): Promise<void> {
   const [api, grpc] = [`http://${publicAddress(plan, 'api')}`, publicAddress(plan, 'grpc')];
   const secrets = await progress.phase('Creating the first account', () => createFirstAccount(plan));
   const variables = await progress.phase('Pushing a point', () => pushOnePoint(api, secrets));
-  await progress.phase('Reading the point', () => readPushed(api, variables));
-  await progress.phase('Reading the point that R computed from the pushed point', () => readComputed(api, variables));
-  await progress.phase('Reading both points over gRPC', () => readOverGrpc(grpc, variables));
+  await progress.phase('Fetching the point', () => readPushed(api, variables));
+  await progress.phase('Fetching the point that R computed from the pushed point', () => readComputed(api, variables));
+  await progress.phase('Fetching both points over gRPC', () => readOverGrpc(grpc, variables));
   await progress.phase('Loading the console', () => loadConsole(api));
-  await progress.phase('Reading the point after a restart of the database', async () => {
+  await progress.phase('Fetching the point after a restart of the database', async () => {
     await podman(['restart', containerName(plan, 'database')]);
     for (const name of ['database', 'api']) await awaitHealthy(plan, name);
     await readPushed(api, variables);
   });
-  await progress.phase('Reading the point after a restore of the database', async () => {
+  await progress.phase('Fetching the point after a restore of the database', async () => {
     await restoreDatabase(plan);
     await readPushed(api, variables);
   });

@@ -1,7 +1,7 @@
 /**
- * `npm run pictures`: takes the pictures of the console that README.md shows, on the demo of the running local stack.
- * `npm run pictures -- DIRECTORY` takes pictures of every route instead: in the light and the dark scheme, at two
- * widths and in two languages.
+ * `npm run pictures`: opens the console with the demo of the running local stack, and takes the pictures that README.md
+ * shows. `npm run pictures -- DIRECTORY` takes pictures of every route instead: in the light and the dark scheme, at
+ * two widths and in two languages.
  */
 import { accessSync, constants, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';

@@ -76,14 +76,14 @@ function securityOption({ directory }: CheckPlan, option: string): string {
 }
 
 /**
- * @returns the options of the health check. They disable its interval, for which podman would need a systemd timer;
- * image:check runs the health check itself.
+ * @returns the options of the health check. To repeat the health check at an interval, podman would need a systemd
+ * timer. So the options disable the interval, and image:check runs the health check itself.
  */
 function healthOptions({ healthcheck }: ComposeService): readonly string[] {
   if ('disable' in healthcheck) return ['--no-healthcheck'];
   const [kind, ...rest] = healthcheck.test;
-  // Podman runs a JSON array like CMD, without a shell. The array omits the word CMD itself: if the word came first,
-  // podman 4.3 would split the text of the array at spaces.
+  // Podman runs a JSON array as a command without a shell, and Compose does the same for a test of the kind CMD.
+  // The array leaves out the word CMD, because podman 4.3 splits the text of an array that starts with CMD at spaces.
   const command = kind === 'CMD' ? JSON.stringify(rest) : rest.join(' ');
   return ['--health-cmd', command, '--health-interval', 'disable', '--health-timeout', healthcheck.timeout];
 }
@@ -102,8 +102,8 @@ function networkOptions({ networks, file }: CheckPlan, name: string, network: st
 }
 
 /**
- * @returns a MAC address that stays the same after a restart, as with Docker. If it changed, peers would use the old
- * MAC address for half a minute.
+ * @returns a MAC address that, like Docker's MAC addresses, stays the same after a restart. If the MAC address changed,
+ * peers would use the old MAC address for half a minute.
  */
 function hardwareAddress(address: string): string {
   return ['02', '42', ...address.split('.').map((byte) => Number(byte).toString(16).padStart(2, '0'))].join(':');

@@ -1,4 +1,4 @@
-/** Checks from inside the running containers that they are confined as compose.yaml says. */
+/** Checks, from inside each running container, that the container is confined as compose.yaml specifies. */
 
 import { SetupError } from '../setup-error.ts';
 import { type CheckPlan, containerName } from './arguments.ts';
@@ -89,8 +89,8 @@ function toBytes(size: string): number {
 }
 
 /**
- * Checks that the calculator can connect to the database and Redis, but not to api and grpc (R-H7).
- * @throws {SetupError} naming the servers that the calculator can connect to.
+ * Checks that the calculator can connect to the database and to Redis, and to neither api nor grpc (R-H7).
+ * @throws {SetupError} when the check fails; the error names the servers that the calculator can connect to.
  */
 export async function checkCalculatorNetwork(plan: CheckPlan): Promise<void> {
   const servers = { database: 5432, redis: 6379, api: 8080, grpc: 50_051 } as const;

@@ -64,8 +64,9 @@ export async function awaitHealthy(plan: CheckPlan, name: string): Promise<void>
     // Podman exits with 125 when the container is not running.
     const { code } = await podman(['healthcheck', 'run', container], { goodCodes: [0, 1, 125] });
     if (code === 0) return;
-    if (!(await isRunning(container))) return giveUp(container, 'ended before it was healthy');
-    if (performance.now() > deadline) return giveUp(container, `is not healthy after ${READY_TIMEOUT_MS / 1000} s`);
+    if (!(await isRunning(container))) return giveUp(container, 'the container ended before it was healthy');
+    if (performance.now() > deadline)
+      return giveUp(container, `the container is not healthy after ${READY_TIMEOUT_MS / 1000} s`);
     await pause(POLL_MS);
   }
 }
@@ -73,7 +74,7 @@ export async function awaitHealthy(plan: CheckPlan, name: string): Promise<void>
 async function awaitSuccess(plan: CheckPlan, name: string): Promise<void> {
   const container = containerName(plan, name);
   const { output } = await podman(['wait', container]);
-  if (output !== '0') return giveUp(container, `exited with ${output}`);
+  if (output !== '0') return giveUp(container, `the container exited with ${output}`);
 }
 
 async function isRunning(container: string): Promise<boolean> {
@@ -83,7 +84,7 @@ async function isRunning(container: string): Promise<boolean> {
 async function giveUp(container: string, what: string): Promise<never> {
   const lines: string[] = [];
   await podman(['logs', '--tail', LOG_LINES, container], { onLine: (line) => lines.push(line) });
-  throw new SetupError(`${container} ${what}; its log ends:\n${lines.join('\n')}`);
+  throw new SetupError(`${container}: ${what}; the end of the log:\n${lines.join('\n')}`);
 }
 
 /**

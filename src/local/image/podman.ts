@@ -9,7 +9,10 @@ import { SetupError } from '../setup-error.ts';
 const KEPT_ERROR_LINES = 30;
 /** An error quotes this many words after `podman`, as in `run --detach --name NAME`. */
 const SHOWN_WORDS = 4;
-/** Podman raises these limits by default and fails where the hard limit is lower. */
+/**
+ * Limits that image:check sets for containers. By default, podman would raise these limits, and would fail if a hard
+ * limit of this process is lower than podman's value.
+ */
 const WANTED_LIMITS = { nofile: ['Max open files', 65_536], nproc: ['Max processes', 4096] } as const;
 const SOFT_FILES = 1024;
 

@@ -101,7 +101,7 @@ export async function readOverGrpc(address: string, variables: ProbedVariables):
 
 /**
  * Loads the console as a browser does: the page, then its scripts and style sheets. @throws {SetupError} when the page
- * links to no script or style sheet, or when one of these files cannot be loaded.
+ * links to neither a script nor a style sheet, or when one of the linked files cannot be loaded.
  */
 export async function loadConsole(api: string): Promise<void> {
   const html = await loadText(`${api}/`, 'text/html');

@@ -1,7 +1,7 @@
 /**
- * Takes pictures of every route of the console on the demo: in the light and the dark scheme, at the size of a phone
- * and of a desktop, in English and in German, whose words are long. People check the layout on the pictures; the
- * pictures are not committed.
+ * Opens every route of the console with the data of the demo and takes pictures: in the light and the dark scheme, at
+ * the size of a phone and of a desktop, in English and in German, whose words are long. People use the pictures to
+ * check the layout; the pictures are not committed.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';

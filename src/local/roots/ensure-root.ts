@@ -69,8 +69,8 @@ async function build(recipe: RootRecipe, cache: string, root: string, step: Step
 }
 
 /**
- * Makes mmdebstrap write a tar archive, which `tar` unpacks. Without root rights, files that mmdebstrap wrote itself
- * would belong to subordinate ids.
+ * Makes mmdebstrap write a tar archive, which `tar` unpacks. If mmdebstrap wrote the files directly without root
+ * rights, the files would belong to subordinate ids.
  */
 async function unpack(
   recipe: RootRecipe,
@@ -108,10 +108,11 @@ function describeEnd([code, signal]: readonly unknown[]): string {
 }
 
 /**
- * @returns the command that runs mmdebstrap in new namespaces. It is empty without root rights, because mmdebstrap then
- * creates namespaces itself, and empty when this machine refuses namespaces. As root, mmdebstrap mounts /proc, /sys and
- * /dev into the new root file system; the new mount namespace makes these mounts disappear when mmdebstrap ends. The
- * new PID namespace ends all processes of mmdebstrap when `unshare` ends, so none remains when this process is killed.
+ * @returns the command prefix that runs mmdebstrap in new namespaces. Without root rights, the prefix is empty, because
+ * mmdebstrap then creates namespaces itself. If this machine refuses namespaces, the prefix is also empty. As root,
+ * mmdebstrap mounts /proc, /sys and /dev into the new root file system; when mmdebstrap ends, the new mount namespace
+ * makes these mounts disappear. When `unshare` ends, the new PID namespace ends all processes of mmdebstrap. So if this
+ * process is killed, no process of mmdebstrap remains.
  */
 function privateNamespaces(): readonly string[] {
   const options = ['--mount', '--propagation', 'private', '--pid', '--fork', '--kill-child', '--mount-proc', '--'];

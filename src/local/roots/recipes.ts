@@ -85,7 +85,7 @@ function listTimescaleBuild(directory: string): Readonly<Record<string, string>>
   return Object.fromEntries(files);
 }
 
-/** Recipe for R with the packages that scripts may use, the runner, and the demo's data. */
+/** Recipe for a root file system with R, the runner, the demo's data, and the R packages that scripts may use. */
 export function rRecipe(): RootRecipe {
   return withHash({
     name: 'r',

@@ -1,7 +1,7 @@
 /**
- * Reads which external services to use, the database at DATABASE_URL and Redis at REDIS_URL, and checks that they are
- * reachable and new enough, and that the database has TimescaleDB. An error reports only the first problem and names
- * the setting.
+ * Reads the settings DATABASE_URL and REDIS_URL, which name an external database and an external Redis. Checks that
+ * both services are reachable and new enough, and that the database has TimescaleDB. An error reports only the first
+ * problem and names the setting.
  */
 import { Redis } from 'ioredis';
 import pg from 'pg';

@@ -90,8 +90,8 @@ export function findNamespaceRefusal(environment: Readonly<Record<string, string
 }
 
 /**
- * @returns the command that `commandFor` returns. When this process is root, the command runs under SERVICE_ID, and
- * `root` and `state` are mounted where the user SERVICE_ID can reach them.
+ * @returns the command that `commandFor` returns. When this process runs as the superuser, the command runs under
+ * SERVICE_ID, and the directories `root` and `state` are mounted at paths that the user SERVICE_ID can reach.
  */
 function confine(
   root: string,
@@ -189,8 +189,8 @@ function launchInChroot(program: RootProgram): RunningProgram {
 }
 
 /**
- * @returns the options for `spawn`. A program that does not inherit the terminal gets a session of its own, so that
- * Ctrl-C reaches only this process. This process then stops the program.
+ * @returns the options for `spawn`. A program that does not inherit the terminal gets a session of its own. Then Ctrl-C
+ * reaches only the process that calls `spawn`, and the calling process stops the program.
  */
 function spawnOptions(program: RootProgram) {
   return { env: { ...INNER_ENVIRONMENT, ...program.environment }, cwd: '/', detached: program.output !== 'inherit' };
@@ -205,8 +205,8 @@ function lockOf({ lock }: RootProgram): StdioEntry {
 }
 
 /**
- * Creates the device files that a chroot needs. A root file system is unpacked without device files, because only root
- * may create them and unpacking does not require root.
+ * Creates the device files that a chroot needs. A root file system is unpacked without device files, because any user
+ * may unpack it, but only the superuser may create device files.
  */
 export function makeDevices(root: string): void {
   for (const device of DEVICES) {

@@ -31,7 +31,7 @@ export function clientPath(root: string, path: string | undefined): string {
   for (const name of PROGRAMS) {
     const program = join(root, POSTGRES_PROGRAMS, name);
     const command = [loader, '--library-path', dirname(loader), '--argv0', name, program].map(quote).join(' ');
-    // The kernel ends the program when the command that started it is killed.
+    // If the parent process of the program is killed, the kernel ends the program too.
     const script = `#!/bin/sh\nexec setpriv --pdeathsig TERM -- ${command} "$@"\n`;
     writeFileSync(join(directory, name), script, { mode: 0o755 });
   }

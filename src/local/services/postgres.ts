@@ -97,8 +97,9 @@ function commonSettings(launcher: LauncherKind, port: number): Readonly<Record<s
     port: String(port),
     unix_socket_directories: '',
     max_connections: '200',
-    // A write locks every chunk it touches and each index of the chunk, so a write of dates in many chunks needs
-    // thousands of locks. The connections share a table of max_connections times as many locks as this setting.
+    // A write locks every chunk that it touches and each index of these chunks, so a write of dates in many chunks
+    // needs thousands of locks. All connections share one lock table. The table holds max_connections times
+    // max_locks_per_transaction locks.
     max_locks_per_transaction: '512',
     shared_preload_libraries: 'timescaledb',
     'timescaledb.telemetry_level': 'off',

@@ -22,7 +22,7 @@ export interface Service {
 /** Options of one service of a stack: PostgreSQL or Redis. */
 export interface StackServiceOptions {
   readonly launcher: LauncherKind;
-  /** Directory of the root file system in which the service runs. */
+  /** Directory that contains the root file system of the service. */
   readonly root: string;
   /** Directory with the data of the service. */
   readonly directory: string;

@@ -39,8 +39,9 @@ export async function startTemporaryStack(options: TemporaryStackOptions): Promi
 }
 
 /**
- * Removes abandoned directories, then makes and locks a directory. Meanwhile it holds a lock that only one run can hold
- * at a time, because another run would take a new directory for abandoned until it is locked.
+ * Removes abandoned directories, then makes and locks a directory. During these steps, this run holds a lock that only
+ * one run can hold at a time. Otherwise another run could remove the new directory before this run locks it, because an
+ * unlocked directory counts as abandoned.
  */
 function makeDirectory(prefix: string): { readonly directory: string; readonly lock: Lock } {
   using creation = tryLock(join(LOCAL_DIRECTORY, 'lock'), CREATE_WAIT_SEC);
@@ -53,7 +54,7 @@ function makeDirectory(prefix: string): { readonly directory: string; readonly l
   return { directory, lock: takeLock(directory) };
 }
 
-/** Removes directories whose lock is free, because the runs that made these directories were killed. */
+/** Removes each directory whose lock is free: a free lock shows that the run that made the directory was killed. */
 function removeAbandoned(prefix: string): void {
   for (const name of readdirSync(LOCAL_DIRECTORY).filter((entry) => entry.startsWith(prefix))) {
     const directory = join(LOCAL_DIRECTORY, name);

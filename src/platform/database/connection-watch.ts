@@ -36,7 +36,10 @@ interface SessionReport {
 /** State of a connection at the last check. */
 interface Watched {
   bytes: number;
-  /** `performance.now()` of the connect, or of the last check at which bytes had moved or no query was in flight. */
+  /**
+   * Value of `performance.now()` at the last check that found moved bytes or no query in flight. Before the first such
+   * check: the value when the connection was opened.
+   */
   sinceMs: number;
   reports: number;
 }
@@ -48,7 +51,7 @@ interface Why {
   readonly err?: unknown;
 }
 
-/** Members of the driver's client that its types do not declare. */
+/** Members that the driver's client has, but the driver's types do not declare. */
 interface ClientState {
   readonly processID: number | null;
   readonly readyForQuery: boolean;
@@ -84,7 +87,7 @@ export function watchConnections(pool: pg.Pool, connectionString: string, log: L
       return watched.reports >= REPORTS_NEEDED;
     });
     const reason =
-      'the database server runs no query on these connections, or waits for data that does not arrive over them';
+      'for each of these connections, the database server runs no query, or waits for data that does not reach the server';
     if (dead.length > 0) close(dead, { reason });
   };
   const probe = async (suspects: readonly pg.PoolClient[]): Promise<void> => {
@@ -159,7 +162,7 @@ async function askServer(connectionString: string, pids: readonly number[]): Pro
     await client.connect();
     return (await client.query<SessionReport>(PROBE, [pids])).rows;
   } finally {
-    // Does not wait until the server closes the connection, because the server may never do so.
+    // Does not wait until the server closes the connection, because the server might never close it.
     void client.end().catch(() => {});
     setTimeout(() => destroyConnection(client as unknown as pg.PoolClient), PROBE_TIMEOUT_MS).unref();
   }

@@ -34,12 +34,13 @@ export async function openDatabaseClock(database: Queryable, log: Log): Promise<
     );
     const receivedMs = performance.now();
     const millis = rows[0]?.millis ?? 0;
-    // The answer to a query that took more than a second is ignored, because its error can be half of the duration of
-    // the query. The first answer is always used.
+    // The answer to a query that took more than a second is ignored, because the offset computed from this answer can
+    // be wrong by half of the duration of the query. The first answer is always used.
     if (receivedMs - sentMs > 1000 && offsetMs !== undefined) return;
     offsetMs = millis - (sentMs + receivedMs) / 2;
     const aheadMs = Math.round(systemClock.nowMillis() - (offsetMs + performance.now()));
-    // The error is at most half of the duration of the query, so a slow query alone causes no warning.
+    // The measured difference is wrong by at most half of the duration of the query. This half is subtracted, so a slow
+    // query alone causes no warning.
     if (Math.abs(aheadMs) - (receivedMs - sentMs) / 2 > NOTEWORTHY_MS) warn(aheadMs);
   };
   const first = Promise.withResolvers<void>();

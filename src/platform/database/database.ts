@@ -190,7 +190,8 @@ export type OpenedRows = readonly (readonly unknown[])[];
  * limit. With `source.ahead`, the connection is returned as soon as the remaining items fit into the memory for reading
  * ahead, even when the consumer is slow.
  * @param read receives the rows of each statement of `opening`.
- * @param opening statements without parameters that run in the round trip that begins the snapshot.
+ * @param opening list of SQL statements without parameters. The statements run in the round trip that begins the
+ * snapshot.
  * @throws the abort reason of `signal`; {Error} `connection terminated: …` if a time limit of `readLimits` has passed.
  */
 export async function* streamInSnapshot<Item>(

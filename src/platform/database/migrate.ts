@@ -36,9 +36,9 @@ interface SqlFile {
 
 /**
  * Migrates the database at `url` to the newest schema.
- * @throws {Error} when an applied migration was edited, the database has a migration that this version of Tidemark does
- * not know, a migration does not get its locks in the attempts that `locks` allows, or the edition of TimescaleDB
- * cannot read the points.
+ * @throws {Error} in each of these cases: an applied migration was edited; the database has a migration that this
+ * version of Tidemark does not know; a migration does not get its locks in the attempts that `locks` allows; the
+ * edition of TimescaleDB cannot read the points.
  */
 export async function migrate(url: string, log: Log, locks: LockPatience = LOCK_PATIENCE): Promise<void> {
   const client = new pg.Client({
@@ -131,7 +131,7 @@ const IS_UNREADABLE = `
 
 /**
  * Enables the columnstore for points when the edition of TimescaleDB has it (sql/functions/enable_columnstore.sql).
- * Only logs when this attempt fails, because points can stay uncompressed.
+ * If this attempt fails, the function only logs the failure, because points can stay uncompressed.
  * @throws {Error} when points are compressed and the edition cannot read compressed points.
  */
 async function enableColumnstore(client: pg.Client, log: Log): Promise<void> {

@@ -49,7 +49,7 @@ export type EventConsumer = (
 ) => Promise<(() => Promise<unknown>) | undefined>;
 
 export interface OutboxRelay {
-  /** Passes the waiting events to the consumers. All calls that arrive during a pass cause one more pass together. */
+  /** Passes the waiting events to the consumers. All calls that arrive during a pass share one further pass. */
   relay(): Promise<void>;
 }
 

@@ -25,7 +25,7 @@ export interface ReadLimits {
 }
 
 export interface ReadWatch {
-  /** Call this once rows have been handed to the client: the stall limit applies from then on. */
+  /** Call this when rows are handed to the client: the stall limit applies from then on. */
   handOver(): void;
   /**
    * Call this when the client asks for more rows: the silence limit applies from then on.

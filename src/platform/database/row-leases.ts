@@ -1,8 +1,8 @@
 /**
  * Short leases on rows that a process works on. The process renews the leases in the background while the work lasts. A
- * process that is suspended or has crashed cannot renew, so it loses its rows within LEASE_MS, however long the work
- * takes. The end of the lease is also the fencing token: the process writes a result only when the row still has the
- * end that the process knows. Emails, webhook attempts and trial sends use these leases.
+ * process that is suspended or has crashed cannot renew its leases, so it loses its rows within LEASE_MS, even if the
+ * work would take longer. The end of the lease is also the fencing token: the process writes a result only if the end
+ * in the row is still the end that the process last set. Emails, webhook attempts and trial sends use these leases.
  */
 import type { Log } from '../log.ts';
 import type { Database, Queryable } from './database.ts';
@@ -13,11 +13,13 @@ export const RENEWAL_MS = 2000;
 
 export interface LeasedRow {
   readonly id: number | string;
-  /** End of the lease, which is also the fencing token: ISO 8601 to the microsecond. A renewal changes it. */
+  /**
+   * End of the lease in ISO 8601 to the microsecond. The end is also the fencing token. Each renewal changes the end.
+   */
   claimedUntil: string;
 }
 
-/** What differs between the SQL statements of tables with leases: constants of the code, which need no escaping. */
+/** The parts in which the SQL statements of tables with leases differ. They are constants, so they need no escaping. */
 export interface LeasedTable {
   readonly table: 'mail' | 'webhook_attempt' | 'webhook_test';
   readonly idType: 'int8' | 'uuid';
@@ -30,7 +32,8 @@ export interface LeasedTable {
 export interface RowLeases<Row extends LeasedRow> {
   /**
    * Starts renewing the leases of these rows.
-   * @param claimedMs value that performance.now() had just before the process sent the statement that claimed the rows.
+   * @param claimedMs value of performance.now() immediately before the process sent the statement that claimed the
+   * rows.
    */
   keep(rows: readonly Row[], claimedMs: number): void;
   /**

@@ -40,7 +40,7 @@ const addTo = ({ name, owner }: PartTable) => `
   with asynchronous as materialized (select set_config('synchronous_commit', 'off', true))
   insert into ${name} (${owner}, part, is_compressed, bytes) select $1, $2, $3, $4 from asynchronous`;
 
-/** Writes the parts of one file or import to the database; at most 3 parts are in flight. */
+/** Writes parts to the database: the parts of one file or of one import. At most 3 parts are in flight. */
 interface StoringParts {
   /**
    * Returns a buffer of PART_BYTES; waits while 3 parts are in flight. @throws the error of `charge`, or the error of a
@@ -153,7 +153,9 @@ export async function readPart(
 ): Promise<StoredPart> {
   // COPY takes no parameters. So the statement contains these two values, and they must be checked first.
   if (!isGuid(ownerId) || !Number.isSafeInteger(part))
-    throw new Error(`a part must have an integer index and a GUID as owner, got ${part} and ${ownerId}`);
+    throw new Error(
+      `the index of a part must be an integer, and the owner must be a GUID, got index ${part} and owner ${ownerId}`,
+    );
   const query = `select case when is_compressed then '\\x01' else '\\x00' end::bytea || bytes from ${name}
                  where ${owner} = '${ownerId}' and part = ${part}`;
   const [found] = await withTransaction(database, (transaction) => readBytea(transaction, query), { readOnly: true });

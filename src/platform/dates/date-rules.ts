@@ -8,7 +8,7 @@ import { MAX_DATE_MICROS, MIN_DATE_MICROS, type Micros } from './instant-rules.t
 
 /** Rule for a date, as error messages state it. */
 export const DATE_RULE =
-  'must be an ISO 8601 date, no finer than microseconds, such as 2026-03-01T00:15:00Z, or epoch milliseconds, either way in the years 1700 to 2199';
+  'must be an ISO 8601 date no finer than microseconds (such as 2026-03-01T00:15:00Z) or epoch milliseconds, and must lie in the years 1700 to 2199';
 
 /** Rule for a moment, as error messages state it. */
 export const MOMENT_RULE =
@@ -111,8 +111,8 @@ export function parseMoment(text: string): ParsedMoment | undefined {
 }
 
 /**
- * Parses an instant that belongs to no source, such as the end of a user's lock (R-B11); a text without a zone is
- * therefore in UTC (R-A11). The years 1 to 9999 are accepted; epoch milliseconds only from 1700 to 2199.
+ * Parses an instant that belongs to no source, such as the end of a user's lock (R-B11). So a text without a zone is in
+ * UTC (R-A11). An ISO 8601 date may lie in the years 1 to 9999; epoch milliseconds must lie in the years 1700 to 2199.
  *
  * @returns ISO 8601 in UTC, cut to microseconds; undefined for a text in none of the forms named at the top of this
  * file, an instant out of range, or a day or time that does not exist.
@@ -185,7 +185,7 @@ interface IsoDate {
   readonly millis: number;
   /** Microseconds after `millis`, from 0 to 999. */
   readonly subMillis: number;
-  /** True when digits finer than microseconds, not all of them zero, were cut off. */
+  /** True when digits finer than microseconds were cut off and at least one of these digits was not zero. */
   readonly isCut: boolean;
   readonly isLocal: boolean;
 }

@@ -6,7 +6,7 @@ import { Hono } from 'hono';
 
 /** Check of one part of the service; `/health/ready` reports its result. */
 export interface HealthCheck {
-  /** Checks the part of the service. The promise rejects when the part does not work. */
+  /** Checks one part of the service. The promise rejects when this part does not work. */
   readonly run: () => Promise<unknown>;
   /**
    * True when the process also works without the part, but slower. While only such parts are down, readiness is

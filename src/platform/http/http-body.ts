@@ -113,8 +113,8 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * Locates the first fault of a JSON text. V8's error names the position of most faults. When it names none, the scanner
- * finds the position.
+ * Locates the first fault of a JSON text. V8's error names the position of most faults. If the error names no position,
+ * the scanner finds the position.
  */
 function locateFault(text: string, error: unknown): { readonly offset: number; readonly what: string } {
   const first = findFirstError(text);
@@ -186,8 +186,8 @@ export async function readBytes(
     return await readPlain(request, maxBytes, onBytes, incoming);
   } catch (error) {
     if (error instanceof DomainError) throw error;
-    // Replaces the error: a client that disconnects causes ECONNRESET, which would otherwise be reported as an
-    // unavailable dependency.
+    // Throws a DomainError instead of `error`. If a client disconnects, `error` is ECONNRESET, which would otherwise be
+    // reported as an unavailable dependency.
     const isGunzipError = error instanceof Error && 'code' in error && String(error.code).startsWith('Z_');
     throw new DomainError(
       'invalid_input',

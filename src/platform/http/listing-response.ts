@@ -10,8 +10,8 @@ export const COUNT_QUERY = declareQuery({
 
 /**
  * Returns true when the client requests the total number of items, by the header `x-total-count` (R-A7) or by the query
- * parameter `includeItemsCount` of older clients. Callers count only on request, because counting may cost more than
- * reading the page.
+ * parameter `includeItemsCount` of older clients. Callers compute the total only if the client requests it, because
+ * counting may cost more than reading the page.
  */
 export function isTotalWanted(c: Context): boolean {
   return c.req.header('x-total-count')?.toLowerCase() === 'true' || COUNT_QUERY.parse(c.req.url).includeItemsCount;
@@ -22,7 +22,7 @@ export function setTotalCount(c: Context, totalCount: number): void {
   if (isTotalWanted(c)) c.header('x-total-count', String(totalCount));
 }
 
-/** Answers with a listing that has no pages (R-A7). */
+/** Answers with a listing that is not divided into pages (R-A7). */
 export function answerWhole(c: Context, items: readonly unknown[]): Response {
   setTotalCount(c, items.length);
   return c.json(items);

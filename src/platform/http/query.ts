@@ -53,8 +53,8 @@ export interface DeclaredQuery<Parameters extends QueryParameters> {
   readonly parameters: Parameters;
   /**
    * Parses the query of a URL.
-   * @throws {DomainError} invalid_input that lists the unknown names that look like a filter, if the query of a listing
-   * has such names; otherwise, invalid_input that lists the invalid parameters, if there are any.
+   * @throws {DomainError} invalid_input. If the query of a listing has unknown names that look like a filter, the error
+   * lists these names. Otherwise, if parameters are invalid, the error lists these parameters.
    */
   parse(address: string): QueryValues<Parameters>;
   /** Parses the values of a source that is not a URL, such as a body. Ignores unknown names. */

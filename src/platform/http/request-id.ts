@@ -18,7 +18,7 @@ export function isRequestId(given: string): boolean {
 
 /**
  * Creates middleware that sets `c.var.requestId` and the response header (R-A10). Generates a request id when the
- * client sends none, or one that `isRequestId` does not accept.
+ * client sends no id, or sends an id that `isRequestId` does not accept.
  */
 export function requestId(): MiddlewareHandler<RequestIdEnv> {
   return async (c, next) => {

@@ -81,7 +81,7 @@ async function writeSheets(output: Writable, sheets: readonly WorkbookSheet[], s
   const { default: excel } = await import('exceljs');
   const workbook = new excel.stream.xlsx.WorkbookWriter({ stream: output });
   for (const sheet of sheets) await writeSheet(workbook, sheet, signal);
-  // The signal can end this wait: after the reader has stopped and destroyed `output`, `commit` never settles.
+  // If the reader stops, `output` is destroyed and `commit` never settles. Then only the signal ends this wait.
   await Promise.all([workbook.commit(), once(output, 'finish', { signal })]);
 }
 

@@ -61,8 +61,8 @@ export function parseOperations(body: unknown): readonly PatchOperation[] {
 }
 
 /**
- * Changes the member names in the pointers to the spelling in `names`, because clients may send member names in any
- * letter case (R-A3).
+ * Spells each member name in the pointers as `names` spells it, because clients may send member names in any letter
+ * case (R-A3).
  * @param parent pointer to the object that has these members; by default, the pointer to the whole document.
  */
 export function withMemberNames(
@@ -111,7 +111,7 @@ export function applyOperations(document: object, operations: readonly PatchOper
 
 /**
  * Returns the `invalid_input` error for one operation.
- * @param member name of the member of the operation that has the problem.
+ * @param member the member of the operation to which `message` applies.
  */
 export function operationError(index: number, member: 'path' | 'from' | 'value', message: string): DomainError {
   const details = [{ path: `$[${index}].${member}`, message }];

@@ -1,14 +1,15 @@
 /**
- * Parses JSON texts. The JSON of clients, scripts and the database is parsed here and not by `JSON.parse` itself, because
- * V8 confuses keys (nodejs/node issue 63785, found in Node.js 24 and 26). After an object with the key `\` was parsed, an
- * object with otherwise the same keys can get `\` in place of an escaped key such as `\n` or `\u00e9`. The two objects
- * may belong to different accounts. Libraries parse the answers of identity providers, tokens and queued jobs; the keys
- * that the service reads there need no escapes.
+ * Parses JSON texts. The JSON of clients, scripts and the database is parsed here and not by `JSON.parse` itself,
+ * because V8 confuses keys (nodejs/node issue 63785, found in Node.js 24 and 26). Suppose that V8 has parsed an object
+ * with the key `\`, and then parses a second object with an escaped key, such as `\n` or `\u00e9`, in the place of `\`.
+ * If all other keys of the two objects are the same, the second object can get the key `\` instead of the escaped key.
+ * The two objects may belong to different accounts. Three kinds of JSON are parsed by libraries and not here: tokens,
+ * queued jobs, and the answers of identity providers. The keys that the service reads in these texts need no escapes.
  */
 
 /** Matches the end of a key with an escape: the last escape, the characters after it, the closing quote, the colon. */
 const ESCAPED_KEY = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\]*"\s*:/;
-/** First character of a replacement. A key of the text that contains it is replaced too. */
+/** First character of a replacement. A key that contains this character is replaced too, even without an escape. */
 const MARK = '\ue000';
 const [QUOTE, BACKSLASH, COLON, SPACE] = [0x22, 0x5c, 0x3a, 0x20];
 
@@ -16,7 +17,7 @@ export type JsonReviver = (key: string, value: unknown, context: { readonly sour
 
 /**
  * Parses a JSON text like `JSON.parse`. When a key has an escape, the keys with escapes are replaced before the parsing
- * and restored after it: six times as long when every object has such a key.
+ * and restored after it. When every object has such a key, this function takes six times as long as `JSON.parse`.
  * @param reviver gets a replacement in place of a key that has an escape, so it must not depend on keys.
  * @throws {SyntaxError} as `JSON.parse`.
  */
@@ -58,7 +59,7 @@ export function endOfString(text: string, quote: number): number {
   return text.length;
 }
 
-/** @returns true when only white space precedes a colon at or after `index`. */
+/** @returns true when the first character other than white space, at or after `index`, is a colon. */
 function isColonNext(text: string, index: number): boolean {
   let at = index;
   while (text.charCodeAt(at) <= SPACE) at += 1;
@@ -81,10 +82,13 @@ function restoreKeys(parsed: unknown, keys: readonly string[]): unknown {
   return root.parsed;
 }
 
-/** @returns the object itself when it has no replaced key; members stay in their order. */
+/**
+ * @returns a copy of the object with the original keys in place of the replacements, in the same order. If the object
+ * has no replacement, returns the object itself.
+ */
 function withRestoredKeys(object: Record<string, unknown>, keys: readonly string[]): Record<string, unknown> {
   if (Array.isArray(object) || !Object.keys(object).some((name) => name.startsWith(MARK))) return object;
   const original = (name: string) => (name.startsWith(MARK) ? (keys[Number(name.slice(MARK.length))] ?? name) : name);
-  // `fromEntries` makes a member of `__proto__`, where an assignment would set the prototype.
+  // `fromEntries` turns the key `__proto__` into an ordinary member; an assignment to this key would set the prototype.
   return Object.fromEntries(Object.entries(object).map(([name, member]) => [original(name), member]));
 }

@@ -1,6 +1,6 @@
 /**
- * Renders an email as plain text and as HTML with the same content. In both formats, each value is put on one line; in
- * HTML, the value is also escaped.
+ * Renders an email as plain text and as HTML with the same content. In both formats, the line breaks of a value become
+ * spaces; in HTML, the value is also escaped.
  */
 import { html, raw } from 'hono/html';
 import { type MailTranslations, toMailLanguage } from './mail-text.ts';

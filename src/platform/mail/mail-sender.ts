@@ -31,7 +31,10 @@ export interface MailSenderOptions {
   readonly transport: MailTransport | undefined;
   /** Texts by kind of email. An attempt to send an email whose kind has no texts fails and is logged. */
   readonly texts: MailTexts;
-  /** Preparation of an email, by its kind. An email whose kind has no entry is rendered from its stored data. */
+  /**
+   * Functions that prepare an email, by kind of email. An email whose kind has no function is rendered from its stored
+   * data.
+   */
   readonly prepare: Readonly<Partial<Record<string, PrepareMail>>>;
   /** Milliseconds between polls for emails that are due. */
   readonly intervalMs: number;
@@ -100,8 +103,8 @@ async function sendWaiting(options: Sending, leases: RowLeases<WaitingMail>, log
 }
 
 /**
- * Checks the lease twice. The check before the secrets are created protects the secrets of another process that has the
- * lease, because new secrets would invalidate them. The check before the email is sent avoids a second email.
+ * Checks the lease twice: before the secrets are created, and before the email is sent. If another process holds the
+ * lease, new secrets would invalidate the secrets of that process, and sending the email would cause a second email.
  */
 async function attempt(
   { prepare, texts }: Sending,
@@ -150,7 +153,7 @@ function report(mail: WaitingMail, outcome: MailOutcome, isWritten: boolean, log
       { ...fields, outcome: outcome.kind },
       'the result of sending an email is dropped (lease lost or row deleted); if the email is still Waiting, another attempt follows',
     );
-  else if (outcome.kind === 'Failed') log.error(fields, 'email not sent; it will not be retried');
-  else if (outcome.kind === 'Waiting') log.warn(fields, 'email not sent; it will be retried');
+  else if (outcome.kind === 'Failed') log.error(fields, 'the email was not sent; no further attempt follows');
+  else if (outcome.kind === 'Waiting') log.warn(fields, 'the email was not sent; another attempt follows');
   else log.info(fields, outcome.kind === 'Sent' ? 'email sent' : 'the email is obsolete and is not sent');
 }

@@ -1,4 +1,7 @@
-/** Types of email texts, and the languages of emails. Features own their texts; mail-render.ts fills in the values. */
+/**
+ * TypeScript types for the texts of emails, and the languages of emails. Each feature defines the texts of its own
+ * emails; mail-render.ts fills in the values.
+ */
 
 export const MAIL_LANGUAGES = ['en', 'fr', 'nl', 'de'] as const;
 export type MailLanguage = (typeof MAIL_LANGUAGES)[number];

@@ -11,7 +11,7 @@ export interface OutgoingMail extends RenderedMail {
   /** Display name of the sender. */
   readonly senderName?: string | undefined;
   readonly replyTo?: string | undefined;
-  /** Part of the header Message-ID before the @. */
+  /** The part before the @ in the Message-ID of the email. */
   readonly messageId: string;
 }
 
@@ -32,7 +32,7 @@ export class MailRefusedError extends Error {
 export interface MailTransportOptions {
   /** URL of the mail server, smtp:// or smtps://, with credentials if the server needs them. */
   readonly smtpUrl: string | undefined;
-  /** Directory to which emails are written when there is no server. */
+  /** Directory to which emails are written when no mail server is configured. */
   readonly directory: string | undefined;
   /** Address of the sender of the emails. */
   readonly from: string;
@@ -43,7 +43,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const SILENCE_TIMEOUT_MS = 30_000;
 const CONTENT_COMMANDS = /^(RCPT TO|DATA|MAIL FROM)/;
 
-/** @returns undefined when neither a server nor a directory is configured. */
+/** @returns undefined when neither a mail server nor a directory is configured. */
 export function openMailTransport(options: MailTransportOptions): MailTransport | undefined {
   const { smtpUrl, directory } = options;
   if (smtpUrl !== undefined) return openSmtp(smtpUrl, options.from);
@@ -70,8 +70,9 @@ function openSmtp(url: string, from: string): MailTransport {
 }
 
 /**
- * Returns true when the server refuses the email permanently: it answers the sender, a recipient or the content with a
- * status 5xx. Returns false when the server refuses the sign-in: a setting is wrong, and the email can be sent later.
+ * Returns true when the server refuses the email permanently: the server rejects the sender, a recipient or the content
+ * with a 5xx status. Returns false when the server refuses the sign-in: a setting is wrong, and the email can be sent
+ * later.
  */
 function isRefused(error: unknown): boolean {
   const { responseCode = 0, command = '' } = error as { responseCode?: number; command?: string };

@@ -5,13 +5,13 @@
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-/** A series of a counter, which only increases. */
+/** One series of a counter. The value of the series only increases. */
 export interface Count {
-  /** Increases the series. @param by at least 0; default 1. */
+  /** Adds `by` to the value of the series. `by` is at least 0; its default is 1. */
   inc(by?: number): void;
 }
 
-/** A series of a histogram, which counts observations in buckets. */
+/** One series of a histogram. The series counts observations in buckets. */
 export interface Distribution {
   observe(value: number): void;
 }
@@ -38,13 +38,13 @@ type Values<Label extends string> = Readonly<Record<Label, string>>;
 
 export interface Metrics {
   /**
-   * Returns a function that maps a set of labels to its series of the counter. The first call of `counter` with a
-   * metric name creates the counter.
+   * Returns a function that takes a set of labels and returns the counter's series with these labels. The first call of
+   * `counter` with a metric name creates the counter.
    */
   counter<Label extends string>(metric: MetricName<Label>): (labels: Values<Label>) => Count;
   /**
-   * Returns a function that maps a set of labels to its series of the histogram. The first call of `distribution` with
-   * a metric name creates the histogram.
+   * Returns a function that takes a set of labels and returns the histogram's series with these labels. The first call
+   * of `distribution` with a metric name creates the histogram.
    * @param buckets ascending upper bounds; default: durations from 1 ms to 30 s.
    */
   distribution<Label extends string>(

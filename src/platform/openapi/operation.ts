@@ -40,7 +40,7 @@ export interface Body {
 export interface Answer {
   readonly status: number;
   readonly description: string;
-  /** Media type → schema; absent when the body is empty. */
+  /** Schema of the body, by media type. The property is absent when the body is empty. */
   readonly types?: Readonly<Record<string, z.ZodType>>;
   /** Description of each response header, by name. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -70,7 +70,7 @@ export interface Operation {
   readonly isListing?: true;
   readonly body?: Body;
   readonly answers: readonly [Answer, ...Answer[]];
-  /** Error codes besides the codes that access, path, query and body imply. */
+  /** Further error codes, in addition to those that follow from `access`, `path`, `query` and `body`. */
   readonly errors?: readonly ErrorCode[];
   readonly isDeprecated?: true;
 }
@@ -121,8 +121,8 @@ export const DATE_ZONES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Describes a path parameter that is a text, such as a label.
- * @param fixed list of words that cannot be the value, because other routes have them as a segment at this position.
+ * Describes a path parameter that is a string, such as a label. The value is never one of the words in `fixed`, because
+ * other routes have these words as a segment at this position.
  */
 export function textId(description: string, fixed: readonly string[] = []): Parameter {
   const schema = z.string().min(1);

@@ -41,7 +41,7 @@ interface Pacing {
   lastMs: number;
   /** Resolves as soon as any unit of work of the account ends. */
   ended: PromiseWithResolvers<void>;
-  /** Resolves when the unit of work that was requested last has begun; units begin in the order of the requests. */
+  /** Resolves when the most recently requested unit of work has begun. Units begin in the order of the requests. */
   begun: Promise<void>;
 }
 

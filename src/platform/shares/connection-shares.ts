@@ -1,8 +1,8 @@
 /**
- * Divides the connections of a pool among the accounts whose requests use it (R-A14), so that slow requests of one
- * account leave connections to other accounts. The account comes from the asynchronous context of the request, because
- * most functions take a `Database`, not an account. A request that holds a connection takes further connections without
- * a permit, so that no two requests wait for each other. Background work runs without a context and takes no permit.
+ * Divides the connections of a pool among the accounts whose requests use the pool (R-A14), so that slow requests of
+ * one account cannot take all connections. The account comes from the asynchronous context of the request, because most
+ * functions take a `Database`, not an account. A request that holds a connection takes further connections without a
+ * permit, so that no two requests wait for each other. Background work runs without a context and takes no permit.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Connection, Database } from '../database/database.ts';
@@ -12,7 +12,9 @@ interface Holder {
   readonly accountId: number;
   /** Number of connections that this request holds. */
   held: number;
-  /** One function per permit of this request, which gives the permit back. Never more functions than `held`. */
+  /**
+   * Functions that give back the permits of this request: one function for each permit, and at most `held` functions.
+   */
   readonly permits: (() => void)[];
 }
 
@@ -34,14 +36,17 @@ const WAITERS_PER_ACCOUNT = 1000;
 
 const holders = new AsyncLocalStorage<Holder | undefined>();
 
-/** Runs the work of one request, whose first connection takes a permit from the share of the account. */
+/**
+ * Runs the work of one request. The first database connection of this work takes a permit from the share of the
+ * account.
+ */
 export function runForAccount<Result>(accountId: number, work: () => Result): Result {
   return holders.getStore()?.accountId === accountId ? work() : holders.run({ accountId, held: 0, permits: [] }, work);
 }
 
 /**
- * Runs work that a request starts but that must not use the share of its account, such as a group commit for all
- * accounts. The work takes connections without a permit.
+ * Runs work that a request starts but that must not use the share of the request's account. An example is a group
+ * commit, which serves all accounts. The work takes connections without a permit.
  */
 export function runForAll<Result>(work: () => Result): Result {
   return holders.run(undefined, work);
@@ -57,7 +62,7 @@ export function shareConnections(pool: Database, { permits, permitsPerAccount }:
   const lend = async (holder: Holder): Promise<Connection> => {
     if (holder.held === 0) holder.permits.push(await semaphore.enter(holder.accountId));
     holder.held += 1;
-    // The request keeps at least one permit until it holds no connection.
+    // While the request holds a connection, the request keeps at least one permit.
     const end = (): void => {
       holder.held -= 1;
       if (holder.permits.length > holder.held) holder.permits.pop()?.();

@@ -6,9 +6,9 @@
 import { DomainError } from '../errors.ts';
 
 export interface FairSemaphoreOptions {
-  /** Name, in error messages, of what the permits limit, such as `database connections`. */
+  /** Name of the limited resource, such as `database connections`. Error messages contain this name. */
   readonly resource: string;
-  /** Name, in error messages, of a holder of permits, such as `client network`. Default: `account`. */
+  /** Name of a permit holder, such as `client network`. Error messages contain this name. Default: `account`. */
   readonly holder?: string;
   readonly permits: number;
   readonly permitsPerAccount: number;

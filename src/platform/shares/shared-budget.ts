@@ -1,14 +1,18 @@
 /**
  * Divides one resource of this process, such as the memory of request bodies, among accounts and users (R-A14).
- * - After an addition, the account may hold at most the amount that is still free, and the user at most three quarters
- *   of the free amount. While there is only one holding, only the total limits it, so that the largest request fits.
- * - As holdings end and begin, n greedy accounts converge to equal shares of 1 / (n + 1) of the total, and the same
- *   share remains free. When accounts fill up one after another and release nothing, each account takes half of what
- *   was free before.
+ * - After an addition, the account may hold at most as much as remains free, and the user may hold at most three
+ *   quarters of what remains free. Otherwise, the addition is refused. While there is only one holding, only the total
+ *   limits this holding, so that the largest request fits.
+ * - As holdings end and new holdings begin, n greedy accounts converge to equal shares of 1 / (n + 1) of the total, and
+ *   the same share remains free. When accounts fill up one after another and release nothing, each account takes half
+ *   of what the earlier accounts left free.
  */
 
 export interface SharedBudget {
-  /** Opens an empty holding for the owner. Call the holding's `release` when the owner no longer uses the resource. */
+  /**
+   * Opens a holding for the owner. A holding records an amount that is in use, at first 0. Call the holding's `release`
+   * when the amount is no longer in use.
+   */
   open(owner: BudgetOwner): Holding;
 }
 

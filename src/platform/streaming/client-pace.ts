@@ -1,6 +1,7 @@
 /**
  * Enforces limits on the client of a streamed REST or gRPC answer (R-A14): maximum time without progress, minimum rate,
- * maximum lifetime of the answer. Time in which no bytes wait for the client counts only towards the lifetime.
+ * maximum lifetime of the answer. While no bytes wait for the client, the elapsed time counts only towards the
+ * lifetime.
  */
 
 export interface PaceLimits {

@@ -17,9 +17,12 @@ export interface StatusWatchOptions<Status> {
   readonly find: (ids: readonly string[]) => Promise<ReadonlyMap<string, Status>>;
   /** Returns true while the process is stopping; failed reads are then not logged. */
   readonly isStopping: () => boolean;
-  /** Plural noun for the followed work, used in messages, such as `imports`. */
+  /** Plural noun for the followed work, such as `imports`. Messages contain this noun. */
   readonly subjects: string;
-  /** Route that reads the state without an event stream. The refusal of a further follower names this route. */
+  /**
+   * Route that a client can poll for the state instead of opening an event stream. The error `rate_limited` names this
+   * route.
+   */
   readonly instead: string;
   readonly maxPerUser: number;
   /** Maximum number of followers of all accounts together; one account may have at most half as many, rounded up. */
@@ -55,7 +58,10 @@ export function openStatusWatch<Status>(options: StatusWatchOptions<Status>): St
       for (const [id, some] of listeners) for (const listener of some) listener(found.get(id));
     } catch (error) {
       if (isStopping()) return;
-      log.warn({ err: error }, `the state of followed ${subjects} could not be read; the next poll will retry`);
+      log.warn(
+        { err: error },
+        `the state of ${subjects} could not be read for event streams; the next poll will retry`,
+      );
     }
     if (listeners.size > 0) setTimeout(poll, intervalMs).unref();
     else isPolling = false;

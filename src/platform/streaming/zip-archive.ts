@@ -88,7 +88,7 @@ function assertHarmless(entries: readonly Entry[], sizeBytes: number, limits: Ar
   }
   const repeated = findRepeated(entries);
   if (repeated !== undefined) {
-    throw damaged(`two of its parts have the same name, ${JSON.stringify(repeated.slice(0, MAX_SHOWN))}`);
+    throw damaged(`two parts have the same name, ${JSON.stringify(repeated.slice(0, MAX_SHOWN))}`);
   }
   const compressed = entries.reduce((sum, entry) => sum + entry.compressedSize, 0);
   const inflated = entries.reduce((sum, entry) => sum + entry.uncompressedSize, 0);
@@ -96,16 +96,18 @@ function assertHarmless(entries: readonly Entry[], sizeBytes: number, limits: Ar
   // Overlapping entries let an archive inflate to far more than its compressed bytes.
   if (compressed > sizeBytes) throw bomb('its parts overlap');
   if (inflated > limits.maxInflatedBytes) {
-    throw bomb(`it must inflate to at most ${showBytes(limits.maxInflatedBytes)}, got ${showBytes(inflated)}`);
+    throw bomb(
+      `the workbook must inflate to at most ${showBytes(limits.maxInflatedBytes)}, got ${showBytes(inflated)}`,
+    );
   }
   if (inflated > compressed * limits.maxRatio) {
     // The ratio is rounded up. Otherwise, the message could show a ratio just above the maximum as equal to it.
     const ratio = Math.ceil(inflated / Math.max(1, compressed));
-    throw bomb(`it must inflate to at most ${limits.maxRatio} times its compressed size, got ${ratio} times`);
+    throw bomb(`the workbook must inflate to at most ${limits.maxRatio} times its compressed size, got ${ratio} times`);
   }
 }
 
-/** @returns the first name that two entries have; undefined when all names differ. */
+/** @returns a name that two entries have; undefined when all names differ. */
 function findRepeated(entries: readonly Entry[]): string | undefined {
   const names = new Set<string>();
   for (const { fileName } of entries) {
@@ -131,7 +133,7 @@ async function* inflate(zip: ZipFile, name: string, entry: Entry | undefined): A
     for await (const chunk of stream) {
       bytes += (chunk as Buffer).length;
       if (bytes > entry.uncompressedSize)
-        throw damaged(`${entry.fileName} has more bytes than the archive's directory states`);
+        throw damaged(`${entry.fileName} has more bytes than the directory of the archive states`);
       yield chunk as Buffer;
     }
   } catch (error) {
@@ -141,7 +143,7 @@ async function* inflate(zip: ZipFile, name: string, entry: Entry | undefined): A
     stream.destroy();
   }
   if (bytes < entry.uncompressedSize)
-    throw damaged(`${entry.fileName} has fewer bytes than the archive's directory states`);
+    throw damaged(`${entry.fileName} has fewer bytes than the directory of the archive states`);
 }
 
 async function refusing<Result>(work: () => Promise<Result>): Promise<Result> {

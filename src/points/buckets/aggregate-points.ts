@@ -82,7 +82,7 @@ async function* aggregateChosen(
  * @param signal signal that ends the read and its statement.
  * @param noteCuts function that receives the history cuts and the rollups that concern the read (R-F9).
  * @throws the same errors as `aggregatePoints`.
- * @throws {DomainError} dependency_unavailable when the function has waited too long for an open write.
+ * @throws {DomainError} dependency_unavailable when an open write does not end in time.
  * @throws the reason of `signal` when `signal` is aborted.
  */
 export async function* streamAggregates(

@@ -117,10 +117,10 @@ function createColumns(variableId: number) {
  * @returns the error invalid_input for a read that may have to fill more than `MAX_FILLED` buckets of a variable.
  */
 export function tooManyGaps(variableId?: number): DomainError {
-  const limit = `at most ${MAX_FILLED} empty buckets of`;
+  const limit = `at most ${MAX_FILLED} empty buckets can be filled for`;
   const rule =
     variableId === undefined
-      ? `${limit} each variable can be filled, and the period has more than ${MAX_FILLED} buckets`
-      : `${limit} variable ${variableId} can be filled, and the period has more`;
+      ? `${limit} each variable, but the period has more than ${MAX_FILLED} buckets`
+      : `${limit} variable ${variableId}, but this variable has more empty buckets in the period`;
   return new DomainError('invalid_input', `${rule}; request a shorter period or a coarser granularity`);
 }

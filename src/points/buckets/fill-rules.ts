@@ -41,8 +41,9 @@ export interface FillOptions {
 
 export interface Filler {
   /**
-   * Yields the buckets that fill the gap before `found`, then `found`. Yields nothing when `found` is itself a gap,
-   * because it has no value.
+   * Yields the buckets that fill the gap before `found`, and then `found`. With the fill `previous` or `linear`, a
+   * bucket without a value is part of a gap. If `found` is such a bucket, this call yields nothing, and a later call
+   * fills the gap.
    */
   push(found: FoundBucket): Generator<FilledBucket>;
   /** Yields buckets that fill the gap between the last bucket given to `push` and the end of the period. */

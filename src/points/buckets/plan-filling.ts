@@ -16,8 +16,8 @@ export interface Filling {
 }
 
 /**
- * Aggregates that have no value for a bucket with a single point. From a gap, the next bucket with a value of such an
- * aggregate can be any number of buckets away.
+ * Aggregates that have no value for a bucket with a single point. After a gap, any number of buckets without a value of
+ * such an aggregate can follow.
  */
 const MAY_LACK_VALUES: ReadonlySet<AggregateFunction> = new Set(['variance', 'stdev']);
 

@@ -19,7 +19,10 @@ import { freePages } from './free-pages.ts';
 export interface ColumnSettings {
   /** Seconds without writes after which an uncompressed chunk is compressed. */
   readonly quietSec: number;
-  /** Seconds without writes after which the uncompressed rows of a compressed chunk are compressed. */
+  /**
+   * A compressed chunk can receive new rows, which are uncompressed at first. After this many seconds without writes,
+   * these rows are compressed too.
+   */
   readonly settleSec: number;
 }
 
@@ -39,7 +42,7 @@ const LOCK_CLASS = 0x636f_6c73;
  */
 const LATER: ReadonlySet<string> = new Set(['55P03', '40P01', '57014', '40001']);
 
-// Finds the chunks that were written and returns those that are due. It uses the statistics of PostgreSQL, which may lag
+// Finds the chunks that were written and returns those that are due. Uses the statistics of PostgreSQL, which may lag
 // by some seconds.
 const OBSERVE = `
   with seen as (
@@ -105,10 +108,11 @@ export async function compressChunks(
 }
 
 /**
- * Compresses a chunk, or the uncompressed rows of a compressed chunk. Writes to this chunk wait until the commit.
- * Reads, and writes to other chunks, wait only from the locking of `point_gate` to the commit.
+ * Compresses a chunk, or the uncompressed rows of a compressed chunk. Writes to this chunk wait until the commit. All
+ * reads, and writes to other chunks, wait for a shorter time: from the moment when this function locks `point_gate`
+ * until the commit.
  * @param name quoted name of the chunk's table.
- * @returns false when the chunk is in use or its compression takes too long; nothing has changed then.
+ * @returns false when the chunk is in use or its compression takes too long; the chunk is then unchanged.
  * @throws {DatabaseError} for any other failure.
  */
 export async function compressChunk(connection: Connection, name: string): Promise<boolean> {
@@ -133,8 +137,8 @@ export async function compressChunk(connection: Connection, name: string): Promi
 
 /**
  * Compresses a chunk into its table of compressed data.
- * @returns the quoted name of this table when it existed before the compression, because it then has dead rows of
- * replaced batches; undefined when the compression created the table.
+ * @returns the quoted name of this table when the table existed before the compression; undefined when the compression
+ * created the table. Only a table that existed before has dead rows, which are left over from replaced batches.
  */
 async function compress(transaction: Transaction, name: string): Promise<string | undefined> {
   const { rows } = await transaction.query(SET_BATCH_ROWS, [name]);
@@ -162,9 +166,9 @@ const SET_BATCH_ROWS = `
   where settings.name = 'timescaledb.compression_batch_size_limit' and chunk.table_name = 'point' and chunk.name = $1`;
 
 /**
- * Greatest allowed `toast_tuple_target`: a row of up to 8,160 bytes is stored inline. With the value 128, which
- * TimescaleDB sets, all columns of a batch larger than 2 kB move to the TOAST table, and a point takes up to 13 bytes
- * instead of 9.8 (random walks with two decimals, 4 variables, measured 2026-11).
+ * Greatest allowed `toast_tuple_target`: a row of up to 8,160 bytes is stored inline. TimescaleDB itself sets 128. With
+ * that value, when a batch is larger than 2 kB, all its columns move to the TOAST table, and a point takes up to 13
+ * bytes instead of 9.8 (random walks with two decimals, 4 variables, measured 2026-11).
  */
 const TOAST_TUPLE_TARGET = 8160;
 
@@ -172,7 +176,10 @@ const FIND_INDEX = `
   select quote_ident(relname) as name from pg_index join pg_class on pg_class.oid = indexrelid
   where indrelid = $1::regclass limit 1`;
 
-/** Stores the batches of a table of compressed data inline. This transaction created the table, so no reader waits. */
+/**
+ * Changes a table of compressed data so that PostgreSQL stores the batches inline, not in the TOAST table. No reader
+ * waits for this change, because the same transaction has created the table.
+ */
 async function inlineBatches(transaction: Transaction, columnsName: string): Promise<void> {
   const { rows } = await transaction.query<{ name: string }>(FIND_INDEX, [columnsName]);
   const index = rows[0]?.name;

@@ -28,7 +28,8 @@ export function describeStoredPoints(stored: readonly StoredPoints[]): readonly 
 
 /**
  * Registers gauges of the number and disk space of stored points, by table, form and account.
- * @returns a function that measures the stored points. The metrics omit the gauges until its first measurement ends.
+ * @returns a function that measures the stored points. The metrics omit the gauges until the first call of this
+ * function has ended.
  */
 export function watchStorage(database: Database, metrics: Metrics): () => Promise<void> {
   let stored: readonly StoredPoints[] | undefined;
@@ -41,7 +42,7 @@ export function watchStorage(database: Database, metrics: Metrics): () => Promis
     );
   gauge(
     'tidemark_storage_points',
-    'Stored points; the label account is empty for points of deleted variables.',
+    'Stored points; the label "account" is empty for points of deleted variables.',
     ({ points }) => points,
   );
   gauge('tidemark_storage_bytes', 'Bytes of stored points on disk, with indexes.', ({ bytes }) => bytes);

@@ -1,15 +1,16 @@
 /**
- * Frees the pages that a compressed chunk no longer needs. Compression deletes the rows and vacuum truncates their
- * table. The indexes of this table keep their pages (57 bytes per current point, 89 per superseded version). This table
- * and the table with the compressed data keep their free space maps and their visibility maps (88 kB per chunk, which
- * is 3 bytes per point when the chunk has 4 variables). VACUUM FULL frees all of this space.
+ * Frees the pages that a compressed chunk no longer needs. Compression deletes the rows of the chunk, and vacuum
+ * truncates the table that held these rows. The indexes of the truncated table keep their pages (57 bytes per current
+ * point, 89 per superseded version). The truncated table and the table with the compressed data both keep their free
+ * space maps and visibility maps (88 kB per chunk, which is 3 bytes per point when the chunk has 4 variables). VACUUM
+ * FULL frees all of this space.
  */
 import type { Connection } from '../../platform/database/database.ts';
 
 /**
- * Lock time-out shorter than `deadlock_timeout`. So in a deadlock the VACUUM gives up before PostgreSQL ends a write;
- * compression does the same. Reads and writes of the chunk wait for the VACUUM, which takes 4 to 30 ms (measured
- * 2026-11).
+ * Lock time-out that is shorter than `deadlock_timeout`: in a deadlock, the VACUUM gives up before PostgreSQL ends a
+ * write. Compression has the same lock time-out for the same reason. Reads and writes of the chunk wait for the VACUUM,
+ * which takes 4 to 30 ms (measured 2026-11).
  */
 const LIMIT = `set lock_timeout = '200ms'`;
 const RESET_LIMIT = 'reset lock_timeout';

@@ -12,8 +12,8 @@ export interface StoredPoints {
   /** Null for points whose variable is deleted. These points are not purged yet. */
   readonly accountId: number | null;
   /**
-   * The number of points is exact for compressed columns. Rows are counted chunk by chunk; in a chunk with more than
-   * a million rows, their number is estimated from a sample.
+   * Points in compressed columns are counted exactly. Points in rows are counted chunk by chunk; in a chunk with more
+   * than a million rows, the number of rows is estimated from a sample.
    */
   readonly points: number;
   /** Size on disk, including indexes. The bytes of a chunk are divided among accounts in proportion to their points. */

@@ -45,7 +45,8 @@ export async function moveRows(connection: Connection, name: string): Promise<nu
 }
 
 /**
- * Moves the rows from page `first` on, the last pages first. Stops early when the chunk is in use.
+ * Moves the rows of page `first` and of all later pages, beginning with the last page. Stops early when the chunk is in
+ * use.
  * @returns the number of rows moved.
  */
 async function moveTail(connection: Connection, name: string, first: number, end: number): Promise<number> {
@@ -55,7 +56,8 @@ async function moveTail(connection: Connection, name: string, first: number, end
     try {
       moved += await inTransaction(connection, async (transaction) => {
         await transaction.query(LOCK_TIMEOUT);
-        // Locks out writers, because a writer that has found a row on these pages would not find its moved copy.
+        // Locks out writers. Otherwise, a writer that has found a row on these pages would not find the row again after
+        // the move.
         await transaction.query(`lock table ${name} in share row exclusive mode`);
         const { rowCount } = await transaction.query(
           `with moved as (delete from ${name} where ctid >= '(${from},0)'::tid and ctid < '(${to},0)'::tid returning *)

@@ -15,9 +15,9 @@ export interface FoundWrite {
   readonly positions: readonly Positions[];
 }
 
-// The lower bound of `version_timestamp` limits the scan of the index. It never excludes the write of a version,
-// because the VersionTimestamps of a write span far less than 10 s: the first row of every date has the same
-// VersionTimestamp, and each further row of a date has the next microsecond.
+// The lower bound of `version_timestamp` limits the scan of the index. The bound never excludes the write that stored a
+// version, because the VersionTimestamps of one write span far less than the 10 s of the bound: the first row of every
+// date has the same VersionTimestamp, and each further row of a date has the next microsecond.
 export const FIND_WRITES = `
   select (extract(epoch from asked.at) * 1000000)::int8 as "atMicros", file_id as "fileId", operation_ids as "operationIds",
          reading_counts as "readingCounts", variables

@@ -12,7 +12,10 @@ import { encodeRuns, encodeVariables } from './variable-runs-codec.ts';
 export interface WriteStamp {
   /** VersionTimestamp of the first row of every date; each further row of a date has the next microsecond. */
   readonly fromMicros: Micros;
-  /** Greatest VersionTimestamp, inclusive; later than `fromMicros` when a date has several rows. */
+  /**
+   * Greatest VersionTimestamp, inclusive. When a date has several rows, this VersionTimestamp is later than
+   * `fromMicros`.
+   */
   readonly toMicros: Micros;
   readonly variableIds: ReadonlySet<number>;
 }
@@ -26,7 +29,7 @@ export const STAMPS = `(
   select ${micros('from_micros')} as version_timestamp, ${micros('to_micros')} as last_version_timestamp, variables
   from unnest($1::int8[], $2::int8[], $3::bytea[]) given (from_micros, to_micros, variables)) stamp`;
 
-/** Returns the parameters of `STAMPS`. The callback `runs` encodes the variable ids of a stamp. */
+/** Returns the parameters of `STAMPS`. Calls `runs` for each stamp to encode the variable ids of the stamp. */
 function stampValues(stamps: readonly WriteStamp[], runs: (stamp: WriteStamp) => Buffer): readonly unknown[] {
   return [stamps.map(({ fromMicros }) => fromMicros), stamps.map(({ toMicros }) => toMicros), stamps.map(runs)];
 }
@@ -40,7 +43,8 @@ export function orderedStampValues(stamps: readonly WriteStamp[], batches: reado
 }
 
 /**
- * Returns SQL that takes no parameters. Its rows are those of `STAMPS` with the parameters of `orderedStampValues`.
+ * Returns SQL without parameters. This SQL yields the same rows as `STAMPS` with the parameters of
+ * `orderedStampValues`.
  * @param stamps at least one stamp.
  */
 export function stampsLiteral(stamps: readonly WriteStamp[], batches: readonly Buffer[]): string {
@@ -58,7 +62,10 @@ export const RECORD_ORIGIN = `
 /** The origin of a write that came from one file or one operation. */
 export type SoleOrigin = { readonly fileId: string } | { readonly operationId: number };
 
-/** Records the origin of a write whose readings all have the same one. Call it in the transaction of the write. */
+/**
+ * Records the origin of a write whose readings all have the same origin. Call this function in the transaction of the
+ * write.
+ */
 export async function recordOrigin(
   transaction: Transaction,
   accountId: number,

@@ -39,8 +39,8 @@ export class CopyOut extends Readable implements Submittable {
   }
 
   /**
-   * The driver calls this method to start the statement. Until the COPY ends, this stream reads the socket instead of
-   * the driver.
+   * The driver calls this method to start the statement. Until the COPY ends, this stream reads the socket, and the
+   * driver does not.
    */
   submit(connection: Connection): void {
     const { stream } = connection;

@@ -15,12 +15,13 @@ export const BLOCK_ROWS = 10_000;
 const FIRST_BLOCK_ROWS = 250;
 
 /**
- * Length of the signature and flags of COPY BINARY. The first message of the stream contains them between its head and
- * its row. Skipping this many bytes at the start of the stream leaves HEAD_BYTES bytes before the first row, as before
- * every other row. The bytes left are the end of the flags, not a head. That is harmless: heads are never decoded.
+ * Length of the signature and flags of COPY BINARY. In the first message of the stream, the signature and flags stand
+ * between the head of the message and the row. After the reader has skipped this many bytes at the start of the stream,
+ * HEAD_BYTES bytes remain before the first row, just as HEAD_BYTES bytes precede every other row. The remaining bytes
+ * are the end of the flags, not a head. This does no harm, because heads are never decoded.
  */
 const SIGNATURE_BYTES = 19;
-/** Bytes of the last message: a head, and -1 as the number of columns. */
+/** Length of the last message in bytes. The message consists of a head, and of -1 as the number of columns. */
 const TRAILER_BYTES = HEAD_BYTES + 2;
 
 /**
@@ -70,7 +71,7 @@ export async function* copyRows(
   }
 }
 
-/** Unused memory of blocks. Few blocks are kept, because most reads run one after the other. */
+/** Memory of blocks, free for reuse. Only a few blocks are kept, because most reads run one after the other. */
 const spareBlocks: Buffer[] = [];
 const MAX_SPARE_BLOCKS = 4;
 

@@ -1,8 +1,9 @@
 /**
  * Finds the history cuts that concern a selection (R-F9). A history cut is an instant of a variable: states of the
  * variable before this instant may lack versions, because versions were deleted. The latest versions are always
- * complete. A cut concerns a selection when it is later than the earliest state that the selection reads. A selection
- * by VersionTag or tags, or of every version, reads no particular state, so every cut concerns such a selection.
+ * complete. A cut concerns a selection when the cut is later than the earliest state that the selection reads. If a
+ * selection selects by VersionTag or by tags, or selects every version, the selection reads no particular state, and
+ * every cut concerns the selection.
  */
 import type { OpenedRows, Queryable } from '../../platform/database/database.ts';
 import type { Micros, PointSelection } from '../point.ts';
@@ -12,7 +13,7 @@ import { STREAM_FROM_INDEXES } from './select-of-variables.ts';
 import { horizonBefore } from './select-versions.ts';
 import { instantLiteral, integerArrayLiteral } from './sql-literal.ts';
 
-/** A variable, and the first instant whose state is still complete. */
+/** A variable, and the first instant from which the states of the variable are complete. */
 export interface HistoryCut {
   readonly variableId: number;
   readonly historyFromMicros: Micros;
@@ -42,10 +43,10 @@ export async function findHistoryCuts(
 export type Notice = Parameters<NoteCuts>;
 
 /**
- * Returns the statements that run in the round trip that opens the snapshot of a read. They find rollups and, unless
- * the selection reads only the latest versions, history cuts (`toNotice`). When the read needs no labels, they also
- * restrict the planner (`streamFromIndexes`). When the read needs labels, the planner is restricted later, because
- * finding tag sets needs a bitmap scan.
+ * Returns the statements of the round trip that opens the snapshot of a read. The statements find rollups. If the
+ * selection reads more than the latest versions, the statements also find history cuts (`toNotice`). If the read needs
+ * no labels, the statements also restrict the planner (`streamFromIndexes`). If the read needs labels, the planner is
+ * restricted later, because finding tag sets needs a bitmap scan.
  */
 export function openingOf(selection: PointSelection): readonly string[] {
   const cuts = selectHistoryCuts(selection);
@@ -54,8 +55,9 @@ export function openingOf(selection: PointSelection): readonly string[] {
 }
 
 /**
- * @param opened the rows of each statement of `openingOf`. When a read concerns only the latest versions, no statement
- * finds cuts: the second statement restricts the planner and returns no rows, so the list of cuts is empty.
+ * Takes the rows of each statement of `openingOf`. When a read concerns only the latest versions, `openingOf` has no
+ * statement for history cuts. The second statement then restricts the planner and returns no rows, so the list of cuts
+ * is empty.
  */
 export function toNotice(opened: OpenedRows): Notice {
   const [rolledUp, cuts] = opened as readonly [readonly RawBoundary[], readonly HistoryCut[]];
@@ -89,8 +91,9 @@ function conditionOf(selection: PointSelection): string | undefined {
 }
 
 /**
- * Returns SQL that is true for cuts after the earliest state that a read with a horizon uses: the state for the first
- * date of the period. A period without a start has no first date, so the SQL is true for every cut.
+ * Returns an SQL condition that selects the cuts after the earliest state that a read with a horizon uses. The earliest
+ * state is the state for the first date of the period. If the period has no start, there is no first date, and the
+ * condition selects every cut.
  */
 function afterHorizon(selection: PointSelection, fromMicros: Micros | undefined): string {
   if (fromMicros === undefined) return 'history_from is not null';

@@ -8,8 +8,8 @@
  *
  * VersionTimestamps have no index, so `findChanges` finds changed dates in two ways. The dates of a write that only
  * appends are after the last date that the follower knows. Every other write records its dates
- * (write/record-rewrites.ts). Both ways also work for a position in the middle of a write that only appends. Such a
- * write stores one version per date; a write that stores several versions of a date is one that records its dates.
+ * (write/record-rewrites.ts). Both ways also work for a position in the middle of a write that only appends, because
+ * such a write stores one version per date. A write that stores several versions of a date always records the dates.
  */
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
 import type { LinearScale, Micros, PointChunk } from '../point.ts';
@@ -46,8 +46,8 @@ export interface ChangedVariable {
   readonly lastVersionTimestamp: Micros;
 }
 
-// Maximum number of periods of a variable, because each period needs an index scan. When there are more, one period that
-// spans all of them replaces them.
+// Maximum number of periods of a variable. The number is limited because each period needs an index scan. If a variable
+// has more periods, one period that spans all of these periods is used instead.
 const MAX_PERIODS = 100;
 
 const MICROS = (instant: string) =>
@@ -86,7 +86,7 @@ interface ChangeRow {
 
 /**
  * Finds the variables that may have versions after a follower's positions (R-J1).
- * @param queryable the transaction in which `readChanges` will read, because both must see the same snapshot.
+ * @param queryable the transaction in which `readChanges` will read, because both functions must see the same snapshot.
  * @param positions the follower's positions, by variable id.
  */
 export async function findChanges(
@@ -141,8 +141,8 @@ export function groupChanges(changes: readonly ChangedVariable[]): readonly (rea
 /**
  * Streams the new versions of a group, variable by variable. The versions of each variable are ordered by
  * VersionTimestamp, and by date within a VersionTimestamp (R-J1).
- * @param transaction the transaction in which `findChanges` read, because both must see the same snapshot. Its
- * connection is busy until the stream ends.
+ * @param transaction the transaction in which `findChanges` has found the changes, because both functions must see the
+ * same snapshot. The connection of the transaction is busy until the stream ends.
  * @param scales the unit conversion of each variable, by variable id.
  * @returns chunks of one variable each, as columns of equal length.
  * @throws {DomainError} invalid_input when a converted value exceeds the range of a double.
@@ -153,7 +153,7 @@ export async function* readChanges(
   scales?: ReadonlyMap<number, LinearScale>,
 ): AsyncGenerator<PointChunk> {
   await streamFromIndexes(transaction);
-  // Allows sorts again, which `streamFromIndexes` forbids, because no index has the order of VersionTimestamps.
+  // Allows sorts again. `streamFromIndexes` forbids sorts, but no index has the order of VersionTimestamps.
   await transaction.query('set local enable_sort = on');
   for await (const block of copyRows(transaction, selectChanges(group), POINT_LAYOUT)) {
     for (const run of runsOf(block)) yield toPointChunk(block, run, scales?.get(run.variableId));

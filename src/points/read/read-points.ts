@@ -30,8 +30,8 @@ import { scaleValues } from './scale-values.ts';
 import { groupsOf, selectOfVariables, streamFromIndexes, VARIABLE } from './select-of-variables.ts';
 import { ALL_COLUMNS, orderOf, pagingClause, selectVersions } from './select-versions.ts';
 
-// Includes the variable id of the stored row, because a statement with all columns of the row needs no
-// projection (see `selectVersions`).
+// The list includes the variable id, so that it names all columns of the stored row. A statement that reads all columns
+// needs no projection (see `selectVersions`).
 export const POINT_COLUMNS =
   'wanted.variable_id, wanted.date, wanted.value, wanted.version_timestamp, wanted.version_tag_id, wanted.tag_set_id';
 export const POINT_LAYOUT: RowLayout = rowLayout([
@@ -106,7 +106,7 @@ async function* readChosen<Chunk>(
  * @param signal ends the read and its statement.
  * @param noteCuts receives the history cuts and rollups that concern the read (R-F9).
  * @throws the same errors as `readPoints`.
- * @throws {DomainError} dependency_unavailable when one of these writes stays open for too long.
+ * @throws {DomainError} dependency_unavailable when an open write does not end in time.
  * @throws the reason of `signal` when `signal` is aborted.
  */
 export function streamPoints(

@@ -31,7 +31,7 @@ export function unscaledFunction(aggregate: AggregateFunction, scale: LinearScal
 
 /**
  * Converts aggregates of stored values to aggregates of converted values, in place (R-C8).
- * @param points array with the number of points in each bucket, as long as `scaled.values`.
+ * @param points number of points in each bucket; the array has the same length as `scaled.values`.
  * @throws {DomainError} invalid_input when a result exceeds the range of a double.
  */
 export function scaleAggregates(

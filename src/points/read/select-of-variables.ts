@@ -10,18 +10,19 @@ import { integerArrayLiteral } from './sql-literal.ts';
 const GROUP = 10_000;
 
 /**
- * Builds a statement that returns the rows of `perVariable` for each variable, in the order of the ids.
- * PostgreSQL can join a lateral subquery that has its own order only by a nested loop, which keeps the order of the ids
- * and, for each id, the order of the rows.
+ * Builds a statement that returns the rows of `perVariable` for each variable, in the order of the ids. When a lateral
+ * subquery has its own order, PostgreSQL can join the subquery only by a nested loop. The nested loop keeps the order
+ * of the ids and, for each id, the order of the rows.
  * @param columns list of the columns to return: columns of the subquery, such as `wanted.date`, and `variable.id`.
- * @param perVariable subquery that returns the rows of one variable, whose id it writes as `variable.id`.
+ * @param perVariable subquery that returns the rows of one variable. The subquery refers to the id of this variable as
+ * `variable.id`.
  */
 export function selectOfVariables(variableIds: readonly number[], columns: string, perVariable: string): string {
   const ids = integerArrayLiteral(variableIds);
   return `select ${columns} from unnest(${ids}) variable (id) cross join lateral (${perVariable}) wanted`;
 }
 
-/** SQL for the id of the variable in the subquery `perVariable` of `selectOfVariables`. */
+/** The subquery `perVariable` of `selectOfVariables` uses this SQL for the id of the variable. */
 export const VARIABLE = 'variable.id';
 
 /** Yields the distinct ids in groups of at most 10,000. */

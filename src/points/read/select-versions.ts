@@ -109,10 +109,10 @@ function mergeTables({ current, superseded, ordered, columns }: Merging): string
 
 /**
  * @returns a condition that limits the rows of history to the span from the first to the last date whose current
- * version does not meet `narrowing`. Outside this span, the read needs no history: every current version meets
- * `narrowing`, and it is the newest version of its date. The condition pays because most past states differ from the
- * latest state only in a part of the period. A read with a maximum number of rows, such as a read of the last point,
- * does not use it, because the two queries that find the span would cost more than they save.
+ * version does not meet `narrowing`. Outside this span, the read needs no history: the current version of each date
+ * meets `narrowing` and is the newest version of the date. The condition saves time, because most past states differ
+ * from the latest state only in a part of the period. A read with a maximum number of rows, such as a read of the last
+ * point, does not use the condition: the two queries that find the span would cost more than the condition saves.
  */
 function whereCurrentFails(period: readonly string[], narrowing: readonly string[]): string {
   const failing = `from point where ${period.join(' and ')} and not (${narrowing.join(' and ')})`;

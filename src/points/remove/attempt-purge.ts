@@ -8,12 +8,12 @@ import { type Database, type Transaction, withTransaction } from '../../platform
 export type PurgeTable = 'point_purge' | 'version_purge';
 
 /**
- * Account of the last attempted purge. The next attempt takes a due purge of an account with a greater id; when there
- * is none, the turn begins again with the first account.
+ * Account of the last attempted purge. The next attempt looks for a due purge of an account with a greater id. If there
+ * is no such purge, the search starts again from the first account.
  */
 export type PurgeTurn = { readonly accountId: number };
 
-/** Less than every account id: the turn begins with the first account. */
+/** Less than every account id, so the search starts from the first account. */
 const BEFORE_ALL_ACCOUNTS = -1;
 const PURGE_TIMEOUT_MS = 600_000;
 
@@ -21,7 +21,10 @@ interface Taken extends PurgeTurn {
   readonly variableId: number;
 }
 
-/** @returns the statement that takes the first due purge of the accounts whose id is greater than $1. */
+/**
+ * @returns the statement that selects and locks one due purge. Of the accounts with a due purge and an id greater than
+ * $1, the statement takes the account with the lowest id, and of this account, the purge that is due first.
+ */
 export const takeFrom = (table: PurgeTable) => `
   select variable_id as "variableId", account_id as "accountId" from ${table}
   where account_id > $1 and next_attempt_date <= clock_timestamp()
@@ -37,9 +40,9 @@ const postpone = (table: PurgeTable) => `
 
 /**
  * Runs one step of the next due purge in a transaction.
- * @param last the result of the previous call; when undefined, the turn begins with the first account.
- * @param work returns true when the purge is complete; its queue entry is then deleted.
- * @returns the turn for the next call; undefined when no purge is due.
+ * @param last result of the previous call; when undefined, the search starts from the first account.
+ * @param work returns true when the purge is complete; the queue entry of the purge is then deleted.
+ * @returns the value of `last` for the next call; undefined when no purge is due.
  * @throws the error of `work`, after the purge has been postponed.
  */
 export async function attemptPurge(

@@ -65,10 +65,10 @@ export const DELETE_ROLLUPS = `
                    returning variable_id, first_date, last_date, point_count)
   ${ROLLUP_RANGES} from removed group by variable_id`;
 
-// A removal that includes the last date lowers the high-water mark, so that writes after the mark are appends again.
-// When the period of such a removal has no start, no date is left: the removal then also resets the columns of `series`
-// that describe versions, rollups and the history cut (history-cuts.ts).
-// VersionTimestamps continue after the last assigned VersionTimestamp (R-F1).
+// A removal that includes the last date lowers the high-water mark. A write of dates after the lowered mark is then an
+// append again. If the period of such a removal has no start, the removal deletes every date. The removal then also
+// resets the columns of `series` that describe versions, rollups and the history cut (history-cuts.ts). New
+// VersionTimestamps still follow the last assigned VersionTimestamp (R-F1).
 const SAVE_REMOVAL = `
   update series
   set purge_count = purge_count + 1,

@@ -17,9 +17,9 @@ const removeFrom = (target: string) =>
 
 /**
  * Purges up to 32 chunks of each table for the next deleted variable (R-C7).
- * @param last the result of the previous call; undefined means to begin with the first account.
- * @returns the turn for the next call; undefined when no purge is due.
- * @throws the error of the purge, which will be retried.
+ * @param last result of the previous call; when undefined, the search starts from the first account.
+ * @returns the value of `last` for the next call; undefined when no purge is due.
+ * @throws the error of a failed purge; a later call retries the purge.
  */
 export function purgeDeletedVariable(database: Database, last?: PurgeTurn): Promise<PurgeTurn | undefined> {
   return attemptPurge(database, 'point_purge', last, async (transaction, variableId) => {

@@ -78,7 +78,7 @@ export async function purgeVersions(
 
 interface CutOfChunk {
   readonly removed: number;
-  /** As-of reads of the chunk are complete from this instant on; null when no version was deleted. */
+  /** First as-of instant from which reads of the chunk are complete; null when no version was deleted. */
   readonly historyFromMicros: Micros | null;
 }
 
@@ -120,8 +120,8 @@ export async function requestVersionPurge(
 
 /**
  * Deletes the surplus versions of the next queued variable in one transaction (R-F7).
- * @param last the result of the previous call; undefined means to begin with the first account.
- * @returns the turn for the next call; undefined when no variable is due.
+ * @param last result of the previous call; when undefined, the search starts from the first account.
+ * @returns the value of `last` for the next call; undefined when no variable is due.
  * @throws the error of a failed purge; a later call retries the purge.
  */
 export function purgeRequestedVersions(database: Database, last?: PurgeTurn): Promise<PurgeTurn | undefined> {

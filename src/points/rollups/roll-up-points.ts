@@ -89,7 +89,7 @@ export async function rollUpPoints(transaction: Transaction, rollup: Rollup): Pr
   const points = await deleteRows(transaction, 'point', variableId, span);
   if (!inserted || inserted.points !== points) {
     throw new Error(
-      `the points of variable ${variableId} must be rolled up and deleted in equal numbers, got ${inserted?.points ?? 0} rolled up and ${points} deleted`,
+      `the number of rolled-up points of variable ${variableId} must equal the number of deleted points, got ${inserted?.points ?? 0} rolled up and ${points} deleted`,
     );
   }
   await transaction.query(SAVE_STEP, [variableId, instantBound(span.toMicros), inserted.versionTimestamp]);

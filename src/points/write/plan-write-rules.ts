@@ -1,9 +1,9 @@
 /**
- * Plans a write; runs no SQL statement itself. COPY writes new rows into `point`. Dates up to the high-water mark of a
- * variable may be stored already; the plan lists these dates as runs of equal steps (stored-runs-rules.ts), and the
- * stored rows of these dates are superseded before COPY. When the dates of a variable do not strictly ascend,
- * settle-rows-rules.ts first selects one current row per date, and the earlier versions if the variable is versioned.
- * The rows of all other variables are written in the order of the batches.
+ * Plans a write; executes no SQL statement itself. COPY writes new rows into `point`. A date up to the high-water mark
+ * of a variable may already be stored. The plan lists such dates as runs of equal steps (stored-runs-rules.ts), and the
+ * stored rows of these dates are superseded before COPY. If the dates of a variable strictly ascend, the rows of the
+ * variable are written in the order of the batches. Otherwise, settle-rows-rules.ts first selects one current row per
+ * date, and also the earlier versions if the variable is versioned.
  */
 
 import { eachTuple, TUPLE_BYTES, versionTagIdOf } from '../copy-codec.ts';
@@ -38,7 +38,10 @@ export interface WritePlan {
   readonly current: readonly Buffer[];
   /** Tuples for `point_version`: rows superseded by later rows of this write. */
   readonly earlier: readonly Buffer[];
-  /** Runs of dates by chunk number. They cover dates that may be stored already or that get several versions. */
+  /**
+   * Runs of dates, by chunk number. The runs contain the dates that may already be stored and the dates that get
+   * several versions.
+   */
   readonly chunks: ReadonlyMap<number, ChunkRuns>;
   /** The variables that exist and have rows in the write, each once. */
   readonly written: readonly WrittenSeries[];
@@ -107,7 +110,10 @@ export function planWrite(batches: readonly Buffer[], series: ReadonlyMap<number
 
 const isFilled = (tuples: Buffer) => tuples.length > 0;
 
-/** For variables whose dates strictly ascend: groups the dates that may be stored already into runs of equal steps. */
+/**
+ * Forms runs of equal steps from the dates that may already be stored. Handles only the variables whose dates strictly
+ * ascend.
+ */
 function findRuns(
   batches: readonly Buffer[],
   variables: ReadonlyMap<number, VariableSurvey>,

@@ -1,8 +1,8 @@
 /**
- * Creates, before a write, the chunks that the write needs, on a separate connection. TimescaleDB locks the whole
- * hypertable from the creation of a chunk until the commit, so a writer that needs a new chunk would wait for the
- * commit of another writer that has created one. When chunks are created here, the writers wait only for milliseconds.
- * This is an optimization, because a write also creates missing chunks.
+ * Before a write, creates the chunks that the write needs, on a separate connection. From the creation of a chunk until
+ * the commit, TimescaleDB locks the whole hypertable. So a writer that needs a new chunk would wait for the commit of
+ * another writer that has created a chunk. When this module creates the chunks, the writers wait only for milliseconds.
+ * This is only an optimization: the write itself would create any missing chunk.
  */
 import pg from 'pg';
 import type { Transaction } from '../../platform/database/database.ts';
@@ -29,8 +29,8 @@ const deleteFrom = (table: string) => `
 const seenChunks = new Set<string>();
 
 /**
- * Creates missing chunks, and chunks in the gaps between existing chunks of other lengths. A failure to create a chunk
- * is ignored.
+ * Creates the chunks that are missing. Where existing chunks of other lengths leave a gap, creates a chunk for the gap.
+ * A failure to create a chunk is ignored.
  *
  * @param transaction finds the existing chunks and identifies the database. Chunks are created on another connection.
  * @param chunkNumbers numbers that `chunkOf` returned.

@@ -60,7 +60,10 @@ export function settleRows(
   return { current: pick(tuples, current), earlier: pick(tuples, earlier), dates: settled, maxKept };
 }
 
-/** Yields one group per date, in ascending order of dates: the ascending indexes of the rows with this date. */
+/**
+ * Yields one group per date, in ascending order of dates. A group contains the indexes of the rows with this date, in
+ * ascending order.
+ */
 function* groupByDate(dates: readonly Micros[]): Generator<readonly number[]> {
   const dateOf = (row: number) => dates[row] ?? 0;
   const rows = Uint32Array.from(dates.keys()).sort((a, b) => dateOf(a) - dateOf(b) || a - b);

@@ -18,7 +18,7 @@ const MAX_STEP_MICROS = 3_600_000_000;
 export interface Runs {
   readonly variableIds: number[];
   readonly fromMicros: Micros[];
-  /** Last date of the run, inclusive. */
+  /** Last date of each run of dates, inclusive. */
   readonly toMicros: Micros[];
   /** Distance between consecutive dates of the run. It is always positive: 1 for a run of one date. */
   readonly stepMicros: Micros[];
@@ -36,32 +36,32 @@ export interface Runs {
  * of its runs. A run can be in several sets.
  */
 export interface ChunkRuns {
-  /** Runs of a variable that is not versioned: at each date, the stored row is deleted. */
+  /** Runs of dates of a variable that is not versioned. The write deletes the stored row at each of these dates. */
   readonly overwritten: Runs;
   /**
-   * Runs of a variable that is no longer versioned but has history: at each date, the stored history is deleted. These
-   * runs are in `overwritten` too.
+   * Runs of dates of a variable that is no longer versioned but still has history. The write deletes the stored history
+   * at each of these dates. These runs are in `overwritten` too.
    */
   readonly forgotten: Runs;
   /**
-   * Runs of a versioned variable whose history already lacks versions (R-F9). If the write replaces a version whose
-   * VersionTimestamp is not after `history_from`, states of the variable at instants before the write may lack
+   * Runs of dates of a versioned variable whose history already lacks versions (R-F9). If the write replaces a version
+   * whose VersionTimestamp is at or before `history_from`, all states of the variable before the write may lack
    * versions.
    */
   readonly exposed: Runs;
   /**
-   * Runs of a versioned variable: at each date, the stored row is moved to history. If the stored row has the
-   * VersionTag of the run, it is deleted instead.
+   * Runs of dates of a versioned variable. The write moves the stored row at each of these dates to history. If the
+   * stored row has the VersionTag of the run, the write deletes the stored row instead.
    */
   readonly superseded: Runs;
   /**
-   * Runs whose VersionTag history rows may already have. At each date of such a run, the history row with the
-   * VersionTag of the run is deleted.
+   * Runs of dates at which history may already have a row with the VersionTag of the run. The write deletes such a row
+   * from history.
    */
   readonly replaced: Runs;
   /**
-   * Runs whose dates may have more versions than the version limit allows: at each date, the surplus versions are
-   * deleted.
+   * Runs of dates at which the number of versions may exceed the version limit. The write deletes the surplus versions
+   * at these dates.
    */
   readonly limited: Runs;
 }
@@ -69,8 +69,8 @@ export interface ChunkRuns {
 export type ChunkRunsByNumber = Map<number, ChunkRuns>;
 
 /**
- * Takes the dates of one variable in ascending order and groups them into runs of dates. All steps of a run are equal,
- * and all its dates have the same VersionTag.
+ * Takes the dates of one variable in ascending order and groups them into runs of dates. Within a run, all steps
+ * between consecutive dates are equal, and all dates have the same VersionTag.
  */
 export interface RunWriter {
   add(dateMicros: Micros, versionTagId: number): void;
@@ -86,8 +86,8 @@ export interface RunTarget {
 }
 
 /**
- * Opens a writer that groups the dates of one variable into runs of dates.
- * @param chunks map to which the writer adds the runs.
+ * Opens a `RunWriter`, which groups the dates of one variable into runs of dates.
+ * @param chunks map to which the `RunWriter` adds the runs of dates.
  */
 export function openRunWriter(chunks: ChunkRunsByNumber, target: RunTarget): RunWriter {
   let chunk: number | undefined;

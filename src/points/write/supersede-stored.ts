@@ -1,8 +1,8 @@
 /**
- * Removes from `point` the stored rows whose dates are written again. A row of a versioned variable moves to history,
- * unless it has the VersionTag that is written at its date (R-F2); every other row is deleted. Also deletes replaced
- * and surplus versions from history. Each statement has the runs of dates (stored-runs-rules.ts) of one chunk as
- * parameters, and finds each run in the index of the chunk. Measured on a million quarter-hourly points of 1,000
+ * Removes from `point` the stored rows whose dates are written again. The row of a versioned variable moves to history,
+ * unless the write stores the same VersionTag at the same date (R-F2). Every other row is deleted. Also deletes
+ * replaced and surplus versions from history. Each statement has the runs of dates (stored-runs-rules.ts) of one chunk
+ * as parameters, and finds each run in the index of the chunk. Measured on a million quarter-hourly points of 1,000
  * variables (2026-11): delete and COPY take 2.5 s, `update … from` 4.3 s and `insert … on conflict` 5.5 s.
  */
 import type { Transaction } from '../../platform/database/database.ts';
@@ -29,8 +29,8 @@ const RUNS = `(
     offset 0
   ) run`;
 
-// $7 and $8 are the bounds of the chunk. A statement needs them when the chunk is compressed, because it then accesses
-// the whole hypertable.
+// $7 and $8 are the bounds of the chunk. When the chunk is compressed, the statement accesses the whole hypertable, so
+// the statement needs these bounds.
 const isInRun = (table: string) => `${table}.variable_id = run.variable_id
     and ${table}.date between run.from_date and run.to_date
     and (run.is_one_date or date_bin(run.step, ${table}.date, run.from_date) = ${table}.date)
@@ -42,8 +42,8 @@ const removeRuns = (target: StatementTarget) => `
   delete from ${target.target} stored using ${RUNS} where ${isInRun('stored')}${touched(target, 'stored')}`;
 
 // Copies rows to history, except rows with the VersionTag that is being written, because the write replaces such rows
-// (R-F2). The next statement deletes the rows. A single statement with `delete … returning` would be slower, because it
-// materializes the rows on disk.
+// (R-F2). The next statement deletes all these rows from `point`, both the copied rows and the excepted rows. A single
+// statement with `delete … returning` would be slower, because it would materialize the rows on disk.
 const supersede = (target: StatementTarget, history: string) => `
   insert into ${history} (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)
   select stored.date, stored.value, stored.version_timestamp, stored.variable_id, stored.version_tag_id,
@@ -54,19 +54,19 @@ const supersede = (target: StatementTarget, history: string) => `
 
 const replace = (target: StatementTarget) => `${removeRuns(target)} and stored.version_tag_id = run.version_tag_id`;
 
-// Finds the variables for which the write replaces a version that has the VersionTag of the write and a
-// VersionTimestamp up to `history_from`. Past states of these variables are then complete only from this write on
-// (R-F9).
+// Finds the variables for which the write replaces a version whose VersionTimestamp is at or before `history_from`. The
+// replaced version and the new version have the same VersionTag. After the write, the past states of these variables
+// are complete only from the write on (R-F9).
 const widenCut = (target: StatementTarget) => `
   select distinct run.variable_id as "variableId", null::int8 as "historyFromMicros"
   from ${RUNS} join series on series.variable_id = run.variable_id, ${target.target} stored
   where ${isInRun('stored')}${touched(target, 'stored')} and stored.version_tag_id = run.version_tag_id
     and stored.version_timestamp <= series.history_from`;
 
-// Finds surplus versions: at each date, counts tagged and untagged versions separately, from the newest. The version
-// being written is already in `point`, so it adds one to the tagged or to the untagged count (R-F3). With
-// `materialized`, the versions are counted once; without it, the versions at the dates of a run are counted again for
-// every stored version.
+// Finds surplus versions in history: at each date, counts tagged and untagged versions separately, from the newest. The
+// version being written is in `point`, not in history, so the statement adds one to the tagged or to the untagged count
+// (R-F3). With `materialized`, the versions are counted once. Without `materialized`, the versions at the dates of a
+// run would be counted again for every stored row.
 const surplus = (target: StatementTarget) => `
   with surplus as materialized (
     select run.variable_id, version.date, version.version_timestamp, version.newer_timestamp
@@ -84,9 +84,9 @@ const surplus = (target: StatementTarget) => `
   )`;
 
 // Deletes surplus versions. The successor of a surplus version is the next newer version of the same date. For each
-// variable that loses a version, returns the latest VersionTimestamp of the successors, which is the first instant from
-// which past states of the variable are complete (R-F9). If one of the successors is the version being written, returns
-// null for this variable.
+// variable that loses a version, returns the latest VersionTimestamp of the successors. From this instant on, past
+// states of the variable are complete (R-F9). If one of the successors is the version being written, returns null for
+// this variable.
 const limit = (target: StatementTarget) => `${surplus(target)}, removed as (
     delete from ${target.target} history using surplus
     where history.variable_id = surplus.variable_id and history.date = surplus.date
@@ -100,9 +100,9 @@ const limit = (target: StatementTarget) => `${surplus(target)}, removed as (
               then (extract(epoch from max(newer_timestamp)) * 1000000)::int8 end as "historyFromMicros"
   from surplus group by variable_id`;
 
-// Finds the first and last VersionTimestamp of surplus versions. When `limit` deletes these versions from a compressed
-// chunk, only the batches between the two VersionTimestamps are decompressed. Usually, only the oldest version of a
-// date is surplus, or none is.
+// Finds the first and last VersionTimestamp of surplus versions. When the statement of `limit` deletes these versions
+// from a compressed chunk, only the batches between the two VersionTimestamps are decompressed. Usually, only the
+// oldest version of a date is surplus, or none is.
 const surplusSpan = (target: StatementTarget) => `${surplus(target)}
   select min(version_timestamp)::text as "from", max(version_timestamp)::text as "to" from surplus`;
 
@@ -120,14 +120,14 @@ interface RunStep {
    * of the rows to delete. When there is no row to delete, `statement` is not executed.
    */
   readonly spanStatement?: (target: StatementTarget) => string;
-  /** True when past states of the variable are incomplete without the rows that the statement removes (R-F9). */
+  /** True when the statement removes rows that past states of the variable need (R-F9). */
   readonly isCut?: true;
 }
 
 /**
- * For each variable id, the first instant from which the states of the variable are complete after a write (R-F9). This
- * instant is Infinity when the states are complete only from the write on. A variable whose past states lose no rows is
- * not in the map.
+ * Maps the id of a variable to the first instant from which the states of the variable are complete after a write
+ * (R-F9). Infinity means that only the states from the write on are complete. A variable is not in the map when the
+ * write removes no rows from the variable's past states.
  */
 export type HistoryCuts = Map<number, Micros>;
 
@@ -154,8 +154,9 @@ const NESTED_LOOPS_ONLY =
 const DEFAULT_JOINS = NESTED_LOOPS_ONLY.replaceAll('= off', '= default');
 
 /**
- * Executes `work` while the planner may join only by nested loops over index scans. The planner overestimates the rows
- * that a run of dates matches, and would choose hash or merge joins, which cannot use the range of dates of a run.
+ * Executes `work` while the planner joins only by nested loops over index scans. Otherwise, the planner would
+ * overestimate the number of rows at the dates of a run, and would choose hash or merge joins. Such joins cannot use
+ * the range of dates of a run.
  */
 export async function withNestedLoops<Result>(transaction: Transaction, work: () => Promise<Result>): Promise<Result> {
   await transaction.query(NESTED_LOOPS_ONLY);
@@ -165,13 +166,14 @@ export async function withNestedLoops<Result>(transaction: Transaction, work: ()
 }
 
 /**
- * Deletes the stored rows that a write overwrites, and moves to history the stored rows that the write supersedes
- * (§9.2, R-F2, R-F4).
+ * Deletes the stored rows that a write overwrites. Moves the stored rows that the write supersedes to history (§9.2,
+ * R-F2, R-F4).
  *
  * @param chunks the runs of dates, by chunk number.
  * @param stored all stored chunks that can hold rows of these runs.
- * @param cuts map to which the variables whose history is cut (R-F9) are added. Replacing a stored version with the
- * same VersionTag (R-F2) is a cut only if the VersionTimestamp of that version is not after `series.history_from`.
+ * @param cuts map that receives each variable whose history the write cuts (R-F9). When a write replaces a stored
+ * version with the same VersionTag (R-F2), the write cuts the history only if the VersionTimestamp of the stored
+ * version is at or before `series.history_from`.
  */
 export async function supersedeStored(
   transaction: Transaction,
@@ -186,8 +188,9 @@ export async function supersedeStored(
 }
 
 /**
- * Applies the version limit of each variable at the written dates (R-F3). Call it after the new rows are inserted.
- * @param cuts map to which the variables whose history is cut (R-F9) are added.
+ * Applies the version limit of each variable at the written dates (R-F3). Call this function after the new rows are
+ * inserted.
+ * @param cuts map that receives each variable whose history the write cuts (R-F9).
  */
 export async function limitVersions(
   transaction: Transaction,
@@ -240,7 +243,10 @@ async function executeStep(
 
 interface Cut {
   readonly variableId: number;
-  /** First instant from which the variable's states are complete; null: they are complete only from this write on. */
+  /**
+   * First instant from which the variable's states are complete. Null when only the states from the write on are
+   * complete.
+   */
   readonly historyFromMicros: Micros | null;
 }
 
@@ -249,8 +255,8 @@ function addCut(cuts: HistoryCuts, variableId: number, micros: Micros): void {
 }
 
 /**
- * @returns the parameters of a statement of `RUN_STEPS`: six arrays that describe the runs of dates, the bounds of the
- * chunk and, for a compressed chunk, the first and last date of the runs.
+ * @returns the parameters of a statement of `RUN_STEPS`: first six arrays that describe the runs of dates, then the two
+ * bounds of the chunk. For a compressed chunk, two more parameters follow: the first and the last date of all runs.
  */
 export function toValues(
   { fromMicros, toMicros, isCompressed }: Pick<Chunk, 'fromMicros' | 'toMicros' | 'isCompressed'>,

@@ -28,26 +28,26 @@ export interface Series {
   readonly hasHistory: boolean;
   /** No stored version of the variable has a VersionTag id greater than this number. */
   readonly lastVersionTagId: number;
-  /** No date has more tagged versions, or more untagged versions, than this number. */
+  /** Upper bound of the number of tagged versions, and of the number of untagged versions, at any date. */
   readonly versionBound: number;
   /**
    * True when a past write, version purge or rollup removed versions, so that some past states are incomplete (R-F9).
    */
   readonly isHistoryCut: boolean;
   /**
-   * Rollups cover only dates before this instant, but not all of them. `refuseRolledUp` refuses a point at a date that
-   * a rollup covers, and notes a point at any other date before this instant for a later rollup. Absent or null means
-   * that no date is rolled up.
+   * Rollups cover only dates before this instant, but not every such date. If a rollup covers the date of a point,
+   * `refuseRolledUp` refuses the point. If no rollup covers a date before this instant, `refuseRolledUp` accepts a
+   * point at this date and ensures that the point is rolled up later. Absent or null means that no date is rolled up.
    */
   readonly rolledUntilMicros?: Micros | null;
 }
 
-/** Survey of the rows of one variable in a write. */
+/** Summary of the rows that a write has for one variable. */
 export interface VariableSurvey {
   readonly series: Series;
   /**
-   * VersionTimestamp of the first row that the write stores at each date. When the write stores more rows at a date,
-   * `settleRows` gives each further row the microsecond after that of the row before it.
+   * VersionTimestamp of the first row that the write stores at each date. When the write stores several rows at a date,
+   * `settleRows` gives each later row the VersionTimestamp of the previous row plus one microsecond.
    */
   readonly versionTimestamp: Micros;
   readonly stamp: VersionStamp;

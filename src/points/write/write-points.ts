@@ -25,8 +25,9 @@ export interface WriteResult {
   /** Tuples that were not written, because their dates are rolled up. */
   readonly refused: RefusedTuples;
   /**
-   * VersionTimestamp that the first row of each date gets. When the last VersionTimestamp of a variable is this one or
-   * later, these rows of the variable get the microsecond after its last VersionTimestamp instead (R-F1).
+   * VersionTimestamp of the first row of each date. Exception: if a variable already has this VersionTimestamp or a
+   * later one, the first row of each date of the variable gets the variable's last VersionTimestamp plus one
+   * microsecond (R-F1).
    */
   readonly versionTimestamp: Micros;
   /** The written variables, grouped by VersionTimestamp, for `recordOrigin`. */

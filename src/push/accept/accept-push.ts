@@ -109,5 +109,7 @@ async function storePush(
       }
     }
   }
-  throw new Error('the push was not stored in 3 attempts, and no earlier push that it repeats was found');
+  throw new Error(
+    '3 attempts to store the push failed: the targets were stale, or the push repeats an earlier push that was not found',
+  );
 }

@@ -1,8 +1,8 @@
 /**
- * Back-pressure (R-D10): rejects pushes while the bodies in this process take too much memory, or too many bytes of
- * accepted readings wait to be written. An account and a user each get a share of the memory
- * (platform/shares/shared-budget.ts). A push is also rejected while the account's waiting bytes are at least as many as
- * the free bytes of the queue (R-A14).
+ * Back-pressure (R-D10): rejects pushes while the bodies in this process take too much memory, or while too many bytes
+ * of accepted readings wait to be written. Each account and each user gets a share of the memory
+ * (platform/shares/shared-budget.ts). The queue is shared too: a push is rejected while the account has at least as
+ * many bytes in the queue as the queue has free (R-A14).
  */
 import type { Database } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -22,8 +22,7 @@ export interface Admission {
    */
   hasCapacity(accountId: number): boolean;
   /**
-   * @throws {DomainError} queue_full when the account's bytes in the queue are at least as many as the queue's free
-   * bytes.
+   * @throws {DomainError} queue_full when the account has at least as many bytes in the queue as the queue has free.
    */
   assertQueueCapacity(accountId: number): Promise<void>;
   /** Adds the bytes of newly queued readings to both known queue sizes: that of the account and the total. */
@@ -82,14 +81,14 @@ export function openAdmission(database: Database, limits: AdmissionLimits, metri
 function describeMemory({ of, held }: BudgetBound, own: number, maxBytes: number): string {
   const max = `${toMebibytes(maxBytes)} MiB`;
   if (of === 'total' && held === own) {
-    return `the body needs more than the ${max} of memory for all request bodies; send several smaller requests`;
+    return `this body alone needs more than the ${max} of memory that all request bodies together may take; send several smaller requests`;
   }
   const used = toMebibytes(held);
   if (of === 'total') {
     return `all request bodies together may take at most ${max} of memory, and ${used} MiB are in use; try again later`;
   }
   const rule = `the request bodies of one ${of} must leave memory for other ${of}s`;
-  return `${rule}, and this ${of} uses ${used} of the ${max} for all request bodies; try again later`;
+  return `${rule}; this ${of} uses ${used} MiB of the ${max} that all request bodies together may take; try again later`;
 }
 
 function toMebibytes(bytes: number): number {
@@ -121,7 +120,8 @@ function watchQueue(database: Database, maxBytes: number, metrics: Refusals): Om
   const fits = (accountId: number): boolean => total + (byAccount.get(accountId) ?? 0) < maxBytes;
   const hasCapacity = (accountId: number): boolean => {
     if (readAtMs === Number.NEGATIVE_INFINITY) return false;
-    // Refreshes in the background; a push waits for the new sizes only when the known sizes would refuse it.
+    // Refreshes the known sizes in the background. A push waits for the new sizes only when the known sizes leave no
+    // capacity for its account.
     if (performance.now() - readAtMs > MAX_AGE_MS) refresh().catch(() => {});
     return fits(accountId);
   };

@@ -1,4 +1,7 @@
-/** Stores encoded pushes. `tryWrite` writes the points of a large push of new dates; `submit` uses a group commit. */
+/**
+ * Stores encoded pushes. `tryWrite` writes the points of a large push that has only new dates. `submit` stores any push
+ * in a group commit.
+ */
 import type { FastPaths } from '../fast-paths/fast-paths.ts';
 import type { GroupOutcome } from '../store/new-operation.ts';
 import type { Admission } from './admission.ts';

@@ -14,9 +14,12 @@ import { MAX_WARNINGS, type PushWarning } from '../push-answer.ts';
 import type { PushContents } from './push-element.ts';
 
 export interface EncodeInput {
-  /** The variable id of each element. It is 0 for an element without a target, whose readings are left out. */
+  /**
+   * The variable id of each element. When an element has no target, the id is 0, and the readings of the element are
+   * left out.
+   */
   readonly variableIds: readonly number[];
-  /** For each element, the IANA zone that applies to those of its dates that have no offset. */
+  /** The IANA zone of each element. The zone applies to the dates of the element that have no offset. */
   readonly timeZoneIds: readonly string[];
   /** For each element, the number by which its readings are divided (R-C6). */
   readonly dividers: readonly number[];
@@ -79,7 +82,7 @@ export function encodePush(given: PushContents, input: EncodeInput): EncodedPush
   };
 }
 
-/** Calls `visit` for each reading of the elements that have a target. */
+/** Calls `visit` for each reading, but not for the readings of elements without a target. */
 function eachRow(
   { readingCounts }: PushContents,
   variableIds: readonly number[],
@@ -96,7 +99,9 @@ function eachRow(
 
 interface OrderScan {
   readonly readingCount: number;
-  /** True when the dates of every variable strictly ascend: no reading is repeated, and no sorting is needed. */
+  /**
+   * True when the dates of every variable strictly ascend. Then no variable has a date twice, and no sorting is needed.
+   */
   readonly isAscending: boolean;
   /** By variable id: the earliest date that the push has for the variable, in microseconds. */
   readonly firstDates: ReadonlyMap<number, number>;
@@ -174,9 +179,9 @@ function orderRows(contents: PushContents, { variableIds, labelIds }: EncodeInpu
 }
 
 /**
- * Copies the last row of each VersionTag to the end of the range from `start` to before `end`, and overwrites the rows
- * at the end of this range. The copies keep their order.
- * @returns the number of copies.
+ * Keeps the last row of each VersionTag among the rows from index `start`, inclusive, to index `end`, exclusive. Copies
+ * the kept rows to the end of this range, in the same order, and overwrites the rows there.
+ * @returns the number of kept rows.
  */
 function keepLast(rows: number[], start: number, end: number, tagOf: (row: number) => number): number {
   const seen = new Set<number>();

@@ -80,7 +80,7 @@ class PushReader {
   /** For each reading, the index of its labels in `labels.table`. */
   readonly columns: Int32Array;
   isLocal: Uint8Array | undefined;
-  /** Index of the row for the next reading. */
+  /** Index at which the next reading will be stored. */
   row = 0;
 
   /** @param capacity maximum number of readings. */
@@ -237,8 +237,8 @@ class PushReader {
 }
 
 /**
- * Returns true when a reading has a member whose name is not exactly `date`, `value`, `version` or `tags`. A member
- * that is undefined is absent, because a JSON member is never undefined.
+ * Returns true when a reading has a member whose name is not exactly `date`, `value`, `version` or `tags`. An undefined
+ * member counts as absent, because a member from JSON is never undefined.
  */
 function hasOtherNames(reading: Members): boolean {
   let count = 0;

@@ -58,7 +58,7 @@ const version = z
   .meta({
     type: 'string',
     maxLength: MAX_VERSION,
-    description: 'VersionTag. The version of a reading takes precedence over the version of its element.',
+    description: 'VersionTag. The VersionTag of a reading takes precedence over the VersionTag of its element.',
   })
   .nullish()
   .transform((text) => text || undefined);

@@ -13,7 +13,7 @@ import { type EncodedPush, type EncodeInput, encodePush } from './encode-push.ts
 import { parsePush } from './parse-push.ts';
 import type { PushContents, PushLimits, TargetIdentifiers } from './push-element.ts';
 
-/** The targets and labels of a push, which the caller must resolve, and the hash of its body. */
+/** The targets and labels of a push, and the hash of its body. The caller must resolve the targets and labels. */
 export interface PushSummary {
   readonly targets: readonly TargetIdentifiers[];
   readonly labelTable: readonly Labels[];

@@ -20,8 +20,8 @@ export interface FastPaths {
    */
   handleSmallPushes(services: SmallPushServices, app: RawHandler): RawHandler;
   /**
-   * Throws inside the app the error with which `handleSmallPushes` failed to store the push of a request. Does nothing
-   * when `handleSmallPushes` did not fail.
+   * If `handleSmallPushes` failed to store the push of this request, throws the error of this failure inside the app.
+   * Otherwise, does nothing.
    * @param env the bindings of the request in the app.
    */
   throwFailure(env: unknown): void;
@@ -81,7 +81,8 @@ export interface SmallPushServices extends SmallPushParts {
   readonly findCachedCaller: FindCachedCaller;
   /**
    * Counts a push of a user against the rate limit.
-   * @returns false when the user exceeds the limit; the app then handles the push.
+   * @returns false when the user exceeds the limit. In that case, the small-push handler passes the push to the app,
+   * and the app answers it.
    */
   readonly countPush: (userId: string) => boolean;
   /** Records the duration of an answered request, in seconds. */

@@ -49,9 +49,9 @@ export function smallPushHandler(services: SmallPushServices, app: RawHandler): 
 }
 
 /**
- * Throws inside the app the error with which the small-push handler failed to store the push of this request, so that
- * the app answers with this error. Does nothing when the handler did not fail.
- * @param env the bindings of the app's request.
+ * If the small-push handler failed to store the push of this request, throws the handler's error inside the app, so
+ * that the app answers with this error. Otherwise, does nothing.
+ * @param env the bindings of the request in the app.
  * @throws the handler's error.
  */
 export function throwPushFailure(env: unknown): void {
@@ -68,7 +68,7 @@ function admit(
   if (headers['content-encoding'] !== undefined || !(Number(headers['content-length']) <= MAX_BYTES)) return undefined;
   if (!isJsonType(headers['content-type']) || !isApiVersion(headerOf(headers['api-version']))) return undefined;
   if (isRepeated(rawHeaders, 'authorization') || isRepeated(rawHeaders, 'content-type')) return undefined;
-  // Leaves requests from web pages to the app, because only the app checks their origin (CORS).
+  // The app handles requests from web pages, because only the app checks the origin of a request (CORS).
   if (headers.origin !== undefined) return undefined;
   const caller = findCachedCaller(headers.authorization, 'push-data');
   if (!caller?.permissions.has('datapusher.standard') || !admission.hasCapacity(caller.accountId)) return undefined;
@@ -76,7 +76,7 @@ function admit(
 }
 
 /**
- * Returns true when the request has a header more than once. Of such a header, Node keeps only the first value, but the
+ * Returns true when the request has a header more than once. Node keeps only the first value of such a header, but the
  * app joins all values.
  * @param name name of the header, in lower case.
  */
@@ -122,7 +122,7 @@ async function handle(
   } catch (error) {
     left = { ...left, pushFailure: { error } };
   }
-  // Releases the memory here, because the app counts the memory of the body again.
+  // The app itself counts the memory of the body. Without this release, the memory would be counted twice.
   share.release();
   app(Object.assign(incoming, left), outgoing);
 }

@@ -1,8 +1,8 @@
 /**
  * Writes a large push of new dates directly: one transaction accepts the push, writes its points and completes its
  * operation. An accepted push is durable, as on the ordinary path (R-D1), but its readings are stored once instead of
- * twice. Pushes must take effect in the order of their answers (R-D6). Therefore, if a batch that contains a variable
- * of the push is waiting when the write starts or when it is about to commit, the push takes the ordinary path.
+ * twice. Pushes must take effect in the order of their answers (R-D6). Therefore, the push takes the ordinary path if a
+ * waiting batch contains a variable of the push, either when the write starts or when the write is about to commit.
  */
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
 import { isDependencyError } from '../../platform/database/dependency-error.ts';

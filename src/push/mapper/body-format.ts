@@ -1,4 +1,4 @@
-/** Finds the format of a push body that a mapper converts: its Content-Type tells whether it is JSON, XML or CSV. */
+/** Finds the format of a push body for a mapper. The Content-Type tells whether the body is JSON, XML or CSV. */
 import { DomainError } from '../../platform/errors.ts';
 import type { BodyFormat } from './mapper-process.ts';
 

@@ -98,14 +98,14 @@ export const MAPPER_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: '/account/mappers/test', operationId: 'tryExpression', ...shared },
-    summary: 'Test an unsaved expression with a sample body; stores nothing',
+    summary: 'Test an unsaved expression with a sample body, without storing anything',
     description: '`sample` is a text in the format that `contentType` names. The request body may be at most 1 MiB.',
     body: jsonBody(given),
     answers: [answersJson('The elements, or the error of the expression.', trial)],
   },
   {
     ...{ method: 'post', path: '/account/mappers/:id/test', operationId: 'tryMapper', ...shared },
-    summary: 'Test a mapper with a sample body; stores nothing',
+    summary: 'Test a mapper with a sample body, without storing anything',
     inPath,
     body: {
       description: 'At most 1 MiB after decompression.',

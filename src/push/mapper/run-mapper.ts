@@ -21,7 +21,7 @@ export interface MapperLimits {
 
 export interface MapperRunner {
   /**
-   * Maps the body of the request; if the request has no body, only checks its expression.
+   * Maps the body of the request. If the request has no body, only checks the expression of the request.
    * @param use the account of the mapper, and a `key` that identifies the mapper and its version. A process may serve
    * several calls with the same key. A call without a key starts a new process, which ends after the call.
    * @throws {DomainError} mapping_failed with the reason, and with the position of the error in the expression if it is
@@ -92,7 +92,7 @@ function readReply(reply: MapReply, maxBytes: number): Extract<MapReply, { kind:
   }
 }
 
-/** Opens a pool of idle processes, at most `capacity`, that wait for the next body of their mapper. */
+/** Opens a pool of at most `capacity` idle processes. Each process waits for the next push body of its mapper. */
 function openIdlePool(capacity: number) {
   const idle = new Map<string, { readonly accountId: number; readonly child: ChildProcess }>();
   const take = (key: string): ChildProcess | undefined => {

@@ -8,12 +8,12 @@ import type { FoundWrite } from '../../points/origins/find-writes.ts';
 import type { Positions } from '../../points/origins/variable-runs-codec.ts';
 import { memberLabel } from '../store/operation-label.ts';
 
-/** A push from which a version may have come (see `MAX_PUSHES`). Properties that the caller may not see are absent. */
+/** A push from which a version may have come (see `MAX_PUSHES`). Properties that the caller must not see are absent. */
 export interface PushOrigin {
   readonly kind: 'Push';
   /**
-   * Absent, like `userId`, when the caller may not read the operation. When the operation was deleted, only `kind` is
-   * present.
+   * When the caller is not allowed to read the operation, only `kind` and `acceptedDate` are present. When the
+   * operation has been deleted, only `kind` is present.
    */
   readonly operationId?: string;
   readonly userId?: string;
@@ -36,8 +36,8 @@ const FIND = `
   from push_operation where id = any($1::int8[]) and account_id = $2`;
 
 /**
- * Maximum number of pushes that are named for one version. More than one push is named when one write stored several
- * pushes that may each have contained readings of the variable.
+ * Maximum number of pushes that are returned as possible origins of one version. A version has several possible origins
+ * when one write stored several pushes and more than one of these pushes may have contained readings of the variable.
  */
 export const MAX_PUSHES = 20;
 
@@ -64,7 +64,10 @@ interface Part {
   readonly operationId: number;
   /** Position of the operation's first reading among all readings of the write. */
   readonly start: number;
-  /** Number of the operation's readings in the write; undefined when all readings of the write are the operation's. */
+  /**
+   * Number of readings that the write has from the operation; undefined when the write has readings from no other
+   * operation.
+   */
   readonly count: number | undefined;
   readonly positions: readonly Positions[];
 }

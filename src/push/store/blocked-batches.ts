@@ -1,8 +1,8 @@
 /**
  * Takes whole pushes out of a small batch that waits for an earlier batch. Group commit (accept/group-commit.ts) puts
- * small pushes into a shared batch; without this module, a push to one variable would therefore wait for a rewrite of
- * another variable. The order within each variable is kept (R-D6): the module takes a push only when no earlier waiting
- * push has one of its variables, and the remaining pushes keep their position in the queue.
+ * small pushes into a shared batch, so a push to one variable would have to wait for a rewrite of another variable.
+ * This module prevents that wait. The order within each variable is kept (R-D6): the module takes a push only when no
+ * earlier waiting push has a variable of the taken push, and the remaining pushes keep their position in the queue.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { readBytea } from '../../platform/database/read-bytea.ts';
@@ -16,13 +16,13 @@ import type { BatchOperations } from './warn-of-refused.ts';
 /** Maximum number of batches examined, oldest first. The time of FIND_BLOCKED grows with the square of this number. */
 const MAX_EXAMINED = 200;
 /**
- * The search for a push that need not wait opens at most this number of the examined batches. It ends at the first
- * batch with such a push.
+ * Maximum number of the examined batches that are opened in search of a push that need not wait. The search ends at the
+ * first batch with such a push.
  */
 const MAX_TRIED = 5;
 
-// `blocked` contains the variables of all earlier batches. Batches that were accepted before migration 0042 have no
-// `variables`: this query skips them and all later batches.
+// `blocked` contains the variables of all earlier batches. A batch that was accepted before migration 0042 has no
+// `variables`. This query skips such a batch and all batches after it.
 const FIND_BLOCKED = `
   with examined as (
     select id, place, variables, operation_ids, reading_counts
@@ -43,8 +43,8 @@ const FIND_BLOCKED = `
 
 const LOCK = `select from push_batch where id = $1 and set_aside_date is null for update skip locked`;
 
-// Splits each shared operation of the batch into one operation per push. An operation ends for all of its pushes at
-// once, but often only some of them are not blocked.
+// Splits each shared operation of the batch into one operation per push. A shared operation ends for all of its pushes
+// at once, but often some of these pushes are blocked and the others are not.
 const SPLIT = `select part_push_batch($1)`;
 
 const FIND_OPERATIONS = `

@@ -46,8 +46,8 @@ export async function findReplayable(
 }
 
 /**
- * @returns the number of deleted elements, which is smaller than the number of `rejections` when a concurrent replay
- * has deleted some (R-D8).
+ * @returns the number of deleted elements. If a concurrent replay has already deleted some of the elements (R-D8), this
+ * number is smaller than the number of `rejections`.
  */
 export async function deleteRejections(queryable: Queryable, rejections: readonly KeptRejection[]): Promise<number> {
   const { rowCount } = await queryable.query(

@@ -32,7 +32,7 @@ export interface NewOperation {
 export interface OperationMembers {
   readonly elements: readonly number[];
   readonly readings: readonly number[];
-  /** Null when the label of the push is also its request id. */
+  /** The request id of each push; null when the label of the push is equal to the request id. */
   readonly requestIds: readonly (string | null)[];
 }
 

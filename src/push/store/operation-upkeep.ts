@@ -41,8 +41,9 @@ export async function purgeOldOrigins(database: Database, days: number, fileDays
 }
 
 /**
- * Deletes operations, and their rejected elements, when the operations have ended and were accepted more than `days`
- * days ago (R-D8). A call deletes a limited number of operations and none whose batch is set aside.
+ * Deletes operations that have ended and that were accepted more than `days` days ago, together with their rejected
+ * elements (R-D8). One call deletes a limited number of operations. An operation whose batch is set aside is not
+ * deleted.
  * @returns the number of deleted operations; 0 when no operation is left to delete.
  */
 export async function purgeOldOperations(database: Database, days: number): Promise<number> {

@@ -24,9 +24,9 @@ const hasWaiting = (variables: string) => `
   exists (select from push_batch
           where account_id = $1 and set_aside_date is null and (variables is null or variables && ${variables}::int4multirange))`;
 
-// The second condition is true when `max_date` of a variable is at or after the first date that the push has for the
-// variable, because a direct write may only add dates after `max_date`. After a deletion, `max_date` may be later than
-// the last stored date; the push is then queued without need.
+// A direct write must add only dates after the `max_date` of each variable. So the second condition is true when, for
+// some variable, the first date of the push is at or before `max_date`. After a deletion, `max_date` may be later than
+// the last stored date, and a push may then be queued without need.
 const MUST_QUEUE = `
   select ${hasWaiting('$4')}
       or exists (select from unnest($2::int[], $3::int8[]) first (variable_id, micros)
@@ -35,8 +35,9 @@ const MUST_QUEUE = `
 
 /**
  * @param firstDates the first date that a push has for each of its variables, in microseconds.
- * @returns true when the push must be queued, because a waiting batch may have readings of a variable of the push
- * (R-D6), or because a variable may have a stored date at or after the first date that the push has for the variable.
+ * @returns true when the push must be queued. There are two reasons: a waiting batch may have readings of a variable of
+ * the push (R-D6), or a variable of the push may have a stored date at or after the first date that the push has for
+ * this variable.
  */
 export async function mustQueue(
   queryable: Queryable,

@@ -172,9 +172,9 @@ function rejectionColumns(operations: readonly NewOperation[]): readonly string[
 }
 
 /**
- * A member is one of several pushes that share an operation row. For each operation, the first returned column has the
- * index of its first member, and the second column has the index of its last member. Indexes start at 1; for an
- * operation of one push, both are 0. The other columns have one value for each member.
+ * A member is one of several pushes that share an operation row. The first two returned columns have one value for each
+ * operation: the index of the operation's first member, and the index of the operation's last member. Indexes start at
+ * 1. For an operation of one push, both values are 0. The other columns have one value for each member.
  */
 function memberColumns(operations: readonly NewOperation[]): readonly string[] {
   const shared = operations.flatMap(({ members }) => members ?? []);

@@ -1,7 +1,8 @@
 /**
  * The queue of accepted batches that wait for the ingester. The functions of this file lock the next batches of an
  * account, complete the operations of written batches and delete these batches. src/ingest writes the points of the
- * locked batches. A barrier (`openPushBarrier`) waits until the pushes accepted before it was opened are written.
+ * locked batches. A barrier (`openPushBarrier`) remembers which pushes have been accepted by the time of its opening,
+ * and then waits until these pushes are written.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database, Queryable, Transaction } from '../../platform/database/database.ts';
@@ -33,7 +34,7 @@ export interface TakenBatches {
   readonly operationIds: readonly string[];
   readonly readings: number;
   readonly isMoreWaiting: boolean;
-  /** Number of seconds since the first batch was accepted; null when no batch was taken. */
+  /** Number of seconds since the first of the taken batches was accepted; null when no batch was taken. */
   readonly waitedSec: number | null;
   /** Request id of the first push (R-A10); null when no batch was taken. */
   readonly requestId: string | null;
@@ -76,9 +77,9 @@ export interface WrittenBatches {
 }
 
 /**
- * Ends the operations of batches whose points the same transaction has written, removes the batches, and
- * records the operations as the origin of the points. `takeBatches` must have locked the batches. All
- * statements are sent in one round trip.
+ * Ends the operations of batches whose points `transaction` has written, removes these batches, and records the
+ * operations as the origin of the points. `takeBatches` must have locked the batches. All statements are sent in one
+ * round trip.
  */
 export async function endBatches(
   transaction: Transaction,
@@ -121,7 +122,8 @@ export async function markProcessing(
 
 /**
  * Completes an operation that has no batch, or no longer has one, and appends the event DataPushCompleted (R-D7). Call
- * it in the transaction that writes the points of the operation; if several transactions write them, in the last one.
+ * this function in the transaction that writes the points of the operation. If several transactions write the points,
+ * call it in the last of these transactions.
  * @param variableIds ids of the variables of the operation, for the filters of webhooks.
  */
 export async function completeOperation(

@@ -1,4 +1,7 @@
-/** Adds warnings to operations with readings that were refused because their dates are rolled up. */
+/**
+ * When a write refuses readings because the dates of the readings are rolled up, adds warnings to the operations of
+ * these readings.
+ */
 import type { Transaction } from '../../platform/database/database.ts';
 import { TUPLE_BYTES } from '../../points/copy-codec.ts';
 import { describeRefused, type RefusedTuples } from '../../points/rollups/describe-refused.ts';
@@ -11,9 +14,10 @@ const FIND_OPERATIONS = `
 const ADD_WARNINGS = 'update push_operation set warnings = warnings || $2::jsonb where id = $1';
 
 /**
- * Adds warnings to the operations of the refused tuples. The position of a tuple in its batch shows its operation.
- * @param batchIds ids of the batches whose points this transaction writes, in the order of `batches`. Their rows in
- * `push_batch` must still exist.
+ * Adds warnings to the operations of the refused tuples. The position of a tuple in its batch determines which
+ * operation the tuple belongs to.
+ * @param batchIds ids of the batches whose points this transaction writes, in the order of `batches`. The rows of these
+ * batches in `push_batch` must still exist.
  */
 export async function warnOfRefused(
   transaction: Transaction,
@@ -37,9 +41,9 @@ export interface BatchOperations {
 }
 
 /**
- * Adds warnings to each operation of a batch, if tuples of this operation were refused.
+ * Adds warnings to those operations of a batch that have refused tuples.
  * @param tuples all tuples of the batch.
- * @param offsets for each refused tuple, its byte offset in `tuples`.
+ * @param offsets byte offsets of the refused tuples in `tuples`.
  */
 export async function warnOperations(
   transaction: Transaction,

@@ -90,12 +90,18 @@ export async function* streamCompared(
   yield* streamInSnapshot(source, read, signal);
 }
 
-/** Returns the part of `period` up to and including `date`, in the order of the read. */
+/**
+ * Returns the part of `period` that ends with `date` in the order of the read: the dates up to `date` for `ASC`, and
+ * the dates from `date` on for `DESC`. The part includes `date`.
+ */
 function upTo(period: Period, date: Micros, order: PointSelection['order']): Period {
   return order === 'ASC' ? { ...period, toMicros: date, isToIncluded: true } : { ...period, fromMicros: date };
 }
 
-/** Returns the part of `period` that follows `date` in the order of the read. */
+/**
+ * Returns the part of `period` that follows `date` in the order of the read: the dates after `date` for `ASC`, and the
+ * dates before `date` for `DESC`.
+ */
 function beyond(period: Period, date: Micros, order: PointSelection['order']): Period {
   return order === 'ASC' ? { ...period, fromMicros: date + 1 } : { ...period, toMicros: date, isToIncluded: false };
 }

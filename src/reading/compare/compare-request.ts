@@ -12,9 +12,12 @@ import type { VersionRequest } from '../../selection/resolve-version.ts';
 import type { ReadRequest } from '../../selection/selection.ts';
 
 export interface CompareRequest {
-  /** The request for the left version, without paging. */
+  /** The request for the version on the left side of the comparison, without paging. */
   readonly left: ReadRequest;
-  /** The right version: the latest version when the query gives neither `rightVersion` nor `rightAsOf`. */
+  /**
+   * The version on the right side of the comparison. When the query gives neither `rightVersion` nor `rightAsOf`, this
+   * is the latest version.
+   */
   readonly right: VersionRequest;
   /** Maximum number of rows in the answer; undefined for no maximum. The summary always counts all rows. */
   readonly limit: number | undefined;
@@ -31,10 +34,16 @@ export const COMPARE_QUERY = declareQuery(
       { ...idsParameter(''), description: 'The variable to compare.', schema: idSchema, isRequired: true },
       'variableIds',
     ),
-    leftVersion: textsParameter('VersionTag of the left version. Required unless `leftAsOf` is given.'),
-    leftAsOf: dateOfReadParameter('The left version is the state as it was stored at this instant.'),
-    rightVersion: textsParameter('VersionTag of the right version. Default: the latest version.'),
-    rightAsOf: dateOfReadParameter('The right version is the state as it was stored at this instant.'),
+    leftVersion: textsParameter(
+      'VersionTag of the version on the left side of the comparison. Required unless `leftAsOf` is given.',
+    ),
+    leftAsOf: dateOfReadParameter('The left side of the comparison is the state that was stored at the given instant.'),
+    rightVersion: textsParameter(
+      'VersionTag of the version on the right side of the comparison. Default: the latest version.',
+    ),
+    rightAsOf: dateOfReadParameter(
+      'The right side of the comparison is the state that was stored at the given instant.',
+    ),
     ...PERIOD,
     ...SHAPE,
   },
@@ -47,8 +56,8 @@ const { locationOf } = COMPARE_QUERY;
 
 /**
  * Parses the query of a comparison (R-G6).
- * @returns the request. Its function `in` throws invalid_input unless the query names exactly one variable and a left
- * version.
+ * @returns the parsed request. The function `in` of the parsed request throws invalid_input when the query does not
+ * name exactly one variable, or when the query names no version for the left side.
  * @throws {DomainError} invalid_input when a parameter is invalid.
  */
 export function parseCompareRequest(address: string): Zoned<CompareRequest> {
@@ -80,7 +89,7 @@ function toLeft({ leftVersion, leftAsOf }: Given, zone: string | undefined): Ver
   const { subject } = locationOf('leftAsOf');
   throw locationError(
     locationOf('leftVersion'),
-    `must be given unless ${subject} is given, because the left version has no default`,
+    `must be given when ${subject} is absent: the left side of the comparison has no default`,
   );
 }
 

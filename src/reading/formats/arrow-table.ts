@@ -42,13 +42,13 @@ class Pieces extends AsyncByteQueue {
 }
 
 /**
- * A record batch is complete as soon as it has this number of rows. It has fewer rows only when it is the last record
- * batch, or when the next batch of the table would have brought it above MAX_ROWS.
+ * A record batch is complete as soon as it has this number of rows. A record batch has fewer rows in two cases: when it
+ * is the last record batch, or when the next `Batch` of the table would bring the record batch above MAX_ROWS.
  */
 const MIN_ROWS = 4096;
 /**
  * Maximum number of rows of a record batch. With this maximum, every index into the dictionary of the values fits into
- * a signed integer of 16 bits. A batch of the table is not split, so it must not have more rows than this.
+ * a signed integer of 16 bits. A `Batch` of the table is not split, so a `Batch` must not have more rows than this.
  */
 const MAX_ROWS = 2 ** 15 - 1;
 
@@ -73,7 +73,7 @@ export async function* writeArrow({ columns, batches, metadata }: Table): AsyncG
   yield sink.take();
 }
 
-/** Yields groups of batches; each group becomes one record batch. */
+/** Groups the batches of a table, and yields each group. A group becomes one record batch. */
 async function* groupsOf(batches: AsyncIterable<Batch>): AsyncGenerator<readonly Batch[]> {
   let group: Batch[] = [];
   let rowCount = 0;
@@ -91,7 +91,10 @@ async function* groupsOf(batches: AsyncIterable<Batch>): AsyncGenerator<readonly
   if (group.length > 0) yield group;
 }
 
-/** One column of a record batch. A record batch joins successive batches of the table; each batch becomes one part. */
+/**
+ * One column of a record batch. The record batch joins successive batches of the table; each `Batch` contributes one
+ * part of the column.
+ */
 interface Parts {
   readonly rowCount: number;
   readonly parts: readonly { readonly cells: Cells; readonly rowCount: number }[];

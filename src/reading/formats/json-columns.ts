@@ -48,23 +48,23 @@ function* closeObject(members: readonly Member[], before: string): Generator<Buf
 }
 
 /**
- * Writes the same member of one object after the other: a constant as a single value, other cells as an array. Leaves
- * the member out of an object if the object has no cells for it, or if the cells are labels and no row of the object
- * has a label.
+ * Writes the JSON member of one column for successive objects. A constant becomes a single value; other cells become an
+ * array. An object has no such member when the column has no cells for the object, or when the cells are labels and no
+ * row of the object has a label.
  */
 interface Member {
   add(cells: Cells, batch: Batch): void;
   /**
    * Ends the current object.
-   * @returns the bytes of the member in this object; none if the object leaves the member out.
+   * @returns the bytes of the member in this object; an empty array when the object does not have the member.
    */
   close(): readonly Buffer[];
 }
 
 function openMember(column: Column, writeInstant: InstantWriter | undefined): Member {
   const name = `,${JSON.stringify(column.name)}:`;
-  // One `RowBytes` serves all objects: it makes each buffer about as large as the last one, which fits because objects
-  // are of similar size.
+  // One `RowBytes` serves all objects. `RowBytes` makes each buffer about as large as the previous buffer. This size
+  // suits the next object, because objects are of similar size.
   const array = new RowBytes();
   let constant: number | null | undefined;
   let hasValue = false;

@@ -38,8 +38,9 @@ function rowParts(columns: readonly Column[], batch: Batch, writers: readonly In
 }
 
 /**
- * @returns the byte parts that write one column as a JSON member of each row. Every member except the first begins
- * with a comma. Every row has the first member; a row has the member of a label column only when the row has a label.
+ * @returns the byte parts that write one column as a JSON member of each row. The first column has a member in every
+ * row, so the members of all other columns begin with a comma. A label column has a member only in rows that have a
+ * label.
  */
 function memberParts(
   column: Column,

@@ -44,9 +44,9 @@ export function writeAscii(bytes: Uint8Array, at: number, text: string): number 
 }
 
 /**
- * @returns the number of decimals of `size`; undefined when `size` has more than six decimals, or more than 15 digits
- *   in total. At most one decimal number of up to 15 digits parses to a given double, so the text with the returned
- *   number of decimals is the shortest text that parses to `size`.
+ * @returns the number of decimal places of `size`; undefined when `size` has more than six decimal places, or more than
+ *   15 digits in total. Different decimal numbers of up to 15 digits parse to different doubles. Therefore, the text
+ *   with the returned number of decimal places is the shortest text that parses to `size`.
  */
 function findDecimals(size: number): number | undefined {
   for (let decimals = 0; decimals <= MAX_DECIMALS; decimals++) {
@@ -59,8 +59,8 @@ function findDecimals(size: number): number | undefined {
 }
 
 /**
- * Returns true when the text of `size` with `decimals` decimals has at most 15 digits, parses to exactly `size`, and
- * has a last decimal other than 0.
+ * Returns true when the text of `size` with `decimals` decimal places has at most 15 digits, parses to exactly `size`,
+ * and has a last decimal digit other than 0.
  */
 function hasDecimals(size: number, decimals: number): boolean {
   const power = powerOf(decimals);

@@ -1,7 +1,8 @@
 /**
- * Messages of a watch as server-sent events. The event `points` contains points in the JSON of the display level
- * `Columns`, `cursor` contains no points, and `end` contains the reason why the service ends the stream. The id of
- * `points` and `cursor` is the reader's cursor after the event.
+ * Writes the messages of a watch as server-sent events. A `points` event contains points in the JSON of the display
+ * level `Columns`. A `cursor` event contains no points. An `end` event contains the reason why the service ends the
+ * stream. The id of a `points` or `cursor` event is a watch cursor: it encodes the positions that the reader has
+ * reached with this event.
  */
 import { buffer } from 'node:stream/consumers';
 import type { Dictionary } from '../../points/dictionary.ts';
@@ -18,7 +19,7 @@ type Variables = ReadonlyMap<number, ReadVariable>;
 /** Encodes a message of a watch as a server-sent event. */
 export type EventWriter = (message: WatchMessage, variables: Variables) => Promise<Buffer>;
 
-/** @returns a writer that encodes points once for all streams that send them. */
+/** @returns a writer that encodes points only once, even when several streams send the same points. */
 export function openEventWriter(dictionary: Dictionary): EventWriter {
   const encode = encodeOnce(({ chunks }: WatchedPoints, variables: Variables) => toJson(chunks, variables, dictionary));
   return async ({ points, cursor }, variables) => {

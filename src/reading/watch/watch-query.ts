@@ -27,11 +27,11 @@ export const WATCH_QUERY = declareQuery(
     ),
     unitId,
     cursor: textParameter(
-      `The id of the last event received; the header \`${LAST_EVENT_ID}\` takes precedence. The points of a variable that is not in the cursor are sent as if there were no cursor.`,
+      `The cursor: the id of the last event that the client received. The header \`${LAST_EVENT_ID}\` takes precedence over this parameter. If the cursor does not contain a variable, the points of this variable are sent as if there were no cursor.`,
       z.string().meta({ examples: ['AQEAAQCJiOVa'] }),
     ),
     fromBeginning: flagParameter(
-      'What the stream sends without a cursor: with `true`, all stored points and then new ones; with `false`, only points committed after the call.',
+      'Decides what the stream sends when the request has no cursor. `true`: all stored points, and then new points. `false`: only points committed after the call.',
     ),
   },
   { isListing: true },

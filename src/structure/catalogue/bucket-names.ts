@@ -14,7 +14,7 @@ export const BUCKETS: Readonly<Record<Granularity, Bucket | undefined>> = {
   All: 'all',
 };
 
-/** Function in `points/buckets` that computes each aggregate. */
+/** Maps each aggregate to the function in `points/buckets` that computes the aggregate. */
 export const FUNCTIONS: Readonly<Record<Aggregate, AggregateFunction>> = {
   SUM: 'sum',
   MIN: 'min',

@@ -15,7 +15,10 @@ import { timeZoneLister } from './list-time-zones.ts';
 import { listTypes, listVariableTypes } from './list-types.ts';
 import { listUnitFamilies, listUnits } from './units.ts';
 
-/** The enumeration that each path serves. In the answer, the number of a member is the `id` of the item. */
+/**
+ * Maps each path to the enumeration that the path serves. The answer has one item for each name of the enumeration. The
+ * `id` of the item is the number that stands for the name.
+ */
 const ENUMERATIONS = {
   '/granularity': GRANULARITY,
   '/timePeriods': TIME_PERIOD,
@@ -24,7 +27,7 @@ const ENUMERATIONS = {
   '/variables/periodTypes': PERIOD_TYPE,
 } as const;
 
-/** The catalogue of types that each path serves. */
+/** Maps each path to the catalogue of types that the path serves. */
 const TYPES = {
   '/sitetypes': 'SiteType',
   '/sourceTypes': 'SourceType',

@@ -10,8 +10,9 @@ export interface TimeZone {
 }
 
 /**
- * Returns a function that lists UTC and all zones that have a name such as Europe/Brussels and that both the database
- * and the runtime know (R-C8). The function caches the list, because PostgreSQL reads its whole tz directory each time.
+ * Returns a function that lists UTC and the zones with a name such as Europe/Brussels. The function lists only zones
+ * that both the database and the runtime know (R-C8). The function caches the list, because PostgreSQL reads its whole
+ * tz directory each time.
  */
 export function timeZoneLister(queryable: Queryable): () => Promise<readonly TimeZone[]> {
   let known: readonly TimeZone[] | undefined;

@@ -11,8 +11,8 @@ import { AGGREGATE } from './enumerations.ts';
 import { BUILT_IN_TYPES, type EntryCatalogue } from './list-types.ts';
 
 /**
- * First id of own entries. It is far above the ids of built-in entries, and above the type numbers that resources of
- * accounts already use without an entry in a catalogue.
+ * First id of the entries that accounts add. This id is far above the ids of built-in entries. Resources of accounts
+ * already use type numbers that have no catalogue entry; this id is also above these numbers.
  */
 export const FIRST_OWN_ID = 1_000_000_000;
 
@@ -25,11 +25,11 @@ const nameSchema = textOf(MAX_NAME)
   .min(1, 'must not be empty')
   .refine((name) => !/^\d+$/.test(name), { error: 'must not consist of digits only' });
 
-/** A member that clients can set in an own entry of their account. */
+/** A member that clients can set in an entry that their account adds. */
 export interface EntryMember {
   readonly column: string;
   readonly schema: z.ZodType;
-  /** Default of the member for a new entry that omits it. A member without `fallback` is required. */
+  /** Value of the member in a new entry that omits the member. A member without `fallback` is required. */
   readonly fallback?: unknown;
   /** For a member that takes the names of an enumeration: the number stored for each name. */
   readonly stored?: Readonly<Record<string, number>>;

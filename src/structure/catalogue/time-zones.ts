@@ -1,7 +1,8 @@
 /**
  * Converts between local dates of a time zone and instants (R-D4), with the runtime's tz database through Temporal.
- * Offsets are cached per zone and day, or per quarter of an hour on a day with a clock change. A quarter in which the
- * clock changes is not cached; until 2011, for example, Newfoundland changed its clock at 0:01.
+ * Offsets are cached per zone and day, or per quarter of an hour on a day with a clock change. The clock can change
+ * within a quarter of an hour: until 2011, for example, Newfoundland changed its clock at 0:01. Offsets in such a
+ * quarter of an hour are not cached.
  */
 import { Temporal } from 'temporal-polyfill';
 import { WINDOWS_TO_IANA_MAP } from 'windows-iana';
@@ -13,7 +14,7 @@ const QUARTER_MICROS = 15 * 60 * 1_000_000;
 const DAY_MICROS = 96 * QUARTER_MICROS;
 const MAX_REMEMBERED = 100_000;
 
-/** Says that a local date occurs once (`exact`), twice (`ambiguous`, in autumn) or never (`skipped`, in spring). */
+/** How often a local date occurs: once (`exact`), twice (`ambiguous`, in autumn) or never (`skipped`, in spring). */
 export type LocalDateKind = 'exact' | 'ambiguous' | 'skipped';
 
 /** Instant of a local date, in microseconds since 1970-01-01 UTC. */
@@ -59,9 +60,10 @@ const WINDOWS_ZONES: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * Finds a zone by IANA or Windows name, in any letter case (R-C9). An IANA name that the runtime knows under another
- * name is kept when it is spelled as in the tz database and not all in capitals: the runtime would turn Asia/Kolkata
- * into its old name Asia/Calcutta, which newer tz databases omit. Any other IANA name becomes the runtime's name.
+ * Finds a zone by IANA or Windows name, in any letter case (R-C9). For some zones, the runtime uses an old name: for
+ * Asia/Kolkata, it uses Asia/Calcutta, which newer tz databases omit. An IANA name for which the runtime uses another
+ * name is therefore kept, provided that the IANA name is spelled as in the tz database and is not all in capitals. Any
+ * other IANA name is replaced by the runtime's name.
  * @returns the IANA name to store; undefined for an unknown zone.
  */
 export function findTimeZone(name: string): string | undefined {
@@ -111,7 +113,7 @@ function createClock(timeZoneId: string): LocalClock {
 }
 
 /**
- * Says which instant is used for a local date that a clock change makes ambiguous or skips (R-D4).
+ * Says which instant is used for a local date that occurs twice or never because of a clock change (R-D4).
  * @param localMicros the local date, computed as if the zone were UTC. @param micros the instant that is used.
  */
 export function localDateWarning(
@@ -128,9 +130,10 @@ export function localDateWarning(
 }
 
 /**
- * Caches the values of `lookUp`, which seldom change over time. One value is cached for a whole day when the day starts
- * and ends with the same value. On other days, one value is cached for each quarter of an hour that starts and ends
- * with the same value. No zone changes its clock back and forth within a day.
+ * Caches the values of `lookUp`, because these values seldom change over time. When a day starts and ends with the same
+ * value, this value is cached for the whole day. On other days, when a quarter of an hour starts and ends with the same
+ * value, this value is cached for the quarter of an hour. Comparing the start and the end is enough, because no zone
+ * changes its clock back and forth within a day.
  */
 function rememberSpans<Value>(
   lookUp: (micros: number) => Value,
@@ -171,8 +174,8 @@ export type ZoneOffset = (micros: number) => number;
 const zoneOffsets = new Map<string, ZoneOffset>();
 
 /**
- * Returns the function that gives the offsets of an IANA zone (R-D4) and caches them. The function of an unknown zone
- * throws RangeError when it is called.
+ * Returns a function that gives the offsets of an IANA zone (R-D4). The function caches the offsets. For an unknown
+ * zone, the function throws RangeError when it is called.
  */
 export function zoneOffset(timeZoneId: string): ZoneOffset {
   const known = zoneOffsets.get(timeZoneId);

@@ -35,7 +35,7 @@ export const DELETED: readonly [Answer, ...Answer[]] = [
   answersNothing('Deleted.', 204, { headers }),
   {
     ...answersJson(
-      'With `hardDelete`, when more than 500 sources and variables in total are to be deleted. They are deleted in the background.',
+      'Answer to a request with `hardDelete` that deletes more than 500 sources and variables in total. The sources and variables are deleted in the background.',
       job,
     ),
     ...{ status: 202, headers },
@@ -46,7 +46,8 @@ export const DELETION_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/deletions/:id', operationId: 'getDeletion', tag: 'Sites', access: MANAGERS },
     summary: 'Follow a deletion that was requested with hardDelete',
-    description: 'The deletion can be read for at least 30 days after its last site, source or variable was deleted.',
+    description:
+      'The record of a deletion is kept for at least 30 days after the last site, source or variable has been deleted.',
     inPath: { id: { description: 'Id of the deletion.', schema: z.guid() } },
     answers: [answersJson('The deletion.', job)],
   },

@@ -16,8 +16,9 @@ export type AuditRemoval = WriteAuditEntry<`${Resource['kind']}Deleted`>;
 
 /**
  * Deletes a site, source or variable.
- * @param hard the job of a hard deletion, which also deletes everything below the resource. With null, the deletion is
- * refused when the resource has children, or when a calculated variable reads the variable to be deleted.
+ * @param hard identifies the job of a hard deletion; null for any other deletion. A hard deletion also deletes
+ * everything below the resource. Any other deletion is refused when the resource has children, or when a calculated
+ * variable reads the variable to be deleted.
  */
 export type Remove = (
   transaction: Transaction,

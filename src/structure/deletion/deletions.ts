@@ -10,7 +10,10 @@ import { SITE } from '../site.ts';
 import { SOURCE } from '../source.ts';
 import { deleteVariables } from '../variable.ts';
 
-/** Maximum number of sources plus variables that a `DELETE` request deletes itself; a larger job deletes in steps. */
+/**
+ * Maximum number of sources and variables, in total, that are deleted within the `DELETE` request. If there are more,
+ * they are deleted in steps in the background.
+ */
 const MAX_AT_ONCE = 500;
 /** Maximum number of sources or variables that one step deletes. */
 const STEP = 500;

@@ -25,7 +25,9 @@ import { CONTINUED, KIND_NAMES, KINDS, type KindName, type ListName, listMembers
 const LAST_LISTED_ROW = 2000;
 const LISTS = 'lists';
 
-/** One list on the sheet `lists`. Its values are ids with their names in the next column, or texts. */
+/**
+ * One list on the sheet `lists`. The values are texts or ids. For ids, the next column has the names of the entries.
+ */
 interface List {
   readonly name: string;
   readonly values: readonly (string | number)[];
@@ -133,7 +135,8 @@ function addDropDowns(sheet: Excel.Worksheet, kind: KindName, ranges: ReadonlyMa
         : (ranges.get(member) ?? entered(kind, member));
     if (formula === undefined) continue;
     const { letter } = sheet.getColumn(index + 1);
-    // A cell of an enumeration or a boolean accepts only values of its list; the other lists only suggest values.
+    // In a column of an enumeration or a boolean, cells accept only the values of the drop-down list. In other columns,
+    // the drop-down list merely suggests values.
     const isStrict = names !== undefined || filterType === 'boolean';
     validationsOf(sheet).add(`${letter}2:${letter}${LAST_LISTED_ROW}`, {
       ...{ type: 'list', allowBlank: true, showErrorMessage: isStrict, formulae: [formula] },
@@ -178,8 +181,9 @@ function addFormHelp(sheet: Excel.Worksheet): void {
 }
 
 /**
- * @returns the range of cells on another sheet that contains the choices of the drop-down list of `member`, such as the
- *   names of the sites; undefined when `member` does not refer to a row of another sheet.
+ * If `member` refers to a row of another sheet, the drop-down list of `member` offers cells of that sheet, such as the
+ * names of the sites.
+ * @returns the range of these cells; undefined when `member` does not refer to a row of another sheet.
  */
 function entered(kind: KindName, member: string): string | undefined {
   const from = (sheet: KindName, column: string): string => {

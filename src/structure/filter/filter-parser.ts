@@ -149,7 +149,9 @@ class TokenReader {
     return true;
   }
 
-  /** Consumes the next token if it is the given keyword, in any case. @returns true when the token was consumed. */
+  /**
+   * Consumes the next token if it is the given keyword, in any letter case. @returns true when the token was consumed.
+   */
   takesWord(word: string): boolean {
     const { kind, text } = this.peek();
     if (kind !== 'word' || text.toLowerCase() !== word) return false;

@@ -47,8 +47,8 @@ function cancelAfter(database: Database, connection: Connection, maxTimeMs: numb
   };
   const cancel = (): void => {
     const { processID } = connection as Connection & { readonly processID: number };
-    // `runForAll` keeps the connection that cancels from counting towards the account's share of connections: the
-    // connection of the slow statement may already use the whole share.
+    // With `runForAll`, the connection that sends the cancellation does not count towards the account's share of
+    // connections. The connection of the slow statement may already use the whole share.
     const cancelled = runForAll(() => database.query('select pg_cancel_backend($1)', [processID]));
     cancelling = cancelled.then(cancelAgain, cancelAgain);
   };
@@ -58,7 +58,8 @@ function cancelAfter(database: Database, connection: Connection, maxTimeMs: numb
       isEnded = true;
       clearTimeout(timer);
       await cancelling;
-      // After a cancellation, closes the connection, because a late cancellation could hit its next statement.
+      // Closes the connection if a cancellation was sent, because the cancellation could arrive late and hit the next
+      // statement on the connection.
       connection.release(cancelling !== undefined);
     },
   };

@@ -15,9 +15,10 @@ const ROOT = '$.clientData';
 const EMPTY = {};
 
 /**
- * Checks clientData to be written.
- * @param written new clientData; undefined when clientData is not written, null when it is cleared.
- * @param former the stored clientData; omitted for a new resource.
+ * Checks new clientData before it is stored.
+ * @param written is the new clientData; undefined when the write keeps the stored clientData, null when the write
+ * clears the stored clientData.
+ * @param former is the stored clientData; omitted for a new resource.
  * @throws {DomainError} invalid_input with details of the problems that the write adds.
  */
 export async function assertFormValues(

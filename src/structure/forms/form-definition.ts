@@ -63,8 +63,8 @@ const groupSchemaOf = <Unit extends z.ZodType>(unitId: Unit) =>
 
 /**
  * @returns the schema of the groups of a form.
- * @param unitId schema that validates the member `unitId` of a field. It accepts an id; the schema for the import
- *   of documents also accepts the name of a unit of the account.
+ * @param unitId validates the member `unitId` of a field. Every `unitId` schema accepts an id. The `unitId` schema for
+ *   the import of documents also accepts the name of a unit of the account.
  */
 export const groupsSchemaOf = <Unit extends z.ZodType>(unitId: Unit) =>
   z
@@ -127,7 +127,7 @@ function refuseRepeated(named: readonly { readonly name: string }[], list: reado
       context.addIssue({
         code: 'custom',
         path: [...list, index, 'name'],
-        message: `must be unique, ignoring case, got ${name} twice`,
+        message: `must be unique, ignoring case; got ${name} twice`,
       });
     }
     seen.add(key);
@@ -186,7 +186,7 @@ export const TYPE_RULES: Readonly<Record<FieldType, string>> = {
   Date: 'must be an ISO 8601 date such as 2026-03-01 or 2026-03-01T00:15:00Z',
 };
 
-/** @returns whether `value`, the value of an item, has the type `type` of the field that offers the item. */
+/** @returns whether the value of an item has the type of the field that offers the item. */
 function isOfType(type: FieldType, value: unknown): boolean {
   switch (type) {
     case 'String':

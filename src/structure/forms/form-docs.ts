@@ -37,7 +37,7 @@ const filledForm = z
     sourceId: idSchema.optional(),
     values: z
       .record(z.string(), z.unknown())
-      .meta({ description: 'Maps each group to an object that maps its fields to their values.' }),
+      .meta({ description: 'Maps each group to an object. The object maps the fields of the group to values.' }),
     problems: formProblemsSchema.optional(),
   })
   .meta({ id: 'FilledForm' });
@@ -80,7 +80,7 @@ export const FORM_OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: '/form/:id/values', operationId: 'listFormValues', tag, access: ALL_USERS },
     summary: 'List the values of a form',
     description:
-      'The sites, sources or variables that have values of the form, with these values, and with the problems of values that violate the form.',
+      'The sites, sources or variables that have values of the form. Each resource is listed with its values. If values violate the form, the problems of these values are listed too.',
     query: VALUE_LIST,
     isListing: true,
     answers: [answersJson('Resources in ascending id order.', z.array(filledForm))],

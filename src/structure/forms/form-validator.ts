@@ -9,7 +9,7 @@ import type { ErrorDetail } from '../../platform/errors.ts';
 import { showValue } from '../../platform/http/lenient.ts';
 import { type Form, type FormField, isIsoDate, TYPE_RULES } from './form-definition.ts';
 
-/** A problem of a value; `keys` is the path of the value within clientData. */
+/** A problem with a value; `keys` is the path of the value within clientData. */
 export interface FormProblem {
   readonly keys: readonly string[];
   readonly message: string;
@@ -54,7 +54,8 @@ export function findFormProblems(
   const problems: FormProblem[] = [];
   for (const error of validate.errors ?? []) {
     const keys = keysOf(form, error);
-    // Calls `describe` for wanted problems only: it is slower than `keysOf`, and thousands of problems may be unwanted.
+    // Calls `describe` only for wanted problems, because `describe` is slower than `keysOf` and there may be thousands
+    // of other problems.
     if (isWanted(keys)) problems.push({ keys, message: describe(form, error) });
     if (problems.length === MAX_PROBLEMS) break;
   }
@@ -130,8 +131,8 @@ function describe({ name, groups }: Definition, { instancePath, keyword, params,
   if (keyword === 'required') return 'is required';
   if (keyword === 'additionalProperties') {
     const known = (group?.fields ?? groups).map((one) => one.name);
-    const kind = group ? `field of the group ${group.name}` : `group of the form ${name}`;
-    return `is not a ${kind}, which has ${listNames(known)}`;
+    const kind = group ? `field in the group ${group.name}` : `group in the form ${name}`;
+    return `is not a ${kind}; known names: ${listNames(known)}`;
   }
   return `${describeRule(field, keyword, params)}, got ${showValue(data)}`;
 }

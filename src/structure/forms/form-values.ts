@@ -18,7 +18,7 @@ import type { EntityType, Form } from './form-definition.ts';
 
 /** The values of a form in one resource. */
 export interface FilledForm {
-  /** Id of the site, source or variable with the values. */
+  /** Id of the site, source or variable that has the values. */
   readonly id: number;
   readonly name: string;
   readonly siteId?: number;

@@ -7,7 +7,10 @@ export interface VersionInUse {
   readonly version: string | null;
   readonly firstVersionTimestamp: string;
   readonly lastVersionTimestamp: string;
-  /** Number of stored values. With a VersionTag, a date has at most one value; without, it may have several. */
+  /**
+   * Number of stored values. For each VersionTag, a date has at most one value. A date may have several values without
+   * a VersionTag.
+   */
   readonly pointCount: number;
 }
 

@@ -20,7 +20,10 @@ export interface SaveServices {
   readonly audit: WriteAuditEntry<WebhookAction>;
   /** Encrypts secrets and headers before they are stored. */
   readonly vault: SecretVault;
-  /** Hours for which messages are still signed with a replaced secret too: config.WEBHOOK_SECRET_OVERLAP_HOURS. */
+  /**
+   * After a secret is replaced, messages are signed with both the old secret and the new secret for this number of
+   * hours: config.WEBHOOK_SECRET_OVERLAP_HOURS.
+   */
   readonly secretOverlapHours: number;
 }
 

@@ -81,9 +81,9 @@ export const newWebhookShape = (policy: TargetPolicy) => ({
 export const newWebhookSchema = (policy: TargetPolicy) => lenientObject(newWebhookShape(policy));
 
 /**
- * Schema of the body of PUT, and of a webhook after a PATCH was applied (R-I1). An absent member leaves its field
- * unchanged.
- * @param stored the webhook before the change.
+ * Schema that validates the body of a PUT request, or the result of applying a PATCH request to the webhook (R-I1). An
+ * absent member leaves its field unchanged.
+ * @param stored fields of the webhook before the change.
  */
 export const webhookChangeSchema = (policy: TargetPolicy, stored: Pick<WebhookFields, 'url'>) =>
   lenientObject({

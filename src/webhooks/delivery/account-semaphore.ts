@@ -1,13 +1,15 @@
 /**
- * Limits how many keys (webhooks or trial sends) of one account a process works on at the same time, so that an account
- * with many hanging receivers leaves capacity for other accounts. `leave` returns the key that was refused first and
- * reserves a permit for this key. Without this reservation, other keys might take every permit, and the refused key
- * would wait forever.
+ * For each account, limits the number of webhooks or trial sends that a process works on at the same time. An account
+ * with many hanging receivers therefore leaves capacity for other accounts. A key identifies a webhook or a trial send;
+ * while the process works on the webhook or trial send, the key holds one permit. `leave` frees a permit, returns the
+ * key that was refused first, and reserves a permit for this key. Without this reservation, other keys might take every
+ * permit, and the refused key would wait forever.
  */
 export interface AccountSemaphore {
   /**
-   * Takes a permit that is free or reserved for `key`.
-   * @returns false when the account has no such permit. The key is then refused, and a later `leave` returns this key.
+   * Takes a permit for `key`: either a free permit, or the permit that is reserved for `key`.
+   * @returns false when the account has neither permit. `key` is then refused, and a later call of `leave` returns
+   *   `key`.
    */
   tryEnter(accountId: number, key: string): boolean;
   /**
@@ -21,19 +23,23 @@ export interface AccountSemaphore {
 interface Account {
   used: number;
   readonly refused: Set<string>;
-  /** For each key that `leave` returned and that has not entered since: the time at which its reservation ends. */
+  /**
+   * For each key with a reserved permit: the time at which the reservation ends. `leave` makes the reservation;
+   * `tryEnter` for the same key uses the reserved permit and ends the reservation early.
+   */
   readonly reserved: Map<string, number>;
 }
 
 /**
- * A reservation ends after this time even if its key has not entered, because the message that wakes the key may be
- * lost or reach another process.
+ * A reservation ends after this time, even if `tryEnter` has not taken the reserved permit. Otherwise the permit could
+ * stay reserved forever, because the message that wakes the webhook or trial send may be lost or reach another process.
  */
 const RESERVED_MS = 1000;
 
 /**
  * Opens a semaphore that limits each account separately.
- * @param permitsPerAccount maximum number of keys of one account that this process works on at the same time.
+ * @param permitsPerAccount maximum number of permits that the keys of one account hold at the same time in this
+ * process.
  */
 export function openAccountSemaphore(
   permitsPerAccount: number,

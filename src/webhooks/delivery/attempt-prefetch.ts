@@ -1,7 +1,8 @@
 /**
- * Prefetch of due attempts for one time slice. The first batch has at most one attempt per lane (concurrent consumer);
- * the maximum doubles with each further batch, up to 64. The next batch is claimed while the previous one is sent. Thus
- * a slow receiver has only a few claimed attempts, and a fast one seldom waits for the database.
+ * Prefetch of due attempts for one time slice. The first batch has at most one attempt per lane (concurrent consumer).
+ * The maximum size of a batch doubles with each further batch, up to 64 attempts. The next batch is claimed while the
+ * previous batch is sent. Thus only a few attempts are claimed for a slow receiver, and the deliveries to a fast
+ * receiver seldom wait for the database.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '../../platform/database/database.ts';
@@ -76,8 +77,8 @@ export function openPrefetch({ database, vault, webhookId, leases, lanes, isOver
     refilling = refill().finally(() => {
       refilling = undefined;
     });
-    // An unhandled rejection would end the process, and a claim may fail while no lane waits for it. The next `take`
-    // then claims again.
+    // A refill may fail while no lane awaits the refill. This handler keeps the rejection from being unhandled, because
+    // an unhandled rejection would end the process. The next `take` starts another refill.
     refilling.catch(() => undefined);
   };
   return {

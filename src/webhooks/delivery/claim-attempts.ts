@@ -90,8 +90,8 @@ const FIND_NEXT = `
   where id = $1 and is_enabled`;
 
 /**
- * @returns the receiver, even of a deleted webhook while its row exists; undefined when the table `webhook` has no row
- *   with this id.
+ * Reads the receiver from the row of a webhook, even if the webhook was deleted.
+ * @returns the receiver; undefined when the table `webhook` has no row with this id.
  * @throws {Error} when the secrets or headers of the webhook cannot be decrypted.
  */
 export async function findReceiver(

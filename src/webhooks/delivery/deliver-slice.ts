@@ -50,8 +50,8 @@ export interface DeliveryServices {
 /** Milliseconds during which a slice starts new attempts. */
 const SLICE_MS = 2000;
 /**
- * After this many attempts a lane waits for the writes of their outcomes: back-pressure while the database is
- * unavailable.
+ * After each group of this many attempts, a lane waits until the outcomes of these attempts are written. The wait is
+ * back-pressure while the database is unavailable.
  */
 const MAX_UNWRITTEN = 50;
 
@@ -142,10 +142,13 @@ async function sendUnlessStopped(
     return await Promise.race([send(target, claimed.message), stopped.promise]);
   } catch (error) {
     const delayMs = planRepeat(Date.now() - Date.parse(claimed.message.timestamp));
-    const what = delayMs === undefined ? 'counts as failed' : `will be repeated in ${Math.round(delayMs / 1000)} s`;
+    const what =
+      delayMs === undefined
+        ? 'the attempt counts as failed'
+        : `the attempt will be repeated in ${Math.round(delayMs / 1000)} s`;
     log.error(
       { err: error, webhookId: claimed.webhookId, historyId: claimed.id },
-      `an internal error ended a webhook attempt; the attempt ${what}`,
+      `an internal error ended a webhook attempt; ${what}`,
     );
     if (delayMs !== undefined) return { delayMs };
     return {

@@ -1,4 +1,7 @@
-/** Texts that say why the service disabled a webhook, and the part of the webhook's URL that an email may show. */
+/**
+ * Texts for the email about a disabled webhook: why the service disabled the webhook, and the webhook's URL without the
+ * parts that may be secret.
+ */
 
 export type DisableReason =
   | { readonly kind: 'gone' }

@@ -34,8 +34,8 @@ interface Waiting {
 const MAX_BATCH = 500;
 const RETRY_PAUSE_MS = 200;
 const RETRIED = 'the write is retried; if all retries fail, the webhook messages are sent again';
-const SPLIT = 'they are now written one by one';
-const GIVEN_UP = 'there is no retry, and the message of this attempt is sent again';
+const SPLIT = 'the outcomes are now written one by one';
+const GIVEN_UP = 'the write is not retried; the message of the attempt is sent again';
 
 /** @returns a writer, which makes one call of `store` at a time (R-I3). */
 export function openOutcomeWriter({ store, patienceMs, log }: OutcomeWriterOptions): OutcomeWriter {

@@ -14,12 +14,12 @@ export interface TryEnd {
 export interface RetryPolicy {
   /** Back-off delays, one element per retry: the seconds between the previous attempt and this retry. */
   readonly delaysSec: readonly number[];
-  /** Maximum pause before a probe of a receiver that is down; `Retry-After` may ask for more. */
+  /** Maximum pause before a probe of a receiver that is down. `Retry-After` can cause a longer pause. */
   readonly maxProbePauseMs: number;
 }
 
 export type NextStep =
-  /** The message was delivered, or is not retried. */
+  /** No further attempt follows: the message was delivered, or the failed attempt is not retried. */
   | { readonly kind: 'end' }
   | { readonly kind: 'retry'; readonly delayMs: number }
   /** The receiver answered 410 Gone. */
@@ -89,14 +89,14 @@ export function planProbePause(attempt: number, { delaysSec, maxProbePauseMs }: 
 
 const MIN_REPEAT_MS = 60_000;
 const MAX_REPEAT_MS = 3_600_000;
-/** An attempt that an internal error ended is repeated only while the message is at most this old. */
+/** After an internal error ends an attempt, the attempt is repeated only if the message is at most this old. */
 const MAX_REPEAT_AGE_MS = 86_400_000;
 
 /**
- * Plans the repetition of an attempt that an internal error of the service ended (R-A15). The error shows nothing about
- * the receiver, so it uses up no attempt and counts neither towards the pause nor towards the disabling of the webhook.
- * The receiver may have got the message already and gets it again with each repetition. To make repetitions rare, the
- * delay grows with the age of the message.
+ * Plans when to repeat an attempt after an internal error of the service ended the attempt (R-A15). The error shows
+ * nothing about the receiver. Therefore the error uses up no attempt, and counts neither towards the pause nor towards
+ * the disabling of the webhook. The receiver may have got the message already, and gets the message again with each
+ * repetition. To make repetitions rare, the delay grows with the age of the message.
  * @param ageMs age of the message; negative when clocks differ.
  * @returns milliseconds until the attempt is due again; undefined when the message is older than a day: the attempt
  * then counts as failed.

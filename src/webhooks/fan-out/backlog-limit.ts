@@ -67,8 +67,8 @@ export function openBacklogLimit(maxPending: number, nowMillis: () => number): B
     nowMillis() - count.countedMillis > maxAgeMs(count, isFull) ||
     count.addedSince >= Math.min(MAX_ADDED, maxPending / 10);
   const refresh = async (transaction: Transaction, webhooks: readonly LimitedWebhook[]): Promise<void> => {
-    // A cache that is too large is cleared before stale counts are sought. A webhook without a cached count counts as
-    // stale, so all of `webhooks` are then counted again.
+    // A cache that is too large is cleared before stale counts are sought. `isStale` is true for a webhook without a
+    // cached count, so the waiting messages of all `webhooks` are then counted.
     if (counts.size > MAX_ENTRIES) counts.clear();
     const stale = webhooks.filter(({ webhookId, isFull }) => isStale(counts.get(webhookId), isFull));
     if (stale.length === 0) return;

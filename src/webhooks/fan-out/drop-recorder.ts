@@ -21,8 +21,9 @@ export interface DropRecorder {
   write(ended: readonly string[]): Promise<void>;
 }
 
-// A gap stays open until a message is stored again. Each statement below processes the gaps of all webhooks together,
-// because an account may have a hundred webhooks whose receivers are down, and the relay of the outbox waits meanwhile.
+// The gap of a webhook stays open until the next message is stored for this webhook. Each statement below processes the
+// gaps of all webhooks together. An account may have a hundred webhooks whose receivers are down, and the relay of the
+// outbox waits while the statements run.
 const WIDEN = `
   with hook as materialized (
     select webhook.id, account_id, event_type, coalesce(gap_event_id, gen_random_uuid()) as event_id, gap.*
@@ -65,7 +66,7 @@ const LOCK = 'select from webhook where id = any($1::uuid[]) order by id for no 
 
 /**
  * Opens the recorder of dropped messages (R-I5).
- * @param maxPending maximum number of waiting messages; the history entry of a gap states it.
+ * @param maxPending maximum number of waiting messages; the history entry of each gap states this maximum.
  */
 export function openDropRecorder(transaction: Transaction, maxPending: number): DropRecorder {
   const gaps = new Map<string, Gap>();

@@ -1,7 +1,8 @@
 /**
  * Applies the filter of a webhook to an occurrence (R-I1). A filter lists sites, sources and variables; an occurrence
- * matches when it is about one of them. When the data of an occurrence list variables, the message lists only the
- * matching variables; too many of them are divided into several messages. Without a match there is no message.
+ * matches when it is about a listed site, source or variable. When nothing matches, no message is sent. When the data
+ * of an occurrence contain a list of variables, the message has only the matching variables of this list. If these
+ * variables are too many for one message, they are divided among several messages.
  */
 import type { WebhookFilter } from '../webhook.ts';
 
@@ -22,8 +23,8 @@ export interface Occurrence {
   /** Instant of the occurrence, as ISO 8601 in UTC. */
   readonly date: string;
   /**
-   * Plain JSON. If it has a list `variables`, a webhook gets only the elements that match its filter, divided into
-   * several messages when they are too many for one.
+   * Plain JSON. When the data contain a list `variables`, a webhook gets only the elements of the list that match the
+   * filter of the webhook. If these elements are too many for one message, they are divided among several messages.
    */
   readonly data: Readonly<Record<string, unknown>>;
   /**
@@ -41,7 +42,7 @@ export function toFilter({ siteIds, sourceIds, variableIds }: WebhookFilter): Fi
   return { siteIds: new Set(siteIds), sourceIds: new Set(sourceIds), variableIds: new Set(variableIds) };
 }
 
-/** @returns true when the filter lists an entity of the concern (R-I1). */
+/** @returns true when the filter lists at least one id of the concern (R-I1). */
 export function isWanted(filter: Filter, { variableId, sourceIds, siteIds }: Concern): boolean {
   if (variableId !== undefined && filter.variableIds.has(variableId)) return true;
   return sourceIds.some((id) => filter.sourceIds.has(id)) || siteIds.some((id) => filter.siteIds.has(id));

@@ -69,7 +69,10 @@ async function fanOut(
   return [...withMessages];
 }
 
-/** @returns a serializer that converts the whole occurrence at most once, because several webhooks may get it. */
+/**
+ * @returns a function that converts messages to JSON. The function converts the whole occurrence at most once, because
+ * several webhooks may get the whole occurrence.
+ */
 function jsonWriter(whole: Occurrence): (message: Occurrence) => string {
   let json: string | undefined;
   return (message) => {

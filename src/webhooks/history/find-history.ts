@@ -15,7 +15,7 @@ export interface WebhookHistory {
   readonly eventType: EventType;
   /** Number of the attempt, starting at 1; 0 when the entry represents dropped messages. */
   readonly attempt: number;
-  /** Whether this attempt is a replay, which a manager requested. */
+  /** True when a manager requested this attempt as a replay. */
   readonly isReplay: boolean;
   readonly state: AttemptState;
   readonly date: string;

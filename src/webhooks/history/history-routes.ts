@@ -54,7 +54,7 @@ export function historyRoutes(services: HistoryServices): Hono<Env> {
       );
       if (!(await services.queue.wake([entry.webhookId]))) {
         const ids = { webhookId: entry.webhookId, historyId: entry.id, requestId: c.var.requestId };
-        services.log.warn(ids, 'wake-up lost; the sweeper delivers the replay');
+        services.log.warn(ids, 'the wake-up for the replay was lost; the sweeper will deliver the replay');
       }
       return c.json(entry);
     });

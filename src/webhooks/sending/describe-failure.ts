@@ -3,7 +3,7 @@ import { LookupError, NotPublicError } from './connect-guarded.ts';
 import { MAX_HEADER_BYTES, type Reply, TimeOutError } from './exchange.ts';
 
 const NOT_PUBLIC =
-  'the host of the receiver has no address, or an address that is neither public nor in WEBHOOK_ALLOWED_RANGES';
+  'the host of the receiver has no address, or has a non-public address outside WEBHOOK_ALLOWED_RANGES';
 
 // OpenSSL reports the same error for both faults.
 const UNKNOWN_SIGNER =

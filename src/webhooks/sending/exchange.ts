@@ -81,7 +81,7 @@ function exchangeOnce(
       resolve({ ...(reading && { answer: reading.answer() }), ...(error && { error }), isStale });
       if (error || !reading?.isAtEnd()) request.destroy();
     };
-    // The timer calls `end` itself, because a request that has no connection yet emits no event when it is destroyed.
+    // The timer calls `end` itself: when a request that has no connection is destroyed, the request emits no event.
     const timer = setTimeout(() => end(new TimeOutError()), timeoutMs);
     request.on('error', end);
     request.on('response', (response) => {

@@ -30,7 +30,7 @@ export interface SenderOptions {
 }
 
 export interface SendOutcome extends AttemptOutcome {
-  /** Delay that the response requests with the header `Retry-After`, at most a day. */
+  /** Delay that the receiver asks for with the response header `Retry-After`, at most a day. */
   readonly retryAfterMs?: number;
   /** True when the message was too large to send; this failure does not mean that the receiver is down. */
   readonly isTooLarge?: boolean;
@@ -38,8 +38,8 @@ export interface SendOutcome extends AttemptOutcome {
 
 export interface Sender {
   /**
-   * Sends a message. When the host name does not resolve, the receiver fails or the template renders too large a body,
-   * the promise does not reject: the outcome has the error.
+   * Sends a message. The promise does not reject when the host name does not resolve, when the receiver fails, or when
+   * the template renders too large a body. In these cases, the outcome has the error.
    */
   send(target: WebhookTarget, message: Message): Promise<SendOutcome>;
   /** Closes all connections, including those with a request in progress. */

@@ -12,7 +12,10 @@ const tag = 'Webhooks';
 const started = z
   .object({
     id: z.string(),
-    secret: z.string().optional().meta({ description: 'Signing secret, when the service generated one.' }),
+    secret: z
+      .string()
+      .optional()
+      .meta({ description: 'Signing secret. Present only if the service generated the secret.' }),
   })
   .meta({ id: 'WebhookTestStarted' });
 const test = z

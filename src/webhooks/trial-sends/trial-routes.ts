@@ -1,6 +1,6 @@
 /**
- * `/account/webhooks/test` (§4.4, R-I7), for MANAGER and ADMIN: stores trial sends (test messages), which the deliverer
- * sends, and returns their states and results.
+ * `/account/webhooks/test` (§4.4, R-I7), for MANAGER and ADMIN: stores trial sends (test messages), and returns the
+ * states and results of trial sends. The deliverer sends the test messages.
  */
 import { type Context, Hono } from 'hono';
 import type { WriteAuditEntry } from '../../identity/audit-writer.ts';
@@ -54,12 +54,12 @@ async function postTrial(c: Context<Env>, services: TrialServices): Promise<Resp
   await assertRate(c, services);
   const made = await withTransaction(database, (transaction) => createTrial(services, transaction, c.var, written));
   if (!(await queue.wake([trialKey(accountId, made.id)])))
-    log.warn({ testId: made.id }, 'wake-up lost; the sweeper runs the trial send');
+    log.warn({ testId: made.id }, 'the wake-up for the trial send was lost; the sweeper will run the trial send');
   c.header('Location', `/account/webhooks/test/${made.id}`);
   return c.json(made);
 }
 
-/** Limits the rate of trial sends, because with each of them an account makes the service send an arbitrary request. */
+/** Limits the rate of trial sends, because a trial send lets an account make the service send an arbitrary request. */
 async function assertRate(c: Context<Env>, { countTrial }: TrialServices): Promise<void> {
   const waitMs = await countTrial(c.var.caller.accountId);
   if (waitMs <= 0) return;
@@ -70,8 +70,8 @@ async function assertRate(c: Context<Env>, { countTrial }: TrialServices): Promi
 
 /**
  * Stores a trial send. The trial send is signed with the given secret, else with the secret of the webhook `webhookId`,
- * else with a generated secret. The secret of a webhook signs only trial sends to the URL of this webhook, so that a
- * caller cannot obtain its signature for another receiver.
+ * else with a generated secret. The secret of a webhook signs only trial sends to the URL of this webhook. Therefore a
+ * caller cannot obtain a signature with this secret for another receiver.
  * @returns the id of the trial send. A generated secret is returned too, here and never again.
  */
 async function createTrial(

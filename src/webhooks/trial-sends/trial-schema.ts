@@ -28,7 +28,10 @@ export function trialSchema(policy: TargetPolicy) {
       .optional()
       .refine(isStorableJson, { error: STORABLE_RULE })
       .transform((data) => data ?? null)
-      .meta({ description: 'Data of the message. When absent, the message contains example data for the event type.' }),
+      .meta({
+        description:
+          'Data of the message. When `data` is absent, the message contains example data for the event type.',
+      }),
   });
 }
 

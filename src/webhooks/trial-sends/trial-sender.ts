@@ -1,6 +1,7 @@
 /**
- * Runs trial sends: each sends the test message of a request to `POST /account/webhooks/test` (R-I7). Trial sends run
- * in the role deliverer, because no other role may connect to receivers.
+ * Runs trial sends (R-I7). A request to `POST /account/webhooks/test` creates a trial send, which sends a test message
+ * to the receiver that the request names. Trial sends run in the role deliverer, because no other role may connect to
+ * receivers.
  */
 import type { Database } from '../../platform/database/database.ts';
 import { LEASE_MS, openRowLeases, type RowLeases } from '../../platform/database/row-leases.ts';

@@ -145,7 +145,10 @@ export async function releaseTrial(queryable: Queryable, { id, claimedUntil }: C
   ]);
 }
 
-/** @returns up to 1,000 waiting trial sends without a valid lease, oldest first (R-I7). */
+/**
+ * Finds trial sends that are waiting and have no valid lease (R-I7).
+ * @returns at most 1,000 trial sends, oldest first.
+ */
 export async function findWaitingTrials(
   queryable: Queryable,
 ): Promise<readonly { readonly id: string; readonly accountId: number }[]> {

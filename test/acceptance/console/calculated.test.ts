@@ -104,7 +104,7 @@ test('console script: text typed while the page renders keeps its order (R-H9)',
   await close();
 });
 
-test('console script: a preview shows the result, the input windows, messages and plots, and the history shows the reason for each save and restores an old script (R-H9, R-H12)', async () => {
+test('console script: a preview shows the result, the input windows, the messages and the plots; the history shows the reason for each save, and can restore an old script (R-H9, R-H12)', async () => {
   const { page, complaints, close } = await stack.open(MANAGER, `/console/variables/${doubledId}/script`);
   const editor = page.getByRole('textbox', { name: 'R script' });
   await editor.fill(DRAWING);
@@ -215,7 +215,7 @@ test('console: a calculated variable is created from the page of its input, and 
   await close();
 });
 
-test('console script: a USER can neither create a calculated variable nor open a script without the permission to read its variable (R-B9)', async () => {
+test('console script: a USER cannot create a calculated variable; without the permission to read a variable, a USER cannot open the script of this variable (R-B9)', async () => {
   const { page, close } = await stack.open(USER, '/console/variables/new');
   await page.getByText('Only managers and administrators can create calculated variables.').waitFor();
   await page.goto(`${stack.origin}/console/variables/${doubledId}/script`);

@@ -1,5 +1,6 @@
 /**
- * The console can be used by keyboard alone: each stop of Tab is visible and shows the focus; a dialog keeps the focus.
+ * The console can be used by keyboard alone: every element that Tab reaches is visible and shows the focus, and the
+ * focus stays inside an open dialog.
  */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -61,8 +61,8 @@ test(
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('alert').getByText('cannot be deleted while it has sources (1)').waitFor();
-    await page.getByRole('button', { name: 'Delete everything in it too' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete everything' }).click();
+    await page.getByRole('button', { name: 'Also delete all contents' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Also delete all contents' }).click();
     await page.getByText(/^Bakery was deleted/).waitFor();
     expect(await stack.manager.call('GET', '/variables')).toEqual([]);
     expect(complaints.filter((text) => !text.includes('409'))).toEqual([]);
@@ -122,7 +122,7 @@ test('console settings: a MANAGER creates a form, whose draft survives a reload,
   await page.reload();
   await page.getByText('Not saved yet').waitFor();
   await page.getByRole('button', { name: 'Save' }).press('Enter');
-  await page.getByText('No site, source or variable has values of this form yet.').waitFor();
+  await page.getByText('No site, source or variable has values for this form yet.').waitFor();
   const [form] = await stack.manager.call<object[]>('GET', '/form?name=Calibration');
   const field = { name: 'Drift', type: 'Double', maximum: 5 };
   expect(form).toMatchObject({ entityType: 'Variable', groups: [{ name: 'Last', fields: [field] }] });

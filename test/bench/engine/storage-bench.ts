@@ -1,8 +1,8 @@
 /**
- * Compares compressed points with as many uncompressed points: bytes, reads and revisions. The data are 40 variables
- * with two years of 15-minute points and two superseded versions of each point. One year is compressed, and the other
- * stays uncompressed. The measurements of the two years alternate. BENCH_STORAGE_VARIABLES=4 or 400 makes the bench ten
- * times smaller or larger; the 84 million rows of 400 variables take 20 GB of disk.
+ * Compares compressed points with the same number of uncompressed points: bytes, reads and revisions. The data are 40
+ * variables with two years of 15-minute points and two superseded versions of each point. One year is compressed, and
+ * the other year stays uncompressed. The bench measures the two years in alternation. BENCH_STORAGE_VARIABLES=4 or 400
+ * makes the bench ten times smaller or larger; the 84 million rows of 400 variables take 20 GB of disk.
  */
 import { type Database, withConnection, withTransaction } from '../../../src/platform/database/database.ts';
 import { createLog } from '../../../src/platform/log.ts';
@@ -42,7 +42,7 @@ function yearFrom(year: number) {
   return { fromMicros: Date.UTC(year, 0, 1) * 1000, toMicros: Date.UTC(year + 1, 0, 1) * 1000 };
 }
 
-/** @returns no figures when TimescaleDB cannot compress. */
+/** @returns the figures; an empty list when TimescaleDB cannot compress. */
 export async function benchStorage(database: Database): Promise<readonly Figure[]> {
   const { rows } = await database.query<{ license: string }>(
     `select current_setting('timescaledb.license') as license`,
@@ -172,7 +172,10 @@ async function timeRevisions(
   };
 }
 
-/** Calls `prepare` before each round. @returns the milliseconds that `work` takes in each round, for either year. */
+/**
+ * In each round, calls `prepare`, then runs `work` for each of the two years.
+ * @returns one pair per round: the milliseconds that `work` takes for each year.
+ */
 async function alternate(
   rounds: number,
   work: (round: number, year: Year) => Promise<void>,

@@ -16,7 +16,10 @@ const MAX_RATIO = 3;
 const ROUNDS = 3;
 const OPERATIONS = 40;
 const WARM_UP = 10;
-/** Duration recorded for a refused operation. It is far above every p95 that the limit allows. */
+/**
+ * Duration recorded for a refused operation. It is far above the maximum p95 of every case (MAX_RATIO times the quiet
+ * p95).
+ */
 const REFUSED_MS = 60_000;
 
 interface RunningService {

@@ -27,11 +27,14 @@ export interface FairnessService {
 }
 
 export interface FairnessRun<Load> {
-  /** Input of the load's process; JSON. */
+  /** Input of the process that runs the load. The process gets this input as JSON. */
   readonly load: Load;
   /** Runs one operation of account B. Resolves when its result is available; rejects when B is refused. */
   operation(): Promise<void>;
-  /** Resolves when the service has released everything that the ended load used. When absent, nothing is awaited. */
+  /**
+   * Resolves when the service has released everything that the ended load used. Without `settle`, the bench does not
+   * wait.
+   */
   settle?(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * File uploads for benchmarks: uploads quarter-hourly rows of new variables over HTTP and waits until they are
- * ingested.
+ * File uploads for benchmarks: functions that create variables, upload a file with quarter-hourly rows over HTTP, and
+ * wait until the rows are ingested.
  */
 import type { Database } from '../../../src/platform/database/database.ts';
 import type { ApiClient } from '../../support/fixtures/sign-in.ts';

@@ -1,6 +1,6 @@
 /**
- * A hypertable with the columns and the chunk interval of `point`. Benchmarks compare writes to `point` with COPY into
- * this table.
+ * A hypertable with the columns and the chunk interval of `point`. Benchmarks compare the speed of writes to `point`
+ * with the speed of COPY into this hypertable.
  */
 import type { Database } from '../../../src/platform/database/database.ts';
 

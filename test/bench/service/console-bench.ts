@@ -1,7 +1,8 @@
 /**
- * The console in Chromium, on loopback: size of the first view, time until the console can be used, time until a year
- * of points is drawn, time until a million points are drawn, frames while the period moves, and memory while points
- * arrive. By default, points arrive for 20 s; CONSOLE_BENCH_MINUTES sets a longer time.
+ * Measures the console in Chromium, on loopback: the time until the console can be used, the time until a year of
+ * points is drawn, and the time until a million points are drawn. Also measures the size of the first view, the frames
+ * per second while the period of the chart moves, and the memory of the page while points arrive. By default, points
+ * arrive for 20 s; CONSOLE_BENCH_MINUTES sets a longer time.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Browser, chromium, type Page } from 'playwright-core';
@@ -145,8 +146,8 @@ const CLICK_UNTIL_DRAWN = `(link, isDrawn) => new Promise((resolve) => {
 
 async function openVariable(page: Page, http: string, variableId: number, name: string): Promise<number> {
   await page.goto(`${http}/console/find?q=${name}`);
-  // Hovering over the link makes the page load the code of the linked view. A person also hovers
-  // over a link before clicking it.
+  // When the pointer hovers over the link, the page loads the code of the linked view. A person also hovers over a link
+  // before clicking it.
   await page.getByRole('link', { name }).hover();
   await page.waitForLoadState('networkidle');
   return page.evaluate<number>(
@@ -236,7 +237,10 @@ async function growth(page: Page, http: string, api: ApiClient, variableId: numb
   return Math.max(0, last.heapMib - before.heapMib);
 }
 
-/** @returns the minutes to report: the first, every fifteenth and the last; of less than two minutes, only the last. */
+/**
+ * @returns the minutes to report: the first, every fifteenth and the last. When `minutes` is less than 2, returns only
+ * `minutes`.
+ */
 function minutesOfReport(minutes: number): readonly number[] {
   if (minutes < 2) return [minutes];
   const quarters = Array.from({ length: Math.ceil(minutes / 15) - 1 }, (_, index) => (index + 1) * 15);

@@ -17,7 +17,7 @@ const ZONE = 'Europe/Brussels';
 const YEAR = 'from=2025-01-01T00:00:00Z&to=2026-01-01T00:00:00Z';
 const IN_YEAR = `date >= '2025-01-01Z' and date < '2026-01-01Z'`;
 const CORRECTED_POINTS = 96;
-/** Milliseconds after the push of one day's corrected values within which a read should return these values. */
+/** After one day's corrected values are pushed, a read should return these values within this time. */
 const READABLE_MS = 50;
 
 interface Measured {
@@ -47,7 +47,10 @@ export async function benchHttpReads(database: Database, { api, http }: Measured
   }
 }
 
-/** The SQL that a read is compared with. With `copyFormat`, COPY sends the rows of the SQL in this format. */
+/**
+ * The SQL statement with which a read is compared. When `copyFormat` is set, COPY sends the result of the statement in
+ * that format.
+ */
 interface Limit {
   readonly sql: string;
   readonly copyFormat?: 'csv' | 'binary';
@@ -114,7 +117,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - startMs;
 }
 
-/** Runs the SQL that a read is compared with. @returns the words that name this SQL in the report. */
+/** Runs the SQL statement with which a read is compared. @returns the words that name this statement in the report. */
 async function runLimit(database: Database, { sql, copyFormat, words }: Limit): Promise<string> {
   if (copyFormat === undefined) await database.query(sql);
   else {
@@ -142,8 +145,8 @@ function readBytes(address: string, agent: Agent, headers: Readonly<Record<strin
 }
 
 /**
- * Each round pushes points for the last day, whose values have one digit more than in the round before. It then reads
- * the day until the size of the answer changes.
+ * Each round pushes points for the last day. The values of these points have one digit more than the values of the
+ * previous round. Then the round reads the day until the size of the answer changes.
  */
 async function benchCorrection(api: ApiClient, read: (query: string) => Promise<number>, id: number): Promise<Figure> {
   const day = `variableId=${id}&from=2025-12-31T00:00:00Z&to=2026-01-01T00:00:00Z&format=csv&displayLevel=ValueVariableDate`;

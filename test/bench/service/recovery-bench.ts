@@ -32,7 +32,10 @@ const SCRIPT =
 /** Target of each stage: median seconds to recover under load. */
 const LIMITS = { push: 3, computed: 5, webhook: 5, watch: 3 } as const;
 type Stage = keyof typeof LIMITS;
-/** The roles that each stage needs. The figure of a stage is a median over the kills of these roles. */
+/**
+ * The roles that each stage needs. The result of a stage is the median recovery time after the process of one of these
+ * roles was killed.
+ */
 const NEEDED: Readonly<Record<Stage, readonly Role[]>> = {
   push: ['api'],
   computed: ['ingester', 'calculator'],
@@ -151,7 +154,7 @@ async function push(api: ApiClient, variableId: number, value: number): Promise<
   return answer?.status === 200;
 }
 
-/** @returns the value of the push that an event announces; 0 when `startLoad` sent the push. */
+/** Reads the pushed value from the operation id in the data of an event. @returns 0 for a push of `startLoad`. */
 function pushedValue(data: unknown): number {
   const { operationId = '' } = data as { readonly operationId?: string };
   return Number(/^recovery-(\d+)$/.exec(operationId)?.[1] ?? 0);

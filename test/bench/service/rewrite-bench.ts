@@ -1,8 +1,9 @@
 /**
  * Measures how long the points of two writes over HTTP take to become readable (R-D6). The first write replaces 1.4
- * million points of 40 variables; its time is compared with the time of direct calls of `writePoints`. For the second
- * write, the same user pushes a day of points to another variable during the first write; the time of this push is
- * compared with the time of a push of a day on an idle service.
+ * million points of 40 variables. The time of the first write is compared with the time of direct calls of
+ * `writePoints`. The second write pushes one day of points to another variable. The same user sends this push while the
+ * first write is in progress. The time of this push is compared with the time of an equally large push on an idle
+ * service.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Database, withTransaction } from '../../../src/platform/database/database.ts';
@@ -100,7 +101,7 @@ async function rewriteByHttp(api: ApiClient, ids: readonly number[], value: numb
   return (performance.now() - startMs) / 1000;
 }
 
-/** Pushes the same day with new values until `rewriting.isOver`, and adds the milliseconds of each push to `waits`. */
+/** Repeats `pushDay` with new values until `rewriting.isOver`, and adds the milliseconds of each push to `waits`. */
 async function pushDaysUntil(
   api: ApiClient,
   variableId: number,

@@ -1,9 +1,10 @@
 /**
- * Measures reads from a structure of a million variables. A filtered page is read over HTTP, and compared with the same
- * SELECT on a bare connection. Both clients are in this process, keep their connections open and use no compression.
- * The same page, read by `fetch` with gzip, is compared with the SELECT too. The bench also measures how long it takes
- * to find the targets of a push of 10,000 elements by serial number and mappingConfig. The limit is 200 ms when the
- * targets are looked up in the database, and 20 ms when they are cached.
+ * Measures reads from a structure of a million variables. The time to read a filtered page over HTTP is compared with
+ * the time of the SELECT of this page on a bare connection. The HTTP client and the database client are in this
+ * process, keep their connections open and use no compression. The time to read the same page by `fetch` with gzip is
+ * also compared with the time of the SELECT. The bench also measures how long it takes to find the targets of a push of
+ * 10,000 elements by serial number and mappingConfig. The limit is 200 ms when the targets are looked up in the
+ * database, and 20 ms when the targets are cached.
  */
 import http from 'node:http';
 import pg from 'pg';
@@ -19,7 +20,7 @@ const VARIABLES = 1000;
 const ELEMENTS = 10_000;
 const ROUNDS = 40;
 /**
- * Number of unmeasured rounds before the first figure. During these rounds, V8 compiles the service's code and the
+ * Number of rounds before the first measured round. During these rounds, V8 compiles the service's code and the
  * database fills its caches.
  */
 const WARM_UP = 60;
@@ -121,7 +122,10 @@ async function benchPages(
   return figures;
 }
 
-/** Sends a GET request that asks for no compression: the SELECT with which it is compared is not compressed either. */
+/**
+ * Sends a GET request without `Accept-Encoding`, so that the answer is not compressed. The rows of the SELECT with
+ * which the request is compared are not compressed either.
+ */
 function getJson(url: string, agent: http.Agent, token: string): Promise<readonly unknown[]> {
   return new Promise((resolve, reject) => {
     const request = http.get(url, { agent, headers: { authorization: `Bearer ${token}` } }, (response) => {
@@ -162,9 +166,9 @@ async function benchTargets(database: Database, accountId: number, limitMs: numb
 
 /**
  * Measures how long `work` takes, in milliseconds.
- * @param work a function that returns the number of rows that it read or, if it finds targets, the number of targets
- * divided by PAGE.
- * @throws {Error} when `work` does not return PAGE.
+ * @param work a function that reads PAGE rows and returns their number, or that finds targets and returns the number of
+ * targets divided by PAGE.
+ * @throws {Error} when the returned number is not PAGE.
  */
 async function timeOf(work: () => Promise<number>): Promise<number> {
   const startMs = performance.now();

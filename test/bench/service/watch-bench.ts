@@ -68,8 +68,8 @@ async function openMany(reader: GrpcReader, variableIds: readonly number[]): Pro
 }
 
 /**
- * @param firstValue value of the first point. The date of each further point is one minute after that of the point
- * before it, and its value is greater by one.
+ * @param firstValue value of the first point. Compared with the previous point, each further point has a date one
+ * minute later and a value greater by one.
  */
 async function measureDelays(api: ApiClient, reader: GrpcReader, variableId: number, firstValue: number) {
   const watcher = openWatcher(reader, { variableIds: [variableId] });
@@ -128,8 +128,8 @@ async function idleMs(pid: number): Promise<number> {
 }
 
 /**
- * @returns user and system time in ticks: fields 14 and 15 of proc_pid_stat(5). They are counted from the end of the
- * process name (field 2), because the name may contain spaces.
+ * @returns user and system time in ticks: fields 14 and 15 of proc_pid_stat(5). The function counts the fields from the
+ * end of the process name (field 2), because the name may contain spaces.
  */
 function readTicks(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];

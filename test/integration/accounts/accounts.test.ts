@@ -77,13 +77,13 @@ describe('accounts: GET /account', () => {
 describe('accounts: PUT /account', () => {
   const read = async () => (await api.manager.get<Account>('/account')).body;
 
-  it('accepts what GET returns and changes nothing (R-C1)', async () => {
+  it('a PUT of the body that GET returns succeeds and changes nothing (R-C1)', async () => {
     const whole = (await api.manager.get<Account>('/account?displayLevel=Verbose')).body;
     expect(await api.manager.put('/account', whole)).toMatchObject({ status: 200, body: await read() });
     expect((await api.manager.get('/account?displayLevel=Verbose')).body).toEqual(whole);
   });
 
-  it('changes the members of the account that the body names in any letter case, and answers with the account (§4.1)', async () => {
+  it('changes the members that the body contains, and answers with the account; member names may be in any letter case (§4.1)', async () => {
     const { status, body } = await api.manager.put('/account', {
       Name: 'North & Co',
       Language: 'FR',
@@ -198,7 +198,7 @@ describe('accounts: the signed-in user', () => {
     expect((await both.get('/account?displayLevel=Light')).body).toMatchObject({ id: api.accountId });
   });
 
-  it('signing out everywhere revokes all refresh tokens of the user, and all access tokens issued before the second of the sign-out (R-B5)', async () => {
+  it('signing out everywhere revokes all refresh tokens of the user, and all access tokens except tokens issued in the same second as the sign-out (R-B5)', async () => {
     await addPerson(api, 'leaver');
     const leaver = await signInPerson(api, 'leaver');
     const request = async (form: Readonly<Record<string, string>>) => {

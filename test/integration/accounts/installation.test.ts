@@ -61,7 +61,7 @@ describe('accounts: GET /admin/operate', () => {
     expect(busiestAccounts).toMatchObject([{ accountName: 'North', pushes: 1, readings: 1, runs: 8, runSeconds: 16 }]);
   });
 
-  it('lists the metrics of waiting work, the signing keys, the measured storage, and the clients without the hashes of the client secrets', async () => {
+  it('lists the metrics of waiting work, the signing keys, the measured storage, and the clients; the answer leaves out the hashes of the client secrets', async () => {
     const { waiting, clients, signingKeys } = await read();
     expect(waiting).toMatchObject({ tidemark_push_waiting_batches: 0, tidemark_calculation_due: 0 });
     expect(clients).toContainEqual(expect.objectContaining({ clientId: 'tidemark-console', isPublic: true }));
@@ -198,7 +198,7 @@ describe('accounts: signing keys', () => {
       undefined,
     );
     expect(next).toMatchObject({ state: 'Next', signsFrom: expect.any(String) });
-    const message = `key ${next.kid} is already published and will start to sign tokens at ${next.signsFrom}; add another key after that time`;
+    const message = `key ${next.kid} is already published and will start to sign tokens at ${next.signsFrom}; once this key signs tokens, you can add another key`;
     expect(await admin.post('/admin/signingKeys', undefined)).toMatchObject({ status: 409, body: { message } });
     const signing = async () => (await getIssuerKeys(api.database)).jwks.keys[0]?.kid;
     expect(await signing()).toBe(before[0]?.kid);

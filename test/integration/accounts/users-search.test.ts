@@ -90,7 +90,7 @@ describe('accounts: GET /account/users', () => {
     ['nobody', []],
     [' ', EVERYBODY],
   ])(
-    'SearchText %j is searched in pseudo, names and email address, ignoring case and accents (§4.3)',
+    'SearchText %j is compared with `pseudo`, the names and the email address of each user, ignoring case and accents (§4.3)',
     async (text, found) => {
       expect(await find(`?SearchText=${encodeURIComponent(text)}`)).toEqual(found);
     },
@@ -325,7 +325,7 @@ describe('accounts: GET /account/users/visibleToMe', () => {
     expect(mine[0]).toMatchObject({ userName: 'both', accountIds: [api.accountId] });
   });
 
-  it('AccountIds limits the list to users of these accounts; the id of an account that the caller may not use selects no user (§4.3, R-A5)', async () => {
+  it('AccountIds limits the list to users of the accounts with the given ids; the id of an account selects no user when the caller has no access to this account (§4.3, R-A5)', async () => {
     const both = await signInPerson(api, 'both');
     const there = await visible(both, `?AccountIds=${api.otherAccountId}&SearchText=zoe`);
     expect(there.map(({ userName }) => userName)).toEqual(['foreign']);
@@ -355,7 +355,7 @@ describe('accounts: GET /account/usersForAccount/{id}', () => {
 describe('accounts: /account/users/account', () => {
   const path = '/account/users/account';
 
-  it('adds users to another account of the caller and removes them (§4.3, R-C3)', async () => {
+  it('adds users to another account of the caller, and removes users from this account (§4.3, R-C3)', async () => {
     const both = await signInPerson(api, 'both');
     const zoe = await userIdOf(api, 'zoe');
     const body = { accountId: api.otherAccountId, userIds: [zoe] };

@@ -332,7 +332,7 @@ describe('accounts: the lock', () => {
     expect(rows).toMatchObject([{ payload: { id, userName: 'lena' } }]);
   });
 
-  it('a lock with an end expires by itself (R-B11)', async () => {
+  it('a lock with an end time expires by itself (R-B11)', async () => {
     const lars = await api.signIn('lars', 'USER');
     const id = await userIdOf(api, 'lars');
     const until = new Date(Date.now() + 3_600_000).toISOString();
@@ -363,7 +363,7 @@ describe('accounts: the lock', () => {
     await expect(signInPerson(api, 'typo')).resolves.toBeDefined();
   });
 
-  it('a lock gets 400 when `isLocked` is missing or `until` is invalid or past, and 409 when the user to lock is the caller; an `until` without a zone is in UTC (R-B11, R-A11)', async () => {
+  it('a request to lock a user gets 400 when `isLocked` is missing or when `until` is invalid or past, and gets 409 when the user to lock is the caller; an `until` without a zone is read as UTC (R-B11, R-A11)', async () => {
     const lock = (id: string, body: unknown) => api.manager.post(`/account/user/${id}/lock`, body);
     expect((await lock(uma, {})).status).toBe(400);
     expect(await lock(uma, { isLocked: true, until: '2020-01-01T00:00:00Z' })).toMatchObject({

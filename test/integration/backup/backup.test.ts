@@ -1,6 +1,6 @@
 /**
- * Backups, and restoring a backup to an instant. The tests use PostgreSQL's own programs and clusters of their own,
- * which no other file uses.
+ * Backups, and restoring a backup to an instant. The tests run PostgreSQL's own programs on separate database clusters,
+ * which no other test file uses.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -156,7 +156,7 @@ describe('backup', () => {
   it.concurrent('restores to an instant: writes answered before the instant are kept, later writes are not, and a push that waited for ingestion at the instant is ingested (R-D1)', async () => {
     const target = clusters.locate('restored');
     const lines = await admin('restore', backups(), target, '--to', instant);
-    expect(lines.join(' ')).toMatch(/recovers the commits until 2\S+Z, then accepts connections/);
+    expect(lines.join(' ')).toMatch(/recovers every commit up to 2\S+Z, then accepts connections/);
     const { databaseUrl } = await clusters.start('restored');
     expect(readdirSync(target)).not.toContain('recovery_wal');
     await withDatabase(databaseUrl, async (database) => {
@@ -185,10 +185,10 @@ describe('backup', () => {
     });
   });
 
-  it('reports whether a backup can be restored to instants after the backup, and keeps the requested number of newest backups (R-D1)', async () => {
+  it('reports to which instants a backup can be restored, and keeps only the requested number of the newest backups (R-D1)', async () => {
     expect(printed).toEqual([
       expect.stringMatching(/^backup 2\S+Z is complete and verified$/),
-      expect.stringMatching(/^restorable to 2\S+Z only, because no WAL is archived: start `archive`, then/),
+      expect.stringMatching(/^restorable only to 2\S+Z, because no WAL is archived: start `archive`, then/),
       expect.stringMatching(/^backup 2\S+Z is complete and verified$/),
       expect.stringMatching(/^restorable to 2\S+Z and to every later instant that the archived WAL covers$/),
     ]);
@@ -203,7 +203,7 @@ describe('backup', () => {
     expect(lines[1]).toMatch(/^WAL is archived up to about 2\S+Z; WAL not archived yet: \d+ kB$/);
   });
 
-  it('refuses a directory that is not a backup directory, a target that has files or is the cluster of a running server, and a restore command without the operand TARGET', async () => {
+  it('refuses a directory that is not a backup directory; refuses a target that has files or is the cluster of a running server; refuses a restore command without the operand TARGET', async () => {
     const foreign = join(clusters.directory, 'foreign');
     mkdirSync(foreign);
     writeFileSync(join(foreign, 'letter.txt'), 'private');
@@ -257,7 +257,7 @@ describe('backup', () => {
     await expect(admin('backups', backups())).rejects.toThrow('nothing archives WAL at the moment');
   });
 
-  it('the command `backups` fails when the replication slot of the archive is missing, and when the slot is new and no process archives WAL', async () => {
+  it('the command `backups` fails when the replication slot of the archive is missing, and when the slot is new and WAL is not being archived', async () => {
     await world.database.query(`select pg_drop_replication_slot('tidemark_backup')`);
     await expect(admin('backups', backups())).rejects.toThrow('the database has no replication slot tidemark_backup');
     await world.database.query(`select pg_create_physical_replication_slot('tidemark_backup')`);

@@ -82,7 +82,7 @@ describe('declaration: an input was deleted after the declaration was saved (R-H
     expect(history.body).toHaveLength(1);
   });
 
-  test('the declaration can keep or drop the deleted input, but no missing input can be added to it, not even the dropped one', async () => {
+  test('the declaration can keep or drop the deleted input; adding a variable that does not exist is refused, even when this variable is the dropped input', async () => {
     const { id, gone, kept, declaration } = await withDeletedInput();
     const change = (formula: string, ...ids: readonly number[]) => {
       const variables = ids.map((variableId, index) => ({ alias: `i${index}`, variableId }));

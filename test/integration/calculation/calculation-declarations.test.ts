@@ -73,7 +73,7 @@ describe('calculation: granularity and aggregation of an input (R-H1)', () => {
     expect(await rowsFor(input(variableId, { granularity: 'Day' }), [START])).toEqual([[0, 276]]);
   });
 
-  test('days follow the time zone of the source, across a clock change (R-H6)', async () => {
+  test('daily buckets begin at midnight in the time zone of the source; the day of the clock change in spring has 23 hours (R-H6)', async () => {
     await setZone('Europe/Brussels');
     const spring = Date.UTC(2026, 2, 28, 23) * 1000;
     const variableId = await store.addVariable({ isVersioned: true });
@@ -241,7 +241,7 @@ describe('calculation: several formulas (R-H1)', () => {
     };
   };
 
-  test('each formula runs for the changed dates in its validity period, and reads the points of its window even outside this period (R-H1)', async () => {
+  test('each formula runs for the changed dates in its validity period, and reads all points of its window, also points outside the validity period (R-H1)', async () => {
     const source = await addHourly(24);
     const variableId = await calculations.addCalculated(twoFormulas(source));
     const jobs = await calculations.jobsFor(variableId, [NOON - 3 * HOUR, NOON + 3 * HOUR]);
@@ -255,7 +255,7 @@ describe('calculation: several formulas (R-H1)', () => {
     ]);
   });
 
-  test('a change runs the formula that is valid at the changed date, and another formula whose window reaches this date (R-H1)', async () => {
+  test('a change runs the formula that is valid at the changed date, and also every other formula whose window includes the changed date (R-H1)', async () => {
     const source = await addHourly(24);
     const variableId = await calculations.addCalculated(twoFormulas(source));
     const scriptsFor = async (at: number) => (await calculations.jobsFor(variableId, [at])).map((job) => job.script);
@@ -264,7 +264,7 @@ describe('calculation: several formulas (R-H1)', () => {
     expect(await scriptsFor(NOON - HOUR)).toEqual(['before', 'after']);
   });
 
-  test('one run of two formulas stores the results of each formula only at dates in the validity period of this formula (R-H1)', async () => {
+  test('when one run has two formulas, a result is stored only if its date is in the validity period of the formula that returned the result (R-H1)', async () => {
     const source = await addHourly(24);
     const variableId = await calculations.addCalculated(twoFormulas(source));
     await calculations.change(source, [NOON]);
@@ -277,7 +277,7 @@ describe('calculation: several formulas (R-H1)', () => {
     expect((await store.read(variableId)).map(({ date }) => date)).toEqual(seconds.map((second) => second * 1e6));
   });
 
-  test('when an input brings a run above the maximum of input points, the error names the input and its formula (R-H1)', async () => {
+  test('when an input makes a run exceed the maximum number of input points, the error names the input and the formula (R-H1)', async () => {
     const source = await addHourly(24);
     const variableId = await calculations.addCalculated(twoFormulas(source));
     await calculations.change(source, [NOON]);
@@ -311,7 +311,7 @@ describe('calculation: schedules (R-H5)', () => {
         [variableId],
       )
     ).rows;
-  /** Fires the schedules with the clock at `now`. */
+  /** Sets the clock to `now`, then fires the schedules. */
   const fireAt = (now: string) => fireSchedules(store.database, { nowMillis: () => Date.parse(now) });
   /** Adds a scheduled variable as if it had been saved at `savedAt`. */
   const addScheduled = async (declaration: object, savedAt: string) => {
@@ -323,7 +323,7 @@ describe('calculation: schedules (R-H5)', () => {
     return variableId;
   };
 
-  test('a schedule fires at the local time of the source, or once at the clock change when the change skips this local time (R-H5)', async () => {
+  test('a schedule fires at its local time in the time zone of the source; when the clock change skips this local time, the schedule fires once, at the clock change (R-H5)', async () => {
     await setZone('Europe/Brussels');
     const variableId = await addScheduled(scheduled('30 2 * * *'), '2026-03-28T12:00:00Z');
     await fireAt('2026-03-29T00:59:59Z');

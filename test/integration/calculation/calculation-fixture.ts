@@ -89,7 +89,7 @@ export interface CalculationFixture {
     parts?: Partial<RunServices>,
     signal?: AbortSignal,
   ) => Promise<RunResult>;
-  /** @returns the jobs that the sandbox gets when the variable is computed because inputs changed at these dates. */
+  /** Computes the variable after inputs changed at the dates `changed`. @returns the jobs that the sandbox gets. */
   readonly jobsFor: (variableId: number, changed: readonly number[]) => Promise<readonly SandboxJob[]>;
   readonly runsOf: (variableId: number) => Promise<readonly Record<string, unknown>[]>;
 }

@@ -1,4 +1,7 @@
-/** The graph of calculated variables: the search for cycles and the serialised saves (R-H1). */
+/**
+ * The graph of calculated variables: the service finds cycles, and saves the declarations of one account one after
+ * another (R-H1).
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DECLARATION_SCHEMA } from '../../../src/calculation/declaration/declaration.ts';
 import { GRAPH_LOCK_CLASS, openGraphTurns } from '../../../src/calculation/declaration/graph-turns.ts';

@@ -96,7 +96,7 @@ describe('calculation: merging of triggers', () => {
 });
 
 describe('calculation: a chain of five variables', () => {
-  test('one forced update of all five runs each variable once, in the order of the chain, although workers try to claim the last variable first (R-H5)', async () => {
+  test('one forced update of the five variables causes one run of each variable, in the order of the chain, although workers try to claim the last variable first (R-H5)', async () => {
     const dates = Array.from({ length: QUARTERS }, (_, quarter) => START + quarter * (HOUR / 4));
     const source = await addInput(dates.map((date, quarter) => [date, quarter]));
     const chain: number[] = [];
@@ -105,7 +105,7 @@ describe('calculation: a chain of five variables', () => {
     // Makes every variable wait for a run. Each run except the last also requests a run of the next variable.
     await forceRuns(store.database, chain, { to: new Date((dates.at(-1) ?? 0) / 1000).toISOString() });
     for (let turn = 0; turn < CHAIN; turn += 1) {
-      // Tries to claim the variables in reverse order; a variable must nevertheless not run before its input.
+      // Tries to claim the variables in reverse order. Nevertheless, each variable must run only after its input.
       for (const variableId of chain.toReversed()) await calculations.runWith(variableId, passOn);
       await calculations.relay();
     }
@@ -144,7 +144,8 @@ describe('calculation: repeated runs', () => {
       await done.opened;
       return ok([START / 1e6, START / 1e6 + 60]);
     });
-    // `paused` is awaited below; this handler keeps its rejection from being reported as unhandled.
+    // `paused` is awaited below. Until then, this handler keeps a rejection of `paused` from being reported as
+    // unhandled.
     paused.catch(() => undefined);
     await begun.opened;
     const holders = `from pg_locks where locktype = 'advisory' and classid = ${RUN_LOCK_CLASS} and objid = $1::int8::oid`;
@@ -223,7 +224,7 @@ describe('calculation: faults of a sandbox', () => {
     return calculations.runsOf(variableId);
   };
 
-  test('a run fails with the outcome `breaks_sandbox` at the third and every later sandbox fault that its script causes; editing the script resets the count (R-H7, R-H8)', async () => {
+  test('from the third sandbox fault of a script on, each run with such a fault fails with the outcome `breaks_sandbox`; editing the script resets the number of faults (R-H7, R-H8)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
     const faults = [

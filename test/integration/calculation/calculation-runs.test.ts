@@ -52,7 +52,7 @@ const addCalculated = (inputs: readonly Input[]): Promise<number> =>
   );
 
 describe('calculation: a variable that a change reaches by two paths', () => {
-  test('the variable waits for the run that this change triggered on the longer path, but not for a run that a later change triggered there (R-H5)', async () => {
+  test('the variable waits for the run that the change triggered on the longer path, but not for a run that a later change triggered on that path (R-H5)', async () => {
     const input = await store.addVariable({ isVersioned: false });
     const between = await addCalculated([{ variableId: input }]);
     const both = await addCalculated([{ variableId: input }, { variableId: between }]);
@@ -61,7 +61,8 @@ describe('calculation: a variable that a change reaches by two paths', () => {
     const first = await claim(between);
     await calculations.change(input);
     expect(await claim(both)).toBeUndefined();
-    // The first run of `between` ends; the second, requested during the first, is claimed before the run of `both`.
+    // The first run of `between` ends. The second run of `between` was requested during the first run, and is claimed
+    // before the run of `both`.
     await withTransaction(store.database, async (transaction) => {
       await transaction.query(`update calculation_run set state = 'Succeeded' where id = $1`, [first?.id]);
       await announcePoints(
@@ -128,7 +129,7 @@ describe('calculation: the versions of a run', () => {
 });
 
 describe('calculation: a forced update without dates', () => {
-  test('while `point_gate` is locked (as it is while a chunk is compressed), the update waits, and then requests dates from the first date of the input (R-H5)', async () => {
+  test('when `point_gate` is locked (for example, during the compression of a chunk), the update waits for the lock; the requested dates begin with the first date of the input (R-H5)', async () => {
     const input = await store.addVariable({ isVersioned: false });
     await store.write(input, [[START, 1]]);
     const variableId = await addCalculated([{ variableId: input }]);
@@ -177,7 +178,7 @@ describe('calculation: a run that was abandoned', () => {
   });
 
   test.each(['before', 'after'] as const)(
-    'when other dates are requested %s a worker tries to repeat the run, the new request waits until the repetition is due and has attempt number 0 (R-H5)',
+    'a request for other dates, made %s a worker tries to repeat the run, has attempt number 0 and waits until the repetition is due (R-H5)',
     async (order) => {
       const variableId = await addCalculated([]);
       await force(variableId, OLD);
@@ -330,7 +331,7 @@ describe('calculation: an update that a user stops', () => {
 });
 
 describe('calculation: a wave (all runs that one change triggers)', () => {
-  test('shows which variables triggered which, and each run names the inputs whose change triggered the run (R-H8)', async () => {
+  test('shows which variable triggered which other variable; each run names the inputs whose change triggered the run (R-H8)', async () => {
     const [first, second] = [
       await store.addVariable({ isVersioned: false }),
       await store.addVariable({ isVersioned: false }),

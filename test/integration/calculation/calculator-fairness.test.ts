@@ -19,7 +19,7 @@ import { createTestQueuePrefix, testRedisUrl } from '../../support/services/stac
 import { forceRuns, NOTES, ok, TIMING } from './calculation-fixture.ts';
 
 const LOG = createLog('silent', 'test');
-/** Added to the highest delay of a run that the test accepts, because the test machine may be busy. */
+/** Tolerance that the test adds to the maximum delay of a run, because the test machine may be busy. */
 const NOISE_MS = 150;
 const FAILED = { kind: 'script_error', message: '', call: '', line: null, notes: NOTES, timing: TIMING } as const;
 
@@ -167,7 +167,7 @@ describe('calculator: accounts', () => {
     });
   });
 
-  test('of the background runs (such as forced runs) that wait in the account of a triggered run, at least half start after the triggered run (R-H5, R-A14)', async () => {
+  test('a triggered run starts before at least half of the background runs (such as forced runs) that wait in the same account (R-H5, R-A14)', async () => {
     start({ concurrency: 1 });
     const order: number[] = [];
     const note = async ({ id, ms }: { id: () => number; ms: number }) => {
@@ -236,7 +236,7 @@ describe('calculator: previews', () => {
     await lonely.close();
   });
 
-  test('the error for sample data names the size limit when R returns no data, and the requested dates when no formula is valid for them (R-H9)', async () => {
+  test('a request for sample data: when R returns no data, the error names the size limit; when no formula is valid for the requested dates, the error names these dates (R-H9)', async () => {
     start();
     const { signal } = new AbortController();
     const variableId = await addVariable(store.accountId);
@@ -275,7 +275,7 @@ describe('calculator: previews', () => {
     await eventually('the next run', async () => (await runsOf(next)).length === 1);
   });
 
-  test('an account may have 20 previews at a time, not counting previews that a killed process left; further previews are refused with queue_full (R-H9, R-A14)', async () => {
+  test('an account may have 20 previews at a time, and further previews are refused with queue_full; previews that a killed process left behind do not count (R-H9, R-A14)', async () => {
     start();
     const variable = await addVariable(store.accountId, sleep);
     const client = new AbortController();

@@ -123,7 +123,7 @@ describe('files: a file that is being processed when the structure changes', () 
 });
 
 describe('files: a file whose processing is interrupted or runs twice', () => {
-  it('resumes after a stop, neither loses nor repeats a row, and causes one FileIngested event (R-E5, R-K2, R-I2)', async () => {
+  it('its processing resumes after a stop, neither loses nor repeats a row, and causes one FileIngested event (R-E5, R-K2, R-I2)', async () => {
     const fileId = await stack.upload('a.csv', csv);
     const stopped = new AbortController();
     stopped.abort();
@@ -142,7 +142,7 @@ describe('files: a file whose processing is interrupted or runs twice', () => {
     expect(await ingest()).toBe(false);
   });
 
-  it('resumes after an error between two chunks (R-E5, R-K3)', async () => {
+  it('its processing resumes after an error between two chunks (R-E5, R-K3)', async () => {
     const fileId = await stack.upload('b.csv', csv);
     async function* broken(...given: Parameters<FileParser['parse']>) {
       let count = 0;
@@ -158,7 +158,7 @@ describe('files: a file whose processing is interrupted or runs twice', () => {
     await expectOnce(fileId);
   });
 
-  it('resumes after the ingesting process is killed (R-E5, R-K3)', async () => {
+  it('its processing resumes after the ingesting process is killed (R-E5, R-K3)', async () => {
     const fileId = await stack.upload('killed.csv', csv);
     const program = fileURLToPath(new URL('./files-process.ts', import.meta.url));
     const child = fork(program, [String(stack.api.accountId)], {
@@ -182,7 +182,7 @@ describe('files: a file whose processing is interrupted or runs twice', () => {
     await expectOnce(fileId);
   });
 
-  it('is Failed after ten failed attempts without progress, not counting attempts that a full disk, a kill or a stop ended (R-A15)', async () => {
+  it('is Failed after ten failed attempts without progress; attempts that end because of a full disk, a kill or a stop do not count (R-A15)', async () => {
     const fileId = await stack.upload('d.csv', csv);
     await stack.api.database.query('update stored_file set attempts = 8 where id = $1', [fileId]);
     const failing = (error: Error) => ({
@@ -228,8 +228,8 @@ it('files: a file that crashes its parser twice is Failed, and the ingester cont
 });
 
 /**
- * @returns a small workbook. Each row has a different pair of a long version and long tags, so that the keys that the
- * parser makes of these pairs take hundreds of megabytes.
+ * @returns a small workbook. Each row has a long version and long tags, and no two rows have the same combination. The
+ * parser makes a key from each combination; together the keys take hundreds of megabytes.
  */
 function makeMemoryBomb(): Buffer {
   const numbers = Array.from({ length: 40 }, (_, index) => index);
@@ -269,7 +269,7 @@ it('files: the files of an account are processed in the order in which their upl
   expect(rows).toEqual([{ value: 1 }, { value: 2 }, { value: 3 }]);
 });
 
-it('files: the rows of a file are written only after every push to the same variables that was waiting when the processing of the file began (R-D6)', async () => {
+it('files: if pushes to the same variables are waiting when the processing of a file begins, the rows of the file are written only after these pushes (R-D6)', async () => {
   const { database, accountId } = stack.api;
   const addBatch = (variables: string) =>
     database.query(`insert into push_batch (account_id, rows, variables) values ($1, '', $2)`, [accountId, variables]);
@@ -321,7 +321,7 @@ it('files: a file with more rows than the row limit is Failed; the rows that wer
   expect(rows).toEqual([{ count: status.counts.ingested }]);
 });
 
-it('files: the purge deletes expired files and attachments with their content, and interrupted uploads (R-E1)', async () => {
+it('files: the purge deletes interrupted uploads, and deletes each expired file or attachment together with its content (R-E1)', async () => {
   const [old, recent] = [await stack.upload('old.csv', csv), await stack.upload('recent.csv', csv)];
   while (await ingest());
   await stack.api.database.query(

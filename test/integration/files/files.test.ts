@@ -109,7 +109,14 @@ describe('files: POST /storage', () => {
     [400, 'a form with 100 parts before the part data', /first 100 parts/, '/storage', LONG_FORM, FORM],
     [413, 'a file one byte above the limit', TOO_LARGE, '/storage', 'a'.repeat(MAX_BYTES + 1), CSV],
     [413, 'a file 2 MiB above the limit', TOO_LARGE, '/storage', 'a'.repeat(MAX_BYTES + (2 << 20)), CSV],
-    [413, 'a form with another part that is large', /rest of the form at most .*1 MiB/, '/storage', LARGE_FORM, FORM],
+    [
+      413,
+      'a form with another part that is large',
+      /rest of the form must be at most .*1 MiB/,
+      '/storage',
+      LARGE_FORM,
+      FORM,
+    ],
     [413, 'gzip that inflates above the limit', TOO_LARGE, '/storage', gzipSync('a'.repeat(20 << 20)), GZIP],
   ])(
     'answers %i to %s, with a message that matches %s, and stores nothing (R-A5, R-E4)',
@@ -183,7 +190,7 @@ describe('files: an attachment whose name suggests a data file', () => {
 });
 
 describe('files: an uploaded file', () => {
-  it('is ingested from a workbook, with local dates, versions and tags (R-E2)', async () => {
+  it('that is a workbook is ingested with its local dates, versions and tags (R-E2)', async () => {
     const variableId = await newVariable({ isVersioned: true, mappingConfig: 'wb' });
     await stack.api.database.query('update variable set id = 7 where id = $1', [variableId]);
     const status = await process('Book.XLSX', fixture('libreoffice.xlsx'));
@@ -320,7 +327,7 @@ describe('files: an uploaded file', () => {
     expect(new Uint8Array(await response.arrayBuffer())).toEqual(bytes);
   });
 
-  it('sends no progress events to a user who has 3 event streams of any files open: a fourth stream gets 429 until one of the 3 is closed (R-A14)', async () => {
+  it('sends progress events to at most 3 open streams of a user, counted over all files: a fourth stream gets 429 until one of the 3 streams is closed (R-A14)', async () => {
     // Without an ingester, the files stay Queued, so their event streams stay open.
     await ingester.stop();
     const fileIds = [await stack.upload('one.csv', `${HEADER}\n`), await stack.upload('two.csv', `${HEADER}\n`)];

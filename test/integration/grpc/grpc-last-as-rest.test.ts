@@ -1,6 +1,6 @@
 /**
- * REST and gRPC give the same result for the same parameters (R-G2): compares `ReadLast` with `GET /data`, for random
- * requests.
+ * REST and gRPC give the same result for the same parameters (R-G2). The test compares `ReadLast` with `GET /data` for
+ * random requests.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -166,7 +166,10 @@ const fromGrpc = (points: PointRows) =>
     tags: JSON.parse(points.tags[(points.tagCodes[row] ?? 0) - 1] ?? '{}') as object,
   }));
 
-/** @returns for REST and for gRPC: the rows, or the error code when the request was refused. */
+/**
+ * Asks the question over REST and over gRPC.
+ * @returns one result for each: the rows, or the error code when the request was refused.
+ */
 async function ask(asked: Question, [client, reader]: readonly [TestClient, GrpcReader]) {
   const rest = await client.get<readonly Row[] & { code?: string }>(`/data?${toQuery(asked)}`);
   const grpc = await reader.readLast(toMessage(asked)).then(fromGrpc, (error) => toFailure(error).reason);

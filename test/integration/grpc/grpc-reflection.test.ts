@@ -1,6 +1,6 @@
 /**
- * Reflection as seen by a client without the proto (`buf curl` fetches every type from the server), and the health
- * service of a server that is stopping.
+ * Tests reflection with a client that does not have the proto: `buf curl` fetches every type from the server. Also
+ * tests the health service of a server that is stopping.
  */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

@@ -35,7 +35,7 @@ let structure: Awaited<ReturnType<typeof createStructure>>;
 const open: { close(): void }[] = [];
 
 beforeAll(async () => {
-  // No relay runs here, so no notification arrives: watches find points by polling.
+  // No relay runs here, so no notification arrives: a watch finds new points by polling.
   api = await startGatedTestApi({
     WATCH_POLL_MS: '200',
     WATCH_HEARTBEAT_MS: '1000',
@@ -222,7 +222,7 @@ describe('watch: a watch is refused', () => {
     });
   });
 
-  it('while its own user, not another user, has the maximum number of open watches (R-J3)', async () => {
+  it('while the user who requests the watch has the maximum number of open watches; watches of other users do not count (R-J3)', async () => {
     const request = { variableIds: [structure.variableId] };
     for (let count = 0; count < MAX_WATCHES; count += 1) await watch(request).begun();
     const refusal = await watch(request).ended();
@@ -302,7 +302,7 @@ describe('watch: an open watch', () => {
     expect(snapshots()).toBeLessThan(cursorCount);
   });
 
-  it('cancels its query when the reader leaves (R-J2)', async () => {
+  it('cancels its database query when the client cancels the watch (R-J2)', async () => {
     const variableId = await findMany();
     const holder = await api.database.connect();
     try {

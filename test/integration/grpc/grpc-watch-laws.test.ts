@@ -21,7 +21,7 @@ const WRITES = 20;
 const MINUTE = 60_000_000;
 const START = Date.UTC(2026, 0, 1) * 1000;
 const RECENT_MINUTES = 40;
-/** Number of points that do not fit into one message. */
+/** A number of points that is too large for one message. */
 const MANY = 12_000;
 
 let api: TestApi;

@@ -1,6 +1,6 @@
 /**
- * Tests the records of rewritten dates (`point_rewrite`), through which watches find changed points, and the merging of
- * old records (R-J1).
+ * Tests the records of rewritten dates (`point_rewrite`) and the merging of old records (R-J1). A watch uses these
+ * records to find changed points.
  */
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
@@ -61,7 +61,7 @@ async function changesOf(variableId: number, position: ChangePosition): Promise<
 }
 
 describe('watch: a write', () => {
-  it('is recorded as a rewrite, with the first and last date of the write, when it contains a date before the last stored date or two versions of one date, but not when it only appends (R-J1)', async () => {
+  it('that contains a date before the last stored date, or two versions of one date, is recorded as a rewrite with the first and last date of the write; a write that only appends is not recorded (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     const writes: readonly (readonly WrittenPoint[])[] = [
       [
@@ -149,8 +149,8 @@ describe('watch changes: the changes after a position', () => {
             ],
           ],
         ],
-        // The second write stores two dates again. A position between these two points is in the middle of that write,
-        // which has a rewrite record.
+        // The second write stores new versions of two dates, and has a rewrite record. A position between these two new
+        // versions is in the middle of the second write.
         [
           true,
           [

@@ -42,7 +42,9 @@ interface Reading {
   readonly version?: string;
 }
 
-/** Writes readings in one transaction, then relays the outbox, which notifies the watches of these readings. */
+/**
+ * Writes readings in one transaction, then relays the outbox. The relay notifies the watches that follow the variable.
+ */
 async function push(variableId: number, readings: readonly Reading[], version?: string): Promise<void> {
   const data = readings.map(({ minute, ...reading }) => ({
     date: new Date(at(minute) / 1000).toISOString(),
@@ -59,7 +61,7 @@ const addVariable = (members: object = {}) => createVariable(api.manager, source
 const valuesOf = (points: readonly WatchedPoint[]) => points.map(({ value }) => value);
 
 describe('watch: a watch', () => {
-  it('without a cursor first sends the cursor of the current position, then the points of later commits (R-J1)', async () => {
+  it('that is opened without a cursor sends the cursor of the current position first, then the points of later commits (R-J1)', async () => {
     const variableId = await addVariable();
     await push(variableId, [{ minute: 0, value: 1 }]);
     const watcher = watch({ variableIds: [variableId] });
@@ -71,7 +73,7 @@ describe('watch: a watch', () => {
     expect(valuesOf(await watch({ variableIds: [variableId], cursor }).until(1))).toEqual([2]);
   });
 
-  it('from the beginning sends every stored version first (R-J1)', async () => {
+  it('that starts from the beginning sends every stored version first (R-J1)', async () => {
     const variableId = await addVariable({ isVersioned: true });
     await push(
       variableId,
@@ -160,7 +162,7 @@ describe('watch: a watch', () => {
     expect(valuesOf(await watcher.until(1))).toEqual([2000]);
   });
 
-  it('if a variable is missing from the cursor, sends its points from the next commit on, or all its points with `fromBeginning` (R-J1)', async () => {
+  it('for a variable that is missing from the cursor, sends the points from the next commit on; if `fromBeginning` is set, sends all points of this variable (R-J1)', async () => {
     const [first, second] = [await addVariable(), await addVariable()];
     const watcher = watch({ variableIds: [first] });
     await watcher.begun();

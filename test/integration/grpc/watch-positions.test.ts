@@ -1,7 +1,7 @@
 /**
  * A watch that resumes at any position misses no stored point and repeats none (R-J1). Readers stop at any position and
- * resume there. Between their reads, points are rewritten, replaced by VersionTag, removed and purged to a limit,
- * versioning is changed, rewrite records are merged, and the clock is set back.
+ * resume there. Between the reads, the test rewrites points, replaces points that have the same VersionTag, removes
+ * points, purges points to a limit, changes the versioning, merges rewrite records, and sets the clock back.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -92,8 +92,8 @@ async function read({ variableId }: World, reader: Reader, count: number): Promi
 }
 
 /**
- * Lets `hours` pass: moves the times of all writes, and the readers' positions, back by `hours`. A negative `hours`
- * moves them forward, as if the clock had been set back. Then merges the rewrite records.
+ * Lets `hours` pass: subtracts `hours` from the times of all writes and from the readers' positions. A negative `hours`
+ * makes these times later, as if the clock had been set back. Then merges the rewrite records.
  */
 async function pass({ variableId, readers }: World, hours: number): Promise<void> {
   const columns = {

@@ -123,7 +123,7 @@ describe('http listener: malformed requests', () => {
     const answer = await text(socket);
     server.close();
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
-    expect(answer).toContain('the request must arrive within 0.4 s, and its URL and headers within 0.2 s');
+    expect(answer).toContain('the whole request must arrive within 0.4 s, and its URL and headers within 0.2 s');
   });
 
   test('the connection is closed without an error response when malformed input arrives before the previous request is answered (R-A5)', async () => {

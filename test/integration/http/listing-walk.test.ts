@@ -1,7 +1,7 @@
 /**
- * Requests every listing of the API description, most of them with many rows, from an API process with a small heap
- * (R-A14). A test fails when a listing is missing here. LISTING_ROWS=100000 in the environment runs the test with more
- * rows.
+ * A listing is an operation that returns a list of rows. The tests request every listing of the API description, most
+ * listings with many rows, from an API process with a small heap (R-A14). When the tests lack a listing of the API
+ * description, a test fails. LISTING_ROWS=100000 in the environment runs the tests with more rows.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -40,7 +40,7 @@ interface Walk {
   /** Queries to test in addition to the query that requests all rows. */
   readonly queries?: readonly string[];
   /**
-   * Expected number of rows: `all` stands for `ROWS`, and `few` for any number, as in a catalogue. A number is the size
+   * Expected number of rows. `all` means `ROWS`; `few` means any number, as in a catalogue. A numeric value is the size
    * of the largest page; a request for a larger page is refused, or gets the largest page.
    */
   readonly rows: 'all' | 'few' | number;
@@ -182,13 +182,13 @@ describe('listings: with many rows in a small heap', () => {
     return new Error(`the api ended with ${end} at a heap of ${HEAP_MEBIBYTES} MB: ${reason}`, { cause: error });
   };
 
-  test('every listing of the API description is tested (R-A14)', () => {
+  test('the tests cover every listing of the API description (R-A14)', () => {
     const known = [...Object.keys(walks), ...CATALOGUES];
     expect(listings.map(({ operationId }) => operationId).filter((name) => !known.includes(name))).toEqual([]);
   });
 
   test.each(listings.map((listing) => [listing.operationId, listing] as const))(
-    '%s returns the whole listing or, when its page size is limited, no more than the largest page (R-A14)',
+    '%s returns the whole listing; if the page size is limited, the answer has at most the rows of the largest page (R-A14)',
     async (operationId, { path, query }) => {
       const walk: Walk = walks[operationId] ?? { path, rows: 'few' };
       const isPaged = Object.keys(query?.parameters ?? {}).find((name) => /itemsPerPage$/i.test(name));

@@ -112,7 +112,7 @@ describe('openapi: GET operations of the API (except pages, metrics, streams and
     }
   });
 
-  it('an operation that returns a file sends it with a media type that the OpenAPI document lists, when the client accepts any type or a listed type (R-E1)', async () => {
+  it('when the client accepts any media type, or a type that the OpenAPI document lists, an operation that returns a file uses a type that the document lists (R-E1)', async () => {
     const given: string[] = [];
     for (const operation of reading.filter(givesFiles)) {
       for (const accept of ['*/*', ...typesOf(operation)]) {

@@ -1,7 +1,8 @@
 /**
- * Each route parses its query with the same declaration that the OpenAPI document uses for its operation, and the
- * document uses every declaration (R-A9). A declaration is the object that `declareQuery` returns. The first test calls
- * an operation, records the declarations whose `parse` was called, and expects only the declaration of the document.
+ * Each route parses the query of a request with a declaration, that is, an object that `declareQuery` returns. The
+ * OpenAPI document uses the same declaration for the operation of the route, and the document uses every declaration
+ * (R-A9). The first test calls an operation and records each declaration whose `parse` was called. The only recorded
+ * declaration must be the declaration that the document uses for this operation.
  */
 import { glob, readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
@@ -46,7 +47,10 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Calls the operation, with an empty list as the body of a write. @returns the declarations that parsed its query. */
+/**
+ * Calls the operation. If the operation is a write, the body is an empty list.
+ * @returns the declarations with which the query of the operation was parsed.
+ */
 async function parsedBy(
   { method, path }: Operation,
   declared: readonly DescribedQuery[],
@@ -70,7 +74,7 @@ async function parsedBy(
   }
 }
 
-it('openapi: apart from the token issuer, `followFile` and three operations that need R, every operation that documents a query parses exactly this query, and every other GET parses none (R-A9)', async () => {
+it('openapi: every operation that documents a query parses exactly this query; every GET that documents no query parses no query; the token issuer, `followFile` and three operations that need R are not tested (R-A9)', async () => {
   const declared = [...new Set(operations.flatMap(({ query }) => query ?? []))];
   const nameOf = (query: DescribedQuery) => Object.keys(query.parameters).join();
   // Deletes come last, because they remove what other operations read.

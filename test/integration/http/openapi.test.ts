@@ -185,7 +185,7 @@ describe('openapi: documented access', () => {
   const idsOf = (among: (operation: Operation) => boolean) =>
     operations.flatMap((it) => (among(it) && !ISSUER_PATH.test(it.path) ? [it.operationId] : [])).sort();
 
-  it('without a token, exactly the open operations are allowed (R-B1)', async () => {
+  it('without a token, every operation that needs a token is refused, and every other operation is allowed (R-B1)', async () => {
     const answers = await askAll(createTestClient(api.origin), () => true);
     expect(idsWith(answers, 'invalid_token')).toEqual(idsOf(({ access }) => access.kind === 'caller'));
   });

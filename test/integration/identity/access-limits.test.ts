@@ -211,7 +211,7 @@ describe('identity: rate limits', () => {
     }
   });
 
-  it('the budget of a user is exact within one process; a second process accepts at most half of the budget in addition (R-B15)', async () => {
+  it('one process accepts exactly as many requests as the budget of a user allows; a second process then accepts at most half as many (R-B15)', async () => {
     const options = { redisUrl: testRedisUrl(), prefix: createTestQueuePrefix(), log: LOG };
     const limiters = [openRateLimiter(options), openRateLimiter(options)] as const;
     const [one, two] = limiters.map((limiter) => openUserBudget(paceRefusals(limiter), 20));
@@ -244,7 +244,7 @@ describe('identity: rate limits', () => {
     return statuses;
   };
 
-  it('the limit on tokens applies to each client address; behind one proxy, the client address is the last one in `X-Forwarded-For` (R-B15)', async () => {
+  it('the limit on token requests applies to each client address; behind one proxy, the client address is the last one in `X-Forwarded-For` (R-B15)', async () => {
     // Addresses that the client prepends to X-Forwarded-For have no effect.
     const statuses = await statusesOf(TOKEN, (n) => `10.0.0.${n}, 192.0.2.1`);
     expect(statuses.slice(0, 8)).toEqual(Array(8).fill(401));
@@ -257,7 +257,7 @@ describe('identity: rate limits', () => {
     });
   });
 
-  it('the limit on tokens also counts registrations by invitation, and token requests whose path has a realm alias and repeated slashes (R-B15)', async () => {
+  it('registrations by invitation, and token requests whose path has a realm alias and repeated slashes, also count towards the limit on token requests (R-B15)', async () => {
     const alias = await statusesOf('//realms/opinum//protocol/openid-connect/token/', () => '192.0.2.3');
     expect(alias[8]).toBe(429);
     const invitations = await statusesOf('/account/user/register?invitationToken=x', () => '192.0.2.4');
@@ -265,7 +265,7 @@ describe('identity: rate limits', () => {
     expect(invitations[8]).toBe(429);
   });
 
-  it('the limit on tokens does not count GET requests (R-B15)', async () => {
+  it('GET requests do not count towards the limit on token requests (R-B15)', async () => {
     for (let request = 1; request <= 12; request++) {
       const path = '/realms/tidemark/protocol/openid-connect/certs';
       const keys = await fetch(api.origin + path, { headers: { 'x-forwarded-for': '192.0.2.5' } });

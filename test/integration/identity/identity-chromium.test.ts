@@ -55,8 +55,8 @@ let tab: Tab;
 beforeAll(async () => {
   if (program === undefined) return;
   mailbox = await openMailbox();
-  // The client has another origin than the pages, in order to test their `form-action`: browsers apply it not only to
-  // the address that a form is sent to, but also to the redirect from there to the client.
+  // The client and the pages have different origins, in order to test the `form-action` of the pages. Browsers apply
+  // `form-action` to the address that a form is sent to, and also to the redirect from that address to the client.
   app = createServer((_request, response) => {
     response.setHeader('content-type', 'text/html').end('<!DOCTYPE html><title>App</title><h1>The App</h1>');
   });
@@ -112,7 +112,7 @@ async function keepScreenshot(name: string, layout: Screen): Promise<void> {
 }
 
 describe.skipIf(program === undefined)(
-  'identity pages in Chromium (skipped unless installed: apt-get install chromium-headless-shell)',
+  'identity pages in Chromium (these tests are skipped when Chromium is not installed: apt-get install chromium-headless-shell)',
   () => {
     describe.each(['en', 'fr', 'nl', 'de'] as const)('in the language %s', (language) => {
       const texts = PAGE_TEXTS[language];

@@ -1,4 +1,4 @@
-/** Starts an issuer with its own database, which contains two accounts, one client and one user of each role. */
+/** Starts an issuer with its own database. The database has two accounts, one client, and one user for each role. */
 import { type AddressInfo, createServer } from 'node:net';
 import { type ServerType, serve } from '@hono/node-server';
 import { Hono } from 'hono';

@@ -51,7 +51,7 @@ describe('identity: impersonation', () => {
     });
   });
 
-  it('gives the role of the user, not the role ADMIN (R-B14, R-B8)', async () => {
+  it('gives the ADMIN the role of the impersonated user, not the role ADMIN (R-B14, R-B8)', async () => {
     const client = await impersonate();
     expect((await client.get('/account/audit')).status).toBe(200);
     expect((await client.get(`/account/usersForAccount/${api.accountId}`)).status).toBe(403);
@@ -113,7 +113,7 @@ describe('identity: impersonation', () => {
     }
   });
 
-  it('gives a token for the requested `account` if the user belongs to that account, and is refused if not (R-B4)', async () => {
+  it('gives a token for the requested `account` if the impersonated user belongs to that account; otherwise, the request is refused (R-B4)', async () => {
     const { body } = await exchange({ account: String(api.accountId) });
     expect(decodeJwt(String(body.access_token)).account).toBe(api.accountId);
     expect(await exchange({ account: String(api.otherAccountId) })).toMatchObject({ body: { error: 'invalid_grant' } });

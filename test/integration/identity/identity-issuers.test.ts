@@ -84,7 +84,7 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, EX
     expect(await call({ sub: 'nobody' })).toBe(401);
   });
 
-  it('the error names `sub` and EXTERNAL_USERS when a token matches no user, and the account when the user may not use it (R-B5)', async () => {
+  it('when a token matches no user, the error names `sub` and EXTERNAL_USERS; when the user has no access to the account, the error names the account (R-B5)', async () => {
     const { message: unknown } = (await answer({ sub: 'nobody' })).body;
     const subject = `the token of ${foreign.url} with the sub "nobody"`;
     expect(unknown).toContain(`${subject} must match exactly one user by sub`);
@@ -99,7 +99,7 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, EX
     );
   });
 
-  it('a verified email address identifies a user only with EXTERNAL_USERS=email; an unverified address, or an address of two users, never does (R-B5)', async () => {
+  it('a verified email address identifies a user if EXTERNAL_USERS is email, but not otherwise; an unverified address, or an address that two users share, never identifies a user (R-B5)', async () => {
     const verified = { sub: 'e-1', email: 'UMA@north.example', email_verified: true };
     expect(await call({ ...verified, sub: 'e-0', email_verified: false })).toBe(401);
     expect(await call(verified)).toBe(how === 'email' ? 200 : 401);
@@ -112,7 +112,7 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, EX
     expect(await call({ sub: 'M-1' })).toBe(status);
   });
 
-  it('only EXTERNAL_USERS=email links a `sub` to the user with the token’s email address, and the link stays when another user gets the address (R-B5)', async () => {
+  it('only EXTERNAL_USERS=email links a `sub` to the user whose email address the token contains; the link stays when another user gets that address (R-B5)', async () => {
     const linked = async () => {
       await call({ sub: 'l-1', email: 'uma@north.example', email_verified: true });
       const sql = `select user_id as id from user_identity where issuer = $1 and subject = 'l-1'`;

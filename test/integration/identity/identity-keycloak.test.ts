@@ -154,7 +154,7 @@ describe('Keycloak: changes by a manager', () => {
     expect((await client.get('/account')).status).toBe(200);
   });
 
-  it('a lock until a given date leaves the user enabled at Keycloak and ends the sessions (R-B5, R-B11)', async () => {
+  it('when a manager locks a user until a given date, the user stays enabled at Keycloak, and the sessions of the user end (R-B5, R-B11)', async () => {
     await create('briefly');
     const id = await userIdOf(api, 'briefly');
     const client = await signInAt('briefly');
@@ -202,13 +202,13 @@ describe('Keycloak: changes by a manager', () => {
 });
 
 describe('Keycloak: a user', () => {
-  it('that was stored before Tidemark used Keycloak is created at Keycloak when someone first changes the user (R-B2)', async () => {
+  it('if a user was stored before Tidemark used Keycloak, the first change of the user creates the user at Keycloak (R-B2)', async () => {
     const id = await addPerson(api, 'legacy', { email: 'legacy@north.example' });
     await api.manager.post(`/account/user/${id}`, { lastName: 'Old' });
     expect(inKeycloak('legacy')).toMatchObject({ lastName: 'Old', email: 'legacy@north.example' });
   });
 
-  it('gets another account in the next token after choosing that account (R-B4)', async () => {
+  it('after a user chooses another account, the next token of the user is for the chosen account (R-B4)', async () => {
     await create('chooser');
     const userId = await userIdOf(api, 'chooser');
     await api.database.query('insert into account_member values ($1, $2)', [api.otherAccountId, userId]);
@@ -256,7 +256,7 @@ describe('Keycloak: an invitation that a user of another account accepts', () =>
     expect((await createTestClient(api.origin).post(path, undefined)).status).toBe(200);
   };
 
-  it('keeps the password and the sessions of the user if Keycloak has verified the address, otherwise ends the sessions and mails a temporary password (R-B10)', async () => {
+  it('if Keycloak has verified the email address, the user keeps the password and the sessions; otherwise, the sessions end and the user gets a temporary password by email (R-B10)', async () => {
     for (const [email, emailVerified] of [
       ['known@north.example', true],
       ['unknown@north.example', false],
@@ -342,7 +342,7 @@ describe('Keycloak: the realm export', () => {
     readonly clients: readonly { readonly clientId: string; readonly optionalClientScopes?: readonly string[] }[];
   };
 
-  it('has the scopes `datahub-api` and `push-data`, the claim `account` as a number, claims that identify users, and the clients that the settings name (R-B2, R-B4, R-B6)', () => {
+  it('has the scopes `datahub-api` and `push-data`, the claim `account` as a number, claims that identify users, and each client that a setting names (R-B2, R-B4, R-B6)', () => {
     const scopes = new Map(realm.clientScopes.map((scope) => [scope.name, scope.protocolMappers]));
     for (const name of ['datahub-api', 'push-data']) {
       expect(scopes.get(name)?.[0]?.config['included.custom.audience']).toBe('tidemark');

@@ -90,7 +90,7 @@ describe('identity: the sign-in page', () => {
     const unknown = await browser.submit(wrong, { username: '"><b>nobody', password: 'x' });
     expect(wrong).toMatchObject({ status: 401, problem: 'The user name or password is wrong.' });
     expect(unknown).toMatchObject({ status: 401, problem: wrong.problem });
-    // The page warns both users of the block: a warning for only one of them would reveal which users exist.
+    // The existing user and the unknown user get the same warning, because a difference would reveal which users exist.
     for (const { html } of [wrong, unknown])
       expect(html).toContain('After 5 wrong passwords, sign-in is blocked for 15 min');
     expect(wrong.html).toContain('value="uma"');
@@ -142,7 +142,7 @@ describe('identity: a posted sign-in form', () => {
     expect(response.headers.get('location')).toBeNull();
   });
 
-  it('is refused without the cookies of its authorization request, all of which are SameSite=Lax and HttpOnly (R-B2)', async () => {
+  it('is refused when it lacks the cookies of the authorization request; all these cookies are SameSite=Lax and HttpOnly (R-B2)', async () => {
     expect((await post({ 'sec-fetch-site': 'same-origin' }, false)).status).toBe(400);
     expect((await post({ 'sec-fetch-site': 'same-origin' })).status).toBe(303);
     const redirect = await fetch(startAuthorization(api.origin).address, { redirect: 'manual' });
@@ -163,7 +163,7 @@ describe('identity: a posted sign-in form', () => {
 });
 
 describe('identity: the authorization code flow', () => {
-  it('gives an ID token, and an access token with which the API answers and userinfo names the user (R-B2, R-B4)', async () => {
+  it('gives an ID token and an access token; the API accepts the access token, and userinfo names the user of this token (R-B2, R-B4)', async () => {
     const { page, verifier } = await signIn('uma');
     expect(new URL(page.url).searchParams.get('state')).toBe('state-1');
     const tokens = await tokensOf(page, verifier);

@@ -104,7 +104,7 @@ describe('identity: POST /account/user/create', () => {
        where to_address = 'patient@north.example'`,
     );
     expect(rows).toEqual([{ hours: 72, state: 'Waiting' }]);
-    // The email to hasty is queued after the delayed email to patient, but is sent first.
+    // The email to the user `hasty` is queued after the delayed email to the user `patient`, but is sent first.
     await create({ userName: 'hasty', email: 'hasty@north.example' });
     await mailbox.next('hasty@north.example');
     expect(mailbox.mails.some(({ receivers }) => receivers.includes('patient@north.example'))).toBe(false);
@@ -168,7 +168,7 @@ describe('identity: resetpassword', () => {
     return linkIn(await mailbox.next(`${name}@north.example`));
   };
 
-  it('emails a link that changes the password once; the change ends sessions and notifies the user (§4.2, R-B11)', async () => {
+  it('emails a link that works for one change of the password; the change ends the sessions of the user, and an email notifies the user of the change (§4.2, R-B11)', async () => {
     await newPerson('rita');
     const body = new URLSearchParams(form('rita', PASSWORD));
     const tokens = await fetch(`${api.origin}/realms/tidemark/protocol/openid-connect/token`, { method: 'POST', body });
@@ -193,7 +193,7 @@ describe('identity: resetpassword', () => {
     expect((await mailbox.next('rita@north.example', 2)).subject).toBe('Your password was changed');
   });
 
-  it('a link is valid for an hour, or until a newer link replaces it (R-B11)', async () => {
+  it('a link is valid for at most an hour; a newer link makes the older link invalid immediately (R-B11)', async () => {
     const id = await newPerson('rolf');
     const first = await reset('rolf');
     await api.manager.post(`/account/user/${id}/resetpassword`, undefined);
@@ -216,12 +216,12 @@ describe('identity: resetpassword', () => {
     expect(pages.map(({ status }) => status).sort()).toEqual([200, 400]);
   });
 
-  it('gets 409 for a user without an email address (R-B11)', async () => {
+  it('the answer is 409 when the user has no email address (R-B11)', async () => {
     const id = await addPerson(api, 'nomail');
     expect((await api.manager.post(`/account/user/${id}/resetpassword`, undefined)).status).toBe(409);
   });
 
-  it('a new password can be requested at a page that answers known, unknown and invalid user names alike, after at least 295 ms (R-B11)', async () => {
+  it('the page for requesting a new password gives the same answer for known, unknown and invalid user names, and takes at least 295 ms for each answer (R-B11)', async () => {
     await newPerson('forgetful');
     const browser = createBrowser();
     const page = await browser.open(`${api.origin}/realms/tidemark/forgot-password`);
@@ -330,7 +330,7 @@ describe('identity: GET /user/updatePasswordLink', () => {
     await expect(answer).rejects.toThrow('invalid_grant');
   });
 
-  it('a return URL that is not in RETURN_URLS gets 400 from the call and from the linked page, and a call without a token gets 401 (R-B13)', async () => {
+  it('when the return URL is not in RETURN_URLS, the call and the linked page answer 400; without a token, the call answers 401 (R-B13)', async () => {
     await newPerson('pippa');
     expect((await linkFor('pippa', '?returnUrl=https%3A%2F%2Fapp.example%2Fother')).body.link).toContain('other');
     for (const address of ['https://evil.example', `${PROFILE}/deeper`, 'https://app.example']) {

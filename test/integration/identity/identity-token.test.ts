@@ -163,7 +163,7 @@ describe('identity: the account of a token', () => {
     const account = String(identity.otherAccountId);
     expect(accountOf(await tokenForMax({ username: 'ada', account }))).toBe(identity.otherAccountId);
     for (const [form, advice] of [
-      [{}, 'the form field account must hold the id of an account'],
+      [{}, 'the form field `account` must contain the id of an account'],
       [{ account: '999999' }, 'Account 999999 does not exist, or the user has no access to it'],
     ] as const) {
       const body = { error: 'invalid_grant', error_description: expect.stringContaining(advice) };
@@ -185,7 +185,7 @@ describe('identity: a refresh', () => {
     expect(accountOf(second)).toBe(identity.otherAccountId);
   });
 
-  it('that names another account of the user gets a token for this account; later refreshes keep the account of the sign-in (R-B3, R-B4)', async () => {
+  it('gives a token for another account of the user when the request names that account; a later refresh that names no account gives a token for the account of the sign-in (R-B3, R-B4)', async () => {
     const first = await tokenForMax();
     expect(accountOf(await refresh(first, { account: String(identity.otherAccountId) }))).toBe(identity.otherAccountId);
     expect(accountOf(await refresh(first))).toBe(identity.accountId);

@@ -34,7 +34,8 @@ let foreign: Ids;
 let hidden: Ids;
 let before: unknown;
 beforeAll(async () => {
-  // Test services cache no caller by default. With 30, the default of the service, a cached caller saves queries.
+  // By default, a test service does not cache callers. These tests cache callers for 30 s, the default of a real
+  // service, because a cached caller saves queries.
   api = await startTestApi({ ACCESS_CACHE_SEC: '30' });
   role = await startApi(api.parts, await listenHttp('127.0.0.1', 0));
   await startIdsHigh(api.database);
@@ -143,7 +144,8 @@ interface Shown {
 
 /**
  * Sends a request, and requires that the answer contains no text from an object that the client must not see.
- * @returns the answer. `#` replaces each of `ids` in its text, and the members that differ in every answer are removed.
+ * @returns the answer. In the text of the answer, `#` replaces each id of `ids`, and the parts that are new in every
+ * answer are removed.
  */
 async function ask(client: TestClient, method: string, path: string, body: unknown, ids: Ids): Promise<Shown> {
   const response = await fetch(api.origin + path, {
@@ -158,21 +160,22 @@ async function ask(client: TestClient, method: string, path: string, body: unkno
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   const whole = await response.text();
-  // Messages of `/account/health` quote the identifiers in rejected elements. The caller sent these identifiers itself,
-  // so the messages reveal nothing, and are removed.
+  // Messages of `/account/health` quote the identifiers in rejected elements. The caller itself sent these identifiers,
+  // so the messages reveal nothing. The check leaves these messages out.
   const raw = path.startsWith('/account/health') ? whole.replace(/"message":"no variable has [^{}]*"/g, '') : whole;
   // A USER must not see objects marked HIDDEN; the manager of the account may.
   for (const mark of client === api.manager ? [FOREIGN] : [FOREIGN, HIDDEN]) {
-    // The answer may contain a mark only if the request contains it.
+    // If the request does not contain the mark, the answer must not contain the mark either.
     if (!path.includes(mark) && !JSON.stringify(body ?? '').includes(mark)) expect(raw).not.toContain(mark);
   }
   expect(raw).not.toContain(String(SECRET_VALUE));
   expect(response.status).toBeLessThan(500);
-  // Removes what differs in every answer: the three members named here, and the code challenge of a redirect.
+  // Removes the parts that are new in every answer: the three members named here, and the code challenge of a redirect.
   let text = raw.replace(/"(requestId|operationId|checkedDate)":"[^"]*"|code_challenge=[^&"]*/g, '');
   const { account, ...others } = ids;
   for (const id of Object.values(others)) text = text.replaceAll(id, '#');
-  // An account number is short and could occur by chance anywhere; the number is replaced only in this message.
+  // Replaces the account number only in this message: an account number is short, so it could also occur elsewhere by
+  // chance.
   text = text.replace(`account ${account} does not exist`, 'account # does not exist');
   return { status: response.status, text, total: response.headers.get('x-total-count') };
 }
@@ -197,7 +200,7 @@ const WALKERS = [
   ['a USER with ids of a site that was not granted', () => user, () => hidden],
 ] as const;
 
-it('identity: for every path parameter of every route, these tests know the id of an object of another account (R-A5)', () => {
+it('identity: for every path parameter of every route, these tests have the id of an object of another account (R-A5)', () => {
   const unknown = allRoutes().filter(({ path }) => fillPath(path, NO_IDS) === undefined);
   expect(unknown).toEqual([]);
   for (const kind of Object.keys(NO_IDS) as Kind[]) expect([kind, foreign[kind]]).not.toEqual([kind, NO_IDS[kind]]);
@@ -205,18 +208,21 @@ it('identity: for every path parameter of every route, these tests know the id o
 });
 
 describe.each(WALKERS)('identity: %s', (_who, client, ids) => {
-  it.each(METHODS)('finds no inaccessible object by its id in the path of a %s route (R-A5, R-B9)', async (method) => {
-    const routes = allRoutes().filter((route) => route.method === method && route.path.includes('/:'));
-    expect(routes.length).toBeGreaterThan(0);
-    for (const { path } of routes) {
-      const bodies: readonly unknown[] = method === 'GET' ? [undefined] : [{}, []];
-      for (const body of bodies) {
-        const pathOf = (given: Ids) => fillPath(path, given) ?? '';
-        const { status } = await expectSame(client(), method, pathOf, () => body, ids());
-        expect([`${method} ${path}`, status]).toEqual([`${method} ${path}`, expect.not.toBeSuccess()]);
+  it.each(METHODS)(
+    'when the path of a %s route contains the id of an inaccessible object, the answer is the same refusal as for an unused id (R-A5, R-B9)',
+    async (method) => {
+      const routes = allRoutes().filter((route) => route.method === method && route.path.includes('/:'));
+      expect(routes.length).toBeGreaterThan(0);
+      for (const { path } of routes) {
+        const bodies: readonly unknown[] = method === 'GET' ? [undefined] : [{}, []];
+        for (const body of bodies) {
+          const pathOf = (given: Ids) => fillPath(path, given) ?? '';
+          const { status } = await expectSame(client(), method, pathOf, () => body, ids());
+          expect([`${method} ${path}`, status]).toEqual([`${method} ${path}`, expect.not.toBeSuccess()]);
+        }
       }
-    }
-  });
+    },
+  );
 
   it.each(QUERIES)(
     'the query parameter %s with the id of an inaccessible %s does not reveal the object in lists or totals (R-A5, R-A7, R-B9)',
@@ -234,7 +240,7 @@ describe.each(WALKERS)('identity: %s', (_who, client, ids) => {
     },
   );
 
-  it('gets the same answer to a body with the id of an inaccessible object as to a body with an unused id (R-A5, R-B9)', async () => {
+  it('when a body contains the id of an inaccessible object, the answer is the same as for a body with an unused id (R-A5, R-B9)', async () => {
     const bodies: readonly (readonly [method: string, path: string, body: (given: Ids) => unknown])[] = [
       ['POST', '/data', ({ variable }) => ({ variableIds: [Number(variable)] })],
       ['DELETE', '/data', ({ variable }) => ({ variableIds: [Number(variable)], whatIf: true })],
@@ -283,7 +289,7 @@ describe.each(WALKERS)('identity: %s', (_who, client, ids) => {
     },
   );
 
-  it('cannot push by the mappingConfig, serial number or name of an inaccessible object (R-D2, R-B9)', async () => {
+  it('when a push contains the mappingConfig, serial number or name of an inaccessible object, the rejection is the same as for an unknown name (R-D2, R-B9)', async () => {
     const mark = ids() === foreign ? FOREIGN : HIDDEN;
     for (const elementOf of [
       (name: string) => ({ mappingConfig: `${name}-map` }),

@@ -164,7 +164,7 @@ describe('identity: access to some sources of a site', () => {
     expect(await idsOf('/sites')).toEqual([siteId]);
   });
 
-  it('becomes access to all sources of the site through a grant without sourceIds (R-C3)', async () => {
+  it('a grant without sourceIds extends the access to all sources of the site (R-C3)', async () => {
     await grant({ siteId, level: 'Read' });
     expect(await idsOf('/sources')).toEqual([...sources]);
   });
@@ -178,7 +178,7 @@ describe('identity: the level of site access', () => {
     });
   });
 
-  it('as soon as the level is lowered from Write to Read, the user can still read but can no longer push (R-B9, R-C3)', async () => {
+  it('immediately after the level is lowered from Write to Read, the user can no longer push but can still read (R-B9, R-C3)', async () => {
     await push('Write');
     const message = expect.stringContaining('requires Write access to the site');
     expect(await push('Read')).toMatchObject({

@@ -1,4 +1,4 @@
-/** The demo of `npm start`: whichever POST request its load breaks off after, a later start completes the load. */
+/** The demo of `npm start`: its load can break off after any POST request, and a later start completes the load. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';

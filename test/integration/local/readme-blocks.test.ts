@@ -35,8 +35,8 @@ let api: ApiClient;
 let directory: string;
 
 /**
- * Creates what the blocks need, in place of `npm start`: the file with the addresses and credentials of the stack, and
- * the demo's user, client and variable.
+ * Creates what the shell blocks would find after `npm start`: the file with the addresses and credentials of the stack,
+ * and the user, client and variable of the demo.
  */
 beforeAll(async () => {
   world = await createStoredWorld();
@@ -106,7 +106,7 @@ test('readme: all shell blocks except npm commands run without error in sh and i
   }
 }, 60_000);
 
-test('tour (src/local/TOUR.md): its shell commands, run after the shell commands of the readme and without npm commands, give only the error that the tour announces', async () => {
+test('tour (src/local/TOUR.md): all shell blocks except npm commands run after the shell blocks of the readme; the only error is the one that the tour announces', async () => {
   const readme = await commandsOf(README);
   expect(readme).toMatch(CLEAN_UP);
   const tour = (await commandsOf(TOUR))

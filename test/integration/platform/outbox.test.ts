@@ -85,7 +85,7 @@ describe('outbox: events (R-I8)', () => {
     expect(await waiting()).toBe(0);
   });
 
-  test('an event whose consumer fails is relayed again, and the writes of an earlier consumer are rolled back', async () => {
+  test('when one consumer of an event fails, the writes of the consumers before it are rolled back, and the event is relayed again', async () => {
     await append('a');
     let attempts = 0;
     const writing: EventConsumer = async (transaction) => {
@@ -104,7 +104,7 @@ describe('outbox: events (R-I8)', () => {
     expect(failing.seen).toEqual(['a']);
   });
 
-  test('an event is handled once when several relays run concurrently', async () => {
+  test('each event is handled exactly once, even when several relays run concurrently', async () => {
     const names = Array.from({ length: 1200 }, (_, index) => `event ${index}`);
     await append(...names);
     const shared = recorder();
@@ -125,7 +125,7 @@ describe('outbox: events (R-I8)', () => {
     expect(events.seen).toEqual(['a', 'b']);
   });
 
-  test('an event stays handled when the follow-up of its consumer fails after the commit', async () => {
+  test('an event leaves the outbox even if a consumer of the event fails after the commit', async () => {
     await append('a');
     const events = recorder(async () => async () => {
       throw new Error('Redis is away');

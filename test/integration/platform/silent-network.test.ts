@@ -37,7 +37,7 @@ async function subscribe(api: ApiClient, eventType: string): Promise<WebhookRece
 
 describe.concurrent('network faults', () => {
   test(
-    'within 10 s on an idle machine, another process takes over all work of a suspended process: pushes, events, calculations, webhook deliveries, trial sends of webhooks, and emails (R-D6, R-I3, R-I7, R-I8, R-H5, R-B10)',
+    'another process takes over all work of a suspended process (within 10 s if the test machine is idle): pushes, events, calculations, webhook deliveries, trial sends of webhooks, and emails (R-D6, R-I3, R-I7, R-I8, R-H5, R-B10)',
     async () => {
       const suspended = await startSuspendedRoles();
       try {
@@ -50,7 +50,7 @@ describe.concurrent('network faults', () => {
   );
 
   test(
-    'while the database is down, pushes get 503 and the service is live but not ready; pushes and their calculations complete within 25 s once the database is back, and when the service has to close silent database connections (R-A5, R-A9, R-K3)',
+    'while the database is down, pushes get 503 and the service is live but not ready; a push and its calculation complete within 25 s after the database is back, and also within 25 s when the service first has to close silent database connections (R-A5, R-A9, R-K3)',
     () =>
       withService(async ({ api, databaseGate, expectReadiness, readiness, ...service }) => {
         await databaseGate.shut();
@@ -86,7 +86,7 @@ describe.concurrent('network faults', () => {
   );
 
   test(
-    'the calculation of a push that was accepted while Redis was down runs once Redis is back, and a push and its calculation complete within 15 s while the connections to Redis are silent (R-K3)',
+    'if a push is accepted while Redis is down, its calculation runs when Redis is back; while the connections to Redis are silent, a push and its calculation complete within 15 s (R-K3)',
     () =>
       withService(async ({ redisGate, expectReadiness, ...service }) => {
         await service.push();
@@ -243,8 +243,9 @@ async function startSuspendedRoles() {
 }
 
 /**
- * Opens a mail server and a webhook receiver. Neither answers its first message until `expectFenced` refuses the email
- * and cuts the connection of the trial send.
+ * Opens a mail server and a webhook receiver. The mail server leaves its first email unanswered, and the receiver
+ * leaves its first trial send unanswered. Later, `expectFenced` refuses this email and cuts the connection of this
+ * trial send.
  */
 async function openHangingSends({ database }: StoredWorld) {
   const [mailbox, receiver] = [await openMailbox(), await openReceiver()];

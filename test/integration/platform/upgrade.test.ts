@@ -72,7 +72,10 @@ async function countRows(): Promise<ReadonlyMap<string, number>> {
   return new Map(counted.rows.map(({ name, count }) => [name, count]));
 }
 
-/** @returns the series that may have lost versions, each with the instant from which its `asOf` reads are complete. */
+/**
+ * @returns an entry for each series that may lack versions. The entry contains the instant from which `asOf` reads of
+ * the series are complete.
+ */
 async function findWholeFrom(): Promise<readonly object[]> {
   const { rows } = await old.client.query<{ id: number; instant: string }>(
     'select variable_id as id, history_from::text as instant from series where history_from is not null order by 1',
@@ -107,7 +110,7 @@ describe('upgrade: the fixture', () => {
     expect(empty).toEqual(Object.keys(EMPTY_TABLES));
   });
 
-  it('keeps its number of rows in every table that still exists, except where a migration adds, merges or removes rows', () => {
+  it('every table that still exists has as many rows as before, except the tables in which a migration adds, merges or removes rows', () => {
     const kept = [...before].filter(([name]) => after.has(name) && !(name in RECOUNTED_TABLES));
     expect(kept.map(([name]) => [name, after.get(name)])).toEqual(kept);
   });
@@ -144,7 +147,7 @@ describe('upgrade: identity and accounts', () => {
   });
 });
 
-it('upgrade: if a variable has overwritten points, its history counts as complete from its last write on (R-F9)', () => {
+it('upgrade: if points of a variable were overwritten before the upgrade, the history of the variable counts as complete only from the last write to the variable (R-F9)', () => {
   // The table `point_rewrite` records writes that did more than append. Only variable 1 has a row there.
   expect(wholeFrom).toEqual([{ variableId: 1, historyFrom: '2025-01-03 08:00:00+00' }]);
 });
@@ -220,7 +223,7 @@ describe('upgrade: points, pushes and files', () => {
     expect(await read(`/api/operations/${label}?all=true`)).toMatchObject([{ operationId: label, ...expected }]);
   });
 
-  it('when two pushes are stored together under labels that end in 0 and 1, the label that ends in 2 gets 404 (R-D7)', async () => {
+  it('when two pushes were stored together and have labels that end in 0 and 1, a request for the label that ends in 2 gets 404 (R-D7)', async () => {
     expect((await api.get(`/api/operations/${SHARED}2`)).status).toBe(404);
   });
 
@@ -240,7 +243,7 @@ describe('upgrade: points, pushes and files', () => {
       'd2',
       { state: 'Completed', ignoredColumns: ['remark'], errors: [{ row: 3, code: 'invalid_date' }] },
     ],
-  ])('the outcome of a file %s, uploaded before the upgrade, can be read (R-E1)', async (_what, end, expected) => {
+  ])('after the upgrade, the outcome of an earlier upload %s can be read (R-E1)', async (_what, end, expected) => {
     expect(await read(`/storage/${id(end)}`)).toMatchObject(expected);
   });
 });

@@ -113,7 +113,7 @@ describe('points: civil buckets in zones with unusual clocks', () => {
     ['Asia/Kathmandu', '1985-12-29', '1986-01-04'],
     ['America/St_Johns', '2006-10-27', '2006-10-31'],
     ['Africa/Monrovia', '1972-01-05', '1972-01-09'],
-    // Zones for which the tz databases of Node and PostgreSQL differed in 2026:
+    // For the following zones, the tz databases of Node and of PostgreSQL differed when this test was written (2026).
     ['America/Havana', '2026-10-30', '2026-11-04'],
     ['America/Winnipeg', '2027-03-12', '2027-03-16'],
     ['Europe/Amsterdam', '1937-06-29', '1937-07-03'],
@@ -148,7 +148,7 @@ describe('points: aggregates', () => {
     ['COUNT', 'countValue', 3],
     ['VAR', 'varianceValue', 13],
     ['STDEV', 'stdevValue', Math.sqrt(13)],
-  ])('%s is returned in the member %s, without another aggregate (R-G3)', async (aggregation, member, value) => {
+  ])('%s is the only aggregate returned, in the member %s (R-G3)', async (aggregation, member, value) => {
     const variableId = await withReadings(readings, { unitId: 8 });
     const rows = await read(variableId, `granularity=Day&aggregation=${aggregation}`);
     expect(rows).toEqual([{ variableId, date: '2026-03-01T00:00:00Z', [member]: expect.closeTo(value), unitId: 8 }]);

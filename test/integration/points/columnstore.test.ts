@@ -218,7 +218,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
   });
 });
 
-it('points: after a correction in a compressed chunk, a session with query plans cached before the correction counts new points of another variable in that chunk when it lists versions (R-F8)', async (test) => {
+it('points: after a correction in a compressed chunk, a list of versions counts the new points of another variable in the same chunk, even in a session that cached its query plans before the correction (R-F8)', async (test) => {
   if (!(await isCommunity())) test.skip('needs the Community edition; TIMESCALEDB_BUILD names no build of it');
   const [corrected, written] = [
     await store.addVariable({ isVersioned: true }),

@@ -21,7 +21,7 @@ async function chunkOf(table: string): Promise<string> {
   return rows[0]?.name ?? '';
 }
 
-/** @returns the bytes of all indexes of a chunk, divided by its rows. */
+/** @returns the size of all indexes of a chunk, in bytes per row of the chunk. */
 async function indexBytes(chunk: string): Promise<number> {
   const { rows } = await store.database.query<{ bytes: number }>(
     `select pg_indexes_size($1::regclass)::float8 / (select count(*) from ${chunk}) as bytes`,
@@ -30,7 +30,7 @@ async function indexBytes(chunk: string): Promise<number> {
   return rows[0]?.bytes ?? Number.NaN;
 }
 
-/** @returns the bytes of the table of a chunk, divided by its rows. */
+/** @returns the size of the table of a chunk, in bytes per row of the chunk. */
 async function tableBytes(chunk: string): Promise<number> {
   const { rows } = await store.database.query<{ bytes: number }>(
     `select pg_relation_size($1::regclass)::float8 / (select count(*) from ${chunk}) as bytes`,
@@ -66,7 +66,7 @@ const packUntil = async (count: number, quietSec: number, rewrittenQuietSec: num
 };
 
 describe('points: the indexes of a chunk that is not compressed', () => {
-  it('are rebuilt once after a revision of the whole chunk, and the stored points stay the same (R-F5)', async (test) => {
+  it('after a revision of all points of the chunk, the indexes are rebuilt exactly once, and the stored points stay the same (R-F5)', async (test) => {
     if (inject('isInColumns')) test.skip('in this test run, the point store compresses every chunk immediately');
     const variableId = await store.addVariable({ isVersioned: true });
     const write = (base: number) =>

@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-/** A step of a history, without its instant. */
+/** A step of a history, without the instant of the step. */
 type Step =
   | { readonly kind: 'act'; readonly toAction: (micros: number) => Action }
   | { readonly kind: 'delete'; readonly variable: string; readonly period: Period };

@@ -24,7 +24,7 @@ async function writeAll(variableId: number, batches: readonly (readonly WrittenP
   for (const batch of batches) await store.write(variableId, batch);
 }
 
-describe('points: a write to a variable at a date', () => {
+describe('points: a write to one date of a variable', () => {
   // The cases are the table of §9.2, "Processing result per measurement", and R-F2–F4. The expected values are the
   // versions of one date, oldest first.
   it.each([
@@ -82,7 +82,7 @@ describe('points: a write to a variable at a date', () => {
     expect(labels((await store.readAll(behind)).slice(0, -1)), 'before a later date').toEqual(expected);
   });
 
-  it('with a versionLimit of 2 keeps two tagged and two untagged versions, and drops the oldest first (§8, R-F3)', async () => {
+  it('keeps two tagged and two untagged versions when the versionLimit is 2, and drops the oldest first (§8, R-F3)', async () => {
     const variableId = await store.addVariable({ isVersioned: true, versionLimit: 2 });
     await writeAll(variableId, [[[START, 1, 'A']], [[START, 2]], [[START, 3, 'B']], [[START, 4]], [[START, 5, 'C']]]);
     expect(labels(await store.readAll(variableId))).toEqual([
@@ -117,7 +117,7 @@ describe('points: a write to a variable at a date', () => {
     expect(await values()).toEqual([10, 11]);
   });
 
-  it('with a versionLimit of 1 keeps the latest tagged and the latest untagged version (R-F3)', async () => {
+  it('keeps the latest tagged and the latest untagged version when the versionLimit is 1 (R-F3)', async () => {
     const variableId = await store.addVariable({ isVersioned: true, versionLimit: 1 });
     await store.write(variableId, [
       [START, 1, 'A'],
@@ -190,7 +190,7 @@ describe('points: a write to a variable at a date', () => {
 });
 
 describe('points: a variable whose isVersioned changes', () => {
-  it('keeps the versions of a date readable after a change to false, until the next write at the date (R-C6, R-F4)', async () => {
+  it('after isVersioned changes to false, the versions of a date stay readable until the next write at this date (R-C6, R-F4)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await writeAll(variableId, [
       [
@@ -215,7 +215,7 @@ describe('points: a variable whose isVersioned changes', () => {
     ]);
   });
 
-  it('after a change to true, the row that a date already has is kept as the first version of the date (R-F4)', async () => {
+  it('after isVersioned changes to true, the stored row of a date is kept as the first version of this date (R-F4)', async () => {
     const variableId = await store.addVariable({ isVersioned: false });
     await writeAll(variableId, [[[START, 1, 'V1']], [[START, 2, 'V1']]]);
     await store.database.query('update variable set is_versioned = true where id = $1', [variableId]);
@@ -228,7 +228,7 @@ describe('points: a variable whose isVersioned changes', () => {
 });
 
 describe('points: reading', () => {
-  it('as of an instant returns, for each date, the version with the greatest VersionTimestamp at or before this instant (R-F5)', async () => {
+  it('a read as of an instant returns, for each date, the version with the greatest VersionTimestamp at or before this instant (R-F5)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     const first = await store.write(variableId, [[START, 1]]);
     const second = await store.write(variableId, [
@@ -242,7 +242,7 @@ describe('points: reading', () => {
     expect(await asOf(second.versionTimestamp), 'at the second write').toEqual([2, 20]);
   });
 
-  it('returns, for each date, the latest version that has one of the requested VersionTags; the alphabetical order of VersionTags has no effect (§9.2)', async () => {
+  it('a read returns, for each date, the latest version that has one of the requested VersionTags; the alphabetical order of VersionTags has no effect (§9.2)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await writeAll(variableId, [
       [[START, 1, 'Z']],

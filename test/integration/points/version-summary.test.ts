@@ -24,8 +24,9 @@ const writePeriods = (variableId: number, step: number) =>
 const REFRESH = 'select refresh_version_summary($1)';
 
 /**
- * @returns one entry for each call of `refresh_version_summary` that waits for a lock, with the number of write locks
- * on `version_summary` that its session holds.
+ * Finds the calls of `refresh_version_summary` that wait for a lock.
+ * @returns for each of these calls, `holds`: the number of write locks on `version_summary` that the session of the
+ * call holds.
  */
 async function findWaiting(database: Database): Promise<readonly { readonly holds: number }[]> {
   const { rows } = await database.query<{ holds: number }>(
@@ -38,7 +39,7 @@ async function findWaiting(database: Database): Promise<readonly { readonly hold
   return rows;
 }
 
-it('points: a listing of versions that waits for another listing holds no write lock on version_summary (R-F8)', async () => {
+it('points: while one listing of versions waits for another listing, the waiting listing holds no write lock on version_summary (R-F8)', async () => {
   const variableId = await store.addVariable({ isVersioned: true });
   await writePeriods(variableId, 1);
   const { second } = await withTransaction(

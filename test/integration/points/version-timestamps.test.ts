@@ -1,4 +1,4 @@
-/** When VersionTimestamps are assigned, and which readers and writers wait for each other (R-F1, R-F5). */
+/** Tests when VersionTimestamps are assigned, and which readers and writers wait for each other (R-F1, R-F5). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Transaction, withTransaction } from '../../../src/platform/database/database.ts';
 import { encodeTuples } from '../../../src/points/copy-codec.ts';

@@ -1,5 +1,5 @@
 /**
- * The chunks that writes create: the lengths of these chunks, and a write that creates a chunk itself because it could
+ * Tests the creation of chunks: the length of a chunk, and a write that creates a chunk itself because the chunk could
  * not be created in advance.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';

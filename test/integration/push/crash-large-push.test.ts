@@ -55,8 +55,8 @@ async function pushMany(variableId: number): Promise<void> {
 }
 
 describe('push: an api killed during its direct write of a large push', () => {
-  // The trigger makes the commit wait for a lock of the test. The trigger also switches off the server's check for
-  // disconnected clients, because that check would end the waiting commit after the kill.
+  // The trigger makes the commit wait for a lock that the test holds. The trigger also switches off the server's check
+  // for disconnected clients, because that check would end the waiting commit after the test has killed the api.
   beforeAll(async () => {
     await world.database.query(`
       create function wait_for_test() returns trigger language plpgsql as $$
@@ -70,7 +70,7 @@ describe('push: an api killed during its direct write of a large push', () => {
   });
   afterAll(() => world.database.query('drop trigger wait_for_test on push_operation'));
 
-  test('stores nothing if it is killed before the commit; the re-sent push is then stored once (R-D1, R-D7)', async () => {
+  test('if the api is killed before the commit, nothing is stored; when the push is sent again, it is stored once (R-D1, R-D7)', async () => {
     const push = await preparePush('before');
     const { rows } = await world.database.query<{ turn: string }>(
       `select account_id || ' ' || user_id as turn from account_member`,
@@ -81,7 +81,7 @@ describe('push: an api killed during its direct write of a large push', () => {
     expect(await push.stored()).toEqual({ points: READINGS_DIRECT, versions: 0, operations: 1, batches: 0, events: 1 });
   }, 60_000);
 
-  test('stores the push if it is killed after it sent the commit; the re-sent push then stores nothing more (R-D1, R-D7)', async () => {
+  test('if the api is killed after sending the commit, the push is stored; when the push is sent again, nothing more is stored (R-D1, R-D7)', async () => {
     const push = await preparePush('after');
     await killWhileWaiting(push, ['$1::int', 42], 'commit');
     const once = { points: READINGS_DIRECT, versions: 0, operations: 1, batches: 0, events: 1 };
@@ -110,8 +110,8 @@ interface LargePush {
 }
 
 /**
- * Prepares a push that has only new dates and is large enough for a direct write. The variable is versioned, so a
- * repeated write would leave earlier versions.
+ * Prepares a push that has only new dates and is large enough for a direct write. The variable is versioned: if the
+ * push were written twice, the values of the first write would remain stored as earlier versions.
  */
 async function preparePush(label: string): Promise<LargePush> {
   const variableId = await createVariable(api, sourceId, { isVersioned: true });
@@ -181,7 +181,8 @@ describe('push: an ingester killed inside a transaction', () => {
     expect(waiting).toBe(BATCHES * 1.5);
     const stored = () => count('select count(*) as count from point where variable_id = $1', variableId);
     const victim = await start('ingester');
-    // The transaction is so short that a kill would hardly hit it by chance. So the test blocks it before the kill.
+    // The transaction is so short that a kill at a random time would almost never interrupt the transaction. So the
+    // test blocks the transaction before the kill.
     await killInsideWrite(victim);
     expect(await count('select count(*) as count from push_batch')).toBeGreaterThan(0);
     await start('ingester');

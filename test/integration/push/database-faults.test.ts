@@ -1,8 +1,8 @@
 /**
  * Faults of the database under load: killed sessions, statement time-outs and a full disk. Every push and file that was
- * answered 200 is readable in the end, and none is Failed. The service refuses a request by closing the connection, or
- * with a 503 that does not mention the database (R-A15, R-A5). Each fault lasts FAULT_SEC seconds, by default 2. The
- * long form of the tests takes about an hour: `FAULT_SEC=900 npm test -- database-faults`.
+ * answered with 200 is readable in the end, and no push or file is Failed. The service refuses a request by closing the
+ * connection, or with a 503 that does not mention the database (R-A15, R-A5). Each fault lasts FAULT_SEC seconds, by
+ * default 2. The long form of the tests takes about an hour: `FAULT_SEC=900 npm test -- database-faults`.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -32,8 +32,8 @@ let world: StoredWorld;
 let roles: RoleProcess;
 let api: ApiClient;
 let variableIds: readonly number[];
-// Frequent checkpoints free space in the write-ahead log. Without them, this log would fill the small disk in the long
-// form of the tests.
+// Frequent checkpoints free space in the write-ahead log. In the long form of the tests, this log would otherwise fill
+// the small disk.
 const checkpoints = setInterval(() => void world?.database.query('checkpoint').catch(() => {}), CHECKPOINT_INTERVAL_MS);
 
 beforeAll(async () => {
@@ -191,8 +191,8 @@ async function killFor(durationMs: number): Promise<number> {
   return killed;
 }
 
-// About half of the statements that change these tables sleep for 60 ms, longer than the time-out of 30 ms. The service
-// sets its own time-out in transactions, so the trigger sets it to 30 ms again.
+// The trigger `slow` makes about half of the statements that change these tables sleep for 60 ms, longer than the
+// time-out of 30 ms. In transactions, the service sets its own time-out, so the trigger sets it back to 30 ms.
 const SLOW_TABLES = ['push_operation', 'push_batch', 'stored_file', 'outbox_event'];
 const SLOW = `
   create function slow() returns trigger language plpgsql as $$ begin
@@ -206,8 +206,8 @@ const limitStatements = (value: string) =>
 
 async function timeOutFor(durationMs: number): Promise<void> {
   await world.database.query(limitStatements('30'));
-  // The statement locks several tables under load, so a deadlock may end it. It has then changed nothing, and
-  // `eventually` repeats it.
+  // The statement locks several tables, so a deadlock may abort the statement under load. An aborted statement has
+  // changed nothing, and `eventually` repeats the statement.
   await eventually('the triggers', () => world.database.query(SLOW));
   await world.database.query(KILL);
   await pause(durationMs);
@@ -256,9 +256,9 @@ async function fillUntilStatementFails({ fill, free, restarts }: SmallDisk): Pro
   }
 }
 
-describe('database faults: every push and file that got 200 is readable afterwards, and none is Failed', () => {
+describe('database faults: every push and file that was answered with 200 is readable in the end, and no push or file is Failed', () => {
   test(
-    'when sessions of the database are killed (R-A15, R-A5)',
+    'fault: sessions of the database are killed (R-A15, R-A5)',
     async () => {
       await underLoad(async () => expect(await killFor(FAULT_SEC * 1000)).toBeGreaterThan(0));
       await expectLedgerToHold();
@@ -267,7 +267,7 @@ describe('database faults: every push and file that got 200 is readable afterwar
   );
 
   test(
-    'when statements time out (R-A15, R-A5)',
+    'fault: statements time out (R-A15, R-A5)',
     async () => {
       expect(await underLoad(() => timeOutFor(FAULT_SEC * 1000))).toBeGreaterThan(0);
       expect(roles.log()).toContain('canceling statement due to statement timeout');
@@ -277,7 +277,7 @@ describe('database faults: every push and file that got 200 is readable afterwar
   );
 
   test.skipIf(disk === undefined)(
-    'when the disk is full for a time, on machines where the test may mount a disk (R-A15, R-A5)',
+    'fault: the disk is full for a time (R-A15, R-A5; this test runs only on machines where it may mount a disk)',
     async () => {
       expect(await underLoad(() => fillFor(disk as SmallDisk, FAULT_SEC * 1000))).toBeGreaterThan(0);
       expect(roles.log()).toContain(DISK_FULL);

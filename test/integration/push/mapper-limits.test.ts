@@ -51,7 +51,7 @@ test('mapper: a body that is not UTF-8 is refused with an error that names the f
   await expect(run).rejects.toMatchObject({ code: 'mapping_failed', message });
 });
 
-describe('mapper: size of the answer and memory', () => {
+describe('mapper: answer size and memory', () => {
   test.each([
     ['an answer of 1000 bytes is returned when the limit is 1000 bytes', '$pad("",996,"x")', undefined],
     ['an answer of 1001 bytes is refused with an error that names the limit of 1000 bytes', '$pad("",997,"x")', 1001],
@@ -85,7 +85,7 @@ describe('mapper: size of the answer and memory', () => {
     ['one long text', '$pad("",250000000,"x")'],
     ['texts outside the heap', '$base64encode($pad("",200000000,"x"))'],
     ['a long array', '$split($pad("",20000000,"x,"),",")'],
-  ])('a mapper that exceeds its memory limit with %s fails with mapping_failed (R-D9)', async (_what, expression) => {
+  ])('a mapper that needs too much memory for %s fails with mapping_failed (R-D9)', async (_what, expression) => {
     const run = open({ memoryMebibytes: 128 }).run({ accountId: 1 }, { expression, body: BODY, maxBytes: MEBIBYTE });
     const message =
       /ended before it answered; it may have exceeded its limit of 128 MiB of memory|the mapper failed: Failed to/;

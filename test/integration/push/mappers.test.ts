@@ -14,7 +14,10 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Starts an API that limits mappers to 128 MiB and `timeoutMs`. Its manager may push through mappers. */
+/**
+ * Starts an API that limits each mapper to 128 MiB of memory and to a duration of `timeoutMs`. The manager of the
+ * account may push through mappers.
+ */
 async function startMapperApi(timeoutMs: number): Promise<TestApi> {
   const started = await startTestApi({ MAPPER_TIMEOUT_MS: String(timeoutMs), MAPPER_MEMORY_MEBIBYTES: '128' });
   const { accountId, database } = started;
@@ -195,7 +198,7 @@ describe('push: a hostile mapper', () => {
     '$.__proto__.polluted',
     '$ ~> |$|{"__proto__":{"polluted":1}}|',
     '$.constructor.constructor("return 1")()',
-  ])('does not change the prototype of objects in the API when it evaluates %s (R-D9)', async (expression) => {
+  ])('the expression %s does not change the prototype of objects in the API (R-D9)', async (expression) => {
     const guid = await addMapper(`[(${expression}; [])]`);
     const answer = await pushRaw(guid, 'application/json', '{"__proto__":{"polluted":1}}');
     expect([200, 400]).toContain(answer.status);
@@ -215,7 +218,7 @@ describe('push: /account/mappers', () => {
     expect((await api.manager.delete(`/account/mappers/${id}`)).status).toBe(404);
   });
 
-  it('refuses an invalid expression with the position of the error (R-D9, R-A5)', async () => {
+  it('refuses an invalid expression with a message that states the position of the error (R-D9, R-A5)', async () => {
     const answer = await api.manager.post('/account/mappers', { name: 'm', expression: 'a.b[' });
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_input', details: [{ path: '$.expression' }] } });
     expect((answer.body as { message: string }).message).toContain('character 4 of the expression');
@@ -238,7 +241,7 @@ describe('push: /account/mappers', () => {
     }
   });
 
-  it('tests a mapper with a sample, returns the mapped elements, their problems or the error, and stores no push operation (R-D9)', async () => {
+  it('tests a mapper with a sample and stores no push operation; the answer contains the mapped elements, the problems of these elements, or an error (R-D9)', async () => {
     const id = await addMapper('{"variableId": n, "data": [{"date": d, "value": 1}]}');
     const sample = async (raw: string) =>
       (await api.manager.send('POST', `/account/mappers/${id}/test`, undefined, { raw })).body;
@@ -251,7 +254,7 @@ describe('push: /account/mappers', () => {
     expect((await api.database.query('select count(*) from push_operation')).rows).toEqual(before.rows);
   });
 
-  it('tests an unsaved expression without storing a mapper, and returns an error when the expression is invalid or the sample is invalid JSON or CSV, an image or 1 MiB long (R-D9)', async () => {
+  it('tests an unsaved expression without storing a mapper; returns an error when the expression is invalid, and when the sample is invalid JSON, invalid CSV, an image, or 1 MiB long (R-D9)', async () => {
     const given = { expression: '[$.{ "variableId": id, "data": [{ "date": at, "value": kwh }] }]' };
     const test = (members: object) => api.manager.post('/account/mappers/test', { ...given, ...members });
     const elements = [{ variableId: '1', data: [{ date: '2026-01-01T00:00:00Z', value: '2' }] }];

@@ -191,7 +191,7 @@ describe('push: an operation', () => {
     expect((await find(label)).body.state).toBe('Completed');
   });
 
-  /** Makes the first batch a dead letter: records failed attempts to write the batch until they are enough. */
+  /** Records failed attempts to write the first batch, until the batch is a dead letter. */
   async function failFirstBatch(error: Error): Promise<void> {
     const batchId = await firstBatchOf(api.database, api.accountId);
     while (!(await noteFailedBatch(api.database, api.accountId, batchId, error)));
@@ -241,7 +241,7 @@ describe('push: an operation', () => {
 });
 
 describe('push: a re-sent push', () => {
-  it('gets the first answer again and queues no second operation when its label and body are the same (R-D7)', async () => {
+  it('if the label and the body equal those of the first push, the re-sent push gets the first answer again and queues no second operation (R-D7)', async () => {
     const label = newLabel();
     const body = [...one(variableId, 5), ...one(2_000_000_000)];
     const [first, again] = [await push(body, `?operationId=${label}`), await push(body, `?operationId=${label}`)];
@@ -331,7 +331,7 @@ describe('push: DataPushCompleted', () => {
     ['1.5', 60],
     ['0', 60],
     ['99999999999', 60],
-  ])('of a push with operationTimeoutSec %j is due within %i s (R-D7, R-A3)', async (text, seconds) => {
+  ])('for a push with operationTimeoutSec %j, the event is due within %i s (R-D7, R-A3)', async (text, seconds) => {
     const label = newLabel();
     expect(await push(one(variableId), `?operationId=${label}&operationTimeoutSec=${text}`)).toMatchObject({
       status: 200,
@@ -425,7 +425,7 @@ describe('push: rejected elements', () => {
     expect(await findAll(label)).toHaveLength(2);
   });
 
-  it('are accepted only once when several replays run at the same time (R-D8, R-K3)', async () => {
+  it('when several replays of a push run at the same time, only one replay accepts a rejected element (R-D8, R-K3)', async () => {
     const label = newLabel();
     await push([meant('later-3')], `?operationId=${label}`);
     await createVariable(api.manager, sourceId, { mappingConfig: 'later-3' });

@@ -73,7 +73,7 @@ describe.concurrent('push: wrong Basic passwords', () => {
     await expect(signIn('two')).rejects.toThrow('invalid_grant');
   });
 
-  it('that reach 20 × SIGN_IN_MAX_FAILURES block the address of the guesser even for a device that has pushed from it; at another address, the device is still accepted (R-B11)', async () => {
+  it('after 20 × SIGN_IN_MAX_FAILURES wrong passwords from an address, even a device that has pushed from this address is refused there; from another address, the device is still accepted (R-B11)', async () => {
     await addDevice('three');
     expect(await push('three', PASSWORD, '192.0.2.3')).toBe(200);
     await guess('three', MANY - 1, () => '192.0.2.3');
@@ -84,12 +84,12 @@ describe.concurrent('push: wrong Basic passwords', () => {
     expect(await isAccepted('three', '192.0.2.4')).toBe(true);
   }, 30_000);
 
-  it('from many addresses block every address that has never sent the right password; an address that has sent the right password is not blocked (R-B11)', async () => {
+  it('wrong passwords from many addresses block every address that has never sent the right password; an address that has sent the right password is not blocked (R-B11)', async () => {
     await addDevice('four');
     expect(await push('four', PASSWORD, '198.51.100.1')).toBe(200);
     await guess('four', MANY - 1, (index) => `203.0.113.${index}`);
-    // The last guess is sent alone. Each guess reads the number of wrong passwords from all addresses, and this number
-    // does not include concurrent guesses.
+    // The last guess is sent alone. At each guess, the service checks the number of wrong passwords from all addresses,
+    // and this number does not include guesses that are still in progress.
     expect(await isAccepted('four', '198.51.100.1')).toBe(true);
     expect(await push('four', 'the last guess', '203.0.113.255')).toBe(401);
     expect(await isAccepted('four', '198.51.100.1')).toBe(true);
@@ -97,13 +97,13 @@ describe.concurrent('push: wrong Basic passwords', () => {
     await expect(signIn('four')).rejects.toThrow('invalid_grant');
   }, 30_000);
 
-  it('count once when a device repeats the same password (R-B11)', async () => {
+  it('a wrong password that a device repeats counts once (R-B11)', async () => {
     await addDevice('five');
     for (let count = 0; count < 3 * MAX_FAILURES; count += 1) await push('five', 'old password', '192.0.2.5');
     expect(await isAccepted('five', '192.0.2.5')).toBe(true);
   });
 
-  it('count together over all addresses: a password that a device repeats counts once, and a different wrong password counts again (R-B11)', async () => {
+  it('wrong passwords from all addresses are added up: a wrong password that a device repeats counts once, and a different wrong password counts too (R-B11)', async () => {
     await addDevice('seven');
     await push('seven', 'old password', '192.0.2.7');
     await guess('seven', MANY - 2, (index) => `203.0.113.${index}`);

@@ -64,7 +64,7 @@ describe('push: HTTP Basic', () => {
     expect((await push('Bearer x')).headers.get('www-authenticate')).not.toContain('Basic');
   });
 
-  it('is accepted for pushes and reads, but not for any change other than a push (R-A13, R-B6)', async () => {
+  it('is accepted for pushes and reads, and is refused for all other changes (R-A13, R-B6)', async () => {
     const client = createTestClient(api.origin);
     const headers = { authorization: encoded(`ann@example.test:${PASSWORD}`) };
     expect((await client.get('/sites', headers)).status).toBe(200);
@@ -80,7 +80,7 @@ describe('push: HTTP Basic', () => {
     }
   });
 
-  it('is offered in the challenge of a refused read, but not to a script in a web page (R-A13, R-A5)', async () => {
+  it('is offered in the challenge of a 401 answer to a read; the challenge to a script in a web page does not offer HTTP Basic (R-A13, R-A5)', async () => {
     const client = createTestClient(api.origin);
     const challengeTo = async (headers: Readonly<Record<string, string>>) => {
       const answer = await client.get('/sites', headers);
@@ -109,7 +109,7 @@ describe('push: HTTP Basic', () => {
   it('after too many wrong passwords, the right password is refused too, unless it is cached (R-B11)', async () => {
     const cached = await addPusher('ivan');
     expect((await push(encoded(`ivan:${PASSWORD}`))).status).toBe(200);
-    // Deletes the record of the right password from this network. Without the record, the limit for this network is 3
+    // Deletes the record of the user's sign-in from this network. Without the record, the limit for this network is 3
     // wrong passwords instead of 60.
     await api.database.query('delete from sign_in_source where user_id = $1', [cached]);
     const other = await addPusher('olga');
@@ -125,7 +125,7 @@ describe('push: HTTP Basic', () => {
     expect((await push(encoded(`olga:${PASSWORD}`))).status).toBe(200);
   });
 
-  it('wrong passwords count toward one limit, whether sent by HTTP Basic, to the token endpoint or to another process (R-B11)', async () => {
+  it('all wrong passwords count towards one limit: those in HTTP Basic, those at the token endpoint, and those at another process (R-B11)', async () => {
     const { DATABASE_URL, REDIS_URL, QUEUE_PREFIX } = api.parts.config;
     const elsewhere = openParts(readConfig({ DATABASE_URL, REDIS_URL, QUEUE_PREFIX }), createLog('silent', 'test'));
     try {
@@ -229,7 +229,7 @@ describe('push: HTTP Basic with PUSH_BASIC_TOKEN_URL, the token endpoint of an i
     expect(verified.scopes).toEqual(new Set(['push-data']));
   });
 
-  it('for the log, the error `dependency_unavailable` has a cause that names the endpoint and what it answered (R-A5)', async () => {
+  it('the error `dependency_unavailable` has a cause for the log; the cause names the endpoint and says how the endpoint answered (R-A5)', async () => {
     const credentials = { userName: 'ann', password: 'x' };
     await expect(exchangeAt(endpoint(), 'x')(credentials)).rejects.toMatchObject({
       cause: { message: `PUSH_BASIC_TOKEN_URL (${endpoint()}) answered invalid_client` },

@@ -1,6 +1,6 @@
 /**
- * Tests the ways in which a push reaches the store (group commit, worker thread, direct write), the cached targets and
- * the back-pressure.
+ * Tests the cached targets, the back-pressure, and the ways in which a push reaches the store (group commit, worker
+ * thread, direct write).
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller } from '../../../src/identity/caller/caller.ts';
@@ -160,7 +160,7 @@ describe('push: a cached target', () => {
     expect(await outcome()).toBe('target_ambiguous');
     await api.manager.delete(`/sources/${source}/variables/${variableId}?hardDelete=true`);
     expect(await outcome()).toBe('accepted');
-    // The process learns of a change by SQL in the same way as of a change by another process.
+    // A change made directly in SQL reaches the process in the same way as a change that another process makes.
     await api.database.query(`update variable set mapping_config = 'moved' where id = $1`, [twin]);
     expect(await outcome()).toBe('target_not_found');
     await api.database.query(`update variable set mapping_config = 'cached' where id = $1`, [twin]);
@@ -285,7 +285,7 @@ describe('push: pushes that arrive together', () => {
 });
 
 describe('push: back-pressure', () => {
-  it('pushes get 503 with Retry-After while the queue is full, and are accepted again afterwards (R-D10)', async () => {
+  it('while the queue is full, pushes get 503 with Retry-After; later pushes are accepted again (R-D10)', async () => {
     const small = await startTestApi({ PUSH_MAX_QUEUE_BYTES: '1048576', PUSH_DIRECT_WRITES: '0' });
     try {
       const { variableId } = await createStructure(small.manager);
@@ -301,7 +301,7 @@ describe('push: back-pressure', () => {
     }
   });
 
-  it('pushes whose bodies do not fit into the memory limit get 503, and are accepted again afterwards (R-D10)', async () => {
+  it('when the bodies of concurrent pushes exceed the memory limit, some of these pushes get 503; later pushes are accepted again (R-D10)', async () => {
     const small = await startTestApi({ PUSH_MAX_MEMORY_BYTES: '1048576' });
     try {
       const { variableId } = await createStructure(small.manager);

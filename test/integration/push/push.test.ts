@@ -91,7 +91,7 @@ describe('push: an accepted push', () => {
     expect(events.rows).toEqual([{ count: 6 }]);
   });
 
-  it('takes effect after the pushes that were answered before it, whether one transaction or several write these pushes (R-D6)', async () => {
+  it('pushes take effect in the order of the answers, both when one transaction writes all the pushes and when each push has its own transaction (R-D6)', async () => {
     const variableId = await newVariable();
     for (const value of [5, 3, 4]) await push(one(variableId, { value }));
     expect(await read(variableId)).toMatchObject([{ rawValue: 4 }]);
@@ -102,7 +102,7 @@ describe('push: an accepted push', () => {
     expect(await read(variableId)).toMatchObject([{ rawValue: 8 }]);
   });
 
-  it('takes effect last when it is answered last, although it began first (R-D6)', async () => {
+  it('a push that begins first but is answered last takes effect last (R-D6)', async () => {
     const variableId = await newVariable();
     const other = await api.signIn('quick', 'MANAGER');
     const { rows } = await api.database.query<{ id: string }>(`select id from app_user where user_name = 'max'`);
@@ -249,7 +249,7 @@ describe('push: a target', () => {
     });
   });
 
-  it('a target at a site that the USER may not access is not found (R-B9)', async () => {
+  it('a target is not found when the USER has no access to the site of the target (R-B9)', async () => {
     const [granted, hidden] = [await createStructure(api.manager), await createStructure(api.manager)];
     const user = await api.signIn('pusher', 'USER', { sites: [granted.siteId] });
     expect((await push([...one(hidden.variableId), ...one(granted.variableId)], '', user)).body).toMatchObject({
@@ -269,8 +269,9 @@ describe('push: a target', () => {
 
   let made: { variableId: number; boilerId: number; secondId: number; digitsId: number } | undefined;
   /**
-   * Adds two sources. Each has a variable with the mappingConfig `map-1` and type 7, and a variable of type 8, so a
-   * test that gives two identifiers fails when the push applies only one. `map-2` is the only unique mappingConfig.
+   * Adds two sources. Each source has a variable with the mappingConfig `map-1` and type 7, and a variable of type 8. A
+   * source, `map-1` or a type alone matches more than one variable. So a test that gives two of these identifiers fails
+   * when the push applies only one of them. Only one variable has the mappingConfig `map-2`.
    */
   async function identified() {
     if (made) return made;
@@ -331,7 +332,7 @@ describe('push: an invalid body', () => {
     expect(await countWaiting()).toBe(0);
   });
 
-  it('is refused with 100 problems when it has more than 100 (R-D1)', async () => {
+  it('when the body has more than 100 problems, the answer lists 100 problems (R-D1)', async () => {
     const data = Array.from({ length: 50 }, () => ({}));
     const { body } = await push([{ data, role: 'ADMIN', userId: 'me' }]);
     expect((body as { details: unknown[] }).details).toHaveLength(100);
@@ -403,11 +404,11 @@ describe('push: limits of a body', () => {
   });
 });
 
-describe('push: the targets of a caller', () => {
+describe('push: GET /api/data/targets', () => {
   const targetsOf = async (client: TestClient, ids: readonly number[]) =>
     (await client.get<{ variableId: number }[]>(`/api/data/targets?variableIds=${ids.join()}`)).body;
 
-  it('are the variables that a push would be accepted for (R-B8, R-B9, R-D2)', async () => {
+  it('returns exactly the requested variables for which a push by the caller would be accepted (R-B8, R-B9, R-D2)', async () => {
     const { siteId, variableId: granted } = await createStructure(api.manager);
     const [other, missing] = [await newVariable(), 2_000_000_000];
     const ids = [missing, other, granted, other];

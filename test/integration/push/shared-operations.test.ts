@@ -1,7 +1,7 @@
 /**
- * Plain pushes have no label from the client, no rejected elements and no warnings (all conditions: plain-push.ts).
- * Plain pushes of one user that are stored together share a row of push_operation; each push has a label of its own
- * (R-D7).
+ * A plain push has no label from the client, no rejected elements and no warnings (all conditions: plain-push.ts).
+ * Plain pushes of one user that are stored together share a row of push_operation; the service gives each push its own
+ * label (R-D7).
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeTuples } from '../../../src/points/copy-codec.ts';
@@ -123,7 +123,7 @@ describe('push: plain pushes that share a row of push_operation', () => {
     expect((await find((labels[0] ?? '').toUpperCase())).status).toBe(404);
   });
 
-  it('have labels that name the row and the position in it, up to the 65,536th push (R-D7)', () => {
+  it('the label of each push names the row and the position of the push in the row, for up to 65,536 pushes (R-D7)', () => {
     const shared = '0199c0de-0000-7abc-8def-0123456789ab'.replace(/.{4}$/, '0000');
     expect([0, 1, 255, 65_535].map((position) => readMemberLabel(memberLabel(shared, position)))).toEqual(
       [0, 1, 255, 65_535].map((position) => ({ shared, position })),
@@ -131,7 +131,7 @@ describe('push: plain pushes that share a row of push_operation', () => {
     expect(readMemberLabel('import-1')).toBeUndefined();
   });
 
-  it('are announced when they end, and also when their time-out passes before they end (R-D7, R-I8)', async () => {
+  it('each push is announced when it ends; a push that has not ended by its time-out is also announced at the time-out (R-D7, R-I8)', async () => {
     await api.ingest();
     const [late, ended] = [await storeTogether([1, 2]), await storeTogether([3, 4])];
     await api.database.query(`update push_operation set deadline = now() where label = $1`, [late[0]]);
@@ -154,7 +154,7 @@ describe('push: plain pushes that share a row of push_operation', () => {
     expect(events[0]).not.toHaveProperty('members');
   });
 
-  it('get separate rows when they cannot be written together, so only the faulty push is set aside (R-D1, R-K3)', async () => {
+  it('when the pushes cannot be written together, each push is moved to a row of its own, so only the faulty push is set aside (R-D1, R-K3)', async () => {
     await api.ingest();
     const labels = await storeTogether([1, 2, 3, 1], 1);
     await ingestNotingFailures(api.database, api.accountId, 14);

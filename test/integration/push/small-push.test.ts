@@ -16,8 +16,8 @@ let sourceId: number;
 let siteId: number;
 let variableId: number;
 beforeAll(async () => {
-  // Callers are cached, as with the default settings, because the handler of small pushes passes the pushes of uncached
-  // callers on to the app.
+  // Callers are cached, as with the default settings. Without this cache, the handler of small pushes would pass every
+  // push to the app.
   api = await startGatedTestApi({ ACCESS_CACHE_SEC: '30', PUSH_MAX_READINGS: '50' });
   ({ siteId, sourceId, variableId } = await createStructure(api.manager));
 });
@@ -201,7 +201,7 @@ describe('push: the small-push handler', () => {
     await handler.close();
   });
 
-  it('leaves a push to the Hono app when the user exceeds the request limit (R-B15)', async () => {
+  it('passes a push to the Hono app when the user exceeds the request limit (R-B15)', async () => {
     const handler = await openHandler(false);
     await handler.remember();
     const body = one();
@@ -238,7 +238,7 @@ describe('push: the cache of the small-push handler', () => {
     expect(await push(one(), '', reader)).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
   });
 
-  it('keeps users with different site access apart (R-B9)', async () => {
+  it('a push by a user without site access is rejected, even when the target is cached for another user (R-B9)', async () => {
     const source = await createSource(api.manager, siteId);
     const id = await createVariable(api.manager, source);
     const user = await api.signIn('ulf', 'USER', { sites: [] });

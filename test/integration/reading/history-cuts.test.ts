@@ -1,4 +1,4 @@
-/** When a read may need versions that were removed, its answer says from which instant states are complete (R-F9). */
+/** When a read may need removed versions, its answer gives the instant from which states are complete (R-F9). */
 import { once } from 'node:events';
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -22,7 +22,7 @@ let reader: GrpcReader;
 let sourceId: number;
 /** Variable with a version limit of two: four untagged versions were written, and the first two were removed. */
 let cut: number;
-/** Variable without a limit: both versions that were written are kept. */
+/** Variable without a version limit: two versions were written, and both are kept. */
 let whole: number;
 /** VersionTimestamps of the two versions that `cut` keeps. */
 let kept: readonly string[];
@@ -82,7 +82,7 @@ describe('history: the header History-From of GET /data and POST /data', () => {
     },
   );
 
-  test('a read of the latest values gets no header; a read with a horizon gets none when the states that it needs are complete (R-F9)', async () => {
+  test('the header is absent from a read of the latest values, and from a read with a horizon if all states that this read needs are complete (R-F9)', async () => {
     expect(await read(`variableId=${cut}`)).toEqual({ historyFrom: null, values: [4] });
     expect(await read(`variableId=${cut}&horizon=PT1H&from=2099-01-01`)).toEqual({ historyFrom: null, values: [] });
   });
@@ -114,7 +114,7 @@ describe('history: the header History-From of GET /data and POST /data', () => {
     expect(named).toEqual(Object.fromEntries(rows.map(({ id }) => [id, instant])));
   });
 
-  test('the header names the history cut of a variable in every format, for points and for buckets; Arrow also names the cut in the metadata of its schema (R-F9, R-G1, R-G4)', async () => {
+  test('in every format, the header gives the instant of the history cut, for points and for buckets; Arrow also gives this instant in the metadata of its schema (R-F9, R-G1, R-G4)', async () => {
     const query = `/data?variableId=${cut}&asOf=${BEFORE_ALL}`;
     const { bytes } = await fetchRaw(api, query, ARROW);
     expect(tableFromIPC(bytes).schema.metadata.get('historyFrom')).toBe(JSON.stringify({ [cut]: kept[0] }));
@@ -129,8 +129,8 @@ describe('history: the header History-From of GET /data and POST /data', () => {
   });
 });
 
-describe('history: a history cut, the instant from which the states of a variable are complete', () => {
-  test('a purge after the version limit was lowered makes a history cut: states are complete only from the first version after the newest removed version (R-F9, R-F7)', async () => {
+describe('history: a history cut (the instant from which the states of a variable are complete)', () => {
+  test('when a purge applies a lowered version limit, the history cut is at the first version after the removed versions (R-F9, R-F7)', async () => {
     const variableId = await createVariable(manager, sourceId, { isVersioned: true });
     for (const value of [1, 2, 3, 4]) await push(variableId, value);
     expect(await read(`variableId=${variableId}&asOf=${BEFORE_ALL}`)).toMatchObject({ historyFrom: null });
@@ -144,7 +144,7 @@ describe('history: a history cut, the instant from which the states of a variabl
     });
   });
 
-  test('an overwrite of an unversioned variable makes a history cut: only states from that write on are complete; a first write makes no cut (R-F9, R-F4)', async () => {
+  test('an overwrite of an unversioned variable makes a history cut at the time of the overwrite; a first write makes no history cut (R-F9, R-F4)', async () => {
     const variableId = await createVariable(manager, sourceId, { isVersioned: false });
     await push(variableId, 1);
     expect(await read(`variableId=${variableId}&asOf=${BEFORE_ALL}`)).toMatchObject({ historyFrom: null });
@@ -162,7 +162,7 @@ describe('history: a history cut, the instant from which the states of a variabl
   });
 });
 
-test('history: a comparison with a state before a history cut (the instant from which states are complete) names the cut in JSON, in the header History-From and in the metadata of Arrow (R-F9, R-G6)', async () => {
+test('history: when a comparison reads a state from before a history cut (the instant from which states are complete), the cut is given in JSON, in the header History-From and in the metadata of Arrow (R-F9, R-G6)', async () => {
   const query = `/data/compare?variableId=${cut}&leftAsOf=${BEFORE_ALL}`;
   const json = await fetchRaw(api, query, JSON_TYPE);
   expect(JSON.parse(json.bytes.toString())).toMatchObject({ historyFrom: kept[0], summary: { points: 1, added: 1 } });
@@ -194,7 +194,7 @@ test.each<readonly [Method, object]>([
   },
 );
 
-test('history: a watch that resumes from a position before a history cut sends the versions that are still stored and names no cut; an as-of read before the cut names the cut (R-F9, R-J1)', async () => {
+test('history: a watch that resumes from a position before a history cut sends the versions that are still stored and does not report the cut; a read as of an instant before the cut reports the cut (R-F9, R-J1)', async () => {
   const variableId = await createVariable(manager, sourceId, { isVersioned: true, versionLimit: 2 });
   const request = `/data/watch?variableId=${variableId}`;
   const before = await openEventStream(api.origin, request, manager);

@@ -152,8 +152,8 @@ const pushes = fc.array(
   { minLength: 1, maxLength: 5 },
 );
 
-describe('reading: the origins of a version whose write stored several pushes', () => {
-  it('the origins are the pushes that contain the variable, even when the clock has stepped back (R-D6, R-F1)', async () => {
+describe('reading: the origins of a version, when one write stored several pushes', () => {
+  it('the origins are the pushes that contain the variable, even after the clock has stepped back (R-D6, R-F1)', async () => {
     const { database, accountId } = stack.api;
     const { rows } = await database.query<{ id: string }>(`select id from app_user where user_name = 'max'`);
     const userId = rows[0]?.id ?? '';

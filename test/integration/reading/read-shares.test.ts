@@ -12,9 +12,9 @@ import { startTestApi, type TestApi } from '../../support/services/start-api.ts'
 
 const PER_ACCOUNT = 2;
 const WAITERS = 100;
-/** Number of points whose data exceed the memory for reading ahead and the socket buffers together. */
+/** A number of points so large that their data exceed the read-ahead memory plus the socket buffers. */
 const MANY = 400_000;
-/** Number of points whose data exceed the buffers of a socket, but not the memory for reading ahead. */
+/** A number of points so large that their data exceed the buffers of a socket, but not the read-ahead memory. */
 const FEW = 60_000;
 
 let api: TestApi;
@@ -101,7 +101,7 @@ describe('read shares: connections', () => {
     expect((await api.stranger.get(`/data?variableId=${others}&itemsPerPage=1&pageNumber=0`)).status).toBe(200);
   });
 
-  test('when unread answers fit in the memory for reading ahead, they release their database connections, and a later read succeeds (R-A14)', async () => {
+  test('unread answers that fit in the read-ahead memory release their database connections, and a later read succeeds (R-A14)', async () => {
     await times(3 * PER_ACCOUNT, () => readUnread(few));
     await eventually('the end of their statements', async () => (await openReads()) === 0);
     const { status, body } = await api.manager.get<readonly unknown[]>(`/data?variableId=${few}`);

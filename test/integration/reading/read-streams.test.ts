@@ -88,7 +88,7 @@ describe('read streams: an HTTP reader', () => {
     },
   );
 
-  test('releases the database connection when it disconnects before the answer begins (R-G4)', async () => {
+  test('when the reader disconnects before the answer begins, the database connection is released (R-G4)', async () => {
     for (let reader = 0; reader <= 4 * POOL_SIZE; reader += 1) {
       const read = startRead();
       // The readers disconnect at different times, from the start of the request to about the first chunk of the
@@ -104,7 +104,7 @@ describe('read streams: an HTTP reader', () => {
     await noneIsOpen();
   });
 
-  test('cancels its query when it disconnects before the first row (R-G4)', async () => {
+  test('when the reader disconnects before the first row, the query is cancelled (R-G4)', async () => {
     await whileRowsAreHeldUp(async () => {
       const read = startRead();
       await isRunning();
@@ -113,7 +113,7 @@ describe('read streams: an HTTP reader', () => {
     });
   });
 
-  test('cancels the count for x-total-count when it disconnects during the count (R-A7, R-G4)', async () => {
+  test('when the reader disconnects during the count for x-total-count, the count is cancelled (R-A7, R-G4)', async () => {
     const counting = async (): Promise<number> => {
       const { rowCount } = await api.database.query(
         `select from pg_stat_activity
@@ -129,7 +129,7 @@ describe('read streams: an HTTP reader', () => {
     });
   });
 
-  test('leaves no running query when it disconnects before its request is handled (R-G4)', async () => {
+  test('when the reader disconnects before the request is handled, no query keeps running (R-G4)', async () => {
     await whileRowsAreHeldUp(async () => {
       for (let reader = 0; reader < 3 * POOL_SIZE; reader += 1) {
         const read = startRead();
@@ -145,7 +145,7 @@ describe('read streams: an HTTP reader', () => {
     });
   });
 
-  test('releases the database connection after a HEAD request (R-G4)', async () => {
+  test('after a HEAD request, the database connection is released (R-G4)', async () => {
     for (let reader = 0; reader <= POOL_SIZE; reader += 1) {
       const [response] = await once(startRead('HEAD'), 'response');
       expect(response.statusCode).toBe(200);
@@ -197,7 +197,7 @@ describe('read streams: a gRPC reader', () => {
   });
   afterAll(() => client.close());
 
-  test('releases the database connection when it cancels the call immediately or during the answer (R-J2)', async () => {
+  test('when the reader cancels the call immediately or during the answer, the database connection is released (R-J2)', async () => {
     for (let reader = 0; reader <= 2 * POOL_SIZE; reader += 1) {
       const call = client.ReadPoints({ variableIds: [variableId] }, metadata);
       call.on('error', () => {});
@@ -209,7 +209,7 @@ describe('read streams: a gRPC reader', () => {
     await noneIsOpen();
   });
 
-  test('ends its query when it cancels the call before the first row (R-J2)', async () => {
+  test('when the reader cancels the call before the first row, the query ends (R-J2)', async () => {
     await whileRowsAreHeldUp(async () => {
       const call = client.ReadPoints({ variableIds: [variableId] }, metadata);
       const failed = once(call, 'error').then(([error]) => Promise.reject(error));
@@ -224,7 +224,7 @@ describe('read streams: a gRPC reader', () => {
     ['-9223372036854775808', '9223372036854775807'],
     ['-62135596800000000', '253402300799999999'],
   ])(
-    'accepts the bounds %s and %s: between them it reads all points, but none from the upper bound on and none as of the lower bound (R-J1)',
+    'the bounds %s and %s are accepted: a read between the bounds returns all points; a read that starts at the upper bound, and a read as of the lower bound, return no points (R-J1)',
     async (first, last) => {
       const read = async (bounds: object): Promise<number> => {
         let points = 0;
@@ -245,7 +245,7 @@ describe('read streams: a gRPC reader', () => {
   );
 });
 
-test('read streams: the rows and the total of an as-of read wait for a write that is still open, and include its point (R-A7, R-F5)', async () => {
+test('read streams: an as-of read waits for a write that is still open; the rows and the total of the read include the point of this write (R-A7, R-F5)', async () => {
   const { variableId: ownId } = await createStructure(api.manager);
   const answer = await withTransaction(
     api.database,
@@ -265,8 +265,8 @@ test('read streams: the rows and the total of an as-of read wait for a write tha
         return (rowCount ?? 0) > 0;
       });
       await writer.query(`insert into point values ('2026-01-01', 1, $2, $1, 0, 0)`, [ownId, asOf]);
-      // The promise is wrapped in an object: a promise that is returned as such would be awaited before the writer
-      // commits, but the read ends only after this commit.
+      // The promise is wrapped in an object. A promise that is returned directly would be awaited before the writer
+      // commits. This wait would never end, because the read ends only after the commit.
       return { reading };
     },
     { idleTimeoutMs: 0 },

@@ -98,7 +98,7 @@ describe('reading: comparison', () => {
     expect(last.rows).toEqual(all.rows.slice(3));
   });
 
-  test('has the number of rows of all pages in the header x-total-count when a request for JSON or CSV asks for the total (R-A7)', async () => {
+  test('when a request for JSON or CSV asks for the total, the header x-total-count gives the number of rows on all pages (R-A7)', async () => {
     const path = `/data/compare?variableId=${variableId}&leftVersion=V1&rightVersion=V2`;
     const totalOf = async (query: string, accept: string, wanted = 'true') => {
       const headers = { authorization: `Bearer ${api.manager.token}`, accept, 'x-total-count': wanted };

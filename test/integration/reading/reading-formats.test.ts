@@ -16,8 +16,8 @@ const ARROW = 'application/vnd.apache.arrow.stream';
 const PARQUET = 'application/vnd.apache.parquet';
 const POINTS = 300_000;
 /**
- * On each connection, the gate lets about this many bytes from the database pass and holds the rest. The bytes that
- * pass are enough for the first chunk of any HTTP answer, but not for all POINTS points.
+ * On each connection, the gate passes on about this many bytes from the database and holds the rest. This number of
+ * bytes is enough for the first chunk of any HTTP answer, but not for all POINTS points.
  */
 const HELD_BYTES = 4_000_000;
 
@@ -70,7 +70,7 @@ describe('read formats', () => {
     expect(second).toEqual([String(versioned), '2026-01-02T00:00:00.000001Z', '-5', '8', '', timestamp, '']);
   });
 
-  test('the format that the query or the body names takes precedence over the header Accept (R-A13)', async () => {
+  test('the format named in the query or the body takes precedence over the Accept header (R-A13)', async () => {
     const typeOf = async (query: string, options = {}, path = '/data') => {
       const answer = await fetchRaw(api, `${path}?variableId=${versioned}${query}`, 'application/json', options);
       return answer.headers.get('content-type')?.split(';')[0];
@@ -156,7 +156,7 @@ describe('read formats', () => {
     expect(objects.flatMap(rowsOfColumns)).toEqual(rows);
   });
 
-  test('for a POST with `displayLevel=Columns`, JSON is by columns, and CSV has the same columns as with `displayLevel=Normal` (R-G1)', async () => {
+  test('when a POST has `displayLevel=Columns`, a JSON answer is grouped by column, and a CSV answer has the same columns as with `displayLevel=Normal` (R-G1)', async () => {
     const body = { variableIds: [versioned], displayLevel: 'Columns' };
     const answer = await api.manager.post('/data', body);
     expect(answer.body).toMatchObject([

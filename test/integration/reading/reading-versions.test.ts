@@ -130,7 +130,7 @@ describe('version selection: query, body and gRPC (R-G2, R-J1)', () => {
     ['PT36H', [1]],
     ['PT36H0.000001S', []],
     ['P1M', []],
-  ])('a horizon of %s reads the values known that long before each date (R-G2)', async (horizon, values) => {
+  ])('a horizon of %s reads, for each date, the value known one horizon earlier (R-G2)', async (horizon, values) => {
     const found = await rows(`variableId=${forecast}&horizon=${horizon}`);
     expect(found.map(({ rawValue }) => rawValue)).toEqual(values);
     expect(toRows(await reader.readPoints({ variableIds: [forecast], horizon }))).toEqual(found);
@@ -202,7 +202,7 @@ describe('version selection: aggregates over REST and gRPC (R-G2)', () => {
     expect(chunk?.unitId).toBe(found[0]?.unitId);
   });
 
-  test('when `fill` is null, a bucket without points is null over REST; over gRPC, a bucket is NaN when it has no points or fewer than `min_count` (R-J1, R-G1)', async () => {
+  test('when `fill` is null, a bucket without points is null over REST and NaN over gRPC; over gRPC, a bucket with fewer points than `min_count` is NaN too (R-J1, R-G1)', async () => {
     const query = `granularity=Hour&fill=null&from=${day(1)}&to=2026-01-01T03:00:00Z`;
     const found = await rows<Aggregated>(`variableId=${revised}&aggregation=SUM&${query}`);
     expect(found.map(({ sumValue }) => sumValue)).toEqual([1.5, null, null]);

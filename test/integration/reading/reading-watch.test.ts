@@ -25,7 +25,7 @@ let oldest: EventStream;
 const open: { close(): void }[] = [];
 
 beforeAll(async () => {
-  // No relay runs here, so no notification arrives: watches find points by polling.
+  // No relay runs here, so no notification arrives. A watch therefore finds new points by polling.
   api = await startTestApi({
     WATCH_POLL_MS: '100',
     WATCH_HEARTBEAT_MS: '1000',
@@ -106,7 +106,7 @@ describe('watch (server-sent events): delivery', () => {
     await first.until(3);
     first.close();
     await push(variableId, [4, 5]);
-    // Writes a point again that the first watch has received.
+    // Rewrites a point that the first watch has already received.
     await push(variableId, [2]);
     const second = await watch(request, api.manager, first.cursor());
     expect((await second.until(3)).map(({ value }) => value).sort()).toEqual([2, 4, 5]);
@@ -124,7 +124,7 @@ describe('watch (server-sent events): delivery', () => {
 });
 
 describe('watch (server-sent events): refusals', () => {
-  it('a watch of a variable gets 404 when the variable is in another account or an ungranted site (R-B9, R-J2)', async () => {
+  it('a watch of a variable gets 404 when the variable is in another account, or in a site to which the caller has no access (R-B9, R-J2)', async () => {
     const elsewhere = await api.signIn('elsewhere', 'USER', { sites: [await createSite(api.manager)] });
     for (const client of [api.stranger, elsewhere]) {
       const refused = await watch(`variableId=${structure.variableId}`, client);
@@ -153,7 +153,7 @@ describe('watch (server-sent events): refusals', () => {
     expect((await fetch(`${api.origin}/data/watch?${request}`, { headers: basic })).status).toBe(401);
   });
 
-  it('a watch gets 429 when the user has WATCH_MAX_PER_USER open watches, or the account has half of WATCH_MAX; gRPC and HTTP watches count together, watches of another account do not (R-A14, R-J3)', async () => {
+  it('a watch gets 429 when the user has WATCH_MAX_PER_USER open watches, or when the account has half of WATCH_MAX; gRPC watches and HTTP watches are counted together, and watches of other accounts are not counted (R-A14, R-J3)', async () => {
     const request = `variableId=${structure.variableId}`;
     const reader = createGrpcReader(api.grpcAddress, api.manager.token);
     open.push(reader);

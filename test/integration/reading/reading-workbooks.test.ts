@@ -47,7 +47,10 @@ async function sheetOf(path: string, init: RequestInit = {}): Promise<readonly (
   return rows;
 }
 
-/** @returns the rows of the CSV answer, header first; cells that are numbers in a workbook are numbers here. */
+/**
+ * @returns the rows of the CSV answer, header first. A CSV cell becomes a number if the workbook of the same read has a
+ * number cell there.
+ */
 async function csvOf(path: string, init: RequestInit = {}): Promise<readonly (readonly unknown[])[]> {
   const { bytes } = await fetchRaw(api, path, 'text/csv', init);
   const [header = [], ...rows] = parseCsv(bytes.toString());

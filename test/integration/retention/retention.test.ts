@@ -234,8 +234,8 @@ describe('retention: policy, preview and job', () => {
       expect((await apply()).hasRun).toBe(false);
     });
     expect(hasRun).toBe(true);
-    // The first two ids in `order` are not turns: at the first pause `before` is still empty, so both variables count
-    // as changed.
+    // The first two ids in `order` do not show which account had a turn: at the first pause, `before` is still empty,
+    // so both variables count as changed.
     const turns = order.slice(2);
     expect(turns.length).toBeGreaterThan(2);
     for (const [index, id] of turns.entries()) if (index > 0) expect(id).not.toBe(turns[index - 1]);
@@ -244,7 +244,7 @@ describe('retention: policy, preview and job', () => {
     }
   });
 
-  test('a USER gets 403 for every request about a policy; a PUT of a policy gets 404 when the variable belongs to another account, and 400 when the policy has 0 years or weekly rollups', async () => {
+  test('a USER gets 403 for every request about a policy; a PUT of a policy gets 404 when the variable belongs to another account, and 400 when the policy has weekly rollups or keeps raw points for 0 years', async () => {
     const user = await api.signIn('uma', 'USER');
     const variableId = await addDays(0, 1);
     for (const owner of ['/account', `/variables/${variableId}`]) {
@@ -265,7 +265,7 @@ describe('retention: policy, preview and job', () => {
   });
 });
 
-describe('retention: reads and pushes after the job deleted the points before the boundary of a policy', () => {
+describe('retention: reads and pushes, when the job has deleted all points older than the boundary of a policy', () => {
   let variableId: number;
   let item: string;
   beforeAll(async () => {
@@ -288,7 +288,7 @@ describe('retention: reads and pushes after the job deleted the points before th
     expect(tableFromIPC(bytes).schema.metadata.get('rawFrom')).toBe(JSON.stringify({ [variableId]: boundary }));
   });
 
-  test('aggregates count the deleted points too, even in buckets across the retention boundary (R-G1)', async () => {
+  test('aggregates still count the deleted points, even in a bucket that contains the boundary (R-G1)', async () => {
     const sums = await manager.get<readonly Record<string, unknown>[]>(
       `/data?variableId=${variableId}&granularity=Day&aggregation=SUM&timeZoneId=UTC`,
     );
@@ -316,7 +316,7 @@ describe('retention: reads and pushes after the job deleted the points before th
     expect((await metadataOf({ variableIds: [variableId] })).get('raw-from')).toEqual([item]);
   });
 
-  test('gRPC sends both history-from and raw-from when versions of one variable were removed and points of another were rolled up (R-F9)', async () => {
+  test('when versions of one variable were removed and points of another variable were rolled up, gRPC sends both history-from and raw-from (R-F9)', async () => {
     const cutId = await createVariable(manager, sourceId, { isVersioned: true, versionLimit: 1 });
     for (const value of [1, 2]) {
       await manager.post('/api/data', [{ variableId: cutId, data: [{ date: boundary, value }] }]);
@@ -327,7 +327,7 @@ describe('retention: reads and pushes after the job deleted the points before th
     expect(metadata.get('raw-from')).toEqual([item]);
   });
 
-  test('a push stores its points except those at rolled-up dates, which are refused and counted', async () => {
+  test('a push stores its points, except points at rolled-up dates; points at rolled-up dates are refused and counted', async () => {
     const data = [
       { date: iso(BOUNDARY - 2 * DAY), value: 9 },
       { date: iso(BOUNDARY + 9 * DAY), value: 9 },

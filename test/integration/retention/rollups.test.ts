@@ -84,9 +84,9 @@ const points = fc.array(
   { minLength: 1, maxLength: 60 },
 );
 
-describe('rollups: a roll-up and later aggregates', () => {
+describe('rollups: rolling up points, and later aggregates', () => {
   test(
-    'an aggregate keeps its value when no bucket boundary lies inside a rollup (R-G1)',
+    'when no bucket boundary lies inside the period of a rollup, an aggregate keeps its value (R-G1)',
     async () => {
       const zones = fc.constantFrom('UTC', 'Europe/Brussels', 'America/New_York', 'Asia/Kolkata', 'Atlantic/Azores');
       const cases = fc.record({
@@ -119,14 +119,14 @@ describe('rollups: a roll-up and later aggregates', () => {
           }
         }
       });
-      // On compressed chunks, an example takes seconds: every write waits for the compression.
+      // On compressed chunks, one case takes seconds, because every write waits for the compression.
       const interruptAfterTimeLimit = inject('isInColumns') ? 15_000 : 2000;
       await fc.assert(law, LONG_RUNS === undefined ? { interruptAfterTimeLimit } : { numRuns: LONG_RUNS });
     },
     60_000 + (LONG_RUNS ?? 0) * 1000,
   );
 
-  test('a roll-up deletes the points before its end date with all their versions, and counts the deleted points and versions', async () => {
+  test('rolling up deletes all versions of the points before the end date, and counts the deleted points and versions', async () => {
     const variableId = await addHours();
     await store.write(variableId, hours(0, 24, 100));
     expect(await rollUp(variableId, at(48))).toEqual({ points: 48, versions: 24, rollups: 2, isDone: true });
@@ -146,7 +146,7 @@ describe('rollups: a roll-up and later aggregates', () => {
     ]);
   });
 
-  test('an as-of read includes a rollup only if all its points were known at `asOf`; a read that leaves a rollup out names the instant from which the history is complete (R-F5, R-F9)', async () => {
+  test('an as-of read includes a rollup only if all points of the rollup were known at `asOf`; when a read leaves out a rollup, the read gives the instant from which the history is complete (R-F5, R-F9)', async () => {
     const variableId = await addHours();
     const { versionTimestamp } = await store.write(variableId, hours(0, 24, 100));
     await rollUp(variableId, at(48));
@@ -178,7 +178,7 @@ describe('rollups: a roll-up and later aggregates', () => {
 });
 
 describe('rollups: writes and deletions', () => {
-  test('points at rolled-up dates are dropped and counted; points at other dates of a rolled-up period are stored, and the next roll-up includes them', async () => {
+  test('a point written at a rolled-up date is dropped and counted; a point written at another date of a rolled-up period is stored, and rolling up again includes this point', async () => {
     const variableId = await addHours();
     await rollUp(variableId, at(48));
     const { ranges } = await store.write(variableId, [
@@ -207,7 +207,7 @@ describe('rollups: writes and deletions', () => {
     expect((await aggregate(variableId)).map(([, sum]) => sum)).toEqual([276, 852, 1428, 2004]);
   });
 
-  test('after a roll-up that found no points in a period, points written to that period are stored and included in the next roll-up', async () => {
+  test('when rolling up found no points in a period, points written to that period later are stored, and rolling up again includes these points', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await store.write(variableId, [[at(90), 1]]);
     expect(await rollUp(variableId, at(48))).toMatchObject({ points: 0 });
@@ -228,7 +228,7 @@ describe('rollups: writes and deletions', () => {
     expect((await aggregate(variableId)).map(([, sum]) => sum)).toEqual([276, 49, 1428 - 48 - 49, 2004]);
   });
 
-  test('when a step of a roll-up would delete more points than it rolls up, the step fails and deletes no point', async () => {
+  test('when a step would delete more points than it rolls up, the step fails and deletes no point', async () => {
     const variableId = await addHours();
     await withTransaction(store.database, async (transaction) => {
       await transaction.query(`create or replace function drop_one() returns trigger language plpgsql as
@@ -238,7 +238,7 @@ describe('rollups: writes and deletions', () => {
       );
     });
     await expect(rollUp(variableId, at(48))).rejects.toThrow(
-      `the points of variable ${variableId} must be rolled up and deleted in equal numbers, got 46 rolled up and 48 deleted`,
+      `the number of rolled-up points of variable ${variableId} must equal the number of deleted points, got 46 rolled up and 48 deleted`,
     );
     await store.database.query('drop trigger drop_one on point_rollup');
     expect(await valuesOf(variableId)).toHaveLength(96);

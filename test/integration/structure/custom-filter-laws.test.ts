@@ -148,7 +148,7 @@ function textOf(field: string, row: Row): string | null {
   return value === null || value === undefined ? null : String(value);
 }
 
-/** @returns whether `text` matches `value` by the operator without its negation (such as `~` for `!~`). */
+/** @returns whether `text` matches `value`. A negated operator is treated as its positive form: `!~` as `~`. */
 function isMatch(operator: Operator, text: string, value: string): boolean {
   if (EQUAL.includes(operator)) return text === value;
   const [whole, part] = [text.toLowerCase(), value.toLowerCase()];
@@ -238,7 +238,7 @@ const shown = (text: string): string => {
 
 describe('customFilter: hostile texts', () => {
   test.each(HOSTILE.map((text) => [shown(text), text] as const))(
-    '%s as a value is compared as text and not parsed',
+    'the value %s is compared as text and is not parsed',
     async (_title, text) => {
       await api.database.query('update source set name = $2 where id = $1', [rows[0]?.id, text]);
       expect(await find(`name = ${quoted(text)}`)).toContain(rows[0]?.id);
@@ -291,7 +291,7 @@ describe('customFilter: bounds (R-A14)', () => {
     expect(refusal(`name = '${'x'.repeat(10_000)}'`)).toThrow('must have at most 10000 characters, got 10009');
   });
 
-  test('a query that takes too long is refused, and the database stops it', async () => {
+  test('when a query takes too long, the database stops the query and the customFilter is refused', async () => {
     const slow = limitFilterTime(api.parts.database, 50).query('select pg_sleep(20)');
     await expect(slow).rejects.toMatchObject({
       code: 'invalid_input',
@@ -303,7 +303,7 @@ describe('customFilter: bounds (R-A14)', () => {
     expect(left.rowCount).toBe(0);
   });
 
-  test('a query that reaches the database only after it was first cancelled is cancelled a second time, about one second later', async () => {
+  test('when the first cancellation comes before the query reaches the database, the query is cancelled again about one second later', async () => {
     const { database } = api.parts;
     const connect = async () => {
       const connection = await database.connect();

@@ -98,7 +98,7 @@ describe('variable: its divider divides the values that arrive (R-C6)', () => {
     });
   });
 
-  it('a value that the divider makes infinite gets 400 with its path, whether the target is cached or not (R-D1)', async () => {
+  it('when the divider makes a value infinite, the answer is 400 with the path of the value, whether the target is cached or not (R-D1)', async () => {
     const { variableId } = await createStructure(api.manager, { divider: 1e-9 });
     for (let round = 0; round < 2; round += 1) {
       const answer = await api.manager.post('/api/data', [{ variableId, data: readings(1, 1e300) }]);
@@ -121,7 +121,7 @@ describe('variable: isDefault selects the target of a push that names only the s
     expect([await valuesOf(chosen), await valuesOf(other)]).toEqual([[2], [5]]);
   });
 
-  it('an element of the push is rejected as ambiguous when the source has no default, when it has two from an older release, or when two sources match', async () => {
+  it('an element of the push is rejected as ambiguous when the source has no default variable, when the source has two default variables from an older release, or when two sources match', async () => {
     const siteId = await createSite(api.manager);
     const [first, second] = [
       await createSource(api.manager, siteId, { name: 'Twin' }),

@@ -112,7 +112,7 @@ describe('forms: a definition', () => {
     expect((await api.manager.get(`/form/${id}`)).status).toBe(404);
   });
 
-  it('must have a name that no other form with the same entityType has, ignoring case (409)', async () => {
+  it('is refused with 409 when another form with the same entityType has this name, in any letter case', async () => {
     const { name } = await createForm();
     const again = await api.manager.post<Problem>('/form', boiler('Source', { name: name.toUpperCase() }));
     expect(again).toMatchObject({ status: 409, body: { code: 'conflict' } });
@@ -137,7 +137,7 @@ describe('forms: a definition', () => {
     expect((await stranger.put(`/form/${other.id}`, { entityType: 'Variable' })).status).toBe(204);
   });
 
-  it('cannot change its name while a resource has values of the form (409)', async () => {
+  it('cannot be renamed while a resource has values of the form; the answer is 409', async () => {
     const form = await createForm();
     const id = await createSource(api.manager, siteId, filled(form, { Power: 1 }));
     const { status, body } = await api.manager.send<{ message: string }>('PUT', `/form/${form.id}`, {
@@ -199,7 +199,7 @@ describe('forms: clientData', () => {
     expect((await api.manager.get(`/variables?customFilter=${filter}`)).body).toMatchObject([{ id: variableId }]);
   });
 
-  it('is kept when a form that it violates is created later; reads show the problems, `hasProblems` filters by them, and a later change of the value is checked', async () => {
+  it('is kept when a form that the clientData violates is created later; reads show the problems, `hasProblems` selects resources with or without problems, and a later change of the clientData is checked', async () => {
     const name = `Late ${++made}`;
     const stored = { clientData: { [name]: { Technical: { Power: 'high', Fuel: 1 } } } };
     const late = await createSource(api.manager, siteId, stored);

@@ -88,7 +88,7 @@ test.each([
   ['/account', 'displayLevel', ['Light', 'Normal', 'Verbose']],
   ['/account/users', 'DisplayLevel', ['Light', 'Normal', 'Verbose']],
   ['/account/webhooks', 'DisplayLevel', ['Light', 'Normal', 'Verbose']],
-])('listings: GET %s accepts `%s` by name or by index (from 0) in %j (R-A3)', async (path, name, names) => {
+])('listings: GET %s accepts `%s` as a name or as an index (from 0) into %j (R-A3)', async (path, name, names) => {
   const address = `${path.replace('VARIABLE', ids.VARIABLE ?? '')}${path.includes('?') ? '&' : '?'}${name}=`;
   const answers = new Set<string>();
   for (const [number, choice] of names.entries()) {

@@ -64,7 +64,7 @@ describe('variable: mappingConfig is unique within its source (R-D2)', () => {
     for (const { body } of losers) expect(body.message).toContain(`variable ${winner?.body.id} `);
   });
 
-  it('a mappingConfig is accepted when it is absent or blank, differs from a taken one only in letter case, is taken only in another source, or is already the variable’s own', async () => {
+  it('these mappingConfigs are accepted: none, a blank one, one that another variable of the source has in other letter case, one that only a variable of another source has, and the one that the variable already has', async () => {
     const { siteId, sourceId, variableId } = await make();
     await createVariable(api.manager, sourceId, { mappingConfig: 'KWH' });
     await createVariable(api.manager, await createSource(api.manager, siteId), { mappingConfig: 'kWh' });

@@ -83,7 +83,7 @@ describe('structure: a site, source or variable', () => {
     expect(variable).toMatchObject({ status: 200, body: { sourceId: source.body.id, sourceName: 'x', name: '' } });
   });
 
-  it('accepts in a PUT what GET returns at every displayLevel, and loses nothing (R-C4–C6)', async () => {
+  it('a PUT accepts what GET returns at every displayLevel, and changes no value (R-C4–C6)', async () => {
     for (const kind of await createEach()) {
       const before = await read(kind);
       for (const level of LEVELS[kind.name] ?? []) {
@@ -123,7 +123,7 @@ describe('structure: a site, source or variable', () => {
     expect(await read(variable)).toMatchObject({ ...VARIABLE, divider: 1, aggregate: null, versionLimit: null });
   });
 
-  it('ignores case in member names, and accepts ids as strings of digits and enumerations by name or number (R-A3, R-C8)', async () => {
+  it('ignores case in member names, accepts an id as a string of digits, and accepts an enumeration value by name or by number (R-A3, R-C8)', async () => {
     const { sourceId } = await createStructure(api.manager);
     const members = {
       NAME: 'x',
@@ -383,7 +383,7 @@ describe('structure: a listing', () => {
     'displayLevel=All',
     "customFilter=nme='x'",
     'siteIds=x',
-  ])('names the parameter in the 400 answer to ?%s (§8, R-A5)', async (query) => {
+  ])('with the invalid query ?%s gets 400, and the answer names the parameter (§8, R-A5)', async (query) => {
     const name = query.split('=')[0];
     expect(await api.manager.get(`/sites?${query}`)).toMatchObject({
       status: 400,

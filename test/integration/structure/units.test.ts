@@ -61,7 +61,7 @@ describe('structure: catalogues (R-C8)', () => {
     expect(byId.get(FAHRENHEIT)).toMatchObject({ symbol: '°F', divisor: 1.8, offset: 32 });
   });
 
-  test('the units of one family can be listed in pages, and with their total number', async () => {
+  test('the units of one family can be listed page by page, and the answer can give the total number of these units', async () => {
     const energy = await api.manager.get<Unit[]>(`/units?unitFamilyId=${ENERGY}`, { 'x-total-count': 'true' });
     expect(new Set(energy.body.map(({ unitFamilyId }) => unitFamilyId))).toEqual(new Set([ENERGY]));
     expect(energy.headers.get('x-total-count')).toBe(String(energy.body.length));
@@ -98,7 +98,7 @@ describe('structure: catalogues (R-C8)', () => {
     },
   );
 
-  test('a variable can have the type 0 that shipped clients send, or a type outside the catalogue; a push can address a variable by the type 0 (R-C6, R-C8)', async () => {
+  test('a variable can have type 0, which shipped clients send, or a type outside the catalogue; a push can address a variable by type 0 (R-C6, R-C8)', async () => {
     const { sourceId } = await createStructure(api.manager);
     const variable = { VariableTypeId: 0, UnitId: 8, Divider: 1, Granularity: 10, GranularityTimeBase: 2 };
     const made = await api.manager.post<{ id: number }>(`/variables/source/${sourceId}`, { Id: 0, ...variable });
@@ -156,7 +156,7 @@ describe('reading: points in a requested unit (R-C8, R-G3)', () => {
     expect(await values(`/data?${query}`, member)).toEqual([expect.closeTo(expected as number, 9)]);
   });
 
-  test('a read is refused when the requested unit is unknown, or when the unit of a variable is unknown, missing or of another family; for a variable, the error gives the reason', async () => {
+  test('a read is refused when the requested unit is unknown, or when the unit of a variable is unknown, missing or of another family; when a variable is the cause, the error says what is wrong with the unit of the variable', async () => {
     const cases = [
       [
         await withValues(KW, [1]),
@@ -302,7 +302,7 @@ describe('catalogues: entries of an account (R-C8)', () => {
     for (const [path = ''] of uses.toReversed()) expect((await api.manager.delete(path)).status, path).toBe(204);
   });
 
-  test('a unit cannot be deleted while a form or an input of a formula names it', async () => {
+  test('a unit cannot be deleted while a formula input or a form names the unit', async () => {
     const unit = await create('/units', { unitFamilyId: ENERGY });
     const fields = [{ name: 'Yield', type: 'Double', unitId: unit.id }];
     const form = (await api.manager.post<Entry>('/form', { name: 'Yields', groups: [{ name: 'G', fields }] })).body;

@@ -66,7 +66,7 @@ describe('webhooks: a USER', () => {
     expect(seen).not.toHaveProperty('lastExecution');
   });
 
-  it('sees a webhook for an entity within their site access, with its statistics (R-B9, R-I1)', async () => {
+  it('sees a webhook and its statistics when the filter names only entities within the site access of the USER (R-B9, R-I1)', async () => {
     for (const filter of [
       { siteIds: [granted.siteId] },
       { sourceIds: [granted.sources[1]], variableIds: [granted.variables[0]] },

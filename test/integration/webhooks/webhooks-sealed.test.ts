@@ -1,6 +1,7 @@
 /**
- * Secrets and headers of webhooks are encrypted at rest (R-I1, R-I3). Deliveries and trial sends use them, and
- * `admin rotate-webhook-keys` encrypts them again with a new key.
+ * The secrets and headers of webhooks are encrypted at rest (R-I1, R-I3). Each delivery and each trial send uses the
+ * secret and the headers of its webhook. `admin rotate-webhook-keys` encrypts all secrets and headers again with a new
+ * key.
  */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';

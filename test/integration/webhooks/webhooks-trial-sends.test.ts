@@ -78,7 +78,7 @@ const ended = (id: string): Promise<Shown> =>
   });
 
 describe('webhook trial send: POST /account/webhooks/test', () => {
-  test('answers immediately with the id and the Location of the result, which is Pending (R-I7)', async () => {
+  test('answers immediately with the id and the Location of the result; the result is then still Pending (R-I7)', async () => {
     const { status, body, headers } = await api.manager.post<{ id: string }>(PATH, fields());
     expect({ status, body }).toEqual({ status: 200, body: { id: expect.any(String) } });
     expect(headers.get('location')).toBe(`${PATH}/${body.id}`);
@@ -145,7 +145,7 @@ describe('webhook trial send: POST /account/webhooks/test', () => {
     expect(JSON.stringify(rows)).not.toContain('whsec_');
   });
 
-  test('accepts a webhook in the form that GET returns, which has no secret, and signs with the stored secret only if the request keeps the URL of the webhook (R-I7, rulings part C)', async () => {
+  test('accepts a webhook without a secret, because GET returns no secret; signs the message with the stored secret only if the request keeps the URL of the webhook (R-I7, rulings part C)', async () => {
     await deliver();
     const { secret: _secret, ...webhook } = await createWebhook(api.manager, fields({ name: 'mine' }));
     const isSigned = async (body: object, client = api.manager): Promise<boolean> => {
@@ -239,7 +239,7 @@ describe('webhook trial send: survives the end of the process that sends it (R-I
     expect((await ended(id)).state).toBe('Succeeded');
   });
 
-  test('a process whose shutdown time ends while it claims a trial send releases the trial send and sends nothing', async () => {
+  test('when the shutdown time of a process ends while the process claims a trial send, the process releases the trial send and sends no message', async () => {
     const id = await start(fields());
     const config = { ...api.parts.config, SHUTDOWN_TIMEOUT_MS: 0, WEBHOOK_TIMEOUT_MS: 60_000 };
     const { stopped } = await withTransaction(

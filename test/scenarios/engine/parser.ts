@@ -36,7 +36,10 @@ export function parseScenarios(file: string, source: string): readonly Scenario[
 interface Section {
   readonly title: string;
   readonly position: SourcePosition;
-  /** Lines after the title. An empty line replaces each line before them, so that errors name the lines of the file. */
+  /**
+   * Lines after the title. Empty lines replace the title and the lines before it, so that errors give the line numbers
+   * of the file.
+   */
   readonly body: string;
 }
 

@@ -9,8 +9,8 @@ import type { Row, Span, VersionLine, World } from './world.ts';
 const TOLERANCE = 1e-9;
 
 /**
- * @throws {Error} with file, line, expected and actual result, when these results differ. When a command fails that
- * should succeed, throws the error of the command.
+ * @throws {Error} when the actual result differs from the expected result; the message names the file, the line and the
+ * two results. If a command fails although it should succeed, throws the error of the command.
  */
 export async function playScenario(world: World, { commands }: Scenario): Promise<void> {
   for (const command of commands) await play(world, command);

@@ -97,7 +97,7 @@ function knownAt(cursor: Cursor): KnownAt {
 }
 
 /**
- * Parses a relative version, then the instant from which this version is counted and the zone, as in
+ * Parses a relative version, then an instant, then a zone. The version is relative to the instant. Example:
  * `last 3 days now 2026-03-01T00:00Z in UTC`.
  */
 function relative(cursor: Cursor): KnownAt {

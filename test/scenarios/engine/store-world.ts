@@ -223,8 +223,9 @@ function toColumn<Item>(
 }
 
 /**
- * Writes the batches. When `moment` is an instant, shifts the new VersionTimestamps of each variable. The first of them
- * becomes `moment` or, if this is later, one microsecond after the last VersionTimestamp before the write.
+ * Writes the batches. When `moment` is an instant, shifts the new VersionTimestamps of each variable, so that the first
+ * becomes the later of two instants: `moment`, and the microsecond after the last VersionTimestamp that the variable
+ * had before the write.
  */
 async function writeAt(
   { database, ids, spans }: Store,

@@ -14,7 +14,10 @@ export interface Scenario {
 
 export type Tags = Readonly<Record<string, string>>;
 
-/** Moment of a write: a label by which later lines refer to the write, or the first VersionTimestamp of the write. */
+/**
+ * Moment that a write states after `at`: either a label by which later lines refer to the write, or the first
+ * VersionTimestamp of the write.
+ */
 export type Moment =
   | { readonly kind: 'label'; readonly label: string }
   | { readonly kind: 'instant'; readonly micros: number };

@@ -3,8 +3,8 @@ import type { SourcePosition } from './syntax.ts';
 
 export interface Token {
   /**
-   * `text` is the kind of a quoted text. `mark` is the kind of `{ } ; , = ->`, a line end and the file end. `word` is
-   * the kind of every other token.
+   * `text` is a quoted text. `mark` is one of the characters `{ } ; , =`, the arrow `->`, the end of a line or the end
+   * of the file. `word` is every other token.
    */
   readonly kind: 'word' | 'text' | 'mark';
   readonly text: string;
@@ -29,13 +29,13 @@ export interface Cursor {
   readonly next: (ahead?: number) => Token;
   readonly position: () => SourcePosition;
   readonly take: () => Token;
-  /** Takes the next token if the token is the bare word or mark `text`. Returns whether it took the token. */
+  /** Takes the next token if the token is a word or mark that equals `text`. Returns true when the token was taken. */
   readonly takes: (text: string) => boolean;
   readonly due: (mark: string) => void;
-  /** Takes a bare word or a quoted text and returns its text. `what` names the expected value in the error. */
+  /** Takes a word or a quoted text and returns its text. `what` names the expected value in the error. */
   readonly text: (what: string) => string;
   /**
-   * Takes the next token if it is a bare word that `read` can parse, and returns the parsed value. For every other
+   * Takes the next token if it is a word that `read` can parse, and returns the parsed value. For every other
    * token, the error is `<what> must be <rule>, got …`.
    */
   readonly word: <Value>(what: string, rule: string, read: (word: string) => Value | undefined) => Value;

@@ -1,4 +1,7 @@
-/** World in which a scenario is played: the model of the rules, or the store. Both must return the same rows. */
+/**
+ * A `World` runs the commands of a scenario, either in the model of the rules or in the store. The model and the store
+ * must return the same rows.
+ */
 import type { Action, Moment, Period, Query, Tags } from './syntax.ts';
 
 export interface Row {

@@ -15,7 +15,7 @@ export interface Answered {
   readonly path: string;
   readonly status: number;
   readonly headers: Headers;
-  /** The body, parsed where it is JSON, else as text; undefined when it is empty. */
+  /** The parsed body when the body is JSON, otherwise the text of the body; undefined when the body is empty. */
   readonly body: unknown;
 }
 

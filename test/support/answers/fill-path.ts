@@ -1,7 +1,7 @@
 /** Puts ids in place of the parameters in the paths of routes, for tests that call all routes. */
 import type { Ids, Kind } from '../fixtures/secret-structure.ts';
 
-/** Path segment → kind of the id that the parameter after the segment takes. */
+/** Path segment → kind of the id that follows this segment in a path. */
 const KINDS: Readonly<Record<string, Kind>> = {
   ...{ sites: 'site', sources: 'source', source: 'source', variables: 'variable', runs: 'run' },
   ...{ user: 'user', claim: 'user', 'active-account': 'account', usersForAccount: 'account' },

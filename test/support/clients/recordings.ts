@@ -1,6 +1,6 @@
 /**
- * Replays recorded requests of existing clients (`test/fixtures/clients`) and checks those members of the answers that
- * these clients read. Knows nothing about the product but its URL.
+ * Replays recorded requests of existing clients (`test/fixtures/clients`). In each answer, checks only the members that
+ * these clients read. Knows nothing about the product except its URL.
  */
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';

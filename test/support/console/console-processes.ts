@@ -14,7 +14,10 @@ const FLAGS = [
   ...['--no-sandbox', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
   ...['--no-first-run', '--disable-breakpad', '--disable-gpu'],
 ];
-/** Milliseconds from the last release to the end of the processes: enough to load the worker's next test file. */
+/**
+ * Time for which the processes keep running after the last `release`, in milliseconds. In this time, the worker can
+ * load its next test file.
+ */
 const IDLE_MS = 5000;
 
 export interface ConsoleProcesses {
@@ -29,17 +32,20 @@ interface Running {
   readonly world: StoredWorld;
   readonly roles: RoleProcess;
   readonly browser: Browser;
-  /** Ends the roles when the worker exits while they run. */
+  /** Ends the roles that still run when the worker exits. */
   readonly onExit: () => void;
 }
 
 let running: Running | undefined;
 let isLeased = false;
 let idleTimer: NodeJS.Timeout | undefined;
-/** Settles when the roles and the browser of the previous start have ended. The next start waits for this promise. */
+/**
+ * Settles when the roles and the browser that ran before have ended. New roles and a new browser start only after this
+ * promise has settled.
+ */
 let ending: Promise<void> = Promise.resolve();
 
-/** Leases the processes; starts them when they do not run. @throws {Error} when they are leased already. */
+/** Leases the processes, and starts them if none are running. @throws {Error} if the processes are already leased. */
 export async function leaseConsoleProcesses(): Promise<ConsoleProcesses> {
   if (isLeased) throw new Error('a test file may open one console stack at a time; close the first one');
   isLeased = true;

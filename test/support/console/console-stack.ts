@@ -34,7 +34,7 @@ export interface ConsoleWindow {
   readonly page: Page;
   /** The page's uncaught errors, the errors and warnings in its browser console, and its requests to other origins. */
   readonly complaints: readonly string[];
-  /** Waits until no request has run for QUIET_MS. Streams of live points may run meanwhile. */
+  /** Waits until the page has had no running request for QUIET_MS. Streams of live points do not count as requests. */
   settled(): Promise<void>;
   close(): Promise<void>;
 }
@@ -85,8 +85,8 @@ async function openWindow(
   }
   await page.getByRole('navigation').first().waitFor();
   const { cookies } = await context.storageState();
-  // Keeps only the cookies for later windows of the user. A later window does not get the local storage, in which pages
-  // keep the choices of the user.
+  // Later windows of the user get only the cookies. The local storage, in which pages keep the choices of the user, is
+  // not passed on.
   if (!isFresh) sessions.set(userName, { cookies, origins: [] });
   return { page, complaints, settled, close: () => context.close() };
 }
@@ -107,7 +107,10 @@ function listen(page: Page, origin: string): string[] {
 const QUIET_MS = 300;
 const STREAM = '/data/watch';
 
-/** @returns a function that waits until no request has run for QUIET_MS. Requests for STREAM may run meanwhile. */
+/**
+ * @returns a function that waits until `page` has had no running request for QUIET_MS. Requests to the path STREAM do
+ * not count.
+ */
 function watchRequests(page: Page): () => Promise<void> {
   const running = new Set<unknown>();
   let lastEndMs = performance.now();

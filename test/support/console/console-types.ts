@@ -91,7 +91,10 @@ function dropProse(value: unknown): unknown {
   );
 }
 
-/** A member `description` is prose when it is a text. An object is the schema of a property named `description`. */
+/**
+ * A member named `description` is prose if its value is a string. If the value is an object, the object is the schema
+ * of a property that is named `description`.
+ */
 function isProse(name: string, member: unknown): boolean {
   return (name === 'description' && typeof member === 'string' && member !== '') || name === 'examples';
 }

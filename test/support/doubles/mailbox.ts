@@ -19,7 +19,9 @@ export interface Mailbox {
   next(address: string, count?: number): Promise<ReceivedMail>;
   /** Refuses the next `times` emails with this SMTP code. */
   refuse(code: number, times: number): void;
-  /** Keeps the next email and does not answer it. @returns a function that refuses this email with a code. */
+  /**
+   * Receives the next email, but delays the SMTP reply. @returns a function that refuses this email with an SMTP code.
+   */
   hang(): (code: number) => void;
   close(): Promise<void>;
 }

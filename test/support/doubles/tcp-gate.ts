@@ -77,7 +77,10 @@ export async function openTcpGate(url: string): Promise<TcpGate> {
   };
 }
 
-/** Forwards about `bytes` bytes of answers of a connection, then reads no more; a service that sends more must wait. */
+/**
+ * Forwards about `bytes` bytes from the service to the client, then stops reading from the service. If the service
+ * sends more, it must wait.
+ */
 function hold([client, service]: readonly [client: Socket, service: Socket], bytes: number): void {
   let left = bytes;
   service.on('data', (answer: Buffer) => {

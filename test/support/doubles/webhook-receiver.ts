@@ -25,7 +25,7 @@ export type Answer = number | 'hang' | { readonly status: number; readonly heade
 
 export interface WebhookReceiver {
   readonly url: string;
-  /** Messages with a valid signature so far. */
+  /** The messages with a valid signature that have arrived so far. */
   readonly received: readonly ReceivedMessage[];
   /** Bodies whose signature was invalid. */
   readonly forged: readonly string[];

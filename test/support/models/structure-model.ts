@@ -1,4 +1,7 @@
-/** Random structures for property tests, with shared and hostile names, shared keys, forms and calculated variables. */
+/**
+ * Generates random structures for property tests. A structure has forms and calculated variables. Some rows have equal
+ * keys or equal names, and some names are hostile, such as `=1+1`.
+ */
 import fc from 'fast-check';
 import { isStorableText } from '../../../src/platform/database/storable-text.ts';
 
@@ -146,7 +149,7 @@ function toForms(forms: readonly ModelForm[], unitNames: readonly string[]): rea
   }));
 }
 
-/** Generates structures whose rows an import accepts without exception. */
+/** Generates structures of which an import accepts every row. */
 export const structures: fc.Arbitrary<ModelStructure> = fc
   .record({
     entries,

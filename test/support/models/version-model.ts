@@ -22,7 +22,10 @@ export interface ModelVersion extends ModelEntry {
 
 export interface ModelSettings {
   readonly isVersioned: boolean;
-  /** Limits, at each date, the number of versions with a VersionTag and, separately, of versions without one (R-F3). */
+  /**
+   * Maximum number of versions at each date. Versions with a VersionTag and versions without one are counted separately
+   * (R-F3).
+   */
   readonly limit: number;
 }
 
@@ -66,7 +69,7 @@ export function isWithin({ fromMicros, toMicros, isToIncluded }: Period, dateMic
   return toMicros === undefined || dateMicros < toMicros || (isToIncluded && dateMicros === toMicros);
 }
 
-/** A `Choice` that has, instead of `knownAt`, the instant that `knownAt` stands for: `knownMicros`. */
+/** A `Choice` in which `knownMicros` replaces `knownAt`: the instant that `knownAt` stands for. */
 export type ModelChoice = Omit<Choice, 'knownAt'> & { readonly knownMicros?: number };
 
 /**

@@ -1,4 +1,7 @@
-/** Starts processes of the product as in production: `src/main.ts`, with roles as arguments and its own environment. */
+/**
+ * Starts processes of the product as in production. Each process runs `src/main.ts`, with roles as arguments and an
+ * environment of its own.
+ */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -8,9 +8,7 @@ import { cloneTemplate, dropDatabase } from './template.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /**
-     * True in the vitest project that repeats the tests of points on compressed chunks.
-     */
+    /** True in the vitest project that repeats the tests of points with all points in compressed chunks. */
     isInColumns: boolean | undefined;
   }
 }

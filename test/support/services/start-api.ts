@@ -57,8 +57,8 @@ export async function startTestApi(environment: Settings = {}): Promise<TestApi>
 }
 
 /**
- * Starts the roles behind a TCP proxy to their database, for tests of faults. The proxy runs in this process and takes
- * a tenth of its CPU time, so other tests have no proxy.
+ * Starts the roles and connects them to their database through a TCP proxy, for tests of faults. The proxy runs in the
+ * test's process and takes a tenth of the CPU time of this process, so other tests have no proxy.
  */
 export async function startGatedTestApi(environment: Settings = {}): Promise<GatedTestApi> {
   const test = await createTestDatabase();
@@ -71,7 +71,9 @@ export async function startGatedTestApi(environment: Settings = {}): Promise<Gat
   return { ...api, databaseGate, close };
 }
 
-/** @param databaseUrl URL at which the roles reach the database; the test's own connections use the URL of `test`. */
+/**
+ * @param databaseUrl URL at which the api and grpc roles reach the database; the test's own connections use `test.url`.
+ */
 async function start(test: TestDatabase, databaseUrl: string, environment: Settings): Promise<TestApi> {
   const listener = await listenHttp('127.0.0.1', 0);
   const config = readConfig({
@@ -115,8 +117,8 @@ async function start(test: TestDatabase, databaseUrl: string, environment: Setti
 }
 
 /**
- * Caches the answer checkers of this worker by the settings of the role: building the OpenAPI document and compiling
- * its schemas takes 0.2 s of CPU.
+ * The answer checkers of this worker; the key is the settings of the role. The checkers are reused, because building
+ * the OpenAPI document and compiling its schemas takes 0.2 s of CPU time.
  */
 const answerCheckers = new Map<string, CheckAnswer>();
 

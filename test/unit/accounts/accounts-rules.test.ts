@@ -66,7 +66,7 @@ describe('accounts: permission to change a user and to grant a role (R-B8)', () 
     );
   });
 
-  test('no user grants a role above their own, which is the highest of their roles, or USER if they have none (R-B8)', () => {
+  test('no user grants a role above their own highest role; a user without a role counts as a USER (R-B8)', () => {
     const kind = (mine: RoleName, given: RoleName) => planRoleGrant({ role: mine }, given).kind;
     for (const role of ['ADMIN', 'MANAGER'] as const) expect(kind('USER', role)).toBe('refused');
     expect(kind('MANAGER', 'ADMIN')).toBe('refused');
@@ -96,7 +96,7 @@ describe('accounts: the rate limit (R-B15)', () => {
     expect(planRequest(61_000, 1000, 10).waitMs).toBe(6000);
   });
 
-  test('allows in any period at most one burst plus the rate times the length of the period (R-B15)', () => {
+  test('the number of requests allowed in a period is at most one burst plus the rate times the length of the period (R-B15)', () => {
     const steps = fc.array(fc.integer({ min: 0, max: 5000 }), { maxLength: 300 });
     fc.assert(
       fc.property(steps, fc.integer({ min: 1, max: 100 }), (gaps, perMinute) => {

@@ -45,8 +45,13 @@ test('backup: a complete segment in the backup is restored instead of the incomp
 
 test.each([
   ['early', '2026-02-28T23:59:59.000Z', 'before the end of every backup', ''],
-  ['late', '2026-03-01T01:00:00.000Z', 'after a backup', ', or restore with --to 2026-03-01T01:00:00.000Z or earlier'],
-])('backup: a restore from folder %s is refused, because the archive has a gap from %s on, %s', async (...row) => {
+  [
+    'late',
+    '2026-03-01T01:00:00.000Z',
+    'after the end of a backup',
+    ', or restore with --to 2026-03-01T01:00:00.000Z or earlier',
+  ],
+])('backup: a restore from folder %s is refused when the archive has a gap that begins at %s (%s)', async (...row) => {
   const [name, end, _, advice] = row;
   await writeBackup(name);
   await utimes(join(folder, name, 'one/cluster/pg_wal', FIRST), new Date(end), new Date(end));

@@ -33,7 +33,7 @@ describe('backup: names of WAL segments', () => {
 });
 
 describe('backup: segments that follow each other', () => {
-  test('segments before the first needed one are ignored; without a gap, no segment is reported as missing', () => {
+  test('segments before the first needed segment are ignored; when the sequence has no gap, `firstMissing` is undefined', () => {
     const present = new Set([1, 2, 3, 4].map(name));
     expect(followSegments(name(2), present, SEGMENT)).toEqual({ names: [2, 3, 4].map(name), firstMissing: undefined });
   });

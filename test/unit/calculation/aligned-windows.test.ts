@@ -34,7 +34,7 @@ test.each([
   ['Month', '2026-03-29T10:00:00Z', '2026-02-28T23:00:00Z', '2026-03-31T21:59:59.999999Z'],
   ['Year', '2026-01-01T10:00:00Z', '2024-12-31T23:00:00Z', '2026-12-31T22:59:59.999999Z'],
 ])(
-  'windows: a relative window of one day aligned to %s holds whole local periods (R-H6)',
+  'windows: when a relative window of one day is aligned to %s, the window is widened to whole periods in local time (R-H6)',
   async (alignTo, at, from, to) => {
     const input = { periodType: 'RelativeDate', period: 1, periodTimeBase: 'Day', alignTo };
     expect(await windowOf(input, at)).toEqual([from, to, [from, to]]);
@@ -47,7 +47,7 @@ test('windows: a LastNPoints window aligned to Day holds whole days, from the da
   expect(await windowOf(input, '2026-03-21T12:00:00Z', '2026-03-20T08:00:00Z')).toEqual([from, to, [from, to]]);
 });
 
-test('windows: `alignTo` widens the declared bound of an absolute window; a missing bound stays open, and the output is not limited to the window (R-H6)', async () => {
+test('windows: `alignTo` moves a declared bound of an absolute window outwards and adds no missing bound; the output may have rows outside the window (R-H6)', async () => {
   const input = { periodType: 'AbsoluteDate', fromAbsolutePeriod: '2026-03-21T12:00:00Z', alignTo: 'Month' };
   expect(await windowOf(input, '2026-06-01T00:00:00Z')).toEqual(['2026-02-28T23:00:00Z', null, undefined]);
 });
@@ -70,12 +70,15 @@ test.each([
   [{ granularity: 'All' }, 'Day', WARNED],
   [{ periodType: 'AbsoluteDate' }, 'Day', NOT_WARNED],
   [{ periodType: 'LastNPoints' }, 'Day', WARNED],
-] as const)('validate: an input declared as %j that the script groups by %s %s (R-H9)', (input, period, verdict) => {
-  const found = findPartialPeriods(formulaOf(input), ['inputVariables$a'], [{ period, line: 3 }], '$');
-  expect(found.map(({ path }) => path)).toEqual(verdict === WARNED ? ['$.variables[0].alignTo'] : []);
-});
+] as const)(
+  'validate: when an input is declared as %j and the script groups it by %s, the input %s (R-H9)',
+  (input, period, verdict) => {
+    const found = findPartialPeriods(formulaOf(input), ['inputVariables$a'], [{ period, line: 3 }], '$');
+    expect(found.map(({ path }) => path)).toEqual(verdict === WARNED ? ['$.variables[0].alignTo'] : []);
+  },
+);
 
-test('validate: the warning about a partial year also names the quarter, because R reports grouping by quarter as grouping by year (R-H9)', () => {
+test('validate: the warning about a partial year also mentions quarters, because R reports grouping by quarter as grouping by year (R-H9)', () => {
   const [warning] = findPartialPeriods(formulaOf({ alignTo: 'Month' }), [], [{ period: 'Year', line: 1 }], '$');
   expect(warning?.message).toBe(
     'the expression on line 1 groups by quarter or year, but the window of a may begin or end within a quarter or year; ' +

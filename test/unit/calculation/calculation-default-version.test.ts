@@ -4,13 +4,13 @@ import { expect, test } from 'vitest';
 import { defaultVersion } from '../../../src/calculation/run/default-version-rules.ts';
 
 test.each([
-  ['a run on the hour keeps that hour', '2026-03-01T14:00:00.000Z', '2026-03-01T14:00:00'],
-  ['a run one millisecond after the hour gets the next hour', '2026-03-01T14:00:00.001Z', '2026-03-01T15:00:00'],
-  ['a run at midnight keeps midnight', '2026-03-01T00:00:00.000Z', '2026-03-01T00:00:00'],
-  ['a run one millisecond after midnight gets 01:00', '2026-03-01T00:00:00.001Z', '2026-03-01T01:00:00'],
-  ['a run at 23:59:59.999 gets midnight of the next day', '2026-02-28T23:59:59.999Z', '2026-03-01T00:00:00'],
-  ['a run in the last millisecond of a year gets 1 January', '2026-12-31T23:59:59.999Z', '2027-01-01T00:00:00'],
-])('calculation: default Version: %s (§9.4, R-H10)', (_rule, now, version) => {
+  ['of a run on the hour is that hour', '2026-03-01T14:00:00.000Z', '2026-03-01T14:00:00'],
+  ['of a run one millisecond after the hour is the next hour', '2026-03-01T14:00:00.001Z', '2026-03-01T15:00:00'],
+  ['of a run at midnight is that midnight', '2026-03-01T00:00:00.000Z', '2026-03-01T00:00:00'],
+  ['of a run one millisecond after midnight is 01:00', '2026-03-01T00:00:00.001Z', '2026-03-01T01:00:00'],
+  ['of a run at 23:59:59.999 is midnight of the next day', '2026-02-28T23:59:59.999Z', '2026-03-01T00:00:00'],
+  ['of a run in the last millisecond of a year is 1 January', '2026-12-31T23:59:59.999Z', '2027-01-01T00:00:00'],
+])('calculation: the default Version %s (§9.4, R-H10)', (_rule, now, version) => {
   expect(defaultVersion(Date.parse(now))).toBe(version);
 });
 

@@ -31,7 +31,7 @@ function labels(series: OutputSeries, settings: OutputSettings) {
   return take(series, settings).points.map((point) => [point.labels.version, point.labels.tags]);
 }
 
-describe('output: labels of stored rows (table of §9.4)', () => {
+describe('output: stored rows get the labels that the table of §9.4 prescribes', () => {
   const copied = (version: string) => JSON.stringify({ version });
   test.each([
     [
@@ -137,14 +137,14 @@ test('output: rows whose date or value is not finite are dropped and counted (R-
   expect(points.map(({ dateMicros, value }) => [dateMicros, value])).toEqual([[3_000_000, 30]]);
 });
 
-test('output: a warning is given when rows were returned but none is stored, not when only some rows were dropped (R-H3)', () => {
+test('output: when rows are returned but none is stored, a warning is given; when only some rows are dropped, no warning is given (R-H3)', () => {
   const warning = 'nothing is stored: no returned row has both a date and a finite value; rows returned: 2';
   expect(take(output({ dates: [1, Number.NaN], values: [Number.NaN, 2] }), OVERWRITTEN).warnings).toEqual([warning]);
   expect(take(output({ dates: [1, 2], values: [Number.NaN, 2] }), OVERWRITTEN).warnings).toEqual([]);
   const period = { fromMicros: 9_000_000, untilMicros: 10_000_000 };
   expect(take(output({ dates: [1, 2], values: [Number.NaN, 2] }), { ...OVERWRITTEN, period }).warnings).toEqual([
-    'nothing is stored: rows must be within the validity of the formula and within whole periods of its aligned inputs ' +
-      '(from 1970-01-01T00:00:09Z, before 1970-01-01T00:00:10Z); rows outside: 1 of 2',
+    'nothing is stored: the date of each row must be within the validity of the formula, and within whole `alignTo` ' +
+      'periods of the inputs (from 1970-01-01T00:00:09Z, before 1970-01-01T00:00:10Z); rows that break this rule: 1 of 2',
   ]);
   const open = { fromMicros: Number.NEGATIVE_INFINITY, untilMicros: 0 };
   expect(take(output({}), { ...OVERWRITTEN, period: open }).warnings.join()).toContain('(before 1970-01-01T00:00:00Z)');

@@ -28,7 +28,7 @@ test.each([
   expect(message).toContain(`, got ${shown}`);
 });
 
-test('calculation: the errors for a constant whose `value` is an object and for an entity whose `path` is empty state the rule and the value', () => {
+test('calculation: when the `value` of a constant is an object or the `path` of an entity is empty, the error states the rule and the value', () => {
   expect(refusalOf({ constants: [{ alias: 'c', value: {} }] })).toContain(
     '$.calculatedVariableFormulas[0].constants[0].value must be a number, a string, true, false or null, got {}',
   );

@@ -7,7 +7,7 @@ import type { Queryable } from '../../../src/platform/database/database.ts';
 const MAX_RUNS = 20_000;
 const MANAGER = { accountId: 1, sites: 'all' } as Caller;
 
-/** Makes a fake database: every wave in it has `runs` as its number of runs, and `waiting` as that of waiting requests. */
+/** Makes a fake database in which every wave has `runs` runs and `waiting` waiting requests. */
 function waveOf(runs: number, waiting: number): Queryable {
   const rowsOf = (count: number) =>
     Array.from({ length: count }, (_, index) => ({ variableId: index + 1, causes: [] }));

@@ -1,4 +1,7 @@
-/** Pure functions of the console for calculated variables: waves, problems by line, completion and declarations. */
+/**
+ * Tests pure functions of the console for calculated variables: waves, completion, declarations, and the lines at which
+ * problems are shown.
+ */
 import { CompletionContext } from '@codemirror/autocomplete';
 import { EditorState } from '@codemirror/state';
 import { describe, expect, test } from 'vitest';
@@ -38,7 +41,7 @@ describe('console wave: the chart of the runs that one change triggered (R-H8)',
     expect(placed).toMatchObject({ columns: 4, rows: 1 });
   });
 
-  test('each variable of a column has its own row; two variables that are causes of each other are placed too', () => {
+  test('each variable of a column has its own row; when two variables are causes of each other, the chart contains both', () => {
     const placed = place([1, 2, 3], []);
     expect(placed).toMatchObject({ columns: 1, rows: 3 });
     expect(new Set(placed.nodes.map(({ row }) => row))).toEqual(new Set([0, 1, 2]));
@@ -70,7 +73,7 @@ describe('console script: problems by line (R-H9)', () => {
     expect(linesOf(validation, 1, script)).toEqual([]);
   });
 
-  test('the list of other problems shows the paths of all warnings, of problems without a line, and of all problems of hidden formulas', () => {
+  test('a separate list shows the path of every warning, of every problem without a line, and of every problem in a formula that is not displayed', () => {
     const pathsOf = (formula: number) => othersOf(validation, formula).map(({ path }) => path);
     expect(pathsOf(0)).toEqual(['formulas[0].variables[0].alias', 'formulas[0]']);
     expect(pathsOf(1)).toEqual(['formulas[0].formula', 'formulas[0].variables[0].alias', 'formulas[0]']);

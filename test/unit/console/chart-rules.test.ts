@@ -17,7 +17,7 @@ const planOf = (granularity: number | null, timeBase: string | null, spacingSec:
   return planResolution(range, chartStepOf(granularity, timeBase, { ...range, spacingSec }));
 };
 
-describe('console chart: few points are drawn raw, many points as buckets', () => {
+describe('console chart: few points are drawn as raw points, many points as buckets', () => {
   test.each([
     ['a year of 15-minute points', 'Raw', 15, 'Minute', 900, 366],
     ['ten years of 15-minute points', 'Day', 15, 'Minute', 900, 3660],
@@ -29,7 +29,7 @@ describe('console chart: few points are drawn raw, many points as buckets', () =
     ['a year of hourly points without a granularity', 'Raw', null, null, 3600, 366],
     ['one point without a granularity', 'Raw', null, null, undefined, 366],
     ['several points of one date', 'Raw', null, null, 0, 366],
-  ] as const)('%s: resolution %s', (_what, expected, granularity, timeBase, spacingSec, days) => {
+  ] as const)('for %s, the resolution is %s', (_what, expected, granularity, timeBase, spacingSec, days) => {
     expect(planOf(granularity, timeBase, spacingSec, days)).toBe(expected);
   });
 });
@@ -128,7 +128,7 @@ describe('console correction: a change that leads to more than 5,000 edits is re
     },
   );
 
-  test('typing the 5,001st value is refused; one of 5,000 edits can still be removed', () => {
+  test('with 5,000 edits, typing one more value is refused, but an edit can still be removed', () => {
     const points = pointsOf(1);
     const full = new Map(Array.from({ length: MAX_CORRECTED }, (_, index) => [60 * (index + 1), 7] as const));
     expect(editOne(points, full, 0, 9)).toBeUndefined();

@@ -1,6 +1,6 @@
 /**
- * Forms of the account: how the console converts the definition of a form, and the filled-in values of its fields, to
- * the texts in input fields, and back.
+ * Forms of the account. The console converts a form's definition and values to texts that a user can edit. When the
+ * user saves, the console converts the texts back.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -33,7 +33,7 @@ test.each([
 );
 
 describe('console forms: the definition of a form', () => {
-  test('is the same after being shown as texts and saved unchanged', () => {
+  test('stays the same when it is converted to texts and back without an edit', () => {
     const { name, entityType, groups } = FORM;
     expect(toFormBody(toFormDraft(FORM))).toEqual({ name, entityType, groups });
   });
@@ -48,7 +48,7 @@ describe('console forms: the definition of a form', () => {
 });
 
 describe('console forms: values', () => {
-  test('are the same after being shown as texts and saved unchanged, whatever clientData holds', () => {
+  test('stay the same when they are converted to texts and back without an edit, whatever clientData holds', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.constantFrom('a', 'Contract', 'b'), fc.jsonValue()), (clientData) => {
         const texts = toFormTexts([FORM], clientData);
@@ -66,7 +66,7 @@ describe('console forms: values', () => {
     });
   });
 
-  test('replace a text that clientData stores under the name of a form', () => {
+  test('when clientData holds a text under the name of a form, new values of the form replace this text', () => {
     const texts = { [path('Power')]: '5' };
     expect(withFormTexts([FORM], { Contract: 'none' }, texts, {})).toEqual({ Contract: { Terms: { Power: 5 } } });
   });
@@ -85,7 +85,7 @@ describe('console structure: a save', () => {
     expect(toChanges('Site', texts, saved)).toEqual({ city: null, typeId: 4 });
   });
 
-  test('accepts a number with a decimal comma and splits a text of tags at its commas', () => {
+  test('accepts a number with a decimal comma, and splits the text of the field for tags at each comma', () => {
     const divider = toChanges('Variable', { ...toTexts('Variable', {}), divider: '0,5' }, toTexts('Variable', {}));
     expect(divider).toEqual({ divider: 0.5 });
     const tags = toChanges('Source', { ...toTexts('Source', {}), tags: 'a, b c,, ' }, toTexts('Source', {}));

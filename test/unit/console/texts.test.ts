@@ -35,7 +35,7 @@ async function load(language: string): Promise<Texts> {
   return Object.fromEntries(all.flat());
 }
 
-/** @returns the name and the text of each text in which `rule` finds a mistake. */
+/** @returns `name = text` for each text in which `rule` finds a mistake. */
 function broken(language: string, rule: RegExp): readonly string[] {
   return Object.entries(texts[language] ?? {}).flatMap(([name, text]) =>
     rule.test(text) ? [`${name} = ${text}`] : [],
@@ -69,7 +69,7 @@ describe('console texts: names, placeholders and counts', () => {
     },
   );
 
-  test('an English plural form for 2 or more that shows the count shows it as a formatted number', () => {
+  test('when an English plural form for 2 or more contains the count, the count is a formatted number', () => {
     const unformatted = Object.entries(texts.en ?? {}).filter(
       ([name, text]) => name.endsWith('_other') && text.includes('{{count}}'),
     );
@@ -96,7 +96,7 @@ describe('console texts: typography', () => {
     },
   );
 
-  test('`finishFrench` replaces the spaces at punctuation with narrow no-break spaces, and adds the plural form for millions', () => {
+  test('`finishFrench` replaces the spaces at punctuation with narrow no-break spaces, and adds the plural form that French uses for millions', () => {
     const finished = finishFrench({ a: { points_other: '« {{count}} points » : lus ; oui !' } });
     expect(finished).toEqual({
       a: Object.fromEntries(

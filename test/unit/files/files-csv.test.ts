@@ -54,7 +54,7 @@ describe('files: the CSV reader', () => {
     expect(again.points[0]?.target).toEqual({ sourceSerialNumber: 'S3' });
   });
 
-  it('reads labels separated by | as tags, and reads a version that contains the delimiter (§2)', async () => {
+  it('reads labels separated by | as tags; a quoted version may contain the delimiter of the file (§2)', async () => {
     const text = `${HEADER},version,tags\n1,${DATE},1,"V,1",quality:estimated|period:a:b\n1,${DATE},2,,\n`;
     expect((await read(text)).points.map(({ labels }) => labels)).toEqual([
       { version: 'V,1', tags: '{"period":"a:b","quality":"estimated","version":"V,1"}' },
@@ -296,9 +296,9 @@ describe('files: the reading of an invalid CSV file (R-E2, R-E4)', () => {
     });
   });
 
-  it('fails with code too_many_rows when it has one row more than the limit', async () => {
+  it('fails with code too_many_rows when the file has one row more than the limit', async () => {
     const text = `${HEADER}\n${`1,${DATE},1\n`.repeat(6)}`;
-    const message = expect.stringMatching(/at most 5 rows, .* send the rest separately$/);
+    const message = expect.stringMatching(/at most 5 rows, .* send the remaining rows in another file$/);
     await expect(read(text, { limits: { maxRows: 5 } })).rejects.toMatchObject({ code: 'too_many_rows', message });
     await expect(read(text, { limits: { maxRows: 6 } })).resolves.toBeDefined();
   });

@@ -88,15 +88,18 @@ describe('files: a parser process that dies', () => {
     ['SIGABRT', 'counts'],
     ['SIGTRAP', 'counts'],
     ['SIGSEGV', 'counts'],
-  ] as const)('a death by %s during parsing %s as caused by the file (R-A15)', async (signal, verdict) => {
-    const died = countRows(text, async (part) => {
-      end(signal);
-      return part;
-    });
-    const error = await died.catch((caught: unknown) => caught);
-    expect(error).toBeInstanceOf(ParserDeath);
-    expect(error).toMatchObject({ isByFile: verdict === 'counts', message: expect.stringContaining(signal) });
-  });
+  ] as const)(
+    'when %s ends the parser during parsing, its death %s as caused by the file (R-A15)',
+    async (signal, verdict) => {
+      const died = countRows(text, async (part) => {
+        end(signal);
+        return part;
+      });
+      const error = await died.catch((caught: unknown) => caught);
+      expect(error).toBeInstanceOf(ParserDeath);
+      expect(error).toMatchObject({ isByFile: verdict === 'counts', message: expect.stringContaining(signal) });
+    },
+  );
 
   it('when the parser dies before it has asked for the file, its death does not count as caused by the file (R-A15)', async () => {
     end('SIGKILL');

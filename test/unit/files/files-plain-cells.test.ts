@@ -61,7 +61,7 @@ describe('files: cells read from bytes (R-E2, R-E3)', () => {
     .tuple(fc.oneof(written, real, neighbours), fc.constantFrom('', 'Z', ' ', '.5', '+01:00'))
     .map((p) => p.join(''));
 
-  it('give the same dates as cells read as text, with Z and without, whatever date was read before', () => {
+  it('give the same dates as cells read as text, whether or not a date ends with Z, and whatever date was read before', () => {
     const reader = new PlainDates();
     let read = 0;
     fc.assert(

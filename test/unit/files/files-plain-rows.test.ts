@@ -38,7 +38,7 @@ describe('files: the fast readers of a sheet (R-E2)', () => {
     fc.assert(
       fc.property(sheets, fc.integer({ min: 1, max: 300 }), (rows, pieceBytes) => {
         const plainly = `<worksheet><sheetData>${rows.join('')}</sheetData></worksheet>`;
-        // `PlainRows` leaves a row with a space in its end tag to the tag-by-tag reader.
+        // `PlainRows` does not read a row whose end tag contains a space; the tag-by-tag reader reads such a row.
         const spaced = rows.map((text) => text.replace(/<\/row>$/, ' </row >'));
         const byTags = `<worksheet><sheetData>${spaced.join('')}</sheetData></worksheet>`;
         expect(scan(plainly, pieceBytes)).toEqual(scan(byTags, 1 << 20));
@@ -47,7 +47,7 @@ describe('files: the fast readers of a sheet (R-E2)', () => {
     );
   });
 
-  it('read serial numbers of dates to the millisecond, and leave a number with an exponent to the slower parser of numbers', () => {
+  it('read the serial number of a date to the millisecond; the slower number parser reads a serial number that has an exponent', () => {
     const instants = fc.integer({ min: 0, max: 86_400_000 * 73_000 });
     fc.assert(
       fc.property(instants, fc.constantFrom(17, 15, 10, 'exponent' as const), (millis, digits) => {
@@ -68,7 +68,7 @@ describe('files: the fast readers of a sheet (R-E2)', () => {
     );
   });
 
-  it('do not read a negative number of days with a fraction, which the slower parser of numbers reads', () => {
+  it('do not read a negative serial number that has a fraction; the slower number parser reads such a number', () => {
     expect(plainSerial(Buffer.from('-0.5'), 0, 4)).toBeNaN();
     expect(plainSerial(Buffer.from('0.5'), 0, 3)).toBe(0.5);
   });

@@ -249,7 +249,7 @@ describe('files: the reading of an invalid workbook (R-E4)', () => {
     await expect(readParts(bytes, { limits: { maxRatio: 1e6 } })).rejects.toMatchObject(refusal);
   });
 
-  it('fails when every header cell holds a text of 2 MiB, whereas a value of 2 MiB rejects only the row', async () => {
+  it('fails when every header cell holds a text of 2 MiB; when a value has 2 MiB, only the row of the value is rejected', async () => {
     const sharedStrings = `<sst><si><t>date</t></si><si><t>${'é'.repeat(1 << 20)}</t></si></sst>`;
     const reference = (column: number) => `<c t="s"><v>${column}</v></c>`;
     const limits = { maxRatio: 1e6 };
@@ -307,7 +307,7 @@ describe('files: serial numbers of date cells', () => {
     [22, true],
     [0, false],
     [2, false],
-  ])('the built-in number format %s counts as a date format: %s (R-E2)', (id, isDate) => {
+  ])('for the built-in number format %s, `isDateFormat` returns %s (R-E2)', (id, isDate) => {
     expect(isDateFormat(id, undefined)).toBe(isDate);
   });
 
@@ -320,7 +320,7 @@ describe('files: serial numbers of date cells', () => {
     [164, '[Red]#,##0', false],
     [164, 'General', false],
     [164, '0\\ \\d', false],
-  ])('the number format %s with the code %s counts as a date format: %s (R-E2)', (id, code, isDate) => {
+  ])('for the number format %s with the code %s, `isDateFormat` returns %s (R-E2)', (id, code, isDate) => {
     expect(isDateFormat(id, code)).toBe(isDate);
   });
 });

@@ -42,7 +42,7 @@ function read(file: string): string {
   return readFileSync(join(CHECKOUT, file), 'utf8');
 }
 
-/** @returns the area of a file: its top folder below src; `root` for a file directly in src and outside src. */
+/** @returns the area of a file: its top folder below src, or `root` when the file is directly in src or outside src. */
 function roomOf(file: string): string {
   const [top, folder, rest] = file.split('/');
   return top === 'src' && rest !== undefined ? (folder ?? '') : 'root';
@@ -71,7 +71,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   http: ['platform', 'identity'],
 };
 
-test('architecture: the scan for imports finds more imports than there are files', () => {
+test('architecture: the scan for imports works: it finds more imports than there are files', () => {
   expect(imports.length).toBeGreaterThan(SOURCES.length);
 });
 
@@ -181,7 +181,7 @@ test('architecture: imports have no cycle', () => {
 describe('architecture: files named *-rules.ts outside the console', () => {
   const rules = SOURCES.filter((file) => file.endsWith('-rules.ts'));
 
-  test('the scan finds files named *-rules.ts', () => {
+  test('the scan finds more than five such files', () => {
     expect(rules.length).toBeGreaterThan(5);
   });
 
@@ -203,9 +203,9 @@ test('architecture: a file of src has at most 400 lines, unless it is generated;
   expect([...sources.filter((file) => lines(file) > 400), ...TESTS.filter((file) => lines(file) > 500)]).toEqual([]);
 });
 
-test('architecture: a code file with only one importer has more than 30 lines, with two listed exceptions', () => {
+test('architecture: a code file that only one file imports must have more than 30 lines; two listed files are exempt', () => {
   const exempt = [
-    // This file has a rule of §9. Such a rule has a file of its own, named `*-rules.ts`.
+    // The next file contains a rule of §9. Each such rule is in a file of its own, named `*-rules.ts`.
     'src/push/body/label-table-rules.ts',
     // Every role has a file of its own, so that main.ts reads as a list of roles.
     'src/roles/grpc-role.ts',
@@ -267,10 +267,10 @@ test('architecture: a folder has at most 15 code files', () => {
 
 test('architecture: 2147483647 is written only in platform/limits.ts and in the files with the limits of R integers and of timers', () => {
   const exempt = [
-    // This file has the greatest integer of R.
+    // The next file contains the greatest integer that R can represent.
     'src/calculation/inputs/input-columns.ts',
     'src/platform/limits.ts',
-    // This file has the longest delay of a timer.
+    // The next file contains the longest delay that a timer accepts.
     'src/watching/open-watching.ts',
   ];
   const literal = /\b2_?147_?483_?647\b|2 \*\* 31 - 1|\b0x7fff_?ffff\b/i;
@@ -282,11 +282,14 @@ test.each([
   ['FIRST_OWN_ID', 'src/structure/catalogue/own-catalogues.ts', 'src/console/settings/catalogues/catalogue-calls.ts'],
   ['MAX_EXAMINED', 'src/accounts/installation/installation-report.ts', 'src/console/operate/operate.tsx'],
   ['MAX_VERSIONS', 'src/reading/origins/origin-query.ts', 'src/console/variable/lineage/origins.ts'],
-])('architecture: the console has the same %s as the server, whose files it cannot import', (name, server, browser) => {
-  const valueIn = (file: string) => new RegExp(`const ${name} = ([\\d_]+);`).exec(read(file))?.[1];
-  expect(valueIn(server)).toBeDefined();
-  expect(valueIn(browser)).toBe(valueIn(server));
-});
+])(
+  'architecture: the console cannot import %s from the server, so the console has a copy with the same value',
+  (name, server, browser) => {
+    const valueIn = (file: string) => new RegExp(`const ${name} = ([\\d_]+);`).exec(read(file))?.[1];
+    expect(valueIn(server)).toBeDefined();
+    expect(valueIn(browser)).toBe(valueIn(server));
+  },
+);
 
 test('architecture: four numbers are the same in SQL and TypeScript: size of a tuple in bytes, first id of the catalogue entries that accounts create, maximum version limit, maximum years of retention', () => {
   const numbersIn = (file: string, pattern: RegExp) =>

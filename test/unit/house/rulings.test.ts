@@ -1,6 +1,6 @@
 /**
- * Requires that every ruling is cited by a test, and generates test/rulings.md, the list of the tests that cite each
- * ruling (`npm test -- -u rulings` renews it).
+ * Requires that every ruling is cited by a test. Generates test/rulings.md, which lists, for each ruling, the test
+ * files that cite the ruling (`npm test -- -u rulings` renews the list).
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ test('rulings: every ruling is cited by a test', () => {
   expect(RULINGS.filter((ruling) => !citations.has(ruling))).toEqual([]);
 });
 
-test('rulings: test/rulings.md lists the tests that cite each ruling', async () => {
+test('rulings: test/rulings.md lists, for each ruling, the test files that cite the ruling', async () => {
   const order = (ruling: string) => (ruling.codePointAt(0) ?? 0) * 1000 + Number(ruling.slice(1));
   const rows = [...citations].sort(([a], [b]) => order(a) - order(b));
   const table = rows.map(([ruling, files]) => `- R-${ruling}: ${files.join(', ')}`).join('\n');

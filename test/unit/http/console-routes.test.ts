@@ -47,10 +47,10 @@ describe('console: the page', () => {
   );
 
   test.each([
-    ['without Accept', {}],
-    ['with Accept */*', { accept: '*/*' }],
-    ['with Accept application/json', { accept: 'application/json' }],
-  ])('a request for / %s is answered by the API', async (_what, headers) => {
+    ['without the header Accept', {}],
+    ['with the header "Accept: */*"', { accept: '*/*' }],
+    ['with the header "Accept: application/json"', { accept: 'application/json' }],
+  ])('a request for the path "/" %s is answered by the API', async (_what, headers) => {
     const answer = await get('/', headers);
     expect({ status: answer.status, text: await answer.text() }).toEqual({ status: 401, text: 'the API' });
   });

@@ -34,7 +34,7 @@ describe('http: paced refusals', () => {
     vi.useRealTimers();
   });
 
-  it('after a refusal, a request with the same key that fits the budget passes and is counted; one that does not fit is refused and not counted (R-B15)', async () => {
+  it('after a refusal, if a later request with the same key fits the budget, the request passes and is counted; otherwise, the request is refused and not counted (R-B15)', async () => {
     const { limiter, calls, useUp } = openLimiter();
     await useUp('a');
     expect(await limiter.count('a', PER_MINUTE)).toBe(1000);

@@ -12,7 +12,8 @@ function componentOf({ $ref }: JsonSchema): string | undefined {
 
 type Components = Readonly<Record<string, JsonSchema>>;
 
-// Limits that keep an example short: the maximum depth of nesting, and the maximum optional members of an object.
+// Limits that keep an example short: the maximum depth of nesting, and the maximum number of optional members in an
+// object.
 const MAX_DEPTH = 6;
 const MAX_OPTIONAL = 4;
 

@@ -1,4 +1,7 @@
-/** HTTP Basic: requests from web pages and other clients, and refused requests. Test functions replace the issuer. */
+/**
+ * Tests HTTP Basic: requests from web pages, requests from other clients, and refused requests. Functions in this file
+ * stand in for the issuer.
+ */
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
 import { openBasicAuthentication } from '../../../src/identity/authentication/authenticate-push.ts';
@@ -47,17 +50,20 @@ describe('HTTP Basic: the origin of a request', () => {
     ['an HTML form without an origin', { 'sec-fetch-site': 'cross-site' }],
     ['a sandboxed web page', { origin: 'null' }],
     ['a web page of another origin in an old browser', { origin: EVIL }],
-  ])('%s may read but not write (R-A13, R-B7)', async (_page, headers: Readonly<Record<string, string>>) => {
-    const send = openApp(acceptRight);
-    const refused = await send('POST', headers);
-    expect(refused.status).toBe(403);
-    const { origin } = headers;
-    const advice = origin?.startsWith('https:') ? `add ${origin} to the setting CORS_ORIGINS` : 'send a bearer token';
-    const text = await refused.text();
-    expect(text).toMatch(/page of another origin, because .*; send a bearer token/);
-    expect(text.endsWith(advice), text).toBe(true);
-    for (const method of ['GET', 'HEAD']) expect((await send(method, headers)).status, method).toBe(200);
-  });
+  ])(
+    'with HTTP Basic, %s may read but not write (R-A13, R-B7)',
+    async (_page, headers: Readonly<Record<string, string>>) => {
+      const send = openApp(acceptRight);
+      const refused = await send('POST', headers);
+      expect(refused.status).toBe(403);
+      const { origin } = headers;
+      const advice = origin?.startsWith('https:') ? `add ${origin} to the setting CORS_ORIGINS` : 'send a bearer token';
+      const text = await refused.text();
+      expect(text).toMatch(/page of another origin, because .*; send a bearer token/);
+      expect(text.endsWith(advice), text).toBe(true);
+      for (const method of ['GET', 'HEAD']) expect((await send(method, headers)).status, method).toBe(200);
+    },
+  );
 
   test.each([
     ['a program', {}],
@@ -66,7 +72,7 @@ describe('HTTP Basic: the origin of a request', () => {
     ['a page of the service in an old browser', { origin: `https://${HOST}` }],
     ['a request that no page started (Sec-Fetch-Site: none)', { 'sec-fetch-site': 'none' }],
     ['a page of an origin in CORS_ORIGINS', { 'sec-fetch-site': 'cross-site', origin: LISTED }],
-  ])('%s may write (R-A13, R-B7)', async (_page, headers: Readonly<Record<string, string>>) => {
+  ])('with HTTP Basic, %s may write (R-A13, R-B7)', async (_page, headers: Readonly<Record<string, string>>) => {
     expect((await openApp(acceptRight)('POST', headers)).status).toBe(200);
   });
 });

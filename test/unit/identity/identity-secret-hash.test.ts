@@ -32,7 +32,7 @@ describe('identity: stored secrets', () => {
     await expect(verifySecret('x', null)).resolves.toBe(false);
   });
 
-  it('checking a secret against text that is not an argon2id PHC string throws (R-B11)', async () => {
+  it('when the stored text is not an argon2id PHC string, the check of a secret throws an error (R-B11)', async () => {
     await expect(verifySecret('x', 'x')).rejects.toThrow('must be an argon2id PHC string');
   });
 });

@@ -164,7 +164,7 @@ describe('identity: token verification with key sets over HTTP', () => {
     await expect(verify(await expiredBySec(31))).rejects.toMatchObject({ message: 'the token has expired' });
   });
 
-  it('refuses a token as not valid yet when the claim `nbf` is more than 30 seconds in the future (R-B1)', async () => {
+  it('refuses a token whose claim `nbf` is more than 30 seconds in the future; the error says that the token is not valid yet (R-B1)', async () => {
     const { verify } = createVerifier([old]);
     const validInSec = (seconds: number) => old.sign('k1', { nbf: NOW_MS / 1000 + seconds });
     await expect(verify(await validInSec(30))).resolves.toBeDefined();
@@ -194,7 +194,7 @@ describe('identity: token verification with key sets over HTTP', () => {
     for (const account of ['x', '12 ', -1, 1.5, [7], {}, true]) {
       await expect(verify(await old.sign('k1', { account }))).rejects.toMatchObject({
         code: 'invalid_token',
-        message: `the claim account of the token must be the id of an account, got ${JSON.stringify(account)}`,
+        message: `the token's claim "account" must be the id of an account, got ${JSON.stringify(account)}`,
       });
     }
   });

@@ -21,7 +21,7 @@ function startChecks() {
 }
 
 describe('identity: password checks', () => {
-  it('checks for one client network run one at a time; a check for another network waits for at most two of them (R-B11, R-A14)', async () => {
+  it('checks for one client network run one at a time; a check for a second network waits for at most two checks for the first network (R-B11, R-A14)', async () => {
     const { check, end, settle, running } = startChecks();
     const order: string[] = [];
     const work = Array.from({ length: 8 }, async () => order.push(await check('192.0.2.1')));

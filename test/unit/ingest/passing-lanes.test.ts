@@ -18,15 +18,15 @@ function openLanes() {
   return { lanes, asked, writes };
 }
 
-describe('ingester: extra lanes that write other batches of an account during a long write', () => {
-  it('are not opened during a write that ends immediately (R-D6)', async () => {
+describe('ingester: during a long write, extra lanes write other batches of the account', () => {
+  it('no lane is opened during a write that ends immediately (R-D6)', async () => {
     const { lanes, asked } = openLanes();
     await lanes.open(1, Promise.resolve());
     await lanes.close();
     expect(asked).toEqual([]);
   });
 
-  it('are at most two per account, of which the second writes only small batches, and close after their writes have ended (R-D6)', async () => {
+  it('an account gets at most two lanes, and the second lane writes only small batches; `close` waits for the writes of all lanes (R-D6)', async () => {
     const { lanes, asked, writes } = openLanes();
     const long = Promise.withResolvers<void>();
     const opened = lanes.open(1, long.promise);
@@ -56,7 +56,7 @@ describe('ingester: extra lanes that write other batches of an account during a 
     expect(asked).toHaveLength(5);
   });
 
-  it('continue after one of their writes has failed (R-A15)', async () => {
+  it('a lane continues after one of its writes has failed (R-A15)', async () => {
     const { lanes, asked, writes } = openLanes();
     const long = Promise.withResolvers<void>();
     const opened = lanes.open(1, long.promise);

@@ -35,7 +35,7 @@ function problemsWith(difference: Readonly<Record<string, string>>): readonly st
 }
 
 describe('image:check: confinement seen from inside a container', () => {
-  test('a container that matches compose.yaml has no problem', () => {
+  test('for a container that matches compose.yaml, no problem is reported', () => {
     expect(problemsWith({})).toEqual([]);
   });
 

@@ -100,7 +100,7 @@ describe('local: compose.yaml', () => {
     }
   });
 
-  test('every setting in the environment of the service of a role is listed in .env.example (R-K1)', () => {
+  test('.env.example lists every setting that compose.yaml gives to a role (R-K1)', () => {
     const known = new Set([...envExample().matchAll(/^(?:# )?([A-Z_]+)=/gm)].map(([, name]) => name));
     const given = ROLES.flatMap((role) => Object.keys(get(role).environment));
     expect(given).toContain('DATABASE_URL');
@@ -156,7 +156,7 @@ describe('image:check: compose.yaml', () => {
   });
 });
 
-test('image:check: a published port leads to the address of its service on the network that is not internal', () => {
+test('image:check: when a service has an internal and a public network, its published port leads to the address on the public network', () => {
   const frontend = { podmanName: 'p-frontend', addresses: { api: '10.0.1.10' } };
   const backend = { podmanName: 'p-backend', addresses: { api: '10.0.2.10', ingester: '10.0.2.11' } };
   const plan = { prefix: 'p', file, networks: { frontend, backend }, machineOptions: [], directory: '/checkout' };
@@ -185,7 +185,7 @@ describe('image:check: arguments of podman run', () => {
     expect(line).toContain(part);
   });
 
-  test('name environment variables without their values (R-K1)', () => {
+  test('contain the names of environment variables, but not their values (R-K1)', () => {
     expect(line).toContain('--env DATABASE_URL');
     expect(line).not.toContain('database-secret');
   });

@@ -117,12 +117,12 @@ describe('npm start: a service that cannot start', () => {
     });
   };
 
-  it('is reported with the reason when its process ends', async () => {
+  it('when the process of the service ends, the error gives the reason', async () => {
     const sentence = `Redis ended before it was ready (no namespaces):\n(full log: ${directory}/redis.log)`;
     await expect(start(['true'], 'no namespaces')).rejects.toThrow(sentence);
   });
 
-  it('is reported with the waiting time and the last error of the readiness check when it does not become ready in time', async () => {
+  it('when the service is not ready in time, the error gives the waiting time and the last error of the readiness check', async () => {
     await expect(start(['sleep', '60'])).rejects.toThrow('Redis is not ready after 0.01 s: no answer');
   });
 });

@@ -106,7 +106,7 @@ test.each([
   ['IPv4', fc.ipV4(), 32],
   ['IPv6', fc.ipV6(), 128],
 ] as const)(
-  'webhook addresses: an allowed %s range admits exactly those internal addresses that have its leading bits (R-I4)',
+  'webhook addresses: an allowed %s range admits an internal address if and only if the address begins with the prefix bits of the range (R-I4)',
   (_kind, any, max) => {
     fc.assert(
       fc.property(any, any, fc.integer({ min: 0, max }), fc.option(fc.nat(max - 1)), (base, drawn, prefix, bit) => {

@@ -1,4 +1,4 @@
-/** Tests when the service warns that the clock of the database differs from the clock of this machine. */
+/** Tests in which cases the service warns that the clock of the database differs from the clock of this machine. */
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Queryable } from '../../../src/platform/database/database.ts';
 import { openDatabaseClock } from '../../../src/platform/database/database-clock.ts';

@@ -48,20 +48,26 @@ describe('json patch: operations', () => {
     ['replaces the whole document', { op: 'replace', path: '', value: {} }],
     ['removes the whole document', { op: 'remove', path: '' }],
     ['moves a value into itself', { op: 'move', from: '/inner', path: '/inner/a' }],
-  ])('when an operation %s, nothing changes and the error is at its `path` (R-I6)', (_what, operation) => {
-    const first = { op: 'replace', path: '/name', value: 'y' };
-    expect(refusalOf(DOCUMENT, first, operation)).toMatchObject({ code: 'invalid_input', paths: ['$[1].path'] });
-  });
+  ])(
+    'when an operation %s, nothing changes, and the error points to the `path` of the operation (R-I6)',
+    (_what, operation) => {
+      const first = { op: 'replace', path: '/name', value: 'y' };
+      expect(refusalOf(DOCUMENT, first, operation)).toMatchObject({ code: 'invalid_input', paths: ['$[1].path'] });
+    },
+  );
 
   it.each([
     ['copies an inherited member', { op: 'copy', from: '/inner/valueOf', path: '/a' }],
     ['moves a missing value', { op: 'move', from: '/inner/valueOf', path: '/a' }],
-  ])('when an operation %s, nothing changes and the error is at its `from` (R-I6)', (_what, operation) => {
-    expect(refusalOf(DOCUMENT, operation)).toMatchObject({
-      ...{ code: 'invalid_input', paths: ['$[0].from'] },
-      message: 'operation 0 cannot be applied: /inner/valueOf does not exist',
-    });
-  });
+  ])(
+    'when an operation %s, nothing changes, and the error points to the `from` of the operation (R-I6)',
+    (_what, operation) => {
+      expect(refusalOf(DOCUMENT, operation)).toMatchObject({
+        ...{ code: 'invalid_input', paths: ['$[0].from'] },
+        message: 'operation 0 cannot be applied: /inner/valueOf does not exist',
+      });
+    },
+  );
 
   it.each([
     ['removes a missing value', { op: 'remove', path: '/none' }, '/none does not exist'],
@@ -119,7 +125,7 @@ describe('json patch: the operation `test`', () => {
     });
   });
 
-  it('succeeds for equal values: an object with its members in another order, null, and the whole document (R-I6)', () => {
+  it('succeeds for equal values, including null, the whole document, and an object whose members are in another order (R-I6)', () => {
     const document = { a: { b: 1, c: [null] }, d: null };
     const tests = [
       { op: 'test', path: '/a', value: { c: [null], b: 1 } },

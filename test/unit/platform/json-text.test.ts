@@ -1,4 +1,4 @@
-/** JSON texts whose keys have escapes, which V8 confuses with keys that were parsed before. */
+/** Tests JSON texts whose keys contain escapes. V8 confuses such a key with a key that was parsed before. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseJsonText } from '../../../src/platform/json/json-text.ts';
@@ -8,18 +8,21 @@ describe('json text: keys with escapes', () => {
     ['a line feed', '\\n', '\n'],
     ['a quote', '\\"', '"'],
     ['a letter with an accent, as clients in Python write it', '\\u00e9', 'é'],
-  ])('the key is %s, even after an object with the key \\ was parsed', (what, raw, key) => {
-    const other = JSON.stringify(what);
-    parseJsonText(`{${other}:1,"\\\\":2}`);
-    expect(parseJsonText(`{${other}:1,"${raw}":2}`)).toEqual({ [what]: 1, [key]: 2 });
-  });
+  ])(
+    'after an object with a backslash as its key was parsed, a key that is %s is still parsed correctly',
+    (what, raw, key) => {
+      const other = JSON.stringify(what);
+      parseJsonText(`{${other}:1,"\\\\":2}`);
+      expect(parseJsonText(`{${other}:1,"${raw}":2}`)).toEqual({ [what]: 1, [key]: 2 });
+    },
+  );
 
-  it('a key that begins like the raw text of another key is not confused with it', () => {
+  it('two keys are not confused when one key equals the beginning of the escaped text of the other key', () => {
     parseJsonText('{"year":1,"ann\\\\u":2}');
     expect(parseJsonText('{"year":1,"ann\\u00e9e":2}')).toEqual({ year: 1, année: 2 });
   });
 
-  it('a parsed text of any value gives the value again', () => {
+  it('parsing the JSON text of a value gives the same value', () => {
     const key = fc.oneof(
       fc.string(),
       fc.constantFrom('\\', '"', '\n', '\\n', 'a\\', 'a"', '__proto__', '1', '\u{e000}0'),
@@ -39,11 +42,11 @@ describe('json text: keys with escapes', () => {
     );
   });
 
-  it('a key that occurs twice in different spellings has the last value at the position of the first', () => {
+  it('when a key occurs twice in different spellings, the last value is kept, at the position of the first occurrence', () => {
     expect(JSON.stringify(parseJsonText('{"\\u0061":1,"b":2,"a":3}'))).toBe('{"a":3,"b":2}');
   });
 
-  it('`__proto__` with an escape is a member, not the prototype', () => {
+  it('a key `__proto__` that is written with an escape becomes a member and does not set the prototype', () => {
     const parsed = parseJsonText('{"\\u005f_proto__":{"x":1}}') as object;
     expect([Object.keys(parsed), Object.getPrototypeOf(parsed)]).toEqual([['__proto__'], Object.prototype]);
   });

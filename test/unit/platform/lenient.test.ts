@@ -192,7 +192,7 @@ describe('platform: civil time', () => {
     expect(findTimeZone(name)).toBe(found);
   });
 
-  it.each(['+01:00', 'Mars/Base', ''])('the zone name %j is unknown (R-C9)', (name) => {
+  it.each(['+01:00', 'Mars/Base', ''])('the zone name %j resolves to no zone (R-C9)', (name) => {
     expect(findTimeZone(name)).toBeUndefined();
   });
 });

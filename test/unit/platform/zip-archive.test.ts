@@ -1,6 +1,6 @@
 /**
- * The error for a refused zip archive names the faulty part of the workbook, and shows each size both as a byte count
- * and rounded (R-E4).
+ * The error for a refused zip archive names the faulty part of the workbook, and gives each size in bytes and, rounded,
+ * in MiB or GiB (R-E4).
  */
 import { describe, expect, test } from 'vitest';
 import { showBytes } from '../../../src/platform/limits.ts';
@@ -30,16 +30,16 @@ describe('zip archive: the error message contains', () => {
     const entries = ['b', 'c', 'c'].map((name, index) => ({ name: `xl/${name}.xml`, content: String(index) }));
     await expect(readA(...entries)).rejects.toMatchObject({
       code: 'damaged_file',
-      message: 'the workbook cannot be read: two of its parts have the same name, "xl/c.xml"',
+      message: 'the workbook cannot be read: two parts have the same name, "xl/c.xml"',
     });
   });
 
-  test('the maximum size and the claimed size, each as a byte count and rounded', async () => {
+  test('the maximum size and the claimed size; each is given in bytes and, rounded, in MiB or GiB', async () => {
     const large = { name: 'xl/a.xml', content: 'a', claims: { inflatedBytes: 2 ** 31 } };
     await expect(readA(large)).rejects.toMatchObject({
       code: 'zip_bomb',
       message:
-        'the workbook was not read: it must inflate to at most 3145728 bytes (3 MiB), got 2147483648 bytes (2 GiB)',
+        'the workbook was not read: the workbook must inflate to at most 3145728 bytes (3 MiB), got 2147483648 bytes (2 GiB)',
     });
   });
 });

@@ -75,7 +75,7 @@ describe('points: the COPY codec', () => {
     expect(COPY_TRAILER).toHaveLength(2);
   });
 
-  test('writes the length before every column, and fills the VersionTimestamp with 0 until it is patched', () => {
+  test('writes the length of each column before the column, and 0 as the VersionTimestamp; `patchVersionTimestamps` replaces this 0', () => {
     fc.assert(
       fc.property(fc.array(anyEntry, { minLength: 1, maxLength: 4 }), anyMicros, (entries, stamp) => {
         const tuples = encodeTuples(entries);

@@ -17,7 +17,10 @@ function toBytes(kind: string, content: Uint8Array): Buffer {
   return Buffer.concat([head, content]);
 }
 
-/** Stands in for the socket of the driver. Successive reads return as many bytes as the entries of `sizes`, in turn. */
+/**
+ * Stands in for the socket of the driver. Each read returns the number of bytes that the next entry of `sizes` gives.
+ * After the last entry, the first entry is next.
+ */
 class Socket extends EventEmitter {
   readonly #bytes: Buffer;
   readonly #sizes: readonly number[];

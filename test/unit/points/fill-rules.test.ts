@@ -29,7 +29,7 @@ describe('points: gap filling', () => {
     ['linear', 30, 40],
     ['null', none, none],
   ] as const)(
-    'with fill=%s, adds the buckets between the first and the last bucket found (R-G1)',
+    'fill=%s adds the missing buckets between the first and the last found bucket (R-G1)',
     (kind, third, fourth) => {
       expect(pairs(fill(found, { fill: kind, order: 'ASC' }))).toEqual([
         [2, 20],
@@ -46,7 +46,7 @@ describe('points: gap filling', () => {
     ['linear', none, none],
     ['null', none, none],
   ] as const)(
-    'with fill=%s, adds buckets up to both bounds of the period, with the value %s before the first bucket found and %s after the last; NaN means no value (R-G1)',
+    'fill=%s adds buckets up to both bounds of the period: a bucket before the first found bucket gets the value %s, and a bucket after the last found bucket gets %s; NaN means no value (R-G1)',
     (kind, before, after) => {
       const filled = fill(found, { fill: kind, order: 'ASC', first: 1, last: 8 });
       expect(filled.map(({ start }) => start)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
@@ -54,7 +54,7 @@ describe('points: gap filling', () => {
     },
   );
 
-  test('when no bucket is found, all buckets of a period with two bounds are added, but none to an open or empty period (R-G1)', () => {
+  test('when no bucket is found, gap filling adds all buckets of a period that has two bounds, and adds no bucket to an open or empty period (R-G1)', () => {
     expect(pairs(fill([], { fill: 'previous', order: 'ASC', first: 1, last: 2 }))).toEqual([
       [1, none],
       [2, none],
@@ -64,7 +64,7 @@ describe('points: gap filling', () => {
   });
 
   test.each(['previous', 'linear'] as const)(
-    'with fill=%s, a bucket that has points but an aggregate without a value gets a filled-in value if the bucket lies between two buckets with values (R-G1)',
+    'when the points of a bucket give no aggregate value, and the bucket lies between two buckets with values, fill=%s gives the bucket a value (R-G1)',
     (kind) => {
       const withHole = [found[0], { start: 3, value: none }, { start: 4, value: 40 }, { start: 5, value: none }];
       const filled = fill(withHole as FoundBucket[], { fill: kind, order: 'ASC' });

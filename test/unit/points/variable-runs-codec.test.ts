@@ -7,8 +7,8 @@ const id = fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 2 
 const tuplesOf = (ids: readonly number[]) =>
   encodeTuples(ids.map((variableId) => ({ variableId, dateMicros: 0, value: 1, versionTagId: 0, tagSetId: 0 })));
 
-describe('points: the run-length code of the variables of a write', () => {
-  it('gives for each variable the positions of its readings in the write, however the write is split into batches', () => {
+describe('points: the run-length code that gives the variable of each reading', () => {
+  it('gives the positions that the readings of each variable have in the write, however the write is split into batches', () => {
     fc.assert(
       fc.property(
         fc.array(fc.array(id, { maxLength: 30 }), { maxLength: 4 }),
@@ -31,7 +31,7 @@ describe('points: the run-length code of the variables of a write', () => {
     );
   });
 
-  it('encodeVariables returns a code that contains exactly the variables of its argument', () => {
+  it('encodeVariables encodes the given variables and no others', () => {
     fc.assert(
       fc.property(fc.array(id), id, (ids, other) => {
         const runs = encodeVariables(ids);

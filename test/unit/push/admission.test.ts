@@ -15,11 +15,11 @@ function open(queued: readonly object[] = []) {
   return openAdmission(database, { maxMemoryBytes: 8 * MIB, maxQueueBytes: 100 * MIB }, METRICS);
 }
 
-test('push: a body that needs more memory than all bodies together may use is refused with the advice to send smaller requests', () => {
+test('push: when a body needs more memory than the limit for all bodies together, the body is refused, and the error advises the client to send smaller requests', () => {
   const body = open().openBody({ accountId: 1, userId: 'max' });
   body.take(5 * MIB);
   expect(() => body.take(5 * MIB)).toThrow(
-    'the body needs more than the 8 MiB of memory for all request bodies; send several smaller requests',
+    'this body alone needs more than the 8 MiB of memory that all request bodies together may take; send several smaller requests',
   );
 });
 
@@ -31,7 +31,7 @@ test('push: when too little memory is free for a body, the error names the memor
     'all request bodies together may take at most 8 MiB of memory, and 7.5 MiB are in use; try again later',
   );
   expect(() => body.take(0.5 * MIB)).toThrow(
-    'the request bodies of one account must leave memory for other accounts, and this account uses 0 of the 8 MiB for all request bodies; try again later',
+    'the request bodies of one account must leave memory for other accounts; this account uses 0 MiB of the 8 MiB that all request bodies together may take; try again later',
   );
 });
 

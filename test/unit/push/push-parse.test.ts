@@ -283,7 +283,7 @@ function tryParse(text: string): { readonly json: unknown } | undefined {
 const isRefused = (result: unknown) => !Array.isArray(result);
 
 describe('push: the bytes of a body', () => {
-  it('give the same elements or the same refusal as JSON.parse followed by the schema, however the JSON is written (R-D1, R-A3)', () => {
+  it('reading the bytes gives the same elements or the same refusal as parsing with JSON.parse and checking with the schema, however the JSON is written (R-D1, R-A3)', () => {
     let accepted = 0;
     const runs = 10_000;
     const written = fc.tuple(body, fc.constantFrom(0, 2)).map(([given, indent]) => JSON.stringify(given, null, indent));
@@ -382,7 +382,7 @@ describe('push: the bytes of a body', () => {
     expect(threadMs).toBeLessThan(1000);
   });
 
-  it('may contain dates as epoch milliseconds, or in the formats that data frames write (R-A11)', () => {
+  it('a date may be epoch milliseconds, or a text in a format that data-frame libraries write (R-A11)', () => {
     const dates = [1_774_742_400_000, '1774742400000', '2026-03-29 00:00:00', '2026-03-29'];
     const json = [{ data: dates.map((date) => ({ date, value: -0 })) }];
     const micros = Date.UTC(2026, 2, 29) * 1000;

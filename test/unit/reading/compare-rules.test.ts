@@ -45,7 +45,7 @@ describe('reading: the summary of two versions (R-G6)', () => {
     });
   });
 
-  test('the mean difference is null when the versions have no common date, and 0 when they are equal', () => {
+  test('when the versions have no common date, the mean difference is null; when the versions are equal, the mean difference is 0', () => {
     expect(summaryOf()).toEqual({ points: 0, changed: 0, added: 0, removed: 0, meanAbsoluteDifference: null });
     expect(
       summaryOf([

@@ -1,4 +1,4 @@
-/** Compares JSON by columns with JSON by rows of the same tables (R-G3, R-G4). */
+/** Writes each table as JSON columns and as JSON rows, and compares the two results (R-G3, R-G4). */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { writeJsonColumns } from '../../../src/reading/formats/json-columns.ts';

@@ -123,8 +123,8 @@ describe('reading: Arrow rows (R-G4)', () => {
     ]);
   });
 
-  // With 1 or 1,000 repetitions of the ids, several batches share one record batch. With 5,000 repetitions, every batch
-  // gets a record batch of its own.
+  // With 1 or 1,000 repetitions of the ids, one Arrow record batch holds several batches of the table. With 5,000
+  // repetitions, each batch of the table gets a record batch of its own.
   test.each([
     ['1 to 3', 1],
     ['1,000 to 3,000', 1000],
@@ -249,7 +249,7 @@ describe('reading: number writer (R-G3)', () => {
 });
 
 describe('reading: instant writer (R-A8)', () => {
-  test('a row with the same instant as the row before gets the same text', async () => {
+  test('consecutive rows with the same instant get the same text', async () => {
     const micros = [MICROS, MICROS, MICROS, MICROS + 1, MICROS, MICROS];
     const cells = [{ kind: 'instants', values: Float64Array.from(micros) }] as const;
     const batches = (async function* () {

@@ -41,7 +41,7 @@ describe('read parameters: OpenAPI describes what is parsed (R-A9)', () => {
   );
 
   test.each(PARAMETERS)(
-    'the parameter %s, when absent, is an empty list if its schema is a list, and otherwise the default of its schema',
+    'when the parameter %s is absent, its value is an empty list if the schema is a list, and otherwise the default of the schema',
     (_, parameter) => {
       const { default: fallback, type } = schemaOf(parameter);
       expect(read(parameter)).toEqual(type === 'array' ? [] : fallback);
@@ -49,7 +49,7 @@ describe('read parameters: OpenAPI describes what is parsed (R-A9)', () => {
   );
 
   test.each(PARAMETERS.filter(hasNames))(
-    'the parameter %s accepts every enum value of its schema, in lower case, and every example of its schema',
+    'the parameter %s accepts every example of its schema, and every enum value written in lower case',
     (_, parameter) => {
       const { enum: names = [], examples = [] } = schemaOf(parameter);
       for (const name of names) expect(read(parameter, name.toLowerCase())).toBe(name);
@@ -57,7 +57,7 @@ describe('read parameters: OpenAPI describes what is parsed (R-A9)', () => {
     },
   );
 
-  test('the default and the enum values (if none, the examples or the type) of each parameter are those of the snapshot', () => {
+  test('each parameter matches its line in the snapshot: first its enum values, or else its examples, or else its type; then its default', () => {
     const shapes = PARAMETERS.map(([name, parameter]) => {
       const { type, enum: names, default: fallback, examples } = schemaOf(parameter);
       return `${name}: ${(names ?? examples ?? [type]).join(', ')}; ${fallback}`;

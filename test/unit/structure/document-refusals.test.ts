@@ -94,7 +94,7 @@ describe('structure documents: a refusal of JSON', () => {
 });
 
 describe('structure documents: a refusal of a workbook', () => {
-  test('names the sheets of a workbook that has no known sheet', async () => {
+  test('lists the sheets of the workbook when the import knows none of their names', async () => {
     await expect(readSheet('Sites &amp; more', rowOf(1, 'name'))).rejects.toMatchObject({
       code: 'empty_document',
       message: expect.stringMatching(/must have a sheet named catalogues, .* or variables, got "Sites & more"$/),

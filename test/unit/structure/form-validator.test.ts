@@ -50,7 +50,7 @@ describe('forms: values', () => {
     expect(problemsOf(fields, { Power: 10.5 })).toMatchObject([{ message: 'must be at most 10, got 10.5' }]);
   });
 
-  test('a required field must have a value once the form is filled in for the resource, not before', () => {
+  test('while clientData does not contain the form, a required field may be absent; as soon as clientData contains the form, the field must have a value', () => {
     const form = define([{ name: 'Serial', type: 'String', isRequired: true }]);
     const problems = (clientData: unknown) => findNewProblems([form], clientData, undefined, '$');
     expect(problems({})).toEqual([]);
@@ -62,14 +62,14 @@ describe('forms: values', () => {
 
   test('a field or group that the form does not define is a problem; the message lists the defined names', () => {
     expect(problemsOf([FUEL], { Feul: 1 })).toEqual([
-      { path: '$.clientData.Boiler.Main.Feul', message: 'is not a field of the group Main, which has Fuel' },
+      { path: '$.clientData.Boiler.Main.Feul', message: 'is not a field in the group Main; known names: Fuel' },
     ]);
     expect(findNewProblems([define([FUEL])], { Boiler: { "O'ther": {} } }, undefined, '$')).toEqual([
-      { path: `$.Boiler["O'ther"]`, message: 'is not a group of the form Boiler, which has Main' },
+      { path: `$.Boiler["O'ther"]`, message: 'is not a group in the form Boiler; known names: Main' },
     ]);
   });
 
-  test('an invalid value that was stored before is accepted until it changes', () => {
+  test('a stored invalid value is accepted as long as it does not change', () => {
     const fields = [FUEL, { name: 'Serial', type: 'String', isRequired: true }];
     const stored = { Fuel: 9, Extra: { deep: [1] } };
     expect(problemsOf(fields, stored)).toHaveLength(3);
@@ -86,7 +86,7 @@ describe('forms: values', () => {
     expect(problemsOf([FUEL], { ...stored, New: 1 }, stored)).toMatchObject([{ path: '$.clientData.Boiler.Main.New' }]);
   });
 
-  test('an invalid value is converted to text for the error message when it is new, but not when it was stored before (R-A14)', () => {
+  test('a new invalid value is converted to text for the error message; a stored invalid value is not converted (R-A14)', () => {
     let described = 0;
     const value = { toJSON: () => (described += 1) };
     const fields = [{ name: 'Value', type: 'String' }];
@@ -156,7 +156,7 @@ describe('forms: definitions', () => {
         { name: 'Power', type: 'Int' },
         { name: 'POWER', type: 'Int' },
       ],
-      'must be unique, ignoring case, got POWER twice',
+      'must be unique, ignoring case; got POWER twice',
     );
     const many = Array.from({ length: FORM_LIMITS.fields + 1 }, (_, index) => ({ name: `f${index}`, type: 'Int' }));
     expectRefusal(many, 'must have at most 300 fields in total, got 301');

@@ -1,4 +1,4 @@
-/** Tests which ignored members of an imported row the summary of `RowBatches` names. */
+/** Tests that the summary of `RowBatches` names the ignored members of an imported row, up to a maximum of 100. */
 import { expect, test } from 'vitest';
 import { RowBatches } from '../../../src/structure/exchange/reading/row-batches.ts';
 

@@ -1,4 +1,7 @@
-/** Tests the writing of a structure as a workbook whose consumer stops reading before the end of the workbook. */
+/**
+ * Tests what happens when a structure is written as a workbook and the consumer stops reading before the end of the
+ * workbook.
+ */
 import { expect, test } from 'vitest';
 import { encodeCells, writeSheets } from '../../../src/structure/exchange/export/write-document.ts';
 

@@ -1,4 +1,4 @@
-/** Prefetch of attempts: a claim that fails while no consumer waits for an attempt. */
+/** Tests what the prefetch of attempts does when a claim of attempts fails while no consumer is waiting. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Database } from '../../../src/platform/database/database.ts';
@@ -16,7 +16,7 @@ const RECEIVER = {
   secrets: [],
 };
 
-test('webhook delivery: when attempts cannot be claimed in advance, the next `take()` claims attempts again (R-A15)', async () => {
+test('webhook delivery: when the prefetch fails to claim attempts in advance, the next `take()` retries the claim (R-A15)', async () => {
   const claims: string[] = [];
   const query = async ({ name }: { readonly name: string }) => {
     if (name !== 'webhook-claim') return { rows: [RECEIVER] };

@@ -9,7 +9,7 @@ import { openSecretVault } from '../../../src/webhooks/secret-vault.ts';
 const RECEIVER = { accountId: 1, isEnabled: true, url: 'https://a.example/', headers: {}, secrets: [] };
 const IDS = { webhookId: 'a', historyId: 7 };
 
-/** Delivers attempt 7 of the webhook `a` in one slice. @returns the spies of the log. */
+/** Delivers one attempt of the webhook `a`, in one slice; the id of the attempt is 7. @returns the spies of the log. */
 async function deliver(isHeld: boolean) {
   const attempts = [{ id: 7, attempt: 1, isReplay: false, timestamp: new Date().toISOString() }];
   const query = async (statement: string | { readonly name: string }) => {

@@ -17,7 +17,7 @@ describe('webhook secrets at rest', () => {
     expect(() => vault.open(sealed, 2)).toThrow('a stored secret of a webhook of account 2 was changed, or belongs to');
     expect(() => openSecretVault([NEW]).open(sealed, 1)).toThrow('WEBHOOK_KEYS must have the key "2026-10"');
     const refusal =
-      'the key "2026-10" of WEBHOOK_KEYS does not open a secret of a webhook of account 1: the key with this id was replaced';
+      'the key "2026-10" of WEBHOOK_KEYS cannot decrypt a secret of a webhook of account 1: the key with this id was replaced';
     for (const use of ['open', 'renew'] as const)
       expect(() => openSecretVault([NEW, { ...NEW, id: OLD.id }])[use](sealed, 1)).toThrow(refusal);
   });

@@ -39,7 +39,7 @@ describe('webhook body template: rendering', () => {
     expect(JSON.parse(render(template) ?? '')).toEqual(expected);
   });
 
-  test('outside JSON, {{path}} inserts a string with the escapes of JSON but without quotes, and {{json path}} with quotes (R-I1)', () => {
+  test('outside JSON, {{path}} and {{json path}} insert a string with the escapes of JSON; only {{json path}} adds quotes (R-I1)', () => {
     const template =
       'Variable {{data.variableId}} is {{data.name}}, {{json data.name}}: {{data.variables}}{{data.unknown}}';
     expect(validateTemplate(template, 'text/plain')).toEqual([]);
@@ -149,7 +149,10 @@ describe('webhook body template: data cannot change the structure of JSON (R-I1)
 
 const MARK = 'mark';
 
-/** @returns the nesting of a value, with the type of each scalar in place of the scalar, and without member names. */
+/**
+ * @returns the value as nested lists: each object becomes the list of its values, and each scalar becomes the name of
+ * its type.
+ */
 function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shapeOf);
   if (typeof value === 'object' && value !== null) return Object.values(value).map(shapeOf);

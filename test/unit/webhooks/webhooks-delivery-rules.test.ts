@@ -42,7 +42,7 @@ describe('webhook delivery: next step after an attempt', () => {
     expect(next(failed, 3, true)).toEqual({ kind: 'end' });
   });
 
-  test('status 410 in answer to the first attempt, the last attempt or a replay disables the webhook (R-I3)', () => {
+  test('the status 410 disables the webhook after the first attempt, after the last attempt and after a replay (R-I3)', () => {
     const gone = { state: 'Failed', status: 410, retryAfterMs: 1000 } as const;
     expect([next(gone), next(gone, 8), next(gone, 2, true)]).toEqual(Array(3).fill({ kind: 'disable' }));
   });
@@ -99,7 +99,7 @@ describe('webhook delivery: circuit of a receiver', () => {
     expect(circuit.isOpen()).toBe(true);
   });
 
-  test('the delay before an attempt is repeated after an internal error is the age of the message, but at least 60 s and at most an hour; when the message is older than a day, the attempt counts as failed instead (R-A15)', () => {
+  test('after an internal error, an attempt is repeated: the delay is the age of the message, but at least 60 s and at most an hour; when the message is older than a day, the attempt is not repeated but counts as failed (R-A15)', () => {
     const HOUR = 3_600_000;
     expect([-5000, 0, 90_000, HOUR, 24 * HOUR, 24 * HOUR + 1].map(planRepeat)).toEqual([
       ...[60_000, 60_000, 90_000, HOUR, HOUR],

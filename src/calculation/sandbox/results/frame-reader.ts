@@ -30,7 +30,7 @@ const MAX_TABLE_STRINGS = 1000;
 /** Thrown when a column of a result has more than `maxPoints` points. */
 export class PointLimitError extends FrameError {}
 
-/** Reads a frame from its first byte on. A method throws {FrameError} when the bytes cannot hold what it reads. */
+/** Reads a frame from its first byte on. A method throws {FrameError} when the next bytes do not hold a valid value. */
 export class FrameReader {
   readonly #bytes: Buffer;
   readonly #limits: FrameLimits;
@@ -76,7 +76,10 @@ export class FrameReader {
     return this.#readTexts(1)[0] ?? '';
   }
 
-  /** Reads a counted list of texts and keeps at most `maxTextBytes` characters of all these texts together. */
+  /**
+   * Reads the number of texts, then the texts. Keeps at most `maxTextBytes` characters (not bytes) of all texts
+   * together.
+   */
   notes(): string[] {
     return this.#readTexts(this.count(4));
   }
@@ -113,7 +116,9 @@ export class FrameReader {
     return count;
   }
 
-  /** Reads the lengths of all texts, but decodes at most `maxTextBytes` characters of all texts together. */
+  /**
+   * Reads the lengths of all texts, but decodes at most `maxTextBytes` characters (not bytes) of all texts together.
+   */
   #readTexts(count: number): string[] {
     const kept: string[] = [];
     let remaining = this.#limits.maxTextBytes;

@@ -10,7 +10,7 @@ interface UnitPickerProps {
   readonly onChange: (unitId: number | null) => void;
 }
 
-/** A search box with the units of the account, by name and symbol. */
+/** A search box for the units of the account. The user searches for a unit by name or symbol. */
 export function UnitPicker({ value, onChange, ...shown }: UnitPickerProps) {
   const units = useQuery({ queryKey: ['units'], queryFn: () => bodyOf(api.GET('/units')), staleTime: 300_000 });
   return (
@@ -18,8 +18,8 @@ export function UnitPicker({ value, onChange, ...shown }: UnitPickerProps) {
       {...shown}
       searchable
       clearable
-      // If the user clicked before the options arrived, the list would stay closed even after they arrived. So the
-      // field is disabled until they arrive.
+      // If the user clicked the field before the options arrived, the list would stay closed even after the options
+      // arrived. So the field is disabled until the options arrive.
       disabled={!units.data}
       data={(units.data ?? []).map(({ id, name, symbol }) => ({
         value: String(id),

@@ -18,7 +18,7 @@ const GAP_Y = 14;
 const MARGIN = 4;
 const PADDING = 12;
 
-/** Draws the wave of a run as a graph of variables. */
+/** Draws the wave of a run as a graph of variables. A wave is all runs that one change triggered. */
 export function WavePicture({ runId }: { readonly runId: number }) {
   const { t } = useTranslation('calculated');
   const wave = useWave(runId);

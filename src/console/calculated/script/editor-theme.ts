@@ -40,7 +40,7 @@ const theme = EditorView.theme({
   '.cm-completionDetail': { color: 'inherit', opacity: '0.8' },
   '.cm-panels': { backgroundColor: 'var(--page)', color: 'var(--mantine-color-text)' },
   '.cm-diagnostic': { fontFamily: 'var(--mantine-font-family)', padding: '0.375rem 0.625rem' },
-  // Replaces the images of the lint package, whose `data:` URLs the Content-Security-Policy refuses.
+  // Replaces the images of the lint package. They have `data:` URLs, which the Content-Security-Policy refuses.
   '.cm-lint-marker-error, .cm-lint-marker-warning, .cm-lint-marker-info': {
     width: '0.5rem',
     height: '0.5rem',

@@ -1,4 +1,7 @@
-/** Shows a preview: the points that a run would store, and plots, messages and durations. A preview stores nothing. */
+/**
+ * Shows a preview: the messages, plots and durations of a run, and the points that the run would store. A preview
+ * stores nothing.
+ */
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Evaluation } from '../calculated-queries.ts';

@@ -1,7 +1,7 @@
 /**
  * Assigns problems to lines in an editor: the problems of a formula to lines of its script, and the error of a mapper
- * to a line of its expression. Also lists all warnings of a validation, and those of its problems that have no line in
- * the script. Has no side effects.
+ * to a line of its expression. For a validation, also lists the problems that have no line in the script, and all
+ * warnings. Has no side effects.
  */
 import type { components } from '../../api/openapi.d.ts';
 

@@ -322,8 +322,9 @@ interface ProblemsProps {
 }
 
 /**
- * Lists problems that belong to no line of a script, problems of other formulas, and all warnings. A text says when the
- * declaration has neither problems nor warnings. When the request for validation fails, only its error is shown.
+ * Lists problems that belong to no line of a script, problems of other formulas, and all warnings. When the declaration
+ * has neither problems nor warnings, a text says so. When the request for validation fails, only the error of the
+ * request is shown.
  */
 function Problems({ validation, error, index }: ProblemsProps) {
   const { t } = useTranslation('calculated');

@@ -1,4 +1,4 @@
-/** Texts of calculated variables in English. */
+/** English texts for calculated variables. */
 export const en = {
   tabs: { title: 'Sections of the variable', data: 'Data', script: 'Script', runs: 'Runs' },
   script: {
@@ -107,7 +107,7 @@ export const en = {
     path: 'Path',
     Site: 'the site',
     Source: 'the source',
-    own: 'that of this variable',
+    own: 'the site or source of this variable',
     chosen: { Site: 'Site', Source: 'Source' },
   },
   constants: { title: 'Constants', add: 'Add a constant', value: 'Value' },
@@ -121,7 +121,7 @@ export const en = {
   diff: {
     unchanged: '$ unchanged lines',
     none: 'No differences.',
-    script: 'Changes to the script',
+    script: 'Changes made to the script',
     settings: 'Inputs and settings',
   },
   history: {
@@ -193,7 +193,7 @@ export const en = {
     waveLabel_one: '{{count}} variable in the cascade',
     waveLabel_other: '{{count, number}} variables in the cascade',
     node: '{{name}} {{state}} · {{source}}',
-    cut: 'The cascade has more variables. Those nearest to this variable are shown.',
+    cut: 'Only part of the cascade is shown: the variables nearest to this variable.',
     read: 'Points read',
     declaration: 'Script used',
     savedBy: 'Saved by {{name}} on {{date}}',

@@ -1,4 +1,4 @@
-/** The query of the state of one file, and the list of the files that were sent from this browser. */
+/** The query for the state of one file, and the list of the files that were sent from this browser. */
 import { api, bodyOf } from '../../api/client.ts';
 import { useFollowed } from '../../api/follow.ts';
 import type { components } from '../../api/openapi.d.ts';
@@ -12,7 +12,7 @@ export function isFileOver({ state }: Pick<FileStatus, 'state'>): boolean {
   return state !== 'Queued' && state !== 'Processing';
 }
 
-/** @returns the query of a file's state. The query updates its data until the ingestion ends. */
+/** @returns a query for a file's state. The query updates its data until the ingestion ends. */
 export function useFile(id: string) {
   return useFollowed<FileStatus>({
     queryKey: ['file', id],
@@ -52,5 +52,8 @@ export function addSentFile(userId: string, accountId: number | undefined, file:
   writeDraft(keyOf(userId, accountId), [file, ...sentFiles(userId, accountId)].slice(0, MAX_SENT));
 }
 
-/** Contents of the files sent since the page was loaded, by file id; their rows can be shown without a download. */
+/**
+ * The contents of each file that was sent since the page was loaded; the key is the file id. The page can show the rows
+ * of these files without a download.
+ */
 export const heldFiles = new Map<string, Blob>();

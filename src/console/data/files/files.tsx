@@ -145,7 +145,10 @@ function UnreadSheets({ sheets = [] }: { readonly sheets: readonly string[] | un
   return <p>{t('files.sheets', { first, others: others.join(', ') })}</p>;
 }
 
-/** Lists the files with errors of the last 7 days. A user with the role USER sees only files that this user sent. */
+/**
+ * Lists the files that were sent in the last 7 days and have errors. A user with the role USER sees only files that
+ * this user sent.
+ */
 function Troubled() {
   const { t } = useTranslation('data');
   const health = useQuery({ queryKey: ['health'], queryFn: () => bodyOf(api.GET('/account/health')) });

@@ -1,4 +1,4 @@
-/** Opens a push by its label, and lists the recent pushes that failed or have rejected elements. */
+/** Opens a push by its label, and lists the recent pushes that failed or that contain rejected elements. */
 import { Button, Skeleton, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';

@@ -65,7 +65,7 @@ export const en = {
     drop: 'Discard corrections',
   },
   structure: {
-    hint: 'An Excel workbook made from the template or an export, or the same document as JSON. You see what the import would change before anything is written.',
+    hint: 'An Excel workbook made from the template or an export, or the same document as JSON. Before anything is written, you see what the import would change.',
     template: 'Template',
     exportXlsx: 'Export as Excel',
     exportJson: 'Export as JSON',
@@ -96,7 +96,7 @@ export const en = {
     problems_one: '{{count}} problem. Correct the document and drop it again.',
     problems_other: '{{count, number}} problems. Correct the document and drop it again.',
     carryOut: 'Import',
-    again: 'Drop the document again to import it.',
+    again: 'To import the document, choose it again.',
   },
   pushes: {
     label: 'Operation ID',

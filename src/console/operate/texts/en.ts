@@ -24,7 +24,7 @@ export const en = {
     roles: 'Roles of a process',
     connections: 'Connections to the database',
     since: 'Connected since',
-    none: 'No connection to the database states which roles its process has.',
+    none: 'The roles are unknown: no open database connection names them.',
   },
   runs: {
     title: 'R pool',
@@ -48,7 +48,7 @@ export const en = {
     pushes: 'Pushes',
     readings: 'Readings',
     rejected: 'Rejected elements',
-    none: 'No pushes and no runs.',
+    none: 'There are no pushes and no runs.',
   },
   storage: {
     title: 'Storage by account',

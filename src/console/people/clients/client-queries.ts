@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, bodyOf } from '../../api/client.ts';
 
-/** @returns the query of all clients. */
+/** @returns a query for the list of all clients. */
 export function useClients() {
   return useQuery({ queryKey: ['clients'], queryFn: () => bodyOf(api.GET('/admin/clients')) });
 }

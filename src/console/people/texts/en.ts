@@ -53,7 +53,7 @@ export const en = {
     createHint:
       'The user gets an email with a temporary password. If you send an invitation instead, the person joins the account only after accepting it.',
     userName: 'User name',
-    userNameHint: 'If empty, the email address is used.',
+    userNameHint: 'If this field is empty, the email address is the user name.',
     created: '{{email}} gets an email with a temporary password.',
     createButton: 'Create the user',
   },
@@ -87,7 +87,7 @@ export const en = {
     choose: 'Choose a site',
     access: 'Access',
     grant: 'Grant',
-    whole: 'If empty, access covers the whole site.',
+    whole: 'If no source is chosen, access covers the whole site.',
     wholeShort: 'whole site',
     levelOf: 'Access to {{site}}',
     choices: 'Choose sources',

@@ -1,4 +1,7 @@
-/** Edits a user: switches for push permissions, a list of other claims, levels of features and secondary accesses. */
+/**
+ * Sections of the page of a user, for editing: a switch for each push permission, the list of other claims, and the
+ * levels of features and secondary accesses.
+ */
 import { Button, NativeSelect, Switch, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';

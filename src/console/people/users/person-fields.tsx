@@ -55,7 +55,7 @@ export function PersonFields<Name extends TextName, Fields extends Person & Read
       />
       <NativeSelect
         label={t('users.language')}
-        // The user's language is added, because the console may not offer it.
+        // Adds the user's language to the choices: the user may have a language that the console does not offer.
         data={[...new Set([...Object.keys(LANGUAGES), fields.language])].map((value) => ({
           value,
           label: value in LANGUAGES ? LANGUAGES[value as 'en'] : value,

@@ -16,7 +16,7 @@ import { toUserFields, type User } from './user-fields.ts';
 const LEVELS = ['Read', 'Write', 'Admin'] as const;
 type Level = (typeof LEVELS)[number];
 
-/** Maximum number of sources of one site that the form offers. */
+/** The form offers at most this number of sources for each site. */
 const MAX_SOURCES = 1000;
 
 /** Form for the sites and sources that a user may use. @param user the user as stored. */
@@ -74,7 +74,10 @@ interface GrantedProps {
   readonly siteName: string;
 }
 
-/** One site that the user may access. A change of the level is saved at once, a change of the sources on submit. */
+/**
+ * One site that the user may access. A change of the level is saved at once; a change of the sources is saved when the
+ * form is submitted.
+ */
 function Granted({ userId, access, siteName }: GrantedProps) {
   const { t } = useTranslation('people');
   const { siteId, level, sourceIds } = access;
@@ -151,8 +154,8 @@ function Sources({ userId, access, siteName, onSaved }: GrantedProps & { readonl
         placeholder={chosen.length === 0 ? t('sites.whole') : ''}
         searchable
         limit={100}
-        // A click before the options arrive would open no list, even after they arrive. So the field is disabled until
-        // then.
+        // If the user clicked the field before the options arrived, the list would stay closed even after the options
+        // arrived. So the field is disabled until the options arrive.
         disabled={!sources.data}
         data={[...known, ...others.map((value) => ({ value, label: `#${value}` }))]}
         value={[...chosen]}
@@ -185,7 +188,7 @@ function Grant({ user, sites }: GrantProps) {
   const [{ siteId, level }, setFields, dropFields] = useDraft<GrantFields>(`grant.${user.id}`, NO_GRANT);
   const grant = useGrant(user.id, () => dropFields());
   const granted = new Set(user.sites.map((site) => site.siteId));
-  // The draft may name a site to which another window has granted access meanwhile.
+  // After this draft began, another window may have granted access to the site that the draft names.
   const chosen = granted.has(Number(siteId)) ? '' : siteId;
   return (
     <>

@@ -28,7 +28,9 @@ interface RetentionPolicyProps {
   readonly variableId?: number;
 }
 
-/** Shows and edits the policy. Render it for managers only: the API refuses these calls for the role USER. */
+/**
+ * Shows and edits the policy. Render it for managers only: the API does not let the role USER read or change a policy.
+ */
 export function RetentionPolicy({ variableId }: RetentionPolicyProps) {
   const state = useQuery({ queryKey: ['retention', variableId], queryFn: () => callRetention(variableId) });
   if (state.error) return <Problem error={state.error} onRetry={() => void state.refetch()} />;

@@ -74,7 +74,7 @@ export const en = {
     reallyDelete: 'Delete the form {{name}}? Stored values are kept.',
     values: 'Filled in for',
     noValues:
-      'No site, source or variable has values of this form yet. Fill the form in on the page of a site, source or variable.',
+      'No site, source or variable has values for this form yet. To fill in the form, open the page of a site, source or variable.',
     problems_one: '{{count}} problem',
     problems_other: '{{count, number}} problems',
     good: 'Valid',
@@ -142,7 +142,7 @@ export const en = {
     timeZoneId: 'Time zone for hourly and daily rollups',
     zoneHint:
       'Leave empty to use the time zone of the account or, if the policy is for one variable, that of the variable’s source.',
-    isActive: 'Active: replace old points',
+    isActive: 'Active: old points are replaced',
     preview: 'Preview the deletion',
     counting: 'Counting takes up to 20 seconds.',
     nothing: 'No point is older than {{date}}: nothing would be deleted.',

@@ -95,7 +95,7 @@ export const en = {
     Site: 'Delete the site {{name}}?',
     Source: 'Delete the source {{name}}?',
     Variable: 'Delete the variable {{name}} with all its points?',
-    all: 'Delete everything in it too',
+    all: 'Also delete all contents',
     reallySite: 'Delete {{name}} with all its sources, variables and points? This cannot be undone.',
     reallySource: 'Delete {{name}} with all its variables and points? This cannot be undone.',
     anyway: 'Delete even though scripts read it',

@@ -35,8 +35,9 @@ export interface Step {
   /** @returns the date `count` steps after a date, both in Unix seconds; `count` may be negative. */
   readonly move: (seconds: number, count: number) => number;
   /**
-   * @returns the first date at or after `seconds` that is a whole number of steps after a civil start. For steps of
-   * months, this is the start of the month of `seconds`; for steps of years, of its year; for other steps, of its day.
+   * Counts whole steps from a civil start: steps of years from the start of the year that contains `seconds`, steps of
+   * months from the start of the month, and other steps from the start of the day.
+   * @returns the first counted date at or after `seconds`.
    */
   readonly firstFrom: (seconds: number) => number;
 }

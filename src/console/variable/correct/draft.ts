@@ -1,4 +1,7 @@
-/** Stores the draft of a correction for the browser tab, so that a reload of the page loses no part of the draft. */
+/**
+ * Keeps the draft of a correction in the session storage of the browser tab, so that a reload of the page loses no part
+ * of the draft.
+ */
 import type { Range } from '../chart-rules.ts';
 import type { Edits } from './correction-rules.ts';
 

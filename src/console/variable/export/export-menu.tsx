@@ -1,4 +1,4 @@
-/** Saves the shown points as files, or copies the text of a program that reads these points to the clipboard. */
+/** Saves the shown points as files, or copies to the clipboard the text of a program that reads these points. */
 import { Button, Menu } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { savePoints } from '../../api/download.ts';
@@ -15,7 +15,8 @@ const LANGUAGES: readonly Language[] = ['curl', 'R', 'Python'];
 /**
  * Menu that exports the points of the chart.
  * @param shown variables, period and versions that the chart shows.
- * @param name beginning of each file name, to which the part of an `Export` and the file extension are added.
+ * @param name beginning of each file name. The menu appends the `part` of the `Export`, if there is one, and the file
+ * extension.
  */
 export function ExportMenu({ shown, name }: { readonly shown: Shown; readonly name: string }) {
   const { t } = useTranslation();

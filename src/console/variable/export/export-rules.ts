@@ -29,11 +29,12 @@ export interface Shown {
 }
 
 /**
- * @returns the calls. A chart of labels needs one call for each label, because a call reads one version per date. A
- * comparison needs one call, which reads both sides. If a chart of labels or a comparison has other variables, one more
- * call reads their latest versions. Every other chart needs one call, which reads all variables. A chart as of an
- * instant also draws the latest versions, but its export leaves them out.
- * @param now the current instant as ISO 8601. It stands for the latest versions on the left side of a comparison.
+ * @returns the calls. A chart that shows labels needs one call for each label, because a call reads one version per
+ * date. A comparison needs one call, which reads both sides. If a chart of one of these two kinds has further
+ * variables, one more call reads the latest versions of the further variables. Every other chart needs one call, which
+ * reads all variables. A chart as of an instant also draws the latest versions, but its export leaves them out.
+ * @param now the current instant as ISO 8601. When the left side of a comparison shows the latest versions, the call
+ * reads this side as of `now`.
  */
 export function toExports(
   { variableId, others, selection, range, resolution, timeZone }: Shown,

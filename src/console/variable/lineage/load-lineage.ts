@@ -39,8 +39,8 @@ interface State {
 
 /**
  * @returns the tree of a version.
- * @throws {ApiError} when the variable, the version's origins, the run that wrote the version or the saves of the run's
- * script cannot be read.
+ * @throws {ApiError} when one of these cannot be read: the variable, the origins of the version, the run that wrote the
+ * version, or the history of the run's script.
  */
 export function loadLineage(
   queries: QueryClient,
@@ -114,8 +114,9 @@ function findOrigins({ queries }: Tracing, variableId: number, at: string): Prom
 }
 
 /**
- * @returns the date of the last save before the run that stored the run's declaration. Undefined when this save has no
- * date or is not among the last 200 saves of the variable, or when the run records no declaration.
+ * Finds the last save, before the run started, of the declaration that the run used.
+ * @returns the date of this save. Undefined when this save has no date or is not among the last 200 saves of the
+ * variable, or when the run records no declaration.
  */
 async function findSave({ queries }: Tracing, run: Run, sourceId: number): Promise<string | undefined> {
   const { variableId, declarationHash, startedDate } = run;

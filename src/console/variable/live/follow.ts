@@ -26,7 +26,10 @@ const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;
 /** Three times the default of WATCH_HEARTBEAT_MS. A connection that is silent for longer counts as lost. */
 const SILENT_MS = 90_000;
-/** Codes of the event `end` after which `follow` connects again; after `invalid_token`, it sends the renewed token. */
+/**
+ * When the event `end` has one of these codes, `follow` connects again. After `invalid_token`, `follow` sends the
+ * renewed token.
+ */
 const PASSING = ['invalid_token', 'dependency_unavailable', 'rate_limited', 'internal_error'];
 
 /**
@@ -65,7 +68,7 @@ async function run(
 /**
  * Follows the variables over one connection, until the connection ends.
  * @returns `off` when the caller must not connect again. Otherwise `begun` when an event other than `end` arrived, and
- * `refused` when none arrived.
+ * `refused` when no event other than `end` arrived.
  */
 async function connect(
   ids: readonly number[],
@@ -119,7 +122,7 @@ function untilVisible(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Waits `ms`, or until the browser has a network again or `signal` aborts. */
+/** Waits until `ms` milliseconds have passed, the browser has a network again, or `signal` is aborted. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = new AbortController();

@@ -50,8 +50,8 @@ export class LivePoints {
   }
 
   /**
-   * Makes the newer generation the older one, and begins an empty newer generation.
-   * @returns a function that drops the older generation. Call it after the chart has read its points again.
+   * Begins an empty newer generation. The previous newer generation becomes the older generation.
+   * @returns a function that drops the older generation. Call this function after the chart has read its points again.
    */
   turn(): () => void {
     this.#older = this.#newer;
@@ -78,8 +78,8 @@ export class LivePoints {
   }
 
   /**
-   * @returns `points` merged with the arrived points that are dated from `from` to `to` (exclusive). When no arrived
-   * point has such a date, returns `points` itself.
+   * @returns `points` merged with the arrived points whose dates are at or after `from` and before `to`. When no
+   * arrived point has such a date, returns `points` itself.
    */
   over(variableId: number, points: Points, from: number, to: number): Points {
     const came = new Map([...(this.#older.get(variableId) ?? []), ...(this.#newer.get(variableId) ?? [])]);

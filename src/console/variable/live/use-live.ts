@@ -1,6 +1,6 @@
 /**
- * Keeps an open chart up to date. Adds new points to the chart without a read. A few seconds after a new point, reads
- * again the data that the browser cannot update with new points (see `refresh`).
+ * Keeps an open chart up to date. Adds new points to the chart without reading from the API. A few seconds after a new
+ * point, reads from the API the data that the browser cannot compute from new points (see `refresh`).
  */
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
@@ -98,8 +98,8 @@ async function readAgain(queries: QueryClient, ids: readonly number[], points: L
 }
 
 /**
- * Reads again the data that the browser cannot update with new points: buckets, the points of labels, the versions of a
- * point, the runs of the variable, and the comparison of two versions.
+ * Reads from the API again what the browser cannot compute from new points: buckets, the points of labels, the versions
+ * of a point, the runs of the variable, and the comparison of two versions.
  */
 async function refresh(queries: QueryClient, id: number): Promise<void> {
   const isDerived = ([, , , , side, resolution]: readonly unknown[]) =>

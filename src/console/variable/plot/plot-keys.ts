@@ -1,8 +1,8 @@
 /**
  * Keyboard of the chart. Arrows, Page Up, Page Down, Home and End move a cursor between points; while Shift is held,
- * they also mark a range. Enter or Space uses the marked range, or picks the point at the cursor when no range is
- * marked. The keys + and - zoom; Escape removes the cursor and the marked range. The chart announces the point at the
- * cursor or the marked range, because a screen reader cannot read a canvas.
+ * these keys also mark a range. Enter or Space uses the marked range, or picks the point at the cursor when no range is
+ * marked. The keys + and - zoom; Escape removes the cursor and the marked range. The chart announces the marked range,
+ * or the point at the cursor when no range is marked, because a screen reader cannot read a canvas.
  */
 import type uPlot from 'uplot';
 import type { Range } from '../chart-rules.ts';

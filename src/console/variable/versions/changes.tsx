@@ -62,7 +62,10 @@ export function Changes({ variableId, range, left, right, timeZone }: ChangesPro
   );
 }
 
-/** The differing dates in a virtual table, which renders only the rows in and near its visible part. */
+/**
+ * The dates at which the two versions differ, in a virtual table. The table renders only the rows in and near its
+ * visible part.
+ */
 function Rows({ rows, timeZone }: { readonly rows: Comparison['rows']; readonly timeZone: string }) {
   const { t } = useTranslation();
   const frame = useRef<HTMLElement>(null);

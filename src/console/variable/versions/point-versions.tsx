@@ -110,8 +110,8 @@ export function PointVersions({ variableId, seconds, isCalculated, timeZone, onC
 }
 
 /**
- * Shows the origin of a version. When several pushes were written together and the record of the write does not
- * identify which of them wrote the version, shows these pushes.
+ * Shows the origin of a version. When several pushes were written together, and the record of the write does not
+ * identify the push that wrote the version, shows all these pushes.
  */
 function OriginNote({ origins, timeZone }: { readonly origins: readonly Origin[]; readonly timeZone: string }) {
   const { t } = useTranslation('variable');

@@ -90,7 +90,8 @@ export async function answerPasswordGrant(
  * decides the account of the token: the account that the request names, else the account of the grant. Without a
  * `grantId`, `findTokenAccount` only reads the user.
  * @returns undefined when `grantId` names no grant, or when a call without a `grantId` finds no user or a locked user.
- * @throws invalid_grant and invalid_request from `getHolder`, which only runs with a `grantId`.
+ * @throws the errors of `getHolder` (invalid_grant, invalid_request). A call without a `grantId` does not run
+ * `getHolder`.
  */
 export async function findTokenAccount(
   context: GrantContext,
@@ -156,7 +157,7 @@ interface TokenAnswer {
 
 /**
  * Middleware that lists the granted scopes in a token response under the names that the request used. Clients such as
- * requests-oauthlib stop when a granted scope has another name than the requested scope. Mount the middleware before
+ * requests-oauthlib stop when the name of a granted scope differs from the requested name. Mount the middleware before
  * the provider's routes.
  */
 export async function answerScopeNames(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
@@ -174,9 +175,10 @@ export async function answerScopeNames(ctx: KoaContextWithOIDC, next: () => Prom
  * Decides the user and the account of a token. The account is the requested account, else `keptAccountId`, else the
  * account that `findTokenUser` chooses (R-B4).
  * @param keptAccountId account of the sign-in whose code or refresh token is used; undefined if neither is used.
- * @throws invalid_request when the requested account is not a number; invalid_grant when the user is unknown or locked,
- * has no access to the account, or is a member of no account. With an `actor`, invalid_grant when the user is an ADMIN;
- * without an `actor`, invalid_grant when the user has a temporary password.
+ * @throws invalid_request when the requested account is not a number.
+ * @throws invalid_grant when the user is unknown or locked, has no access to the account, or is not a member of any
+ * account. If an `actor` is given, a user who is an ADMIN also causes invalid_grant. If no `actor` is given, a
+ * temporary password of the user also causes invalid_grant.
  */
 export async function getHolder(
   { database, clock }: GrantContext,
@@ -197,7 +199,8 @@ export async function getHolder(
   if (user.accountId === undefined) throw invalidGrant(noAccess(user, accountId));
   if (user.mustChangePassword && !actor) throw invalidGrant(NOT_SET_UP);
   const holder: TokenHolder = { ...user, accountId: user.accountId, actor };
-  // For `tokenClaims`, which oidc-provider calls later in the same request, when it signs the token.
+  // Stores the holder for `tokenClaims`. oidc-provider calls `tokenClaims` later in the same request, when it signs the
+  // token.
   ctx.state.tokenHolder = holder;
   return holder;
 }
@@ -206,8 +209,8 @@ export async function getHolder(
 function noAccess({ role }: TokenUser, accountId: number | undefined): string {
   if (accountId !== undefined) return `Account ${accountId} does not exist, or the user has no access to it`;
   if (role === 'ADMIN')
-    return 'The user is a member of no account; the form field account must hold the id of an account';
-  return 'The user is a member of no account; a manager or an ADMIN must add the user to an account';
+    return 'The user is not a member of any account; the form field `account` must contain the id of an account';
+  return 'The user is not a member of any account; a manager or an ADMIN must add the user to an account';
 }
 
 async function issueTokens(

@@ -16,7 +16,7 @@ const SCOPE_ALIASES: ReadonlyMap<string, Scope> = new Map([['opisense-api', 'dat
 /** Scope of OpenID Connect: requests an ID token. Every client may request it in addition to scopes of the service. */
 export const OPENID = 'openid';
 
-/** @returns the service's name for a scope that a client requests as `name`. */
+/** @returns the scope for which `name` is an alias; `name` itself when `name` is not an alias. */
 export function toScope(name: string): string {
   return SCOPE_ALIASES.get(name) ?? name;
 }

@@ -1,7 +1,7 @@
 /**
  * Lists the members whose values are ids of catalogue entries, such as `typeId` of a site, and translates these ids. A
- * document refers to a built-in entry by its id, which is the same in every account. It refers to an entry that the
- * account added by its name, because the id differs between accounts.
+ * document refers to a built-in entry by id, because the id is the same in every account. If the account added the
+ * entry, a document refers to the entry by name, because the id differs between accounts.
  */
 import type { Queryable } from '../../../platform/database/database.ts';
 import { type EntryCatalogue, listTypes, listVariableTypes } from '../../catalogue/list-types.ts';
@@ -10,7 +10,10 @@ import type { KindName } from './kinds.ts';
 
 export type NamedCatalogue = 'Unit' | Exclude<EntryCatalogue, 'Feature'>;
 
-/** For each list of resources: member of a row → catalogue of the entry whose id or name the member contains. */
+/**
+ * For each list of resources: the members that refer to a catalogue entry by id or name. Each member is mapped to the
+ * catalogue of the entry.
+ */
 export const CATALOGUE_MEMBERS: Readonly<Record<KindName, Readonly<Record<string, NamedCatalogue>>>> = {
   sites: { typeId: 'SiteType' },
   sources: { sourceTypeId: 'SourceType', energyTypeId: 'EnergyType', energyUsageId: 'EnergyUsage' },

@@ -1,9 +1,9 @@
 /**
  * Converts values of a document to cells of a sheet, and back. An empty cell means null if the member can be cleared;
- * otherwise it means that the row leaves the member out. A cell contains an object or a list as JSON; a list may also
- * be written as texts separated by `|`. A text that is empty, in quotes, or begins or ends with white space is written
- * as a JSON string. A text that is too long for a cell continues in further rows, which have `true` in the column
- * `continued`.
+ * otherwise, an empty cell means that the row leaves the member out. A cell contains an object or a list as JSON; a
+ * list may also be written as texts separated by `|`. A text is written as a JSON string when it is empty, is in
+ * quotes, or begins or ends with white space. A text that is too long for a cell continues in further rows, which have
+ * `true` in the column `continued`.
  */
 
 import type { WorkbookCell, WorkbookRow } from '../../../platform/http/workbook-writer.ts';

@@ -1,7 +1,7 @@
 /**
  * References of a formula to sites, sources and variables. A document writes a reference by business key instead of id.
- * The key of the site or source is left out when the calculated variable has the same site or source. So the formulas
- * of a site that is copied under another name refer to variables of the copy.
+ * The key of the site or source is left out when the calculated variable has the same site or source. So, when a site
+ * is copied under another name, the formulas of the copy refer to variables of the copy.
  */
 import { type OwnNames, toDocumentId } from './catalogue-members.ts';
 import { type Key, type KindName, keyMembers, REFERENCE } from './kinds.ts';
@@ -43,8 +43,8 @@ export function collectReferences(declarations: readonly unknown[]): Readonly<Re
 }
 
 /**
- * Replaces the ids of sites, sources and variables in a declaration by keys, and the ids of the account's own units by
- * names. The id of a resource that is not in `keys` stays.
+ * Replaces the ids of sites, sources and variables in a declaration with keys, and the ids of the account's own units
+ * with names. If `keys` does not contain a resource, the id of this resource stays in the declaration.
  * @param declaration the declaration as clients read it (R-C12).
  */
 export function toDocumentDeclaration(declaration: Members, home: Home, keys: ReferenceKeys, names: OwnNames): Members {
@@ -124,7 +124,8 @@ function isObject(value: unknown): value is Members {
 
 /**
  * Sorts the members of every object by name, so that equal declarations are exported as equal texts. The database
- * orders members by the length of the name, and names of equal length by the letter case that the client chose.
+ * orders members by the length of their names. The order of names of equal length depends on the letter case that the
+ * client chose.
  */
 function sortKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortKeys);

@@ -76,8 +76,8 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
 };
 
 /**
- * @param left names of the fields that `Kind.fields` leaves out: the id of the parent, because a row names the parent
- * by its key, and `calculated`, because a row has a converted value of this field.
+ * @param left lists the fields that `Kind.fields` leaves out. One is the id of the parent, because a row names the
+ * parent by key. Another is `calculated`, because a row has the declaration in converted form.
  */
 function kind(
   name: KindName,
@@ -116,7 +116,7 @@ export interface Key {
   readonly occurrence: number | undefined;
 }
 
-/** @returns the members by which a row names the resource with this key. */
+/** @returns the members with which a row refers to the resource with the given key. */
 export function keyMembers(members: KeyMembers, { own, name, occurrence }: Key): Record<string, unknown> {
   return {
     ...(own?.trim() ? { [members.own]: own } : { [members.name]: name }),
@@ -134,10 +134,10 @@ export function keyExpression({ resource, keyField }: Kind, alias: string = reso
 }
 
 /**
- * SQL that is true when a resource belongs to the account, for statements that find the resource by its id or parent.
- * `+ 0` keeps the planner from using an index on the account. The planner would choose this index for a new account:
- * while the statistics lack the rows of the account, it expects one variable there. With the index, the statement would
- * read all variables of the account for each row of an import.
+ * SQL condition that is true when a resource belongs to the account, for statements that find the resource by its id or
+ * parent. `+ 0` keeps the planner from using an index on the account. The planner would choose this index for a new
+ * account: while the statistics lack the rows of the account, the planner expects the account to have one variable.
+ * With the index, the statement would read all variables of the account for each row of an import.
  */
 export function isOfAccount(alias: string, account: string): string {
   return `${alias}.account_id + 0 = ${account}`;

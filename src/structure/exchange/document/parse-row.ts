@@ -1,6 +1,7 @@
 /**
- * Parses a row of the list `sites`, `sources` or `variables` for an import. The staged row holds the keys that the row
- * names and, for each column, the value to store. The parser runs in the process that reads the document.
+ * Parses a row of the list `sites`, `sources` or `variables` of a document for an import. The result is a staged row:
+ * it holds the keys that the row of the document names and, for each column, the value to store. The parser runs in the
+ * process that reads the document.
  */
 import type { ErrorDetail } from '../../../platform/errors.ts';
 import { describeIssue } from '../../../platform/http/schema-words.ts';
@@ -15,7 +16,10 @@ export interface StagedRow {
   readonly site: KeyReference | undefined;
   readonly source: KeyReference | undefined;
   readonly self: KeyReference;
-  /** JSON object with the values to store, by column; for a row of `catalogues` or `forms`, with the row's members. */
+  /**
+   * JSON object. For a row of `catalogues` or `forms`, the object has the members of the row. For any other row, the
+   * object has the values to store, by column.
+   */
   readonly members: string;
   /**
    * JSON text of the row's declaration. The text `null` clears the stored declaration. Undefined when the row has no
@@ -27,8 +31,8 @@ export interface StagedRow {
 /** Refers to a resource, a catalogue entry or a form by its key. */
 export interface KeyReference {
   /**
-   * The key as SQL compares it: `=` and an identifier, or `~` and a name. For a form, the entity type and the name of
-   * the form follow the `~`.
+   * The key in the form that SQL compares: the prefix `=` and an identifier, or the prefix `~` and a name. For a form,
+   * the prefix is followed by the entity type and the name of the form.
    */
   readonly key: string;
   /** Position of the resource among the resources with this key (kinds.ts), from 1; undefined when none is given. */
@@ -38,7 +42,10 @@ export interface KeyReference {
 type Members = Readonly<Record<string, unknown>>;
 type PathOf = (member: string) => string;
 
-/** Default values, as in the database, of columns that cannot be null. They replace a null in a row. */
+/**
+ * Default values of the columns that cannot be null; the database has the same default values. If a row has null for
+ * such a column, the default value replaces the null.
+ */
 const RESET: Readonly<Record<KindName, Members>> = {
   sites: { client_data: {} },
   sources: { tags: [], client_data: {} },
@@ -133,7 +140,10 @@ function readSelf(
   return found;
 }
 
-/** @returns the values to store, by column. An empty key is left out, so that the stored key is not cleared. */
+/**
+ * @returns the values to store, by column. An empty identifier is left out, so that the stored identifier is not
+ * cleared.
+ */
 function toColumns({ name, resource, fields, keyField }: Kind, row: Members): Members {
   const entries = fields.flatMap((field) => {
     const value = row[field];

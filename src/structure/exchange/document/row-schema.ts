@@ -12,8 +12,8 @@ const occurrence = integerFrom(1).nullish().meta({
 });
 
 /**
- * Schema of a reference to a catalogue entry by id or name. When an account has created the entry itself, a document
- * refers to it by name, because an entry of the same name has another id in another account.
+ * Schema of a reference to a catalogue entry by id or name. If an account has added the entry, a document refers to the
+ * entry by name, because an entry of the same name has another id in another account.
  */
 export function idOrName(schema: z.ZodType): z.ZodType {
   const name = textSchema.trim().min(1).refine(isEntryName);
@@ -47,7 +47,7 @@ const declarationSchema = jsonObjectSchema.meta({
   id: 'DocumentDeclaration',
   type: 'object',
   description:
-    "A Declaration in which each input names a variable by `mappingConfig` or `variableName`. The input names the source and the site of that variable by the same members as a row of the list `variables`. An input that names no source reads from the calculated variable's own source; an input that names no site reads from the calculated variable's own site. Forms name their source or site in the same way.",
+    'A Declaration in which each input names a variable by `mappingConfig` or `variableName`. To name the source and the site of this variable, the input uses the same members as a row of the list `variables`. If the input names no source, it reads from the source of the calculated variable. If the input names no site, it reads from the site of the calculated variable. A form names its source or site with the same members.',
 });
 
 /** Schemas of the rows that clients send. They accept member names in any letter case. */

@@ -46,8 +46,8 @@ interface StoredEntry {
 }
 
 /**
- * @param siteIds ids of sites. If it is not empty, only the entries that these sites use (see `USED`) and the families
- * of the units that they use are returned.
+ * @param siteIds ids of sites. When `siteIds` is empty, all entries are returned. Otherwise, only the entries that
+ * these sites use (see `USED`) and the families of the used units are returned.
  */
 export async function readEntryRows(
   queryable: Queryable,

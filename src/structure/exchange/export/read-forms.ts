@@ -25,9 +25,9 @@ interface StoredForm {
 }
 
 /**
- * @param siteIds ids of sites. Only forms with values in these sites, their sources or their variables are read; when
- * `siteIds` is empty, all forms are read.
- * @param names for each id of an entry that the account added to a catalogue, the name of the entry.
+ * @param siteIds ids of sites. When `siteIds` is empty, all forms are read. Otherwise, only forms with values in these
+ * sites, their sources or their variables are read.
+ * @param names gives the names of the entries that the account added to catalogues, by entry id.
  */
 export async function readFormRows(
   queryable: Queryable,

@@ -5,8 +5,8 @@ import type { Declarations } from '../../structure-routes.ts';
 export interface ApplyServices {
   readonly declarations: Pick<Declarations, 'present' | 'saveAll' | 'lockGraph' | 'findCycle'>;
   /**
-   * Records changed declarations. Does so outside the transaction that writes the import, so that a rollback of this
-   * transaction keeps the records. Called once for each batch of rows.
+   * Records changed declarations. The import calls this function once for each batch of rows. The function writes the
+   * records outside the transaction of the import, so that the records remain when this transaction is rolled back.
    */
   readonly onChanged: (changed: readonly ChangedDeclaration[]) => Promise<void>;
 }

@@ -1,8 +1,8 @@
 /**
- * Writes a planned import in the caller's transaction: first catalogue entries, forms and resources (a few statements
- * per kind write all rows), then the declarations of calculated variables, then events. The event types are those of
- * requests that write one resource. A what-if import is written too, because the plan cannot find all problems; the
- * caller then rolls the transaction back.
+ * Writes a planned import in the caller's transaction. Catalogue entries, forms and resources are written first (a few
+ * statements per kind write all rows), then the declarations of calculated variables, then events. The events have the
+ * same types as the events of requests that write one resource. A what-if import is written too, because the plan
+ * cannot find all problems; the caller then rolls the transaction back.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Transaction } from '../../../platform/database/database.ts';
@@ -17,8 +17,8 @@ import { writeEntries } from './definitions/write-entries.ts';
 import { HAS_DECLARATION, saveRowDeclarations } from './save-row-declarations.ts';
 
 /**
- * The plan is out of date, because the account's structure changed after the import was planned and before it was
- * written. The importer then plans the import again.
+ * The plan is out of date, because the account's structure changed after the import was planned and before the import
+ * was written. The importer then plans the import again.
  */
 export class StalePlan extends Error {
   override readonly name = 'StalePlan';
@@ -100,8 +100,8 @@ async function writeRows(transaction: Transaction, kind: Kind, { id, caller }: A
 const PARENT_COLUMN = { sites: [], sources: ['site_id'], variables: ['source_id'] } as const;
 
 /**
- * SQL of a JSON object that maps columns to default values. A new resource gets the default value of each column whose
- * member its row omits.
+ * SQL of a JSON object that maps columns to default values. When the row of a new resource omits the member of a
+ * column, the resource gets the default value of the column.
  */
 const DEFAULTS = {
   sites: `$3::jsonb || jsonb_build_object('time_zone_id', (select time_zone_id from account where id = $2))`,
@@ -168,7 +168,8 @@ async function describeCycle(
 }
 
 /**
- * Announces each created or changed resource once. The event types are those of requests that write one resource.
+ * Announces each created or changed resource once. The event has the same type as the event of a request that writes
+ * only this resource.
  * @param alsoChanged ids of variables whose declarations the import wrote.
  */
 async function announceRows(
@@ -194,7 +195,10 @@ async function announceRows(
   }
 }
 
-/** @returns those variables of `ids` that the import created; announceRows announces them only as created. */
+/**
+ * @returns those variables of `ids` that the import created. For each of these variables, `announceRows` announces the
+ * creation and no change.
+ */
 async function createdAmong(
   transaction: Transaction,
   id: string,

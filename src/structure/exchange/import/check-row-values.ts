@@ -16,7 +16,10 @@ interface ValueRow {
   readonly former: unknown;
 }
 
-/** @returns at most 1,000 violations of forms that the clientData of the import's planned rows would add. */
+/**
+ * @returns at most 1,000 new problems: values in the clientData of the planned rows that violate a form. A problem is
+ * new when the stored clientData does not have this problem.
+ */
 export async function checkRowValues(transaction: Transaction, applied: ApplyRef): Promise<readonly ErrorDetail[]> {
   const problems: ErrorDetail[] = [];
   for (const name of KIND_NAMES) {

@@ -13,7 +13,7 @@ export type ImportedRow = {
   /** Where the row is: JSON path, or sheet and row number. */
   readonly place: string;
   readonly action: RowAction;
-  /** Id of the resource. Null for a row with the action Created while the import has not created the resource. */
+  /** Id of the resource. When the action is Created, the id is null until the import has created the resource. */
   readonly id: number | null;
   /** Present only in a row with the action Changed. Maps each changed member to its former and its new value. */
   readonly changes?: Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>;

@@ -40,7 +40,8 @@ export interface ImportStatus {
     readonly rows: number;
   };
   /**
-   * Number of rows by action, counted when the import ends. When nothing was written, the actions were only planned.
+   * Number of rows by action, counted when the import ends. If the import wrote nothing, the actions are the planned
+   * actions.
    */
   readonly counts: Readonly<Record<ListName, ActionCounts>>;
   readonly problemCount: number;
@@ -124,7 +125,10 @@ export async function findImportProblems(queryable: Queryable, id: string): Prom
   return rows;
 }
 
-/** SQL condition for imports that wait or are being processed; the index `structure_import_waiting` has it too. */
+/**
+ * SQL condition for imports that wait or are being processed. The index `structure_import_waiting` has the same
+ * condition.
+ */
 const UNDER_WAY = `state in ('Queued', 'Processing')`;
 
 /** First key of the advisory locks that let the imports of an account join the queue one at a time. */
@@ -167,7 +171,7 @@ export async function insertImport(
 
 function queueFull(maxWaiting: number): DomainError {
   const rule = `an account may have at most ${maxWaiting} imports that wait or are being processed`;
-  return new DomainError('queue_full', `${rule}; try again when one has ended`);
+  return new DomainError('queue_full', `${rule}; try again when one of these imports has ended`);
 }
 
 /**
@@ -239,7 +243,9 @@ export async function takeImport(queryable: Queryable, accountId: number): Promi
   return { ...taken, caller: { userId, userName, accountId, role: 'MANAGER', sites: 'all', ...none, ...actor } };
 }
 
-/** @returns the accounts with an import to process, including accounts whose wake-up of the importer was lost. */
+/**
+ * @returns the accounts with an import to process, including accounts for which the wake-up of the importer was lost.
+ */
 export async function findImportAccounts(queryable: Queryable): Promise<readonly number[]> {
   const { rows } = await queryable.query<{ id: number }>(
     `select distinct account_id as id from structure_import where ${UNDER_WAY}`,

@@ -13,7 +13,10 @@ export interface ImportRef {
   readonly accountId: number;
 }
 
-/** SQL of the id of a staged row's parent. For a site, whose parent is the account, it is 0. */
+/**
+ * SQL expression for the id of the parent of a staged row. For a site, whose parent is the account, the expression is
+ * 0.
+ */
 const PARENT: Readonly<Record<KindName, string>> = { sites: '0', sources: 'r.site_id', variables: 'r.source_id' };
 
 /**
@@ -95,7 +98,7 @@ async function resolveParents(
   const named = `(select count(*) from import_entry e where e.kind = '${parent}s' and e.parent_id = ${within}
     and e.key like '=%' and '~' || e.name = r.${parent}_key)`;
   const advice = `name the ${parent} by ${REFERENCE[`${parent}s` as const].own}`;
-  const fact = `each ${parent} with this name (%s found) has an identifier; ${advice}`;
+  const fact = `every ${parent} with this name has an identifier (number of such ${parent}s: %s); ${advice}`;
   await run(
     problem(`select $1, r.place, case when ${occurrence} is null and coalesce(${several}, 0) > 1
          then format('names a ${parent} by %s, which %s ${parent}s have; set ${parent}Occurrence to 1 for the lowest id, 2 for the next', ${words(`r.${parent}_key`)}, ${several})
@@ -111,8 +114,8 @@ async function resolveParents(
 }
 
 /**
- * SQL that returns, for each parent, the names that only one of its resources has, each with the id of this resource.
- * It ignores resources without an identifier.
+ * SQL that returns the unique names of resources that have an identifier. A name is unique when only one of these
+ * resources has the name within the same parent. Each name comes with the parent and with the id of the resource.
  */
 const uniqueNames = (kinds: string) => `
   select parent_id, name, min(id) as id from import_entry

@@ -14,8 +14,8 @@ import type { ApplyRef, DeclarationRow } from './apply-context.ts';
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Keys of the resources that are named in one input, or in one form, of a formula. The key of a kind is undefined when
- * no resource of this kind is named.
+ * Keys of the resources that one input or one form of a formula names. The key of a kind is undefined when no resource
+ * of this kind is named.
  */
 interface Named {
   readonly site: KeyReference | undefined;
@@ -63,7 +63,9 @@ function resolveInput(input: Members, own: Own, found: Found, report: Report): M
   if (!named.variable) {
     const { variableId } = rest;
     const given =
-      variableId === undefined ? 'nothing' : `variableId ${JSON.stringify(variableId)}; ids differ between accounts`;
+      variableId === undefined
+        ? 'nothing'
+        : `variableId ${JSON.stringify(variableId)}; a document cannot use ids, because ids differ between accounts`;
     report(`${what} must name a variable by mappingConfig or variableName, got ${given}`);
     return input;
   }
@@ -214,8 +216,8 @@ interface Candidates {
 }
 
 /**
- * @returns the id of the resource that a reference names. When the reference names no resource, or several, returns a
- * text for the problem instead.
+ * @returns the id of the resource that a reference names, or a text that describes the problem when the reference names
+ * no resource or several resources.
  */
 function choose(kind: KindName, { key, occurrence }: KeyReference, { ids, named }: Candidates): number | string {
   const word = KIND_WORDS[kind];
@@ -226,7 +228,7 @@ function choose(kind: KindName, { key, occurrence }: KeyReference, { ids, named 
     return `names a ${word} by ${shown}, which ${ids.length} ${word}s have; ${advice}`;
   }
   if (ids.length === 0 && named > 0) {
-    const fact = `each ${word} with this name (${named} found) has an identifier`;
+    const fact = `every ${word} with this name has an identifier (number of such ${word}s: ${named})`;
     return `names a ${word} by ${shown}, but ${fact}; name the ${word} by ${members.own}`;
   }
   const nth = occurrence === undefined ? '' : `, ${members.occurrence} ${occurrence}`;
@@ -241,8 +243,9 @@ const PARENT_COLUMN: Readonly<Record<KindName, string | undefined>> = {
 
 /**
  * @returns for each lookup, the resources that have the key of the lookup. The key of a resource is its identifier, or
- * its name when it has no identifier. A lookup by name without an occurrence has an exception: when no resource has the
- * key, but exactly one resource has both this name and an identifier, the result is the id of this resource.
+ * its name when it has no identifier. One exception applies to a lookup that gives a name but no occurrence: if no
+ * resource has the key, but exactly one resource has both this name and an identifier, the result is the id of this
+ * resource.
  */
 async function findCandidates(
   queryable: Queryable,

@@ -68,8 +68,8 @@ export async function* readDocument(
 }
 
 /**
- * Reads a JSON document of one part in this process: the size of the part bounds the memory, and starting a process
- * takes half a second.
+ * Reads a JSON document that consists of one part, without starting another process. No other process is needed,
+ * because the size of the part bounds the memory; starting a process takes half a second.
  */
 async function* readHere(
   order: ReadingOrder,

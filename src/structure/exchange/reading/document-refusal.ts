@@ -1,4 +1,7 @@
-/** Reasons why a whole document cannot be read. A problem of a single row is not one: it is reported for that row. */
+/**
+ * Reasons why a whole document cannot be read. A problem of a single row is not such a reason: the problem is reported
+ * for that row.
+ */
 
 export type RefusalCode =
   | 'malformed_document'

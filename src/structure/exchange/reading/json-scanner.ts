@@ -1,13 +1,14 @@
 /**
- * Reads a JSON document while its bytes arrive: member by member, and a member that is a list element by element.
- * Memory therefore does not grow with the length of a list. The scanner finds where each value ends; `parseJsonText`
- * checks and parses the value. When client data contain a key `__proto__`, `parseJsonText` keeps it as an ordinary key.
+ * Reads a JSON document member by member, while its bytes arrive. If the value of a member is a list, the scanner reads
+ * the list one element at a time. Memory therefore does not grow with the length of a list. The scanner finds where
+ * each value ends; `parseJsonText` checks and parses the value. When client data contain a key `__proto__`,
+ * `parseJsonText` keeps it as an ordinary key.
  */
 import { parseJsonText } from '../../../platform/json/json-text.ts';
 import { MAX_SHOWN, showBytes } from '../../../platform/limits.ts';
 import { DocumentRefusal, type RefusalCode } from './document-refusal.ts';
 
-/** An element of a member that is a list, or the whole value of a member that is not a list. */
+/** If the value of a member is a list: one element of the list. Otherwise: the whole value of the member. */
 export interface JsonElement {
   /** Name of the member. */
   readonly list: string;
@@ -78,7 +79,10 @@ class ValueReader {
     this.#maxBytes = maxBytes;
   }
 
-  /** @param at the position, counted from 0, of the byte that breaks the rule. Default: that of the next byte. */
+  /**
+   * @returns the error for a broken rule. `at` is the position, counted from 0, of the byte that breaks the rule; by
+   * default, `at` is the position of the next byte.
+   */
   fault(rule: string, at = this.#position, code: RefusalCode = 'malformed_document'): DocumentRefusal {
     return new DocumentRefusal(code, `${rule}; see byte ${at} of the document`);
   }
@@ -89,8 +93,8 @@ class ValueReader {
 
   /**
    * Reads a value.
-   * @param name function that returns what error messages call the value, such as `$.sites[0]`. Each message also gives
-   *   the position of the value.
+   * @param name returns the name of the value for error messages, such as `$.sites[0]`. Each message also gives the
+   *   position of the value.
    */
   async read(name: () => string): Promise<unknown> {
     await this.peek();
@@ -196,7 +200,10 @@ class ValueReader {
   }
 }
 
-/** Whether a byte that is not a bracket ends a number, `true`, `false` or `null`. */
+/**
+ * Whether a byte ends a number, `true`, `false` or `null`. A bracket also ends these values; `#scan` handles brackets
+ * itself.
+ */
 function isEnd(byte: number): boolean {
   return byte === COMMA || byte === COLON || byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }

@@ -28,7 +28,7 @@ export interface StagedBatch {
   readonly bytes: number;
 }
 
-/** Report about the document that the reader process sends after all rows of the document. */
+/** The report about a document. The reader process sends this report after all rows of the document. */
 export interface DocumentNote {
   /** Letter of each column of a workbook, by sheet name and column name; empty for a JSON document. */
   readonly columns: Readonly<Record<string, Readonly<Record<string, string>>>>;

@@ -19,7 +19,7 @@ const KNOWN: Readonly<Record<ListName, ReadonlySet<string>>> = {
 };
 
 function lowerCase(name: ListName): ReadonlySet<string> {
-  // GET answers have these members. An import does not use them, but does not report them as ignored either.
+  // The answers to GET requests have these members. An import does not use them, and does not report them as ignored.
   const read = ['id', 'siteid', 'sourceid', 'problems', 'formproblems'];
   return new Set([...listMembers(name).map((member) => member.toLowerCase()), ...read]);
 }

@@ -45,7 +45,10 @@ export const declarations = fairnessCase({
   },
 });
 
-/** Number of saves so far. It makes each declaration a new one, because an unchanged one is not checked again. */
+/**
+ * Number of saves so far. The period in a declaration depends on this number, so that consecutive declarations differ.
+ * The service does not check an unchanged declaration again.
+ */
 let saves = 0;
 const PATCH = { headers: { 'content-type': 'application/json-patch+json' } };
 

@@ -43,7 +43,7 @@ export const mappers = fairnessCase({
   },
 });
 
-/** @returns the GUID of the new mapper; pushes name it in their URL. */
+/** @returns the GUID of the new mapper. The URL of a push contains this GUID. */
 async function addMapper(
   { database }: FairnessService,
   { accountId, userName, api }: FairnessAccount,

@@ -1,18 +1,23 @@
 /**
- * Database connections for reads: account A opens more reads than there are connections, over REST and gRPC, and reads
- * none of the answers. Account B reads all points of a variable with 96 points over REST.
+ * Database connections for reads: over REST and gRPC, account A sends more read requests than there are connections,
+ * and leaves every answer unread. Over REST, account B reads all points of a variable that has 96 points.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { openUnread, openUnreadCall } from '../../../support/clients/unread-reads.ts';
 import { addStoredSource, addStoredVariables } from '../../../support/fixtures/stored-structure.ts';
 import { type FairnessAccount, type FairnessService, fairnessCase } from '../fairness-case.ts';
 
-/** Account A opens this many reads over REST and as many over gRPC: each time twice the default of READ_POOL_SIZE. */
+/**
+ * Account A sends this many read requests over REST, and the same number over gRPC. The number is twice the default of
+ * READ_POOL_SIZE.
+ */
 const READS = 20;
-/** The number is so large that the answer to one read does not fit in the socket buffers of client and server. */
+/**
+ * The number is so large that the answer to one read request does not fit in the socket buffers of client and server.
+ */
 const POINTS_OF_A = 1_000_000;
 const POINTS_OF_B = 96;
-/** Pause after which each read that account A opened either holds a database connection or waits for one. */
+/** Pause after which each read request of account A either holds a database connection or waits for one. */
 const SETTLE_MS = 1000;
 
 export const readConnections = fairnessCase({

@@ -117,7 +117,7 @@ test('real-world script: converts energy to power, using the length of each inte
   expect((await series('energy-to-power', { inputs: { energy } })).map(([, value]) => value)).toEqual([8, 12, 4, 8]);
 });
 
-test('real-world script: computes the ratio of mean weekend to mean working-day consumption, dated at the start of the day of the trigger in UTC (R-H2, R-H4)', async () => {
+test('real-world script: divides the mean consumption on weekends by the mean consumption on working days, and dates the result at 00:00 UTC on the day of the trigger (R-H2, R-H4)', async () => {
   // The first day is a Thursday and the last a Wednesday. The time zone of the source is one hour ahead of UTC.
   const consumption = regular([10, 10, 4, 6, 10, 10, 10], DAY);
   const rows = await series('weekday-ratio', { inputs: { consumption }, triggerDate: START + 6 * DAY + 100 });
@@ -198,7 +198,7 @@ test('real-world script: a state machine continues from its own past output and 
   );
 });
 
-test('real-world script: computes the mean error of a forecast over every three consecutive months (R-H3, R-H4)', async () => {
+test('real-world script: computes, for each month, the mean error of a forecast over this month and the two months before (R-H3, R-H4)', async () => {
   const months = [0, 1, 2, 3].map((month) => Date.UTC(2026, month, 15) / 1000);
   const rowsOf = (values: readonly number[]) => months.map((date, index): Row => [date, values[index] ?? 0]);
   const inputs = { forecast: rowsOf([11, 13, 12, 19]), actual: rowsOf([10, 10, 10, 10]) };

@@ -28,7 +28,10 @@ const LIMITS = {
   CALC_MAX_OUTPUT_POINTS: 1000,
 };
 
-/** These time-outs are long, so that even on a busy machine `LIMITS` end a script before a time-out ends its test. */
+/**
+ * The time-outs are so long that, even on a busy machine, a limit in `LIMITS` ends a script before a time-out ends the
+ * test.
+ */
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
 let pool: SandboxPool;
@@ -41,7 +44,10 @@ beforeAll(async () => {
 const hostile = (name: string, parts?: Partial<SandboxJob>) =>
   runBesideHonest(pool, () => runHostile(pool, name, parts));
 
-/** After each test, runs for its variable and for another variable succeed and find no trace of its script (R-H7). */
+/**
+ * After each test, a run for the variable of the test and a run for another variable must succeed. Neither run may find
+ * a trace of the script of the test (R-H7).
+ */
 afterEach(async () => {
   for (const id of [TARGET.id, TARGET.id + 1]) {
     const next = await runHostile(pool, 'find-traces', { target: { ...TARGET, id, sourceId: id } });
@@ -64,7 +70,7 @@ describe('sandbox: limits', () => {
     expect(outcome).toHaveProperty('line', expect.any(Number));
   });
 
-  test('the limit wall_time ends a run when one script, or two scripts of the run together, sleep longer than it allows; the next run works (R-H7)', async () => {
+  test('the limit wall_time ends a run when one script sleeps longer than the limit, or when two scripts of the run together do so; the next run works (R-H7)', async () => {
     const hasty = await openTestPool({ ...LIMITS, CALC_WALL_TIME_MS: 3000 });
     const runFormula = shareLimits(hasty);
     const sleep = async () => {
@@ -85,7 +91,7 @@ describe('sandbox: limits', () => {
     }
   });
 
-  test("the limit cpu_time stops even a script that ignores the interrupt, and the outcome has the script's messages and the line that was running, also inside a function (R-H7, R-H8)", async () => {
+  test("the limit cpu_time stops even a script that ignores the interrupt; the outcome has the script's messages and the line that was running, even when the line is inside a function (R-H7, R-H8)", async () => {
     const script = 'message("before")\nf <- function(x) {\n  repeat x <- x + 1\n}\nf(1)';
     const [ended, ignoring] = await Promise.all([pool.run(jobOf(script)), hostile('ignore-interrupt')]);
     expect(ended).toMatchObject({ kind: 'limit', limit: 'cpu_time', line: 3, notes: { messages: ['before'] } });
@@ -183,7 +189,7 @@ describe('sandbox: answers', () => {
     if (outcome.kind === 'ok') expect(outcome.series.values).toEqual(Float64Array.of(1));
   });
 
-  test('programs that a script starts with system() get no file descriptor to which the answer is written (R-H7)', async () => {
+  test('programs that a script starts with system() do not inherit the file descriptor for the answer (R-H7)', async () => {
     const script = `said <- system("for fd in 3 4 5 6 7 8 9; do echo forged >&$fd && echo reached; done", intern = TRUE,
       ignore.stderr = TRUE)
       list(TimeSeries = data.frame(Dates = 1L, Values = 1), Errors = as.character(said))`;

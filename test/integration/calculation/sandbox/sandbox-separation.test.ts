@@ -1,7 +1,8 @@
 /**
- * Separation of a run from the zygote, its supervisors and other runs: session, process group, user id, priority,
- * limits of the user, keys, terminals, network namespaces, kernel memory. The suite checks that ordinary scripts of
- * another account succeed after each test, and alongside each hostile script except `show-network`.
+ * Separation of a run from the zygote, from the supervisors of the zygote and from other runs: session, process group,
+ * user id, priority, limits of the user, keys, terminals, network namespaces, kernel memory. The suite checks that
+ * ordinary scripts of another account succeed: after each test, and while each hostile script except `show-network`
+ * runs.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { SandboxPool } from '../../../../src/calculation/sandbox/pool.ts';
@@ -15,7 +16,10 @@ const LIMITS = {
   CALC_MAX_PROCESSES: 16,
 };
 
-/** LIMITS end the scripts. The time-outs of the tests are much longer, so that the tests pass on a busy machine too. */
+/**
+ * The limits in LIMITS end the scripts. The time-outs of the tests are much longer than these limits, so that the tests
+ * also pass on a busy machine.
+ */
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
 let pool: SandboxPool;
@@ -35,7 +39,7 @@ describe('sandbox: a signal to the process group of a run', () => {
   test.each([
     ['sends SIGKILL to its process group', 'kill-own-group'],
     ['has a shell trap that signals its process group', 'trap-own-group'],
-  ])('neither the R process of the run nor another run ends when a script %s (R-H7)', async (_what, name) => {
+  ])('when a script %s, the R process of the run and the other runs continue (R-H7)', async (_what, name) => {
     expect(await hostile(name)).toMatchObject({ kind: 'ok', series: { values: Float64Array.of(1) } });
   });
 });

@@ -97,8 +97,8 @@ const inTransaction = <Result>(work: (transaction: Transaction) => Promise<Resul
   withTransaction(store.database, work);
 
 /**
- * @returns runs of dates (stored-runs-rules.ts) that cover HOURS dates of each of several variables: for each variable,
- * one run of dates per date when `isSingle`, else one run of dates for all dates.
+ * @returns runs of dates (stored-runs-rules.ts) for several variables. The runs of each variable cover HOURS dates:
+ * when `isSingle`, each date is a run of its own; otherwise, one run covers all dates.
  */
 function runsOf(isSingle: boolean): Runs {
   const variableIds = ids.slice(0, VARIABLES / 2);
@@ -133,7 +133,7 @@ it('points: the chunks in the database have the bounds that chunk-rules.ts compu
   }
 });
 
-describe('points: the statements that a write runs on stored rows', () => {
+describe('points: the statements that a write executes on stored rows', () => {
   test.each(Object.keys(RUN_STEPS) as (keyof ChunkRuns)[])(
     'find `%s` rows by index scans, both at single dates and at consecutive dates',
     async (set) => {
@@ -154,7 +154,7 @@ describe('points: the statements that a write runs on stored rows', () => {
     },
   );
 
-  it('count the versions of a run of dates in one pass when the chunk has no statistics (R-F3)', async () => {
+  it('count the versions of consecutive dates in one pass, even when the chunk has no statistics (R-F3)', async () => {
     const start = FROM + CHUNK_MICROS;
     await insertPoints('point_version', 3, ids.slice(0, 1), start);
     await inTransaction(async (transaction) => {
@@ -206,7 +206,7 @@ describe('points: removal', () => {
     });
   });
 
-  it('finds surplus versions by index scans (R-F7)', async () => {
+  it('the removal of surplus versions finds these versions by index scans (R-F7)', async () => {
     await inTransaction(async (transaction) => {
       const [chunk] = chunksOf(await findChunks(transaction), 'point_version', chunkOf(FROM));
       const values = [ids[1], 2, '2026-01-01T00:00:00Z', '2027-01-01T00:00:00Z'];

@@ -131,7 +131,7 @@ describe('points: deletion', () => {
     expect(await valuesOf(variableId)).toEqual([]);
   });
 
-  it('increments `series.purge_count`, unlike a preview that counts the points to delete (R-F8)', async () => {
+  it('increments `series.purge_count`; a preview, which only counts the points to delete, leaves `series.purge_count` unchanged (R-F8)', async () => {
     const variableId = await addTwice();
     const countOf = async () =>
       (await store.database.query('select purge_count as count from series where variable_id = $1', [variableId]))
@@ -215,7 +215,7 @@ describe('points: purging versions', () => {
     for (const id of [broken, sound]) {
       await withTransaction(store.database, (transaction) => requestVersionPurge(transaction, store.accountId, [id]));
     }
-    // Makes the purge of `broken` fail: the row of this variable in `series` cannot be updated.
+    // Makes the purge of the variable `broken` fail: the constraint rejects updates of this variable's row in `series`.
     await store.database.query(
       `alter table series add constraint broken check (variable_id <> ${broken} or version_bound > 2) not valid`,
     );

@@ -38,7 +38,7 @@ async function versionsOf(variableId: number): Promise<readonly unknown[]> {
 }
 
 describe('points: a purge of versions', () => {
-  test('the purge of a variable is complete before the answer, and applies the version limit at each date separately to tagged and to untagged versions (R-F7, R-F3)', async () => {
+  test('the purge of a variable is complete before the answer; at each date, the purge applies the version limit once to the tagged versions and once to the untagged versions (R-F7, R-F3)', async () => {
     const variableId = await withVersions();
     await lowerLimit(variableId, 2);
     expect(await versionsOf(variableId)).toHaveLength(6);

@@ -49,7 +49,7 @@ const inputsOf = (row: Row | undefined) =>
     ?.calculatedVariableFormulas[0].variables ?? [];
 
 describe('structure export: the document', () => {
-  test('names sites, sources and variables by key; an input states its site and source only when they differ from those of the variable that reads it (§1)', async () => {
+  test('names sites, sources and variables by key; an input states a site and a source only when they differ from the site and the source of the variable that reads the input (§1)', async () => {
     const { format, sites, sources, variables } = await exported(api.manager);
     expect(format).toBe('tidemark-structure-1');
     expect(sites).toMatchObject([
@@ -75,7 +75,7 @@ describe('structure export: the document', () => {
     expect(JSON.stringify([sites, sources, variables])).not.toMatch(/"(id|siteId|sourceId|variableId)"/);
   });
 
-  test('contains only granted resources when a USER exports it, and refers to an input that is not granted by id, not by name (R-B9)', async () => {
+  test('contains only granted resources when a USER exports the document; if an input is not granted, the document gives the id of the input instead of the name (R-B9)', async () => {
     const user = await api.signIn('una', 'USER', { sites: [mill.siteId] });
     const text = JSON.stringify(await exported(user));
     expect(text).toContain('M-1');

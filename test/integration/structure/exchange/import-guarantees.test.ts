@@ -133,8 +133,8 @@ describe('structure import: a process that is killed', () => {
     const ids = [await stack.send(reading, DOCUMENT), await stack.send(writing, DOCUMENT)] as const;
     const rows = await hold('structure_import_row', `new.import_id = '${ids[0]}' and new.kind = 'variables'`);
     const before = [await stack.text(reading), await stack.text(writing)];
-    // Blocks the import of the account `writing` after this import has written all sites, sources, variables and
-    // declarations.
+    // Blocks the second import, in the account `writing`, after this import has written all sites, sources, variables
+    // and declarations.
     const { database } = stack.api;
     await database.query(
       `create trigger held before insert on outbox_event for each row
@@ -211,8 +211,8 @@ describe('structure exchange: ten accounts that import and export at the same ti
       'select id from structure_import where id = any($1::uuid[]) order by completed_date',
       [[own, ...seconds]],
     );
-    // A worker starts the import of `small` before any import in `seconds` starts. While this worker runs the import of
-    // `small`, the other worker may complete some imports in `seconds`.
+    // One of the two workers starts the import of `small` before any import of the list `seconds` starts. In the
+    // meantime, the other worker may complete some imports of this list.
     expect(rows.findIndex(({ id }) => id === own)).toBeLessThanOrEqual(3);
     await importer.stop();
   }, 120_000);
@@ -250,7 +250,7 @@ describe('structure import: the importer', () => {
     await importer.stop();
   });
 
-  test('takes at most three times as long, plus 1 s, when the database has no statistics about the variables of the account', async () => {
+  test('without statistics about the variables of the account, an import takes at most 1 s more than three times its duration with statistics', async () => {
     const { database } = stack.api;
     const [importer, client, other] = [stack.startImporter(), await stack.newAccount(), await stack.newAccount()];
     const otherSource = await addStoredSource(database, other.accountId);

@@ -214,7 +214,7 @@ describe('structure import: a document with problems', () => {
     [
       'a parent name that only two sites with identifiers have',
       inA,
-      /names a site by the name "A", but each site with this name \(2 found\) has an identifier; .* by siteExternalId$/,
+      /names a site by the name "A", but every site with this name has an identifier \(number of such sites: 2\); .* by siteExternalId$/,
       { sites: ['E', 'F'].map((externalId) => ({ externalId, name: 'A' })) },
     ],
     [
@@ -336,7 +336,7 @@ describe('structure import: a document with catalogue entries or form values', (
     ]);
   });
 
-  test('creates the catalogue entries that the account lacks, or with `whatIf` just counts them, and is refused if it changes the divisor of a unit (R-C8, R-H1)', async () => {
+  test('the import creates the catalogue entries that the account lacks; with `whatIf`, the import only counts these entries; a document that changes the divisor of a unit is refused (R-C8, R-H1)', async () => {
     const [from, to] = [await stack.newAccount(), await stack.newAccount()];
     const catalogues = [
       { catalogue: 'Unit', name: 'Barrel', unitFamily: 'Containers', symbol: 'bbl', divisor: 0.0069, offset: -1.5 },

@@ -24,7 +24,7 @@ test('webhook delivery: a receiver that is down gets one probe at a time; when i
   const webhookId = await delivery.addWebhook(receiver.url);
   await delivery.createSites(EVENTS);
   await eventually('the pause', async () => (await delivery.webhook(webhookId)).paused_until !== null);
-  // Waits until the requests that ran when the circuit opened have ended.
+  // Waits for the end of the requests that were still running when the circuit opened.
   await delivery.historyOf(webhookId, receiver.received.length);
   const before = receiver.received.length;
   expect(before).toBeLessThanOrEqual(2 * PARALLEL);

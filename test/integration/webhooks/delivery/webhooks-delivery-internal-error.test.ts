@@ -54,7 +54,7 @@ async function attemptsOf(webhookId: string): Promise<readonly unknown[]> {
   return (await api.database.query(sql, [webhookId])).rows;
 }
 
-test('webhook delivery: an attempt that ends with an internal error counts as failed if its message is older than a day; otherwise it stays Pending with the same number, is due again in 60 s and does not pause the webhook (R-A15, R-I3)', async () => {
+test('webhook delivery: after an internal error, an attempt stays Pending, keeps its attempt number, is due again in 60 s and does not pause the webhook; if the webhook message is older than a day, the attempt counts as failed instead (R-A15, R-I3)', async () => {
   const webhookId = await addWebhook(3);
   await deliver(webhookId, () => Promise.reject(new Error('a bug')));
   const { rows } = await api.database.query(
@@ -79,7 +79,7 @@ test('webhook delivery: an attempt that ends with an internal error counts as fa
   ]);
 });
 
-test('webhook delivery: an attempt that fails at the receiver is counted and retried with the next number (R-I3)', async () => {
+test('webhook delivery: when an attempt fails at the receiver, the attempt is stored as failed, and its retry has the next attempt number (R-I3)', async () => {
   const webhookId = await addWebhook(1);
   const request = { method: 'POST', url: 'https://receiver.example', headers: {}, body: '' };
   const outcome = { state: 'Failed', request, error: 'refused', durationMs: 1 };
@@ -90,7 +90,7 @@ test('webhook delivery: an attempt that fails at the receiver is counted and ret
   ]);
 });
 
-test('webhook delivery: an outcome that the database refuses to store is given up and does not delay the outcomes of other webhooks (R-A14, R-I3)', async () => {
+test('webhook delivery: when the database refuses an outcome, the deliverer discards this outcome and stores the outcomes of other webhooks without delay (R-A14, R-I3)', async () => {
   const [refused, other] = [await addWebhook(1), await addWebhook(1)];
   await api.database.query(
     `alter table webhook_attempt add constraint refused check (webhook_id <> '${refused}' or state <> 'Succeeded')`,

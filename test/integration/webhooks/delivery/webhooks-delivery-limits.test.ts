@@ -12,7 +12,7 @@ let delivery: Delivery;
 const receivers: WebhookReceiver[] = [];
 
 beforeAll(async () => {
-  // The second retry is not due before the tests end (1000 s), so a message that failed twice stays Pending.
+  // A message that failed twice stays Pending until the tests end, because its second retry is due after 1000 s.
   delivery = await startDelivery({
     WEBHOOK_MAX_PENDING: String(MAX_PENDING),
     WEBHOOK_RETRY_SEC: '0.2,1000',
@@ -156,7 +156,7 @@ test('webhook delivery: a full backlog drops messages, and one history entry cou
       /^40 messages from 2\S+Z to 2\S+Z were dropped: the maximum of 20 waiting messages was reached$/,
     ),
   });
-  // When the receiver answers 200 again, the backlog is sent, and then later messages are accepted.
+  // When the receiver answers 200 again, the backlog is sent. After that, new messages are accepted.
   answer(200);
   await eventually('the backlog to be sent', async () => {
     // Repeats the statement, because an attempt in flight during the statement may fail and postpone its message again.

@@ -59,7 +59,7 @@ async function claimOne(webhookId: string) {
 const REQUEST = { method: 'POST', url: 'https://receiver.example', headers: {}, body: '' };
 
 test.each(['Succeeded', 'Failed'] as const)(
-  'webhook delivery: changing a webhook while an attempt ends as %s causes no deadlock (R-I5)',
+  'webhook delivery: when a webhook is changed while one of its attempts ends with the state %s, no deadlock occurs (R-I5)',
   async (state) => {
     const { id } = await createWebhook(api.manager, { name: state });
     const claimed = await claimOne(id);

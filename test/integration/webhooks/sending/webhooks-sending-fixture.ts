@@ -1,5 +1,6 @@
 /**
- * Fixture of the sending tests: a sender that may connect to loopback, a target, a message, and a server of raw bytes.
+ * Fixture of the sending tests: a sender that may connect to loopback, a target, a message, and a TCP server that
+ * answers with raw bytes.
  */
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type AddressRange, parseRange } from '../../../../src/platform/address-ranges.ts';

@@ -1,6 +1,6 @@
 /**
- * Tests webhook sending to hostile receivers: the sender ends an attempt at the time-out at the latest, keeps at most
- * 4 KiB of the response body, and records the cause of a failure (R-I3).
+ * Tests how the sender of webhook messages handles hostile receivers (R-I3). The sender ends an attempt at the time-out
+ * at the latest, keeps at most 4 KiB of the response body, and records the cause of a failure.
  */
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -31,12 +31,12 @@ function drip(socket: Socket, bit: string): void {
   socket.on('close', () => clearInterval(timer));
 }
 
-describe('webhook sending: the time-out ends an exchange (R-I3)', () => {
-  test('with a receiver that never responds', async () => {
+describe('webhook sending: the time-out (R-I3)', () => {
+  test('ends an attempt when the receiver never responds', async () => {
     expect(await sendTo(() => {})).toMatchObject({ state: 'Failed', error: NO_ANSWER });
   });
 
-  test('with headers that arrive byte by byte', async () => {
+  test('ends an attempt when the response headers arrive byte by byte', async () => {
     const outcome = await sendTo((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nx-slow: ');
       drip(socket, 'x');
@@ -48,12 +48,12 @@ describe('webhook sending: the time-out ends an exchange (R-I3)', () => {
     expect(outcome.durationMs).toBeLessThan(5 * TIMEOUT_MS);
   });
 
-  test('with endless 1xx responses', async () => {
+  test('ends an attempt when the receiver sends 1xx responses without end', async () => {
     const outcome = await sendTo((socket) => drip(socket, 'HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n'));
     expect(outcome).toMatchObject({ state: 'Failed', error: NO_ANSWER });
   });
 
-  test('with a body that arrives byte by byte, and the incomplete 2xx response is a failure', async () => {
+  test('ends an attempt when the response body arrives byte by byte; the incomplete 2xx response counts as a failure', async () => {
     const outcome = await sendTo((socket) => {
       socket.write('HTTP/1.1 200 OK\r\n\r\nbegun');
       drip(socket, '.');
@@ -65,7 +65,7 @@ describe('webhook sending: the time-out ends an exchange (R-I3)', () => {
     });
   });
 
-  test('with a host name whose name servers do not answer', async () => {
+  test('ends an attempt when the name servers of the host do not answer', async () => {
     sender = openTestSender({ timeoutMs: TIMEOUT_MS, resolve: () => new Promise(() => {}) });
     const outcome = await sender.send(targetAt('http://receiver.test/'), MESSAGE);
     expect(outcome).toMatchObject({ state: 'Failed', error: NO_ANSWER });

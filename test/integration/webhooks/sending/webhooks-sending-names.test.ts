@@ -7,7 +7,7 @@ import { type Receiver, startReceiver } from '../../../support/doubles/receiver.
 import { MESSAGE, openTestSender, ranges, targetAt } from './webhooks-sending-fixture.ts';
 
 const NO_PUBLIC_ADDRESS =
-  'the host of the receiver has no address, or an address that is neither public nor in WEBHOOK_ALLOWED_RANGES';
+  'the host of the receiver has no address, or has a non-public address outside WEBHOOK_ALLOWED_RANGES';
 
 let answers: readonly NameAnswer[];
 let names: NameServer;

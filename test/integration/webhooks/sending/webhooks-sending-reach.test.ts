@@ -10,7 +10,7 @@ import { MESSAGE, openTestSender, ranges, targetAt } from './webhooks-sending-fi
 
 const ALLOWED = ranges('127.0.0.1/32');
 const NO_PUBLIC_ADDRESS =
-  'the host of the receiver has no address, or an address that is neither public nor in WEBHOOK_ALLOWED_RANGES';
+  'the host of the receiver has no address, or has a non-public address outside WEBHOOK_ALLOWED_RANGES';
 
 let receiver: Receiver;
 let sender: Sender | undefined;

@@ -286,7 +286,7 @@ describe('sandbox: the outcome of a run (R-H7)', () => {
     ['alone', 'run', true],
     ['during another run', 'sandbox', false],
   ] as const)(
-    'when the answer of a run executed %s has no trailer, the outcome is a fault with the cause `%s` (R-H7)',
+    'when a run is executed %s and its answer has no trailer, the outcome is a fault with the cause `%s` (R-H7)',
     (_where, cause, isAlone) => {
       const answer = { result: okFrame, output: '', trailer: null };
       expect(outcomeOf(answer, LIMITS, 1, isAlone)).toMatchObject({ kind: 'fault', cause });

@@ -29,7 +29,7 @@ function openZygote(scripts: readonly string[]) {
 
 const isRunning = ({ exitCode, signalCode }: ChildProcess) => exitCode === null && signalCode === null;
 
-test.concurrent('zygote: when a zygote dies during the start of its standby, the standby takes over and gets its own standby, and no other process remains (R-H7)', async () => {
+test.concurrent('zygote: when a zygote dies while its standby starts, the standby becomes the zygote, a new standby starts, and no other process remains (R-H7)', async () => {
   const ready = `echo ready; ${HEARTBEATS}`;
   const {
     zygote: opened,
@@ -71,7 +71,10 @@ test.concurrent('zygote: the log contains the id of a zygote that ended, the lin
   await eventually('a failed restart', async () => logged.error.mock.calls.length >= 2);
   await zygote.close();
   expect(logged.error.mock.calls.slice(0, 2)).toEqual([
-    [{ pid: launched[0]?.pid, code: null, signal: 'SIGKILL', hasStandby: false }, 'the R zygote ended and is replaced'],
+    [
+      { pid: launched[0]?.pid, code: null, signal: 'SIGKILL', hasStandby: false },
+      'the R zygote ended; another zygote replaces it',
+    ],
     [expect.objectContaining({ pauseMs: 500 }), expect.stringContaining('could not be restarted')],
   ]);
   const line = { pid: expect.any(Number), line: 'broken' };

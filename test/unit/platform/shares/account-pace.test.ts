@@ -74,10 +74,10 @@ describe('account pace', () => {
   });
 
   test.each([
-    [999, 'one begins', ['b1', 'a1']],
+    [999, 'only one begins', ['b1', 'a1']],
     [1000, 'both begin', ['b1', 'a1', 'a2']],
   ])(
-    'an account runs one unit of work at a time until another account has been idle for 1 s: when two units are requested %i ms after the last unit of the other account, %s (R-A14)',
+    'while another account has been idle for less than 1 s, an account runs one unit of work at a time: when two units are requested after %i ms of idle time, %s immediately (R-A14)',
     async (idleMs, _what, begun) => {
       const bench = openBench(0.5);
       const other = bench.start(B, 'b1');

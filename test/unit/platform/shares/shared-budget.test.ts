@@ -23,13 +23,13 @@ function holdAll(budget: SharedBudget, of: BudgetOwner): Holding[] {
 const takeAll = (budget: SharedBudget, of: BudgetOwner): number => holdAll(budget, of).length;
 
 describe('shared budget: each account and each user has a share (R-A14)', () => {
-  test('a single holding may take the total while nothing else is held', () => {
+  test('while there is only one holding, the holding may take the total budget', () => {
     const holding = openSharedBudget(TOTAL).open(owner(1));
     expect(holding.take(TOTAL)).toBeUndefined();
     expect(holding.take(1)).toEqual({ of: 'total', held: TOTAL });
   });
 
-  test('while nothing else is held, small holdings of one user take at most three sevenths of the total, and small holdings of one account at most half', () => {
+  test('while no other account holds anything, one user gets at most three sevenths of the total budget in small holdings, and all users of one account together get at most half', () => {
     expect(takeAll(openSharedBudget(TOTAL), owner(1))).toBe(Math.floor((TOTAL * 3) / 7));
     const budget = openSharedBudget(TOTAL);
     const users = ['one', 'two', 'three'].map((user) => takeAll(budget, owner(1, user)));
@@ -37,7 +37,7 @@ describe('shared budget: each account and each user has a share (R-A14)', () => 
     expect(budget.open(owner(1, 'four')).take(1)).toEqual({ of: 'account', held: TOTAL / 2 });
   });
 
-  test('a new account gets a share immediately while up to four greedy accounts keep all that they hold', () => {
+  test('a new account gets a share immediately, even if up to four greedy accounts release nothing', () => {
     const budget = openSharedBudget(TOTAL);
     for (let accountId = 1; accountId <= 4; accountId += 1) {
       for (const user of USERS) takeAll(budget, owner(accountId, user));
@@ -59,7 +59,8 @@ describe('shared budget: each account and each user has a share (R-A14)', () => 
       );
     }
     for (const holdings of held.values()) expect(holdings.length).toBeGreaterThan(TOTAL / 10 - 10);
-    // A tenth of the total is free. A new account may take half of this tenth. One user may take three sevenths of it.
+    // A tenth of the total is free. A new account may take half of this tenth, and one user may take three sevenths of
+    // this tenth.
     expect(takeAll(budget, owner(100))).toBeGreaterThan((TOTAL / 10) * (3 / 7) - 10);
   });
 

@@ -51,7 +51,7 @@ describe('platform: client pace', () => {
     expect(reasons).toEqual(['the answer took longer than 2 s']);
   });
 
-  test('after `end()`, a client that reads nothing is not reported', () => {
+  test('after `end()`, a client that reads nothing is not reported as too slow', () => {
     const { pace, reasons } = watch();
     pace.offer(10);
     pace.end();

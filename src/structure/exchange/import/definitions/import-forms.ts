@@ -84,11 +84,11 @@ function planForm(row: StagedForm, groups: readonly DocumentGroup[] | undefined,
   const key = keyOf({ entityType, lowerName });
   const found = known.get(key);
   const fault = (member: string, message: string): Fault => ({ path: [member], message });
-  if (found?.place !== undefined) return fault('name', `repeats the form of ${found.place}`);
+  if (found?.place !== undefined) return fault('name', `names the same form as ${found.place}`);
   if (found?.id !== undefined) {
     known.set(key, { ...found, place });
     if (found.name !== name) {
-      const message = `must be ${JSON.stringify(found.name)} as in the account, because clientData is case-sensitive; got ${JSON.stringify(name)}`;
+      const message = `must be ${JSON.stringify(found.name)}, in the same letter case as in the account, because clientData is case-sensitive; got ${JSON.stringify(name)}`;
       return fault('name', message);
     }
     const isSame = groups === undefined || isDeepStrictEqual(groups, found.groups);
@@ -104,7 +104,10 @@ function planForm(row: StagedForm, groups: readonly DocumentGroup[] | undefined,
   return { ordinal, action: 'Created', id: null, groups, changes: null } satisfies Planned;
 }
 
-/** Replaces the names of units by ids. @param units map from the name of a unit, also in lower case, to its id. */
+/**
+ * Replaces the names of units with ids.
+ * @param units maps the name of each unit, and the lower-case name of each unit, to the id of the unit.
+ */
 function resolveUnits(given: readonly DocumentGroup[] | undefined, units: ReadonlyMap<string, number>) {
   const faults: Fault[] = [];
   const groups = given?.map((group, groupIndex) => ({

@@ -137,7 +137,8 @@ function compareEntry(
     const isFamily = ({ catalogue, id }: KnownEntry) => catalogue === 'UnitFamily' && id === found.familyId;
     const stored = fixed === 'unitFamily' ? [...known.values()].find(isFamily)?.name : found[fixed];
     const rule = `must be ${JSON.stringify(stored)} as in the existing unit, got ${JSON.stringify(members[fixed])}`;
-    const advice = 'the conversion of a unit never changes, so name the unit differently';
+    const advice =
+      'the conversion of an existing unit cannot be changed; for another conversion, add a unit with another name';
     return { member: fixed, message: `${rule}; ${advice}` };
   }
   const changed = (['symbol', 'aggregate'] as const).filter((member) => isOther(members[member], found[member]));

@@ -26,7 +26,10 @@ const FIND_NAMES = `
   select place, members ->> $3 as name from structure_import_row
   where import_id = $1 and kind = $2 and jsonb_typeof(members -> $3) = 'string' order by ordinal limit ${MAX_PROBLEMS}`;
 
-/** @returns the id of each entry that the account has after the import, by its name and by its lower-case name. */
+/**
+ * @returns the ids of the entries that the account has after the import. The map has two keys for each entry: its name
+ * and its lower-case name.
+ */
 export async function readPlannedIds(
   transaction: Transaction,
   { id, accountId }: ImportRef,

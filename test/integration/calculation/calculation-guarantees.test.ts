@@ -230,7 +230,7 @@ describe('calculation: faults of a sandbox', () => {
     const faults = [
       { state: 'Abandoned', outcome: 'fault' },
       { state: 'Abandoned', outcome: 'fault' },
-      { state: 'Failed', outcome: 'breaks_sandbox', message: expect.stringContaining('ended during 3 runs') },
+      { state: 'Failed', outcome: 'breaks_sandbox', message: expect.stringContaining('the sandbox ended 3 times') },
     ];
     const runs = await runUntilEnded(variableId, source, FAULT);
     expect(runs).toMatchObject(faults);

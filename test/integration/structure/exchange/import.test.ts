@@ -238,7 +238,7 @@ describe('structure import: a document with problems', () => {
           inS('v', { alias: 'x', variableName: 'N' }),
         ],
       },
-      /"x" names a variable by the name "N", but each variable with this name \(2 found\) has .* by mappingConfig$/,
+      /"x" names a variable by the name "N", but every variable with this name has .*: 2\); .* by mappingConfig$/,
     ],
     [
       'an input by id',

@@ -34,15 +34,15 @@ export const SETTINGS = {
   ),
   DATABASE_MAX_PER_ACCOUNT: setting(
     integer(1, 200).default(6),
-    'Maximum number of requests for which one account may hold database connections at the same time in one process. The service lowers a maximum that would leave no connections for requests of other accounts.',
+    'Maximum number of requests of one account that hold database connections at the same time, per process. If this number would leave no connections for other accounts, the service uses a lower number.',
   ),
   READ_POOL_SIZE: setting(
     integer(2, 200).default(10),
-    'Maximum number of point reads, long listings and exports that one process may run at the same time; each of them uses one database connection.',
+    'Maximum number of exports, long listings and reads of points that one process may run at the same time; each of them uses one database connection.',
   ),
   READ_MAX_PER_ACCOUNT: setting(
     integer(1, 200).default(5),
-    'Maximum number of point reads, long listings and exports that one account may run at the same time in one process. Even when this setting is READ_POOL_SIZE or more, at least one of the READ_POOL_SIZE connections remains for other accounts.',
+    'Maximum number of exports, long listings and reads of points that one account may run at the same time in one process. Even when this setting is READ_POOL_SIZE or more, at least one of the READ_POOL_SIZE connections remains for other accounts.',
   ),
   READ_AHEAD_BYTES: setting(
     integer(0, 2 ** 34).default(67_108_864),
@@ -50,7 +50,7 @@ export const SETTINGS = {
   ),
   READ_STALL_SEC: setting(
     integer(1, 3600).default(60),
-    'Number of seconds for which a client may stop receiving a streamed answer (points, long listings); then the answer is cut and its database connection is freed. While another account waits for a connection, the limit is at most 2 seconds.',
+    'If a client takes no data of a streamed answer (points, long listings) for more than this many seconds, the service cuts the answer and frees the database connection. While another account waits for a connection, the limit is at most 2 seconds.',
   ),
   READ_MIN_BYTES_PER_SEC: setting(
     integer(0, 1_000_000_000).default(16_384),
@@ -89,11 +89,11 @@ export const SETTINGS = {
   GRPC_PORT: setting(integer(0, 65535).default(50051), 'Port of the grpc role; 0 lets the system choose one.'),
   WATCH_POOL_SIZE: setting(
     integer(2, 100).default(6),
-    'Maximum number of database connections with which the watches (WatchPoints, GET /data/watch) of a process read points; long reads use at most half of these connections.',
+    'Maximum number of database connections that one process uses to read points for its watches (WatchPoints, GET /data/watch); long reads use at most half of these connections.',
   ),
   WATCH_MAX_VARIABLES: setting(
     integer(1, 100_000).default(5000),
-    'Maximum number of variables in one watch; GET /data/watch takes at most 250.',
+    'Maximum number of variables in one watch. GET /data/watch accepts at most 250 variables, even when this setting is higher.',
   ),
   WATCH_MAX_PER_USER: setting(integer(1, 100_000).default(100), 'Maximum number of open watches per user and process.'),
   WATCH_MAX: setting(
@@ -176,11 +176,11 @@ export const SETTINGS = {
   ),
   EXTERNAL_USERS: setting(
     choice(['sub', 'email', 'businessId']).default('sub'),
-    'Claims that identify the user of a token from another issuer. sub: only sub. email: sub or, when no user matches sub, the verified email address. businessId: sub or, when no user matches sub, businessId.',
+    'Claims that identify the user of a token from another issuer. Every value tries the claim sub first. If no user matches, the value email tries the verified email address, the value businessId tries the claim businessId, and the value sub tries no other claim.',
   ),
   API_RATE_PER_MINUTE: setting(
     integer(0, 1_000_000).default(6000),
-    'Maximum number of requests per user and minute over REST and gRPC; bursts up to this number are allowed. A push counts as a tenth of a request, a small push often as a hundredth. 0 means unlimited.',
+    'Maximum number of requests per minute for each user, REST and gRPC together; bursts up to this number are allowed. A push counts as a tenth of a request; a small push often counts as a hundredth. 0 means unlimited.',
   ),
   TOKEN_RATE_PER_MINUTE: setting(
     integer(0, 1_000_000).default(600),
@@ -192,7 +192,7 @@ export const SETTINGS = {
   ),
   SMTP_URL: secret(
     serverUrl('smtps', 'smtp').optional(),
-    'Mail server: smtps://user:password@host:465, or smtp://user:password@host:587?requireTLS=true. Without requireTLS, emails go unencrypted to a server that offers no TLS. When unset, MAIL_DIRECTORY applies.',
+    'Mail server: smtps://user:password@host:465, or smtp://user:password@host:587?requireTLS=true. Without requireTLS, emails go unencrypted to a server that offers no TLS. When SMTP_URL is unset, MAIL_DIRECTORY applies.',
   ),
   MAIL_FROM: setting(
     z.email({ error: 'must be an email address' }).default('no-reply@localhost.localdomain'),
@@ -255,7 +255,10 @@ export const SETTINGS = {
     integer(1, 365).default(5),
     'A failing webhook is disabled after this many days without a successful delivery.',
   ),
-  WEBHOOK_HISTORY_DAYS: setting(integer(2, 3650).default(30), 'Number of days the history of webhooks is kept.'),
+  WEBHOOK_HISTORY_DAYS: setting(
+    integer(2, 3650).default(30),
+    'Number of days for which the history of webhooks is kept.',
+  ),
   R_ROOT: setting(z.string().optional(), 'Directory of the R root file system. Required by the calculator role.'),
   SANDBOX: setting(
     choice(['bwrap', 'oci', 'none']).default('bwrap'),
@@ -286,7 +289,7 @@ export const SETTINGS = {
   ),
   WEBHOOK_TESTS_PER_MINUTE: setting(
     integer(0, 1_000_000).default(30),
-    'Maximum number of webhook tests per account and minute; bursts up to this number are allowed. 0 means unlimited.',
+    'Maximum number of webhook tests per minute for each account; bursts up to this number are allowed. 0 means unlimited.',
   ),
   WEBHOOK_ALLOW_HTTP: setting(flag.default(false), 'true allows webhook receivers with http:// URLs. For local use.'),
   WEBHOOK_ALLOWED_RANGES: setting(

@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { SETTINGS } from './config.ts';
 
-/** @returns every setting with its description and default (R-K1); a setting that is not commented out is required. */
+/** @returns every setting with its description and default (R-K1). In the text, optional settings are commented out. */
 export function envExample(): string {
   return Object.entries(SETTINGS)
     .map(([name, { schema, doc, ...rest }]) => {

@@ -15,7 +15,7 @@ export const INTAKE_SETTINGS = {
   ),
   PUSH_MAX_MEMORY_BYTES: setting(
     integer(1 << 20, 2 ** 40).default(134_217_728),
-    'Maximum number of bytes of push bodies in memory per process; further pushes get status 503. The bodies of one account may take at most half of this number. While no other body is in memory, one body may take the whole number.',
+    'Maximum number of bytes of push bodies in memory per process; further pushes get status 503. The bodies of one account may take at most half of these bytes. While no other body is in memory, one body may take all of these bytes.',
   ),
   PUSH_BASIC_TOKEN_URL: setting(
     webUrl.optional(),
@@ -26,14 +26,14 @@ export const INTAKE_SETTINGS = {
     'Client id for PUSH_BASIC_TOKEN_URL; the client must be allowed to use the password grant.',
   ),
   PUSH_BASIC_CLIENT_SECRET: secret(z.string().optional(), 'Secret of PUSH_BASIC_CLIENT_ID.'),
-  PUSH_THREADS: setting(integer(1, 64).default(2), 'Number of threads per process that parse large pushes.'),
+  PUSH_THREADS: setting(integer(1, 64).default(2), 'Number of threads for parsing large pushes, per process.'),
   MAPPER_TIMEOUT_MS: setting(
     integer(100, 60_000).default(8000),
     'Maximum run time of a custom-format mapper in milliseconds.',
   ),
   MAPPER_MEMORY_MEBIBYTES: setting(
     integer(64, 65_536).default(512),
-    'Maximum memory of a mapper in MiB, besides the memory of Node.js itself.',
+    'Maximum memory of a mapper in MiB, not counting the memory of Node.js itself.',
   ),
   MAPPER_PROCESSES: setting(
     integer(2, 64).default(2),
@@ -53,7 +53,7 @@ export const INTAKE_SETTINGS = {
   ),
   COLUMNS_SETTLE_SEC: setting(
     integer(0, 86_400).default(120),
-    'Corrected points of a compressed chunk are uncompressed at first. The service compresses them after this many seconds without writes to the chunk. While writes continue, the service compresses them after 8 minutes.',
+    'Corrected points of a compressed chunk are first stored uncompressed. The service compresses these points after this many seconds without writes to the chunk. While writes continue, the service compresses these points after 8 minutes.',
   ),
   FILE_EVENTS_MAX_PER_USER: setting(
     integer(1, 10_000).default(20),
@@ -61,7 +61,7 @@ export const INTAKE_SETTINGS = {
   ),
   FILE_EVENTS_MAX: setting(
     integer(1, 100_000).default(1000),
-    'Maximum number of open event streams per process, counted separately for files and for structure imports; one account may have at most half of them, rounded up.',
+    'Maximum number of open event streams per process, counted separately for files and for structure imports. One account may have at most half of this number, rounded up.',
   ),
   FILE_MAX_BYTES: setting(
     integer(1024, 2 ** 40).default(209_715_200),
@@ -69,7 +69,7 @@ export const INTAKE_SETTINGS = {
   ),
   FILE_UPLOAD_MEMORY_BYTES: setting(
     integer(1 << 20, 2 ** 40).default(67_108_864),
-    'Maximum number of bytes of upload buffers per process, counted separately for files and for documents to import; the buffers of one upload take at most 3 MiB. Further uploads get status 503. An account may take at most half.',
+    'Maximum number of bytes of upload buffers per process, counted separately for files and for documents to import. The buffers of one upload take at most 3 MiB. An upload that would exceed the maximum gets status 503. The uploads of one account may take at most half of the maximum.',
   ),
   FILE_MAX_ROWS: setting(integer(1, 1_000_000_000).default(10_000_000), 'Maximum number of rows in one Standard File.'),
   FILE_MAX_INFLATED_BYTES: setting(
@@ -114,7 +114,7 @@ export const INTAKE_SETTINGS = {
   ),
   INGEST_CONCURRENCY: setting(
     integer(1, 64).default(2),
-    'Maximum number of accounts an ingester writes for at the same time; each uses one database connection, and up to two more during a long write.',
+    'Maximum number of accounts for which an ingester writes at the same time. Each account uses one database connection, and up to two more during a long write.',
   ),
   INGEST_MAX_ROWS: setting(
     integer(1, 5_000_000).default(250_000),

@@ -37,7 +37,7 @@ export const list = z.string().transform((text) => text.split(',').flatMap((part
 /** Type of a setting with comma-separated origins of pages, or `*`. */
 export const origins = list.refine((texts) => texts.every((text) => text === '*' || URL.parse(text)?.origin === text), {
   error:
-    'must be * or comma-separated origins in lower case, without a path and without a default port, such as https://app.example.com',
+    'must be * or comma-separated origins such as https://app.example.com; an origin is in lower case, without a path and without a default port',
 });
 /** Type of a setting with comma-separated numbers from `min` to `max`, both inclusive. */
 export const numbers = (min: number, max: number) =>

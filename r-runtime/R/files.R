@@ -17,7 +17,7 @@ draw_into_files <- function(kind) {
   options(device = open_device)
 }
 
-#' Reads the plots and data files in the working directory, oldest first. Also reads files that the script itself wrote.
+#' Reads all plots and data files in the working directory, oldest first, including files that the script wrote itself.
 #' @return list of list(name, bytes): at most `max_files` files, together at most `max_file_bytes` bytes.
 #' @noRd
 collect_files <- function() {
@@ -32,8 +32,9 @@ collect_files <- function() {
 
 #' Saves the objects that the script needs, so that the author can run the script in R on another machine (R-H9).
 #'
-#' Saves all five globals, the toolbox and the state of the random number generator, even when the script does not name
-#' them: a script can call a function by its name in a string, and functions of packages draw random numbers.
+#' Always saves all five globals, the toolbox, and the state of the random number generator. The text of a script does
+#' not show everything that the script needs: a script can call a function by its name in a string, and functions of
+#' packages draw random numbers.
 #' @param path path of the `.rdata` file.
 #' @param envir environment that holds the globals and `.Random.seed`.
 #' @noRd
@@ -44,8 +45,8 @@ save_sample <- function(path, envir = globalenv()) {
   save(list = c(globals, toolbox_names, ".Random.seed"), file = path, envir = envir)
 }
 
-# Copies the toolbox functions into a new environment. The copies do not need this package, which is not installed in
-# the R of the script's author.
+# Copies the toolbox functions into a new environment. The copies must work without this package, because the author's
+# machine does not have this package.
 portable_toolbox <- function() {
   home <- new.env(parent = globalenv())
   for (name in c(toolbox_names, toolbox_parts)) {

@@ -1,6 +1,8 @@
-# Analyses a script without running it. Finds the names that the script reads, those of them that are NULL in the inputs
-# of a run, misspelt names of columns, and the civil periods by which the script groups dates. Also lists the installed
-# packages. Tidemark shows these results as hints after a run, and in its answers to authors who check a script (R-H9).
+# Analyses a script without running it, and lists the installed packages. Tidemark shows the results as hints after a
+# run, and returns them to authors who check a script (R-H9). The analysis finds:
+# - the names that the script reads, and which of these names are NULL in the inputs of a run;
+# - misspelt names of columns;
+# - the civil periods (such as days and months) by which the script groups dates.
 
 global_lists <- c("inputVariables", "inputForms", "inputConstants")
 
@@ -36,7 +38,7 @@ find_hints <- function(script, globals, status) {
 
 alias_pattern <- paste0("\\b(", paste(global_lists, collapse = "|"), ")\\s*(?:\\$\\s*`?|\\[\\[\\s*[\"'])([A-Za-z.][A-Za-z0-9._]*)")
 
-# Searches the script's text, which takes a tenth of the time that walking its syntax tree takes.
+# Searches the text of the script: this takes a tenth of the time of walking the syntax tree.
 reads_undeclared <- function(script, globals) {
   found <- gregexpr(alias_pattern, script, perl = TRUE)[[1]]
   if (found[1] < 0L) return(FALSE)
@@ -100,7 +102,8 @@ period_seconds <- c(Week = 604800, Day = 86400, Hour = 3600)
 #' Finds the civil periods by which a script groups dates, as in floor_date(x, "day"), cut(x, "month"), Dates %/% 86400,
 #' apply.daily(x, sum) and format(x, "%Y-%m"). Ignores rounding of dates in a script that aggregates nothing.
 #' @param expressions result of `parse_script`.
-#' @return character vector such as "Day 3": a period, and the line where the top-level expression that uses it begins.
+#' @return character vector such as "Day 3": the period Day, and line 3, on which the top-level expression that uses the
+#' period begins.
 #' @noRd
 buckets_read <- function(expressions) {
   called <- all.names(expressions, unique = TRUE)
@@ -158,8 +161,8 @@ period_of_format <- function(texts) {
   else if (grepl("%[Yy]", format[1])) "Year"
 }
 
-# Returns the longest period (week, day or hour) that divides `divisor` without a remainder. Returns NULL when no period
-# does. `divisor` is an expression for a number of seconds, such as 24 * 3600 in Dates %/% (24 * 3600).
+# Returns the longest period (week, day or hour) of which `divisor` is a whole multiple. Returns NULL if there is none.
+# `divisor` is an expression for a number of seconds, such as 24 * 3600 in Dates %/% (24 * 3600).
 period_of_seconds <- function(divisor) {
   if (!all(all.names(divisor) %in% c("*", "("))) return(NULL)
   seconds <- tryCatch(eval(divisor, baseenv()), error = function(condition) NULL)

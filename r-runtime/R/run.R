@@ -75,8 +75,9 @@ token_pattern <- paste(
 )
 closing <- c("(" = ")", "[" = "]", "{" = "}")
 
-# @return list(bracket, line): the innermost bracket that is still open before the line given by the parameter `line`,
-# and the line of this bracket. NULL when no bracket is open there.
+# Finds the innermost bracket that is still open before line `line` of the script.
+# @return list(bracket, line): the bracket, and the number of the line that contains the bracket. NULL when no bracket
+# is open.
 find_open_bracket <- function(script, line) {
   if (is.na(line)) return(NULL)
   lines <- strsplit(script, "\n", fixed = TRUE)[[1]]
@@ -148,8 +149,8 @@ new_notes <- function(max_bytes) {
   ), parent = emptyenv())
 }
 
-# Adds the message or warning `condition` to the notes. Must be called in the handler of the condition: only there does
-# the stack still hold the line of the script that raised the condition.
+# Adds a message or warning (`condition`) to the notes. Must be called in the handler of the condition: only there is
+# the script line that raised the condition still on the stack.
 add_note <- function(notes, kind, condition) {
   if (notes$bytes_left <= 0) return(keep_note(notes, kind, ""))
   text <- sub("\n$", "", clean_text(paste(conditionMessage(condition), collapse = "\n")))

@@ -26,7 +26,10 @@
 #define AT_RECURSIVE 0x8000
 #endif
 
-/* The script sees the uid of `nobody`; the host sees the zygote's unprivileged uid. */
+/*
+ * The uid of a script's process inside the sandbox: `nobody`. On the host, the process has the zygote's unprivileged
+ * uid.
+ */
 #define INNER_UID 65534
 
 /*
@@ -66,9 +69,9 @@ struct stage_error make_user_namespace(int flags, unsigned inner_id) {
 }
 
 /*
- * Enters the network namespace of the run when there is one, then creates the run's user namespace and a pid namespace
- * whose pid 1 is the next child. The network namespace belongs to another user namespace, so no process of the run has
- * a capability in it.
+ * If the zygote has prepared a network namespace for the run, enters this namespace. Then creates the run's user
+ * namespace, and a pid namespace whose pid 1 is the next child. The network namespace belongs to another user
+ * namespace, so no process of the run has a capability in the network namespace.
  */
 struct stage_error enter_user_namespace(const struct zygote *z) {
   errno = 0;
@@ -77,9 +80,9 @@ struct stage_error enter_user_namespace(const struct zygote *z) {
 }
 
 /*
- * Gives the runner its own session and process group. In the supervisor's group, kill(0, …) and
- * setpriority(PRIO_PGRP, 0, …) would also reach the supervisor, because a group spans pid namespaces. The runner gets
- * the highest OOM score, so that the kernel kills runs before the zygote.
+ * Gives the runner its own session and process group. Otherwise, kill(0, …) and setpriority(PRIO_PGRP, 0, …) in the
+ * script would also reach the supervisor, because a group can span several pid namespaces. The runner gets the highest
+ * OOM score, so that the kernel kills runs before the zygote.
  */
 struct stage_error separate_runner(const struct zygote *z) {
   if (setsid() < 0) FAIL(STAGE_SEPARATE);
@@ -104,10 +107,7 @@ struct stage_error enter_namespaces(const struct zygote *z) {
   if (mount("proc", "/proc", "proc", inert | MS_RDONLY, "subset=pid") < 0) FAIL(STAGE_PROC);
   if (mount("tmpfs", z->socket_dir, "tmpfs", inert | MS_RDONLY, "size=4k,mode=755") < 0) FAIL(STAGE_HIDE);
   if (mount("tmpfs", "/dev/shm", "tmpfs", inert | MS_RDONLY, "size=4k,mode=755") < 0) FAIL(STAGE_HIDE);
-  /*
-   * Hides the terminals, because runs would otherwise share the terminals, and because no limit counts the buffers of
-   * the terminals.
-   */
+  /* Hides the terminals: runs would otherwise share them, and no limit covers the memory of terminal buffers. */
   if (mount("tmpfs", "/dev/pts", "tmpfs", inert | MS_RDONLY, "size=4k,mode=755") < 0 && errno != ENOENT) FAIL(STAGE_HIDE);
   if (sethostname("tidemark", 8) < 0) FAIL(STAGE_HIDE);
   return NO_ERROR;

@@ -1,7 +1,8 @@
 /*
- * Fills the free memory of the zygote before it forks, so that a run allocates from empty huge pages. One page fault
- * then gives the run 2 MiB; otherwise the run would copy free memory of the zygote page by page. If R lacks a
- * function that this file calls, runs are slower, but their results are the same. Measured: ../MEASUREMENTS.md.
+ * Uses up the free memory of the zygote before the zygote forks, so that a run allocates from new, empty huge pages.
+ * One page fault then gives the run 2 MiB. Otherwise, the run would allocate from the zygote's free memory, and would
+ * copy this memory page by page. If R lacks a function that this file calls, runs are slower, but their results are the
+ * same. Measured: ../MEASUREMENTS.md.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -28,7 +29,7 @@ R_FUNCTION SEXP SETCDR(SEXP, SEXP);
 /* Maximum number of objects that fill_class allocates to fill the free memory of one size class. */
 #define MAX_OBJECTS 2000000
 #define HUGE_PAGE ((uintptr_t)2 << 20)
-/* Size, in bytes, of the first allocations of drain_chunks. They use up a larger free chunk piece by piece. */
+/* Size, in bytes, of the first allocations of drain_chunks. A larger free chunk takes several of these allocations. */
 #define LARGEST_CHUNK 65536
 /* Total size, in bytes, of the huge pages that are reserved above the heap. */
 #define FRESH_BYTES (4 * HUGE_PAGE)
@@ -59,7 +60,7 @@ void reserve_fresh(void) {
   if (madvise((void *)begin, FRESH_BYTES, MADV_HUGEPAGE) == 0) fresh = (struct range){begin, FRESH_BYTES};
 }
 
-/* Fills the free chunks that have the size of R's pages. @return address above which no memory has been used yet. */
+/* Allocates all free chunks of the size of R's pages. @return address above which no memory has been used yet. */
 static uintptr_t fill_chunks(void) {
   const uintptr_t top = (uintptr_t)sbrk(0) - mallinfo2().keepcost;
   for (uintptr_t chunk = 1; chunk != 0 && chunk < top;) chunk = (uintptr_t)malloc(R_PAGE_BYTES);
@@ -84,7 +85,7 @@ static void fill_class(SEXP filler, ptrdiff_t doubles, uintptr_t top) {
  * @return `filler`, because a function called by .Call must return an R object.
  */
 SEXP tm_fill(SEXP filler) {
-  /* For each of R's size classes, the length in doubles of its largest vector; 0 stands for a cons cell. */
+  /* The largest vector of each of R's size classes, as a number of doubles; 0 stands for a cons cell. */
   static const ptrdiff_t classes[] = {1, 2, 4, 8, 16, 0};
   if (!Rf_allocVector || !Rf_cons || !CDR || !SETCDR) return filler;
   const uintptr_t top = fill_chunks();

@@ -38,8 +38,8 @@ static void make_namespaces(int owner_fd, int report_fd) {
 }
 
 /*
- * A child makes the namespaces: packages have started threads in the zygote, and a process with threads cannot enter a
- * user namespace.
+ * A child process creates the namespaces. The zygote cannot: packages have started threads in the zygote, and a process
+ * with threads cannot enter a user namespace.
  */
 static struct stage_error add_network(struct networks *n, struct network *network) {
   struct stage_error e = {STAGE_PIPES, 0};

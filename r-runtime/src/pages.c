@@ -90,8 +90,8 @@ void drop_foreign_pages(void) {
 }
 
 /*
- * Called in a waiting runner. Writes to the pages that the zygote learned from the trial run, so that the kernel gives
- * the runner a copy of each page. This is faster than MADV_POPULATE_WRITE: 2.9 ms instead of 3.9 ms for 950 pages.
+ * Called in a waiting runner. Writes to the pages to which the trial run wrote, so that the kernel gives the runner a
+ * copy of each page. Writing is faster than MADV_POPULATE_WRITE: 2.9 ms instead of 3.9 ms for 950 pages.
  */
 void touch_pages(void) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);

@@ -165,7 +165,7 @@ static SEXP make_data_frame(SEXP columns, int rows) {
 static SEXP take_series(struct reader *r) {
   static const char *const names[] = {"Dates", "Values", "Version", "Tags"};
   const int rows = take_count(r);
-  /* All dates are integers; when at least one date is outside the range of R's integers, all dates are doubles. */
+  /* Size of each date in bytes: 8 (double) if any date is outside the range of R's integers, otherwise 4 (integer). */
   const int date_bytes = take_int(r);
   SEXP columns = Rf_protect(Rf_allocVector(VECSXP, COUNT(names)));
   SET_VECTOR_ELT(columns, 0, date_bytes == 8 ? take_doubles(r, rows) : take_ints(r, rows));

@@ -13,7 +13,10 @@
 #define RUN_MAGIC 0x31484d54u     /* "TMH1" */
 #define TRAILER_MAGIC 0x31544d54u /* "TMT1" */
 
-/* SPARES supervisors are forked ahead of time and wait for runs. None is forked while MAX_RUNS supervisors serve. */
+/*
+ * SPARES supervisors are forked ahead of time and wait for runs. No spare is forked while MAX_RUNS supervisors serve
+ * runs.
+ */
 #define MAX_RUNS 256
 #define SPARES 2
 
@@ -108,9 +111,9 @@ struct notice {
 };
 
 /*
- * State that spawn.c passes to a supervisor: the mode, inherited descriptors, the pid of its runner, the error when the
- * runner could not be started, and the resident size of the zygote, which does not count against the memory limit of
- * the run.
+ * State that spawn.c passes to a supervisor: the mode, inherited descriptors, the pid of the runner, the error when the
+ * runner could not be started, and the resident size of the zygote. This size does not count against the memory limit
+ * of the run.
  */
 struct supervision {
   int32_t mode, listen_fd, notify_fd, proc_fd;
@@ -191,14 +194,15 @@ void touch_pages(void);
 
 /* spawn.c */
 /*
- * A runner calls reach_line before each expression of the script. reach_line stores the line of the expression in
- * memory that the runner shares with the supervisor, so the supervisor knows the last line even when the runner is
- * killed.
+ * A runner calls reach_line before each expression of the script. reach_line writes the expression's line number to
+ * memory that the runner shares with the supervisor. So the supervisor knows the last line that the script reached,
+ * even when the runner is killed.
  */
 void reach_line(int32_t line);
 /*
- * @param header buffer into which the runner reads the limits of its run. The zygote's copy does not change.
- * @return 0 in the runner; in the zygote the pid of the supervisor, or -1.
+ * @param header (output) limits of the run. Only the runner fills this buffer. The zygote's buffer stays unchanged,
+ * because the runner has its own memory.
+ * @return 0 in the runner. In the zygote: the pid of the supervisor, or -1 when vfork fails.
  */
 pid_t spawn_supervisor(const struct zygote *z, struct run_header *header);
 

@@ -26,10 +26,10 @@ static const char *const ALLOWED[] = {
     "lgetxattr", "fgetxattr", "listxattr", "llistxattr", "flistxattr",
     /* memory */
     "mmap", "munmap", "mremap", "mprotect", "brk", "madvise", "msync", "mincore", "membarrier",
-    /* calls that handle signals; ALLOWED_IN_NAMESPACES has the calls that send signals */
+    /* calls that handle signals; for calls that send signals, see ALLOWED_IN_NAMESPACES */
     "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "rt_sigpending", "rt_sigtimedwait", "rt_sigsuspend",
     "sigaltstack", "pause",
-    /* calls that concern processes and threads; allow_with_conditions has clone */
+    /* calls that concern processes and threads; for clone, see allow_with_conditions */
     "fork", "vfork", "execve", "execveat", "exit", "exit_group", "wait4", "waitid", "getpid", "getppid", "gettid",
     "getpgid", "getpgrp", "getsid", "set_tid_address", "set_robust_list", "get_robust_list", "futex", "sched_yield",
     "sched_getaffinity", "sched_getparam", "sched_getscheduler", "sched_get_priority_min",
@@ -48,10 +48,10 @@ static const char *const ALLOWED[] = {
     "getuid", "geteuid", "getgid", "getegid", "getresuid", "getresgid", "getgroups", "getrandom"};
 
 /*
- * Calls that are allowed only in a pid namespace, because the namespace limits the processes that a script can signal.
- * Without a pid namespace, a script could signal the zygote and other runs, which have the same uid. Of these calls, a
- * script without a pid namespace may use only kill(0, …), which signals the script's own process group. The script must
- * not leave that group, because the supervisor kills the run through the group.
+ * In a pid namespace, these calls are allowed, because the namespace limits the processes that a script can signal.
+ * Without a pid namespace, a script could signal the zygote and other runs, which have the same uid. All these calls
+ * are then refused, except kill(0, …), which signals the script's own process group. The script must not leave this
+ * group, because the supervisor kills the run through the group.
  */
 static const char *const ALLOWED_IN_NAMESPACES[] = {"setpgid", "setsid", "kill", "tkill", "tgkill", "rt_sigqueueinfo"};
 
@@ -61,7 +61,7 @@ static const char *const ALLOWED_IN_NAMESPACES[] = {"setpgid", "setsid", "kill",
 
 static int allow(scmp_filter_ctx filter, const char *name) {
   int number = seccomp_syscall_resolve_name(name);
-  /* Some architectures lack older system calls, such as open and fork. The filter omits the calls that are lacking. */
+  /* Some architectures lack older system calls, such as open and fork. A missing call needs no rule. */
   return number < 0 ? 0 : seccomp_rule_add(filter, SCMP_ACT_ALLOW, number, 0);
 }
 
@@ -80,8 +80,8 @@ static const unsigned PRCTL_OPTIONS[] = {PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPAB
                                          PR_GET_SECCOMP, PR_CAPBSET_READ, PR_GET_PDEATHSIG};
 
 /*
- * Allows requests that query a terminal or the number of readable bytes, or set a flag of a descriptor. Leaves out
- * requests that control a device.
+ * The allowed requests query a terminal, query the number of readable bytes, or set a flag of a descriptor. All other
+ * requests are refused, including those that control a device.
  */
 static const unsigned IOCTL_REQUESTS[] = {TCGETS, TIOCGWINSZ, TIOCGPGRP, FIONREAD, FIONBIO, FIOCLEX, FIONCLEX};
 
@@ -111,7 +111,7 @@ static int allow_values(scmp_filter_ctx filter, int call, unsigned argument, con
   return rc;
 }
 
-/* Adds the rules of calls that are allowed only with certain arguments, and the rule that refuses clone3. */
+/* Adds the rules for calls that are allowed only with certain arguments, and the rule that refuses clone3. */
 static int allow_with_conditions(scmp_filter_ctx filter) {
   int rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1, SCMP_A0(SCMP_CMP_MASKED_EQ, NEW_NAMESPACES, 0));
   /*
@@ -134,7 +134,7 @@ int main(int argc, char **argv) {
   if (!rc && has_namespaces) rc = allow_all(filter, ALLOWED_IN_NAMESPACES, COUNT(ALLOWED_IN_NAMESPACES));
   if (!rc && !has_namespaces) rc = allow_values(filter, SCMP_SYS(kill), 0, SELF, COUNT(SELF));
   if (!rc) rc = allow_with_conditions(filter);
-  /* A binary tree of comparisons is faster than a list, and the filter checks every system call. */
+  /* The filter checks every system call, so it must be fast: a binary tree of comparisons is faster than a list. */
   if (!rc) rc = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
   if (!rc) rc = seccomp_export_bpf(filter, 1);
   seccomp_release(filter);

@@ -78,7 +78,7 @@ static void restore_signals(void) {
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) signal(numbers[i], SIG_DFL);
 }
 
-/* Returns in both processes, as fork does; `s->runner` is 0 in the runner. */
+/* Returns in two processes, like fork: `s->runner` is 0 in the runner, and the runner's pid in the supervisor. */
 static struct stage_error fork_runner(const struct zygote *z, struct supervision *s, struct channels *c) {
   struct stage_error e = {STAGE_NONE, 0};
   if (open_channels(c) < 0) return (struct stage_error){STAGE_PIPES, errno};
@@ -88,8 +88,8 @@ static struct stage_error fork_runner(const struct zygote *z, struct supervision
 }
 
 /*
- * Keeps the capabilities to measure and kill the processes of the run. The supervisor needs these capabilities because
- * a script can make its processes unreadable even for the user that owns them.
+ * Keeps the two capabilities with which the supervisor measures and kills the processes of the run. The uid alone is
+ * not enough: a script can make its processes unreadable even for the user that owns the processes.
  */
 static void keep_capabilities(void) {
   const int kept[] = {CAP_SYS_PTRACE, CAP_KILL};

@@ -26,8 +26,8 @@
 #define SCAN_INTERVAL_US 100000u
 #define CLIENT_TIMEOUT_MS 30000
 /*
- * Microseconds from the interrupt at a time limit to the kill. In this time, R can report the notes and the number of
- * the interrupted script line.
+ * A run that exceeds a time limit is interrupted, and is killed this many microseconds later. Before the kill, R can
+ * report the notes and the number of the interrupted script line.
  */
 #define INTERRUPT_GRACE_US 300000u
 
@@ -75,8 +75,8 @@ static void lose_client(struct run *r) {
 }
 
 /*
- * Reads request bytes from the connection. Goes on reading even after the runner has closed its pipe: if the supervisor
- * closed a connection with unread bytes, the connection would be reset.
+ * Reads request bytes from the connection. Continues even after the runner has closed its end of the pipe: if bytes
+ * were left unread, closing the connection would reset it.
  */
 static void read_request(struct run *r) {
   size_t wanted = r->unread_request_bytes < BUFFER_BYTES ? (size_t)r->unread_request_bytes : BUFFER_BYTES;
@@ -129,8 +129,8 @@ static void send_result(struct run *r) {
 }
 
 /*
- * Reads text output of the runner. Keeps the first max_text_bytes bytes, and reads and counts the others too, so that a
- * script that prints gigabytes neither blocks nor fills the supervisor's memory.
+ * Reads text output of the runner. Keeps the first max_text_bytes bytes. Reads and counts the rest without keeping it,
+ * so that a script that prints gigabytes neither blocks nor fills the supervisor's memory.
  */
 static int read_captured(struct run *r) {
   char scratch[BUFFER_BYTES];
@@ -330,8 +330,8 @@ static void notify_zygote(const struct run *r, int32_t kind) {
 }
 
 /*
- * Waits for a connection and accepts it; several supervisors wait on the same socket. The notice NOTICE_SERVING lets
- * the zygote fork another waiting supervisor in place of this one.
+ * Waits for a connection and accepts it. Several supervisors wait on the same socket. NOTICE_SERVING tells the zygote
+ * that this supervisor no longer waits, so that the zygote can fork a new waiting supervisor.
  */
 static void take_connection(struct run *r) {
   while (r->connection < 0) {
@@ -356,7 +356,7 @@ static struct stage_error begin_run(struct run *r) {
   r->started_us = monotonic_us();
   r->deadline_us = r->started_us + (uint64_t)r->header.wall_ms * 1000u;
   r->next_scan_us = r->started_us + SCAN_INTERVAL_US;
-  /* Ignores a failed write: when the runner has exited, read_control finds the reason in the control socket. */
+  /* Ignores a failed write: the runner has then exited, and read_control finds the reason in the control socket. */
   (void)write_full(r->control, &r->header, sizeof r->header, 1000);
   return (struct stage_error){STAGE_NONE, 0};
 }
@@ -381,7 +381,7 @@ static void oversee(struct run *r) {
   _exit(0);
 }
 
-/* argv[1] is a struct supervision in hexadecimal digits. */
+/* argv[1] holds the bytes of a `struct supervision` as hexadecimal digits. */
 int main(int argc, char **argv) {
   /* Without initial values, `r` and its buffers take no space in the executable file. */
   static struct run r;

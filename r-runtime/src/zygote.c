@@ -89,8 +89,10 @@ static void collapse_heap(void) {
 }
 
 /*
- * The pids of the supervisors that wait for a connection (0: none), the time of the last notice of each of them, the
- * number of supervisors that serve a connection, and the network namespaces of runs.
+ * - waiting: pids of the supervisors that wait for a connection; 0 in an unused element
+ * - last_notice_us: time of the last notice from each of these supervisors
+ * - serving: number of supervisors that serve a connection
+ * - networks: network namespaces of runs
  */
 struct spares {
   pid_t waiting[SPARES];
@@ -173,8 +175,8 @@ static int fork_spares(struct zygote *z, struct spares *s, struct run_header *he
 }
 
 /*
- * Keeps a stock of spare supervisors, each of which waits for a run.
- * @return 0 in each runner; -1 in the zygote when the zygote cannot continue.
+ * Keeps a stock of spare supervisors. Each supervisor has forked a runner and waits for a run.
+ * @return 0 in each runner. In the zygote, the function returns only if the zygote cannot continue: -1.
  */
 static int keep_spares(struct zygote *z, struct run_header *header) {
   static struct spares spares;
@@ -244,7 +246,10 @@ void tm_reach_line(int *line) {
   reach_line(*line);
 }
 
-/* @param count number of bytes, a double because R's integers end at 2^31. @param ok out: 1 when all were written. */
+/*
+ * @param count (double, because R's integers end at 2^31) number of bytes.
+ * @param ok (output) 1 if all bytes were written, otherwise 0.
+ */
 void tm_write(int *fd, unsigned char *bytes, double *count, int *ok) {
   *ok = write_full(*fd, bytes, (size_t)*count, -1) == 0;
 }

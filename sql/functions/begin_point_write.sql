@@ -1,6 +1,7 @@
 -- Registers this transaction as a writer of points of these accounts and returns the time for its VersionTimestamps
--- (R-F1). The advisory lock is shared, so writers never wait for it; its key is the account and the second in which the
--- write began. The function takes the lock before it reads the clock again. A reader of the state at T therefore finds
+-- (R-F1). To register, the function takes one advisory lock per account. The key of a lock is the account and the
+-- second in which the write begins. The locks are shared, so no writer waits for the lock of another writer. The
+-- function takes the locks before it reads the returned time from the clock. A reader of the state at T therefore finds
 -- the lock of every writer whose VersionTimestamp can be T or earlier, and waits for these writers
 -- (src/points/read/await-writers.ts). Call this function after locking the rows of `series`, so that a reader never
 -- waits for a writer that is still waiting for these rows.

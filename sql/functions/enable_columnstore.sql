@@ -26,7 +26,7 @@ begin
     -- Removes a policy that compresses chunks by age, if there is one.
     execute format('select remove_compression_policy(%L, if_exists => true)', hypertable);
   end loop;
-  -- A write of old dates decompresses batches. Without this setting, it fails if it decompresses over 100,000 rows.
+  -- A write of old dates decompresses batches. Without this setting, a write that decompresses over 100,000 rows fails.
   execute format('alter database %I set timescaledb.max_tuples_decompressed_per_dml_transaction = 0', current_database());
   return true;
 end

@@ -22,7 +22,8 @@ create or replace function push_member_label(label text, place int) returns text
 $$;
 
 -- Expands the `operations` of an event DataPushCompleted into one operation per push, because subscribers receive one
--- operation per push. The member `concerns` of a returned operation, if present, has the ids of its push's variables.
+-- operation per push. If a returned operation has the member `concerns`, this member lists the ids of the variables of
+-- the push.
 create or replace function expand_push_operations(operations jsonb) returns setof jsonb language sql immutable as $$
   select case when member.place is null then operation else operation - 'members' || jsonb_build_object(
     'operationId', push_member_label(operation ->> 'operationId', member.place::int - 1),
@@ -82,9 +83,9 @@ create or replace function multirange_ids(variables int4multirange) returns json
   select coalesce(jsonb_agg(id), '[]') from unnest(variables) range, generate_series(lower(range), upper(range) - 1) id
 $$;
 
--- Returns whether an enabled webhook of one of the accounts receives events of `type` and has a filter. Only then do
--- the events of this type list the ids of the written variables as `concerns`, because the ids can take as much space
--- as the readings.
+-- Returns true if an enabled webhook of one of the accounts receives events of `type` and has a filter. Without such a
+-- webhook, the events of this type omit the ids of the written variables (`concerns`), because the ids can take as much
+-- space as the readings.
 create or replace function has_filtered_webhook(account_ids int[], type text) returns boolean language sql stable as $$
   select exists (
     select from webhook
@@ -92,11 +93,11 @@ create or replace function has_filtered_webhook(account_ids int[], type text) re
       and (site_ids is not null or source_ids is not null or variable_ids is not null))
 $$;
 
--- Returns an object that maps the id of each operation in the given batches to an array. This array has, for each push
--- of the operation, an array of the ids of the push's variables. Returns null when has_filtered_webhook returns false.
--- The id of a variable is at offset 42 of the 62 bytes of a row (src/points/copy-codec.ts). If a large operation is
--- alone in its batch, the ids are those of all variables of the batch. If this batch was split off a larger batch, the
--- ids include the variables of the other parts of the larger batch.
+-- Returns null when has_filtered_webhook returns false. Otherwise, returns an object that maps the id of each operation
+-- in the given batches to an array. For each push of the operation, this array has one element: an array of the ids of
+-- the variables of the push. The id of a variable is at offset 42 of the 62 bytes of a row (src/points/copy-codec.ts).
+-- If a large operation is alone in its batch, the ids are those in push_batch.variables. If this batch was split off a
+-- larger batch, push_batch.variables also has the variables of the other parts of the larger batch.
 create or replace function push_concerns(batch_ids bigint[]) returns jsonb language plpgsql stable as $$
 begin
   if not has_filtered_webhook(array(select account_id from push_batch where id = any(batch_ids)), 'DataPushCompleted') then
@@ -148,9 +149,9 @@ language sql as $$
   group by account_id
 $$;
 
--- Ends operations as Completed, or as Failed with a reason, and announces the end. Also announces the end of an
--- operation that was already announced because its time-out passed (R-D7). A Failed operation loses its re-send key, so
--- when a client sends the same push again, that push is a new operation. Writes one event per account, which contains
+-- Ends operations as Completed, or as Failed with a reason, and announces the end. An operation that was already
+-- announced because its time-out passed is announced again (R-D7). A Failed operation loses its re-send key, so when a
+-- client sends the same push again, that push is a new operation. Writes one event for each account; the event contains
 -- all ended operations of the account.
 -- `batch_ids` are the batches that contain the operations; the rows of these batches in push_batch must still exist.
 -- When `ids` names a single operation without a batch, `written` is the set of variables that this operation wrote.

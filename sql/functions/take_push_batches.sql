@@ -2,10 +2,10 @@
 -- transaction (R-D6). Visits the batches in the order of acceptance. Leaves out a batch that another transaction has
 -- locked. A batch that is left out, for any reason, blocks its variables: later batches with one of these variables are
 -- left out too. So several transactions can write batches of one account, and the batches of each variable are written
--- in order. Takes at most 1,000 batches, which together have at most `max_rows` readings. If only one batch is taken,
--- it may have more. A batch with at most `small_rows` readings is small. Small and large batches are never taken
--- together, because the small ones would wait for the large ones. If `is_small_only` is true, large batches are left
--- out. Examines at most 10,000 batches.
+-- in order. Takes at most 1,000 batches, which together have at most `max_rows` readings. A batch with more readings
+-- than `max_rows` is taken alone. A batch with at most `small_rows` readings is small. Small and large batches are
+-- never taken together, because the small ones would wait for the large ones. If `is_small_only` is true, large batches
+-- are left out. Examines at most 10,000 batches.
 -- `is_more_waiting` is true when batches were left out, or when batches that were not examined may be waiting.
 create or replace function take_push_batches(
   for_account_id int, max_rows int, small_rows int, is_small_only boolean, tuple_bytes int,

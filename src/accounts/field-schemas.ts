@@ -1,4 +1,4 @@
-/** Schemas of values in requests that write accounts or their users, clients, saved views and invitations. */
+/** Schemas of values in requests that write an account, a user, a client, a saved view or an invitation. */
 import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../platform/database/storable-text.ts';
 import { INSTANT_RULE, parseInstant } from '../platform/dates/date-rules.ts';

@@ -17,7 +17,7 @@ export interface BackupParts {
 export interface BackupOptions {
   /** Instant that `restore` recovers to. */
   readonly to?: string | undefined;
-  /** Number of newest backups that `backup` keeps; it deletes older backups. */
+  /** The command `backup` keeps this many of the newest backups, and deletes older backups. */
   readonly keep?: string | undefined;
 }
 

@@ -93,7 +93,8 @@ export async function readOwner(directory: string): Promise<Owner> {
   const path = join(directory, OWNER_FILE);
   const text = await readFile(path, 'utf8').catch(() => undefined);
   if (text !== undefined) return parseFile(ownerSchema, path, text);
-  const advice = 'name a directory that `backup` wrote; `backup` and `archive` also accept an empty directory';
+  const advice =
+    'choose a directory that the command `backup` wrote; the commands `backup` and `archive` also accept an empty directory';
   throw new DomainError(
     'conflict',
     `${directory} is not a backup directory: it has no readable ${OWNER_FILE}; ${advice}`,

@@ -13,7 +13,7 @@ const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
  * /usr/bin.
  */
 const ADVICE = 'install the Debian package postgresql-client-17, and add /usr/lib/postgresql/17/bin to PATH';
-/** Parameter of DATABASE_URL → environment variable of libpq that gets its value. */
+/** Maps a parameter of DATABASE_URL to the environment variable of libpq that gets the parameter's value. */
 const PARAMETERS: ReadonlyMap<string, string> = new Map([
   ['sslmode', 'PGSSLMODE'],
   ['sslrootcert', 'PGSSLROOTCERT'],

@@ -53,7 +53,7 @@ interface WalFile {
 }
 
 /**
- * Prepares the directory `target`. A PostgreSQL server that is started on this directory recovers the cluster.
+ * Prepares the directory `target`. A PostgreSQL server that is started on `target` recovers the cluster.
  * @throws {DomainError} conflict when `directory` holds no backups, when the target is in use or not empty, when
  * `until` is before the end of the oldest backup or after the end of the archived WAL, when WAL is missing, or when the
  * backup does not match its checksums.
@@ -88,7 +88,7 @@ async function assertEmpty(target: string): Promise<void> {
   if (names.includes('postmaster.pid')) {
     throw new DomainError(
       'conflict',
-      `${target} contains postmaster.pid: a PostgreSQL server uses this directory, or ended without removing the file; stop the server if it runs, then move the directory away and try again`,
+      `${target} contains postmaster.pid, so a PostgreSQL server may still use this directory; stop the server if it is running, then move the directory away and try again`,
     );
   }
   if (names.length > 0) {

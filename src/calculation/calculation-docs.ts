@@ -46,11 +46,11 @@ const input = z.object({
   tags: z.array(z.string()).exactOptional(),
   lastVersionTimestamp: instantSchema.nullable().meta({
     description:
-      'For an input without `asOf`, a read of the window with `asOf` set to this value returns the points that the run read, as long as the versions of these points are stored.',
+      'Greatest VersionTimestamp of the variable at the time of the run; null when the variable had no points. If the input has no `asOf`, the run read the state at this instant. To read the same points again, send this instant as `asOf` of a read. This works as long as the versions of these points are stored.',
   }),
   historyFrom: instantSchema.exactOptional().meta({
     description:
-      'The states of the variable are complete from this instant on. States at earlier instants may lack versions. Present only if the input could have read versions that were deleted.',
+      'The instant from which the states of the variable are complete; earlier states may lack versions. Present when the points that the run read may be incomplete, because versions were deleted.',
   }),
   rawFrom: instantSchema.exactOptional().meta({
     description:
@@ -99,7 +99,7 @@ const run = z
     triggerDate: instantSchema,
     wave: z.int().meta({
       description:
-        'The same number for all runs that one change or one forced update triggered, directly or through other runs.',
+        'Number of the wave to which the run belongs. A wave is all runs that one change or one forced update triggered, directly or through other runs.',
     }),
     attempt: z.int().min(0),
     defaultVersion: z.string(),
@@ -160,7 +160,7 @@ const save = z
   .object({
     id: idSchema,
     date: instantSchema.nullable().meta({
-      description: 'Null for a declaration that was saved before Tidemark kept a history; who saved it is unknown too.',
+      description: 'Null if the declaration was saved before Tidemark kept a history. Then the author is unknown too.',
     }),
     userId: z.string().nullable(),
     userName: z.string().nullable(),
@@ -256,8 +256,8 @@ export const CALCULATION_OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: `${AUTHORS_PATH}/history`, operationId: 'listDeclarations', tag, access: ALL_USERS },
     summary: 'Saved declarations of a calculated variable',
     description:
-      'A save is not listed if it has no note and repeats the declaration before it. To restore a declaration, send its ' +
-      '`calculated` in a PUT of the variable.',
+      'A save without a note is not listed if its declaration equals that of the previous save. To restore a declaration, send the ' +
+      '`calculated` of a listed save in a PUT of the variable.',
     query: SAVE_LIST,
     isListing: true,
     answers: [answersJson('Newest first; 100 per page by default.', z.array(save))],
@@ -270,7 +270,7 @@ export const CALCULATION_OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: '/runs/:id/wave', operationId: 'getWave', tag, access: ALL_USERS },
     summary: 'Read the wave of a run: which change triggered which run',
     description:
-      'Follows triggers from this run in both directions, also through other runs. Returns at most the 200 variables that are nearest to this run.',
+      'Starts at the variable of this run and follows triggers in both directions: to the variables that triggered a run, and to the variables whose runs were triggered. Returns at most 200 variables, those nearest to the start.',
     answers: [
       answersJson(
         'Each node is a variable of the wave. Each edge means that a change of the variable `from` triggered the run of the variable `to`.',

@@ -2,7 +2,7 @@
 import { type BacklogQuery, MAX_COUNTED } from '../platform/metrics/backlog.ts';
 import type { Count, Metrics } from '../platform/metrics/metrics.ts';
 
-/** Metric label of each phase, by the name of the phase in the record of a run (R-H8). */
+/** Maps the name of each phase in the record of a run to the metric label of the phase (R-H8). */
 const PHASES = { wait: 'wait', load: 'load', sandboxWait: 'sandbox_wait', r: 'r', store: 'store' } as const;
 
 export interface EndedRunFigures {
@@ -54,8 +54,8 @@ export interface ZygoteMetrics {
   /** Zygotes that died or were killed while they served runs. Each of them is replaced by another zygote. */
   readonly died: Count;
   /**
-   * Zygotes and standbys that were killed because they sent no heartbeat. `died` also counts the killed zygotes, but
-   * not the standbys.
+   * Zygotes and standbys that were killed because they sent no heartbeat. A killed zygote is also counted in `died`; a
+   * killed standby is not.
    */
   readonly stuck: Count;
   /** @param isAlive function that returns true while the zygote accepts runs. */
@@ -66,11 +66,14 @@ export interface ZygoteMetrics {
 export function createZygoteMetrics(metrics: Metrics): ZygoteMetrics {
   const counter = (name: string, help: string) => metrics.counter({ name, help })({});
   return {
-    started: counter('tidemark_zygote_starts_total', 'Warm R processes that started, including standbys.'),
-    died: counter('tidemark_zygote_deaths_total', 'Warm R processes that died or were killed, not counting standbys.'),
+    started: counter('tidemark_zygote_starts_total', 'Number of warm R processes that started, including standbys.'),
+    died: counter(
+      'tidemark_zygote_deaths_total',
+      'Number of warm R processes that died or were killed, not counting standbys.',
+    ),
     stuck: counter(
       'tidemark_zygote_stuck_total',
-      'Warm R processes, including standbys, that were killed because their heartbeat stopped.',
+      'Number of warm R processes, including standbys, that were killed because their heartbeat stopped.',
     ),
     watch: (isAlive) => {
       metrics.gauge(

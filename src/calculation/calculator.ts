@@ -95,9 +95,9 @@ export function startCalculator(services: CalculatorServices): Calculator {
 }
 
 /**
- * Performs one turn.
- * @returns the turns to queue next. After a run that ended: one turn for each due request of the variable. After a
- * preview that `signal` aborted: the same turn. Otherwise: none.
+ * Performs one turn: a run or a preview.
+ * @returns the turns to queue next. If a run has ended: one turn for each due request of its variable. If `signal` has
+ * aborted a preview: the same turn again. Otherwise: none.
  */
 async function performTurn(
   services: CalculatorServices,

@@ -22,8 +22,8 @@ const root = createRootRoute({ component: Shell, notFoundComponent: Missing, err
 const getParentRoute = () => root;
 
 /**
- * @returns a parser that keeps the query parameters with the given names, unless they are empty. The parser returns
- * every value as a string, because the router has already converted a value that consists of digits to a number.
+ * @returns a parser that keeps the query parameters that have one of the given names and are not empty. The router has
+ * already converted a value such as `12` to a number, so the parser converts every value back to a string.
  */
 function keepTexts<Name extends string>(...names: readonly Name[]) {
   return (search: Readonly<Record<string, unknown>>): { readonly [Key in Name]?: string } => {

@@ -25,7 +25,7 @@ export function createFileMetrics(metrics: Metrics): FileMetrics {
   });
   const files = metrics.counter({
     name: 'tidemark_files_ended_total',
-    help: 'Standard Files that ended: completed (read to the end) or failed.',
+    help: 'Standard Files whose processing ended, by state: completed (read to the end) or failed.',
     labels: ['state'],
   });
   return {

@@ -63,7 +63,7 @@ export function fileRoutes(services: FileServices): Hono<CallerEnv & RequestIdEn
     if (format === undefined) return c.json(fileId);
     if (!(await wakeFileIngester(caller.accountId))) {
       const ids = { fileId, accountId: caller.accountId, requestId: c.var.requestId };
-      log.warn(ids, 'wake-up lost; the sweeper processes the file');
+      log.warn(ids, 'the wake-up of the file ingester was lost; the sweeper will process the file');
     }
     return c.json(fileId);
   });

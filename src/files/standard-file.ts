@@ -45,11 +45,11 @@ export interface RowWarning {
   readonly message: string;
 }
 
-/** Position at which reading resumes after a crash: every row before it is ingested or reported (R-E5). */
+/** Position at which reading resumes after a crash. All earlier rows are ingested or reported as errors (R-E5). */
 export interface FilePosition {
   /** CSV: byte offset of the next record. Workbook: bytes read, an estimate for progress only. */
   readonly bytes: number;
-  /** Number of rows below the header that are ingested or reported. */
+  /** Number of rows between the header and this position; empty rows do not count. */
   readonly rows: number;
   /** Row number (see `RowError`) of the last row that was read. In a CSV, this may be a blank line. */
   readonly rowNumber: number;

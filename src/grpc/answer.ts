@@ -1,6 +1,6 @@
 /**
- * Handles the calls of the data points service: authentication, the answer or its error status, and one log line (R-J2,
- * R-J3).
+ * Handles the calls that clients make to the data points service: authenticates each call, sends the answer or an error
+ * status, and writes one log line (R-J2, R-J3).
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -34,7 +34,7 @@ export interface StreamServices extends AnswerServices {
 export interface Counted<Message> {
   readonly message: Message;
   readonly count: number;
-  /** Number of bytes that are counted to measure how fast the client reads; undefined when no bytes are counted. */
+  /** Approximate size of the message in bytes, to measure the client's reading speed; undefined when unknown. */
   readonly bytes?: number;
 }
 

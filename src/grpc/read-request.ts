@@ -171,7 +171,7 @@ function toBuckets(message: ReadPointsMessage): Omit<BucketRequest, 'timeZoneId'
   return buckets;
 }
 
-/** @param key the enum value as proto-loader decodes it: its name, or its number if the proto does not define it. */
+/** @param key name of the enum value. For a value without a name in the proto, proto-loader gives the number. */
 function known<Key extends string, Value>(name: string, values: Readonly<Record<Key, Value>>, key: Key): Value {
   if (Object.hasOwn(values, key)) return values[key];
   throw locationError(locationInMessage(name), `must be one of ${Object.keys(values).join(', ')}, got ${key}`);

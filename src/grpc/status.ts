@@ -48,8 +48,7 @@ function toViolations(problems: readonly ErrorDetail[]): object {
   return { fieldViolations: problems.map(({ path, message }) => ({ field: path, description: message })) };
 }
 
-const DEPENDENCY_FAILED =
-  'a call failed because of a dependency (see the cause of err); the client may repeat the call';
+const DEPENDENCY_FAILED = 'a call failed because of a dependency (see err.cause); the client can repeat the call';
 
 function toDomainError(error: unknown, requestId: string, log: Log): DomainError {
   if (error instanceof DomainError) {

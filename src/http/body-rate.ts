@@ -10,7 +10,7 @@ import { refuse } from './refuse-malformed.ts';
 export interface BodyRate {
   /** Minimum rate of a request body; 0 means no minimum. */
   readonly bytesPerSec: number;
-  /** A body may fall behind the minimum rate by this many seconds. */
+  /** Number of seconds for which a client may send nothing before the client counts as too slow. */
   readonly graceSec: number;
 }
 
@@ -27,7 +27,10 @@ interface Watched {
   request: Request | undefined;
   /** `bytesRead` of the socket at the last check; undefined before the first check. */
   bytesRead: number | undefined;
-  /** Number of bytes by which the client may still fall behind the minimum rate; negative when it was too slow. */
+  /**
+   * Balance in bytes: bytes that arrive are added, and bytes that the minimum rate requires are subtracted. If the
+   * balance is negative, the client was too slow.
+   */
   credit: number;
 }
 
@@ -61,11 +64,11 @@ export function openBodyRateWatch({ bytesPerSec, graceSec }: BodyRate, intervalM
       }
     }
   };
-  /** Credits the bytes that have arrived since the last check, and debits the bytes that the minimum rate requires. */
+  /** Adds the bytes that have arrived since the last check, and subtracts the bytes that the minimum rate requires. */
   const settle = (incoming: IncomingMessage, body: Watched): void => {
     const { bytesRead } = incoming.socket;
     const arrived = bytesRead - (body.bytesRead ?? bytesRead);
-    // If bytes have arrived but are not read yet, the service is slow and not the client. So nothing is debited.
+    // If bytes have arrived but have not been read yet, the service is slow, not the client. So nothing is subtracted.
     const needed = body.bytesRead === undefined || incoming.readableLength > 0 ? 0 : (bytesPerSec * intervalMs) / 1000;
     body.credit = Math.min(body.credit + arrived - needed, maxCredit);
     body.bytesRead = bytesRead;

@@ -1,6 +1,8 @@
 /**
- * Assembles the HTTP app: first the routes that need no access token, such as the issuer, health and the API
- * description; then pushes, under the scope `push-data`; then all other routes, under the scope `datahub-api` (R-B6).
+ * Assembles the HTTP app from three groups of routes, in this order (R-B6):
+ * - routes that need no access token, such as the issuer, health and the API description;
+ * - push routes, which need the scope `push-data`;
+ * - all other routes, which need the scope `datahub-api`.
  */
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
@@ -49,7 +51,7 @@ export interface AppParts {
   readonly log: Log;
 }
 
-/** The metrics count the requests to all issuer paths under this route. */
+/** In the metrics, every issuer path has this route label. */
 const ISSUER_ROUTE = '/realms/*';
 /** Seconds for which a browser may keep the answer to a preflight: the maximum of Chromium. */
 const PREFLIGHT_SEC = 7200;
@@ -114,9 +116,10 @@ export function createApp(parts: AppParts): Hono<RequestIdEnv> {
 }
 
 /**
- * Creates middleware that lets pages of the given origins call the service, and answers preflight requests. It ignores
- * the issuer's paths: there the issuer decides, from the registration of the client, whether an origin is allowed. The
- * browser hides the answer from the script when the request carries cookies or a saved password.
+ * Creates middleware that lets pages of the given origins call the service, and answers preflight requests. The
+ * middleware ignores the issuer's paths: there the issuer decides, from the registration of the client, whether an
+ * origin is allowed. If a script sends a request with cookies or a saved password, the browser hides the answer from
+ * the script.
  */
 function answerOrigins(origins: readonly string[], isIssuerPath: (path: string) => boolean): MiddlewareHandler {
   const allow = cors({
@@ -156,9 +159,9 @@ export function routingPath(address: string): string {
 type LogEnv = RequestIdEnv & { Variables: { caller?: Caller } };
 
 /**
- * Creates middleware that logs one line per request (R-K4), without its query, body or headers. Health checks and
- * requests to `/metrics` are not logged. Mount the middleware after `requestId`. The line names the caller when a
- * middleware mounted later has authenticated one.
+ * Creates middleware that logs one line per request (R-K4). The line leaves out the query, the body and the headers of
+ * the request. Health checks and requests to `/metrics` are not logged. Mount the middleware after `requestId`. If
+ * middleware that is mounted later authenticates the caller, the line names the caller.
  */
 export function requestLog(log: Log): MiddlewareHandler<LogEnv> {
   return async (c, next) => {

@@ -12,8 +12,9 @@ import { costMs } from './rate-rules.ts';
 
 export interface PacedLimiter extends RateLimiter {
   /**
-   * @returns true when, within the last 4 s, a request of the key was refused immediately because 200 earlier refusals
-   * of the key were still delayed. This shows that the clients of the key send requests without waiting for refusals.
+   * @returns true when, within the last 4 s, a request of the key was refused while 200 earlier refusals of the key
+   * were still delayed. So many delayed refusals show that the clients of the key send requests without waiting for
+   * refusals.
    */
   isFlooded(key: string): boolean;
 }
@@ -35,7 +36,7 @@ const MAX_WAITING = 2000;
 // its refusals are delayed.
 const FLOODED_MS = 2 * MAX_DELAY_MS;
 
-/** Wraps a limiter. When `count` refuses several requests of the same key, the promises resolve 10 ms apart. */
+/** Wraps a limiter. When `count` refuses several requests of the same key, it returns the refusals 10 ms apart. */
 export function paceRefusals(limiter: RateLimiter): PacedLimiter {
   const refusals = openBoundedCache<string, Refused>(MAX_KEYS);
   let waiting = 0;

@@ -67,6 +67,6 @@ export function limitAddress(limits: RateLimits, applies: (path: string) => bool
 export async function countAddress({ limiter, tokenPerMinute, proxyHops }: RateLimits, c: Context): Promise<void> {
   if (tokenPerMinute === 0) return;
   const waitMs = await limiter.count(`address:${clientNetwork(incomingOf(c.env), proxyHops)}`, tokenPerMinute);
-  const rule = `one network (an IPv4 address or an IPv6 /64) may use a secret, such as a password, at most ${tokenPerMinute} times per minute`;
+  const rule = `one network (an IPv4 address or an IPv6 /64) may send secrets, such as passwords, at most ${tokenPerMinute} times per minute`;
   assertRate(waitMs, rule);
 }

@@ -40,8 +40,8 @@ export interface RateLimiterOptions {
 }
 
 /**
- * Time-out of the commands that requests wait for. It is shorter than the 2 s of other commands, so that a hanging
- * Redis delays requests less.
+ * Time-out of the Redis commands of this limiter. Requests wait for these commands, so the time-out is shorter than the
+ * usual 2 s: a hanging Redis then delays requests less.
  */
 const COMMAND_TIMEOUT_MS = 500;
 /**
@@ -54,7 +54,8 @@ const SETTLE_MS = 200;
 /** Half of a budget. A budget is 60,000 ms; a request uses up `costMs` of it (rate-rules.ts). */
 const HALF_MS = 30_000;
 
-// `planRequest` of rate-rules.ts in Lua, with the clock of Redis, because the clocks of processes differ.
+// This Lua script does the same as `planRequest` of rate-rules.ts, but uses the clock of Redis, because the clocks of
+// processes differ.
 // ARGV: the cost of this request; the cost of earlier requests that were counted in memory only; both in ms.
 // Returns the milliseconds to wait, and the milliseconds until the key has its whole budget again.
 const COUNT = `

@@ -1,7 +1,7 @@
 /**
- * Limits the requests of a key, such as a user, per minute (R-B15) by the generic cell rate algorithm: a key may send
- * the requests of one minute in a burst, and then one request every 60 / limit seconds. Only one instant is stored for
- * each key.
+ * Limits how many requests a key, such as a user, may send per minute (R-B15). By the generic cell rate algorithm, a
+ * key may send the requests of one minute in a burst, and then one request every 60 / limit seconds. Only one instant
+ * is stored for each key.
  */
 const MINUTE_MS = 60_000;
 /** 60,000 / limit may be a fraction, whose rounding error must not cause a refusal of the last request of a burst. */

@@ -23,19 +23,24 @@ const MARK_AFTER_MS = 200;
 /** What one transaction wrote. */
 export interface Portion {
   /**
-   * Request id of the first accepted push among the written pushes (R-A10); undefined when no whole batch was written.
+   * Request id of the push that was accepted first among the written pushes (R-A10); undefined when no batch was
+   * written completely.
    */
   readonly requestId: string | undefined;
   readonly readings: number;
-  /** Seconds from the acceptance of the oldest written batch to its locking; 0 when no whole batch was written. */
+  /**
+   * Seconds that the oldest written batch waited, from its acceptance until this transaction locked the batch. 0 when
+   * no batch was written completely.
+   */
   readonly waitedSec: number;
   /**
    * Number of batches written; 0 when nothing was written. A batch of which only some pushes were written counts as 1.
    */
   readonly batches: number;
   /**
-   * True when this transaction wrote readings and other batches may still wait; the caller must then wake the account
-   * again. For a batch that is accepted later, the caller need not do so, because accepting a batch wakes the account.
+   * True when this transaction wrote readings and other batches of the account may still wait. The caller must then
+   * queue the account again. Accepting a batch also queues its account, so a batch that is accepted later needs no
+   * further call.
    */
   readonly isMoreWaiting: boolean;
 }

@@ -1,7 +1,8 @@
 /**
- * Runs the ingester. When the queue wakes an account, the ingester writes waiting batches of this account. Regular
- * sweeps find accounts whose wake-up was lost, and announce operations that did not end within their time-out. Another
- * regular task of the ingester carries out deletions, and purges the versions that clients asked to purge.
+ * Runs the ingester. When the queue wakes the ingester for an account, the ingester writes waiting batches of this
+ * account. Regular sweeps find accounts whose wake-up was lost, and announce operations that did not end within their
+ * time-out. Another regular task of the ingester carries out deletions, and purges the versions that clients asked to
+ * purge.
  */
 
 import { ACCOUNT_DELAYS, createBackOff } from '../platform/back-off.ts';
@@ -78,8 +79,8 @@ export function startIngester(services: IngesterServices): Ingester {
       throw error;
     }
   };
-  // A fault of the service never counts as a failure of a batch (R-A15): the batch waits, and the sweeper retries the
-  // account of the batch.
+  // A fault of the service never counts as a failure of a batch (R-A15): the batch waits, and the sweeper later tries
+  // again to write batches of the account.
   const backOff = createBackOff({ ...ACCOUNT_DELAYS, nowMs: () => performance.now(), random: Math.random });
   const write = async (accountId: number, isSmallOnly: boolean): Promise<Portion> => {
     const startMs = performance.now();
@@ -98,7 +99,7 @@ export function startIngester(services: IngesterServices): Ingester {
     const { batches } = await write(accountId, isSmallOnly);
     if (batches === 0) return 0;
     await outbox.relay();
-    // Wakes the account, because other batches may have waited for the batches that are now written.
+    // Queues the account again, because other batches may have waited until these batches were written.
     await queue.wake([String(accountId)]);
     return batches;
   }, log);
@@ -130,7 +131,8 @@ export function startIngester(services: IngesterServices): Ingester {
     while (await announceLateOperations(database));
     await outbox.relay();
   };
-  // The purge has a sweeper of its own, because removing millions of points must not delay the sweep for batches.
+  // The purge has a sweeper of its own, because removing millions of points must not delay the search for waiting
+  // batches.
   let isStopped = false;
   const purge = async (): Promise<void> => {
     while (!isStopped && (await continueDeletion(database)));

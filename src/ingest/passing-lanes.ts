@@ -1,8 +1,9 @@
 /**
- * Lets batches of an account overtake a long write of that account (R-D6). While the long write runs, a lane (a second
- * sequence of writes) takes small and large batches that need not wait for it. While a write of this lane is long too,
- * a second lane takes small batches. With these two lanes, one ingester runs at most three writes of an account at the
- * same time. `takeBatches` decides which batches need not wait; the lanes only decide when to call it.
+ * Lets batches of an account overtake a long write of that account (R-D6). While the long write runs, a first lane (a
+ * parallel sequence of writes) takes small and large batches that need not wait for the long write. While a write of
+ * the first lane is itself long, a second lane takes small batches. So one ingester runs at most three writes of an
+ * account at the same time: one outside the lanes, and one in each lane. `takeBatches` decides which batches need not
+ * wait; the lanes only decide when to call `takeBatches`.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../platform/log.ts';
@@ -24,8 +25,8 @@ export interface PassingLanes {
 }
 
 /**
- * @param writeNext function that writes batches of an account, except the batches that must wait for the long write.
- *   The function resolves to the number of batches written.
+ * @param writeNext function that writes batches of an account, but leaves out the batches that must wait for a long
+ * write. The function resolves to the number of batches written.
  */
 export function openPassingLanes(
   writeNext: (accountId: number, isSmallOnly: boolean) => Promise<number>,
@@ -45,8 +46,8 @@ export function openPassingLanes(
     const key = `${accountId}/${lane}`;
     await pause(OPEN_AFTER_MS, over);
     while (!over.aborted && !isClosed) {
-      // The lane may have started a write during an earlier long write of the account. While that write is under way,
-      // the lane starts no other write.
+      // A write that this lane started during an earlier long write may still run. Until that write ends, the lane
+      // starts no other write.
       const count = underWay.has(key) ? 0 : await writeIn(key, accountId, lane, isSmallOnly);
       if (count === 0) await pause(POLL_MS, over);
       if (count === undefined) await pause(PAUSE_AFTER_FAILURE_MS, over);

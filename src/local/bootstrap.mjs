@@ -135,8 +135,8 @@ function runNpmCi(...options) {
 }
 
 /**
- * Returns whether the pinned Node exists and, according to npm's record, every package is installed in the version of
- * the lock file. Optional packages are not checked, because the platform decides which of them npm installs.
+ * Returns whether the pinned Node exists and whether npm's record shows, for every package, the version that the lock
+ * file names. Optional packages are not checked, because the platform decides which of them npm installs.
  */
 function isInstalledAsLocked() {
   const installed = readJson(join(CHECKOUT, 'node_modules/.package-lock.json'))?.packages;

@@ -57,7 +57,7 @@ async function build(directory: string): Promise<void> {
   try {
     renameSync(unfinished, directory);
   } catch (error) {
-    // When `directory` already exists, another command has built the same sources meanwhile.
+    // If `directory` exists by now, another command built the same sources at the same time.
     rmSync(unfinished, { recursive: true, force: true });
     if (!isTaken(error)) throw error;
   }

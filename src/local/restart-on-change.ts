@@ -3,14 +3,14 @@ import { watch } from 'node:fs';
 import { type RolesOptions, type RunningRoles, startRoles } from './roles.ts';
 
 /**
- * The roles are restarted when no file has changed for this long. An editor writes a file in several steps, and one
- * restart is enough for all these steps.
+ * Time between the last change of a file and the restart of the roles. An editor writes a file in several steps, and
+ * one restart is enough for all these steps.
  */
 const SETTLE_MS = 200;
 
 /**
- * Restarts the roles when `.ts` files in `directory` change.
- * @param first roles that are already running. The first restart, or an earlier call of `stop`, stops them.
+ * Restarts the roles when `.ts` files in `directory` change. The roles in `first` are already running; the first
+ * restart, or an earlier call of `stop`, stops these roles.
  * @returns the function `stop` and the promise `ended`, which resolves when the roles end for a reason other than a
  * restart.
  */

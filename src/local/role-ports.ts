@@ -1,6 +1,6 @@
 /**
- * Chooses the ports of the roles: the configured port, else the port of the last start, else the default. When a
- * configured port is in use, the start fails. When another port is in use, a free port is chosen instead.
+ * Chooses the ports of the roles: the configured port, else the port of the last start, else the default. If a
+ * configured port is in use, the start fails. If the last or the default port is in use, a free port is chosen instead.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ export type RolePorts = Readonly<Record<PortSetting, string>>;
 /**
  * Chooses the ports of the roles.
  * @param say receives a sentence for each port that is in use; the sentence names the port chosen instead.
- * @throws {SetupError} when a port set in `environment` cannot be listened on.
+ * @throws {SetupError} when a role cannot listen on a port that `environment` sets.
  */
 export async function planRolePorts(
   environment: Environment,
@@ -59,7 +59,9 @@ async function choosePort(
 ): Promise<string> {
   const port = await findFreePort(Number(wanted));
   if (port !== Number(wanted)) {
-    say(`  Port ${wanted} is already in use. ${label} listens on port ${port}; set ${setting} to choose another.`);
+    say(
+      `  Port ${wanted} is already in use. ${label} listens on port ${port} instead; set ${setting} to choose another port.`,
+    );
   }
   return String(port);
 }

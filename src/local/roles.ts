@@ -10,7 +10,10 @@ import { readLogEnd, withLog } from './services/service.ts';
 import { SetupError } from './setup-error.ts';
 
 const READY_TIMEOUT_MS = 60_000;
-/** Time to wait for the end of the roles. It is longer than the 30 s within which a process must stop (R-K2). */
+/**
+ * Time to wait until the child process of the roles ends. It is longer than the 30 s within which a process must stop
+ * (R-K2).
+ */
 const STOP_TIMEOUT_MS = 32_000;
 
 export type Role = 'api' | 'grpc' | 'ingester' | 'calculator' | 'deliverer';
@@ -74,7 +77,7 @@ function spawnRoles({ roles, environment }: RolesOptions, output: number): Child
 function awaitReport(child: ChildProcess, ended: Promise<void>): Promise<Report | undefined> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(undefined), READY_TIMEOUT_MS);
-    // `disconnect` and not `exit` ends the wait, because the last message may arrive after `exit`.
+    // The wait ends at `disconnect`, not at `exit`, because the child's report may arrive after `exit`.
     child.once('disconnect', () => resolve(undefined));
     child.once('error', ({ message }) =>
       resolve({ kind: 'refused', message: `The roles could not be started: ${message}` }),

@@ -1,6 +1,7 @@
 /**
  * Creates the demo account, its users and a client, unless they exist. Runs at every start of the local stack, after
- * the migration and before the roles start. Existing users keep their data and get the passwords of this checkout.
+ * the migration and before Tidemark itself starts. Existing users keep their data and get the passwords of this
+ * checkout.
  */
 
 import { registerClient } from '../accounts/clients/client-store.ts';

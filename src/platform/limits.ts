@@ -19,16 +19,16 @@ export const MAX_VERSION_LIMIT = 1000;
 export const MAX_SHOWN = 60;
 
 /**
- * Maximum time of a statement that deletes points or versions during a request, in milliseconds. It is shorter than the
- * silence after which the HTTP server closes a connection.
+ * Time limit, in milliseconds, for a statement that deletes points or versions during a request. The limit is shorter
+ * than the idle time after which the HTTP server closes a connection.
  */
 export const MAX_STATEMENT_MS = 280_000;
 
 const [MEBIBYTE, GIBIBYTE] = [2 ** 20, 2 ** 30];
 
 /**
- * @returns a number of bytes as messages show it. A number of 1 MiB or more is followed by the rounded size, as in
- *   `209715200 bytes (200 MiB)`.
+ * @returns the text that messages show for a number of bytes. From 1 MiB on, the text also contains the rounded size:
+ * `209715200 bytes (200 MiB)`.
  */
 export function showBytes(bytes: number): string {
   if (bytes < MEBIBYTE) return `${bytes} bytes`;

@@ -21,7 +21,7 @@ const FACTS = [
 const MAX_MESSAGE_CHARACTERS = 2000;
 const MAX_DEPTH = 4;
 
-/** All logs of a process write to stdout, asynchronously. */
+/** All loggers of a process write to stdout, asynchronously. */
 const stdout = pino.destination({ fd: 1, sync: false });
 let isPending = false;
 stdout.on('drain', () => {

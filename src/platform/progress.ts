@@ -5,7 +5,7 @@
  */
 export interface Progress {
   /**
-   * Starts tracking a background loop, as if it had just called `beat`.
+   * Starts tracking a background loop. This start counts as the first beat.
    * @param limitMs maximum time between two beats; after a longer time without a beat, the loop counts as stalled.
    */
   track(name: string, limitMs: number): ProgressTrack;

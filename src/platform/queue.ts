@@ -50,18 +50,18 @@ export interface MemberQueue extends WakeQueue {
 export interface WakeWorker {
   /**
    * Asks workers to check the keys that a sweeper found in the database. While Redis is unavailable, this process
-   * starts the work on the keys instead, on at most `concurrency` keys at the same time; the next sweep finds the
-   * remaining keys again. The call does not wait for the work to end.
+   * itself works on at most `concurrency` keys at the same time and skips the other keys; the next sweep finds the
+   * skipped keys again. The call does not wait for the work to end.
    */
   sweep(keys: readonly string[]): Promise<void>;
   /** Starts no further work, and waits until all running work has ended. */
   close(): Promise<void>;
 }
 
-// BullMQ notices a dead worker within about LOCK_DURATION_MS + STALLED_INTERVAL_MS, and only then gives its keys to
-// other workers. A live worker renews the lock of each of its keys every second. When it renews a lock more than a
+// BullMQ notices a dead worker within about LOCK_DURATION_MS + STALLED_INTERVAL_MS. Only then do other workers get the
+// keys of the dead worker. A live worker renews the lock of each of its keys every second. If a renewal is more than a
 // second late, another worker may work on the same key too. So every effect is fenced: only one of the two workers can
-// cause it.
+// cause the effect.
 const LOCK_DURATION_MS = 2000;
 const STALLED_INTERVAL_MS = 1000;
 // BullMQ waits this long after a failed request before it asks for jobs again; its default is 15 s.
@@ -71,13 +71,16 @@ const RUN_RETRY_DELAY_MS = 1000;
 const WAKE_TIMEOUT_MS = 2000;
 const AWAY: ReadonlySet<string> = new Set(['close', 'reconnecting', 'end']);
 
-// Maximum time that `close` waits for the BullMQ worker to close after the work on the last key has ended. While Redis
-// is unavailable, the worker cannot record that its jobs have ended, and would wait for ever. The next sweep finds
-// unfinished keys.
+// `close` waits until the work on the last key has ended, and then at most this long for the BullMQ worker to close.
+// While Redis is unavailable, the worker cannot record that its jobs have ended, so `close` would otherwise wait for
+// ever. The next sweep finds the unfinished keys in the database.
 const FAREWELL_MS = 1000;
 
 const MEMBERS_PER_COMMAND = 1000;
-/** Redis drops the members of a key this long after the last addition; sweepers then find them in the database. */
+/**
+ * Redis drops the members of a key this long after the last addition to the key. Sweepers then find the dropped members
+ * in the database.
+ */
 const MEMBERS_TTL_SEC = 86_400;
 
 interface WakeJob {
@@ -163,9 +166,10 @@ async function hasSucceeded(work: Promise<unknown>, timeoutMs: number): Promise<
 }
 
 /**
- * Opens a consumer of a queue, which calls `work` with each key. While workers and Redis are healthy, no two calls for
- * the same key run at the same time. An error of `work` is logged, and a later sweep starts the work on the key again.
- * @param queue the producer that adds keys to this queue; `sweep` of the worker adds keys through this producer.
+ * Opens a worker that takes the keys of a queue and calls `work` with each key. While workers and Redis are healthy, no
+ * two calls for the same key run at the same time. An error of `work` is logged, and a later sweep starts the work on
+ * the key again.
+ * @param queue producer of the queue; `sweep` of the worker adds keys through this producer.
  */
 export function openWakeWorker(
   queue: WakeQueue,

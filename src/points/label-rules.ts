@@ -20,7 +20,10 @@ export const MAX_TAGS = 50;
 
 const VERSION_KEY = 'version';
 
-/** Adds the VersionTag to the tags as the tag `version`, unless the tags contain this key (§9.2 rule 1, R-D3). */
+/**
+ * Adds the VersionTag to the tags under the key `version`. If the tags already contain this key, adds nothing (§9.2
+ * rule 1, R-D3).
+ */
 export function toLabels(version: string | undefined, tags: Tags): Labels {
   const copied = version === undefined || Object.hasOwn(tags, VERSION_KEY) ? tags : { ...tags, [VERSION_KEY]: version };
   return { version, tags: canonicalTags(copied) };

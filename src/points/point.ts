@@ -17,7 +17,7 @@ export interface PointEntry {
   readonly tagSetId: number;
 }
 
-/** Period in which a write or a removal changed points of one variable; both ends are inclusive. */
+/** Range of the dates at which a write or a removal changed points of one variable; both ends are inclusive. */
 export interface WrittenRange {
   readonly variableId: number;
   readonly fromMicros: Micros;

@@ -8,7 +8,7 @@ export interface PushAnswer {
   readonly accepted: { readonly elements: number; readonly readings: number };
   readonly rejected: readonly Rejection[];
   /**
-   * Warnings about the first 100 local dates that a clock change makes ambiguous or skips, or one warning that no
+   * Warnings about the first 100 local dates that a clock change skips or makes ambiguous, or one warning that no
    * element was accepted. The answer to a re-sent push may also have warnings about readings that were not written,
    * because their dates are rolled up.
    */
@@ -26,8 +26,8 @@ export interface Rejection {
 }
 
 /**
- * Maximum number of warnings from the encoding of a push. Each write of the push's readings can add further warnings,
- * up to the same maximum.
+ * Maximum number of warnings from the encoding of a push. Each write of the push's readings can add up to this many
+ * further warnings.
  */
 export const MAX_WARNINGS = 100;
 
@@ -55,7 +55,7 @@ export function sendAnswer(c: Context, answer: PushAnswer) {
   return c.json(toBody(answer));
 }
 
-/** @returns the response body of an answer (R-D1). */
+/** @returns the body of the HTTP response to a push (R-D1). */
 export function toBody({ label, accepted, rejected, warnings }: PushAnswer) {
   return { operationId: label, accepted, rejected, ...(warnings.length > 0 && { warnings }) };
 }

@@ -74,7 +74,7 @@ const operation = z
   })
   .meta({ id: 'Operation' }) satisfies z.ZodType<ReturnType<typeof toOperationBody>>;
 const keptRejection = z
-  .object({ ...rejection.shape, element: z.unknown().meta({ description: 'The element as sent.' }) })
+  .object({ ...rejection.shape, element: z.unknown().meta({ description: 'The element as it was in the push.' }) })
   .meta({ id: 'KeptRejection' });
 
 const EXAMPLE = [
@@ -95,7 +95,7 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/api/data', operationId: 'pushData', tag, summary: 'Push readings' },
     description:
-      'The service validates the whole body, resolves its targets and stores the body before it answers. An element identifies its target by any combination of identifiers that matches exactly one variable. If an element has only identifiers of a source, its target is the only variable of the source or, if the source has several, the variable whose `isDefault` is true. Values are divided by the `divider` of the variable. If an element is malformed, the whole body is refused. An element whose identifiers give no target is listed in `rejected` and kept for a replay.',
+      'The service validates the whole body, resolves its targets and stores the body before it answers. An element identifies its target by any combination of identifiers that matches exactly one variable. If an element identifies a source but no variable, its target is the variable of the source. If the source has several variables, the target is the variable whose `isDefault` is true. Values are divided by the `divider` of the variable. If an element is malformed, the whole body is refused. An element whose identifiers give no target is listed in `rejected` and kept for a replay.',
     access: STANDARD,
     query: PUSH_QUERY,
     body: jsonBody(pushSchema.meta({ id: 'PushBody', examples: [EXAMPLE] }), { mayBeGzip: true }),
@@ -105,7 +105,7 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/api/generic/:guid', operationId: 'pushCustomData', tag, access: CUSTOM },
     summary: 'Push in a custom format',
-    description: 'The mapper converts the body to push elements.',
+    description: 'The mapper converts the body into the elements of a push.',
     inPath: { guid: { description: 'Id of the mapper.', schema: z.guid() } },
     query: PUSH_QUERY,
     body: {

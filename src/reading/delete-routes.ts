@@ -72,7 +72,8 @@ interface RemovedPoints {
 
 /**
  * @returns one result per variable, in the order of the request.
- * @throws {DomainError} not_found when the caller may not see a variable; no point is then deleted.
+ * @throws {DomainError} not_found when one of the variables is not visible to the caller. In this case, no points are
+ * deleted.
  */
 async function removePoints(
   { database, audit }: Parts,

@@ -13,8 +13,8 @@ export interface RowShape {
   readonly timeZoneId: string | undefined;
   readonly variables: ReadonlyMap<number, ReadVariable>;
   /**
-   * The history cuts and rollups that concern the read (R-F9). The notice is complete before the read returns its first
-   * row.
+   * Lists the history cuts and the rollups that concern the read (R-F9). The notice is complete before the read returns
+   * its first row.
    */
   readonly notice: HistoryNotice;
 }

@@ -20,12 +20,15 @@ export function createReadMetrics(metrics: Metrics): ReadMetrics {
   metrics.gauge(
     {
       name: 'tidemark_read_open_streams',
-      help: 'REST answers in progress that stream points, buckets or comparisons.',
+      help: 'Number of open REST answers that stream points, buckets or comparisons.',
     },
     () => open,
   );
   return {
-    points: counter('tidemark_read_points_total', 'Points, buckets and compared dates read for REST answers.'),
+    points: counter(
+      'tidemark_read_points_total',
+      'Number of points, buckets and compared dates that were read for REST answers.',
+    ),
     bytes: counter(
       'tidemark_read_bytes_total',
       'Bytes of REST answers that stream points, buckets or comparisons, counted before compression.',

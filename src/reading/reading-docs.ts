@@ -71,7 +71,7 @@ function answersRows(description: string, schema: z.ZodType): Answer {
     ...(schema === rows && { [COLUMNS_TYPE]: z.array(byColumns) }),
     [CSV_TYPE]: z
       .string()
-      .meta({ description: 'One column per member of the JSON rows; the first row contains the column names.' }),
+      .meta({ description: 'The columns are the members of a JSON row. The first line contains the column names.' }),
     [ARROW_TYPE]: binary(ARROW_TYPE).meta({
       description:
         'An Arrow IPC stream. When the answer has the header `History-From`, the metadata of the schema has the entry `historyFrom`: a JSON object that maps the id of each affected variable to the instant from which the states of the variable are complete. When the answer has the header `Raw-From`, the metadata has the entry `rawFrom`: a JSON object that maps the id of each affected variable to the date from which all points of the variable are stored.',
@@ -116,7 +116,7 @@ const compared = z
     rows: z.array(z.object({ date: instantSchema, leftValue: value, rightValue: value, difference: value })),
     historyFrom: instantSchema.optional().meta({
       description:
-        'The instant from which the states of the variable are complete. Present when the left or right version may be incomplete because old versions were removed.',
+        'The instant from which the states of the variable are complete. This member is present only if a side of the comparison can lack points because old versions were deleted.',
     }),
     rawFrom: instantSchema.optional().meta({
       description:
@@ -127,8 +127,8 @@ const compared = z
       changed: z
         .int()
         .meta({ description: 'Number of dates at which both versions have a value and the values differ.' }),
-      added: z.int().meta({ description: 'Number of dates at which only the right version has a value.' }),
-      removed: z.int().meta({ description: 'Number of dates at which only the left version has a value.' }),
+      added: z.int().meta({ description: 'Number of dates at which only the version on the right side has a value.' }),
+      removed: z.int().meta({ description: 'Number of dates at which only the version on the left side has a value.' }),
       meanAbsoluteDifference: z.number().nullable(),
     }) satisfies z.ZodType<CompareSummary>,
   })
@@ -224,7 +224,7 @@ export const READING_OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: '/data/origins', operationId: 'findOrigins', tag, access: ALL_USERS },
     summary: 'Find the pushes, files and runs that versions of a variable came from',
     description:
-      'Take the values of `versionTimestamps` from a read. The record of an origin is kept for as long as the operation, file or run is kept.',
+      'Take the values of `versionTimestamps` from the answer of an earlier read. A push can be found for as long as its operation is kept, and a file or run for as long as the file or run is kept.',
     query: ORIGIN_QUERY,
     answers: [
       answersJson('One entry for each VersionTimestamp, in the order of the request.', z.array(versionOrigins)),

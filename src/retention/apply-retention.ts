@@ -1,8 +1,8 @@
 /**
  * Background job of retention: rolls up the points that active retention policies no longer keep. A lease lets
  * only one process work at a time. Accounts take turns; a turn is one transaction of at most 100,000 points. After each
- * turn the job pauses three times as long as the turn took, at most 30 s. After a crash, the next process continues
- * where the last transaction ended.
+ * turn, the job pauses for three times the duration of the turn, but not longer than 30 s. After a crash, the next
+ * process continues where the last transaction ended.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import {
@@ -68,7 +68,7 @@ const NEXT_DUE = `
     and coalesce(series.rollup_next, '-infinity') < ${boundarySql('kept.keep_raw_years')}
   order by variable.id limit 1`;
 
-// With `for share`, a change or removal of the policy waits for the end of the step.
+// `for share` locks the policy, so that a request to change or remove the policy waits until the step ends.
 const LOCK_RULE = `
   select rollup, time_zone_id as "timeZoneId",
          (extract(epoch from ${boundarySql('keep_raw_years')}) * 1000000)::int8 as "untilMicros"

@@ -70,7 +70,7 @@ const written = jsonBody(
 );
 
 const RULE =
-  'A background job replaces the points before the boundary with rollups (the count, sum, minimum and maximum of each hour or day), and deletes these points with their versions. Aggregates over whole rollups are exact; reads of points before the boundary return only the points that are still stored, and have the header `Raw-From`. A rollup cannot be undone, so read the preview first. Points are rolled up only under a saved policy with `isActive` true.';
+  'A background job computes rollups (the count, sum, minimum and maximum of each hour or day) from the points before the boundary, and then deletes these points and their versions. Aggregates over whole rollups are exact. If a read covers dates with deleted points, the answer contains only the remaining points and has the header `Raw-From`. A rollup cannot be undone, so read the preview first. Points are rolled up only if the saved policy has `isActive` = true.';
 
 const owners = [
   { path: '/account/retention', of: 'Account', text: 'the account' },
@@ -89,7 +89,7 @@ export const RETENTION_OPERATIONS: readonly Operation[] = owners.flatMap(({ path
     description:
       of === 'Account'
         ? RULE
-        : `${RULE} The policy of a variable replaces the policy of the account. When the \`isActive\` of the variable's policy is false, every point of the variable is kept.`,
+        : `${RULE} The policy of a variable replaces the policy of the account. If the policy of a variable has \`isActive\` = false, every point of the variable is kept.`,
     body: written,
     answers: [answersJson('The saved policy and the state of the rollups.', state)],
   },
@@ -99,8 +99,8 @@ export const RETENTION_OPERATIONS: readonly Operation[] = owners.flatMap(({ path
     description:
       of === 'Account'
         ? 'Existing rollups remain. Variables with their own policy keep that policy.'
-        : 'Existing rollups remain. The policy of the account, if it has one, then applies to the variable.',
-    answers: [answersNothing('The policy is removed, or there was none.')],
+        : 'Existing rollups remain. If the account has a policy, that policy applies to the variable from now on.',
+    answers: [answersNothing('The policy has been removed, or no policy was saved.')],
   },
   {
     ...{ method: 'get', path: `${path}/preview`, operationId: `preview${of}Retention`, tag, access: MANAGERS },

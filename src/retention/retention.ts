@@ -43,8 +43,8 @@ export interface Retention {
 }
 
 /**
- * Retention of an account or variable: the saved policy, what rollups have replaced, and the number of points that were
- * refused because their dates are rolled up.
+ * Retention of an account or variable: the saved policy, the result of the rollups so far, and the number of points
+ * that were refused because their dates are rolled up.
  */
 export interface RetentionState {
   /** The policy saved for this account or variable; null when none is saved. */

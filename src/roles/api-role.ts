@@ -55,7 +55,7 @@ export interface ApiRole extends Role {
 }
 
 /**
- * Starts the api role on a listener that already listens.
+ * Starts the api role on a listener that is already listening.
  * @throws {Error} when the token issuer cannot load its keys, or when CONSOLE_DIRECTORY is set but contains no built
  * console.
  */

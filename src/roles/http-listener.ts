@@ -43,10 +43,7 @@ export interface ListenLimits {
   readonly stalledMs?: number;
   /** Minimum rate of request bodies in bytes per second; 0 for no minimum. */
   readonly minBodyBytesPerSec?: number;
-  /**
-   * A client is disconnected when its body lags behind the minimum rate by more bytes than this rate requires in
-   * `bodyGraceSec` seconds.
-   */
+  /** A client is disconnected when its body falls behind the minimum rate by more than this number of seconds. */
   readonly bodyGraceSec?: number;
 }
 

@@ -5,12 +5,12 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** A role cannot listen on the address in its settings; the message names the setting to change. */
+/** This process cannot listen on an address from its settings. The message names the setting to change. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
 }
 
-/** The address that a role listens on, and the prefix of the settings of this address, such as `HTTP` of HTTP_PORT. */
+/** An address to listen on, and the prefix of its settings. For example, `HTTP` is the prefix of HTTP_PORT. */
 export interface Listening {
   readonly host: string;
   readonly port: number;

@@ -71,9 +71,9 @@ export interface Role {
 }
 
 /**
- * Opens the parts. Connections are opened in the background, so this function does not fail when a
+ * Opens the parts that the roles share. Connections are opened in the background, so this function does not fail when a
  * dependency is unavailable.
- * @param roles role names; the `application_name` of the main pool's connections contains them.
+ * @param roles role names; the `application_name` of the main pool's connections contains these names.
  */
 export function openParts(config: Config, log: Log, roles: readonly string[] = []): Parts {
   const metrics = createMetrics();

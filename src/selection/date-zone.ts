@@ -70,8 +70,8 @@ export function setDateZone(c: Context, dateZone: string | undefined): void {
 }
 
 /**
- * Finds the time zone of the only source that is given, belongs to a given site, or has a given variable.
- * @returns undefined when there are several such sources or none.
+ * Looks for the sources that are given, that belong to a given site, or that have a given variable.
+ * @returns the time zone of the source if exactly one source is found; otherwise undefined.
  */
 async function findZone(
   queryable: Queryable,

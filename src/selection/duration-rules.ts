@@ -6,7 +6,7 @@ export const DURATION_RULE = 'must be an ISO 8601 duration of at most 100 years,
 
 /** Rule for a relative version, as error messages state it. */
 export const RELATIVE_RULE =
-  'must be Current, a count of hours, days, weeks, months or years (for example "last 3 days"), or an ISO 8601 duration; neither the count nor the duration may exceed 100 years';
+  'must be "Current" or a time span of at most 100 years; write the time span as "last 3 days" (or hours, weeks, months or years), or as an ISO 8601 duration such as P1M';
 
 const MICROS_PER_SECOND = 1_000_000;
 const CLOCK_MICROS: Readonly<Record<string, number>> = {
@@ -15,7 +15,7 @@ const CLOCK_MICROS: Readonly<Record<string, number>> = {
   S: MICROS_PER_SECOND,
 };
 const MICROS_PER_DAY = 24 * 3600 * MICROS_PER_SECOND;
-/** For the maximum, every month counts as half a day more than 30 days, which makes every year 366 days long. */
+/** Length of a month in days when a duration is compared with the maximum. A year therefore has 366 days. */
 const DAYS_PER_MONTH = 30.5;
 /** Maximum duration: 100 years. */
 const MAX_DAYS = 36_600;
@@ -30,10 +30,9 @@ const COUNTED = /^(?:(last)[\s_-]*)?(\d{1,9})?[\s_-]*(hour|day|week|month|year)s
 export const CURRENT = 'current';
 
 /**
- * Parses an ISO 8601 duration (R-G2). Years count as 12 months and weeks as 7 days; hours, minutes and
- * seconds are clock time. Only the last of the given hours, minutes and seconds may have a fraction, which
- * is rounded to microseconds.
- * @returns undefined for other text, and for more than 100 years.
+ * Parses an ISO 8601 duration (R-G2). Years count as 12 months, and weeks as 7 days. Hours, minutes and seconds are
+ * clock time. Only the last number of the clock time may have a fraction, which is rounded to microseconds.
+ * @returns undefined when the text is not such a duration, or when the duration exceeds 100 years.
  */
 export function parseDuration(text: string): CivilDuration | undefined {
   const match = ISO_DURATION.exec(text.trim());

@@ -48,7 +48,7 @@ function describe(
   const into = `cannot be converted into ${nameUnit(asked)}`;
   if (ownId === null) return `variable ${variableId} has no unit, so its values ${into}`;
   if (!own)
-    return `variable ${variableId} has the unit ${ownId}, which GET /units does not list, so its values ${into}`;
+    return `variable ${variableId} has the unit ${ownId}, which GET /units does not list, so the values of the variable ${into}`;
   return `variable ${variableId} is in ${nameUnit(own)}, which ${into}`;
 }
 

@@ -1,13 +1,13 @@
 /**
  * Builds two headers of an answer. For each variable, History-From gives the instant from which its states are complete
  * (R-F9), and Raw-From gives the date from which all its points are stored (retention). REST and gRPC send the same
- * header texts. A header names a limited number of variables; the metadata of an Arrow schema name all of them.
+ * header texts. A header names a limited number of variables. The metadata of an Arrow schema names all variables.
  */
 import { formatInstant } from '../platform/dates/instant-rules.ts';
 import type { HistoryCut, NoteCuts } from '../points/read/history-cuts.ts';
 import type { RawBoundary } from '../points/rollups/find-rolled-up.ts';
 
-/** Headers of REST answers. The metadata of gRPC answers have the same names in lower case. */
+/** Names of headers in REST answers. In gRPC answers, the same names in lower case are keys of the metadata. */
 export const HISTORY_HEADER = 'History-From';
 export const RAW_HEADER = 'Raw-From';
 
@@ -73,8 +73,8 @@ function listOf(instants: readonly Item[]): string | undefined {
 }
 
 /**
- * @returns the metadata of an Arrow schema: `historyFrom` and `rawFrom` are JSON objects of instants by variable id
- * (R-F9).
+ * @returns the metadata of an Arrow schema: `historyFrom` and `rawFrom` are JSON objects that map each variable id to
+ * an instant (R-F9).
  */
 export function historyMetadata({ cuts, rolledUp }: HistoryNotice): ReadonlyMap<string, string> {
   const metadata = new Map<string, string>();

@@ -1,6 +1,6 @@
 /**
- * Declares the parameters of reads (R-G1, R-G2, R-G6) for parsing and OpenAPI. `POST /data` has the
- * same parameters in its body.
+ * Declares the parameters of read requests (R-G1, R-G2, R-G6). The parser and the OpenAPI document use these
+ * declarations. `POST /data` has the same parameters in its body.
  */
 import { z } from 'zod';
 import type { ParsedMoment } from '../platform/dates/date-rules.ts';
@@ -41,7 +41,7 @@ const timeZoneId = parsedParameter(
   'must be an IANA or Windows time zone',
 );
 const relativeVersion = parsedParameter(
-  'Reads the state as it was stored this long ago.',
+  'Age of the state to read. For example, `last 3 days` reads, for each date, the version that was the newest three days ago. `Current` reads the latest state.',
   text('Current', 'last 3 days', 'P1M'),
   parseRelative,
   RELATIVE_RULE,
@@ -161,7 +161,7 @@ export function parseRelativeVersion(given: string | undefined, location: InputL
   return durationOf(readText(relativeVersion, given, location));
 }
 
-/** @returns `relative`, but undefined for `Current`, because `Current` means the same as no relative version. */
+/** @returns `relative`, or undefined for `Current`, which has the same effect as an absent parameter. */
 export function durationOf(relative: CivilDuration | typeof CURRENT | undefined): CivilDuration | undefined {
   return relative === CURRENT ? undefined : relative;
 }

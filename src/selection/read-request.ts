@@ -172,7 +172,11 @@ export function toMicros(moment: ParsedMoment | undefined, zone: string | undefi
 
 /** @returns the invalid_input error for `asOf` together with `relativeVersion`. */
 export function twoStates(locationOf: LocationOf): DomainError {
-  return contradiction(locationOf, ['asOf', 'relativeVersion'], 'both choose the state to read; give only one');
+  return contradiction(
+    locationOf,
+    ['asOf', 'relativeVersion'],
+    'these two parameters both choose the state to read; give only one of them',
+  );
 }
 
 /** @returns the invalid_input error for two parameters that exclude each other, with a detail for each. */

@@ -107,7 +107,7 @@ async function convertUnits(
   return { variables: new Map([...stored].map(([id, variable]) => [id, { ...variable, unitId }])), scales };
 }
 
-// Every read runs this query. It is a prepared statement, because it then takes 0.43 ms instead of 0.52 ms.
+// Every read runs this query. As a prepared statement, the query takes 0.43 ms; otherwise it would take 0.52 ms.
 const FIND_VISIBLE = `
   select variable.id, variable.source_id as "sourceId", variable.unit_id as "unitId", variable.aggregate,
          variable.quantity_type as "quantityType"

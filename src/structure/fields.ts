@@ -47,7 +47,7 @@ export const idField = (column: string): Field => ({
   schema: catalogueIdSchema.nullable(),
   filterType: 'number',
 });
-/** Field with the required id of another resource. */
+/** Field that holds the id of another resource and cannot be null. */
 export const referenceField = (column: string): Field => ({
   column,
   schema: idSchema,

@@ -1,6 +1,7 @@
 /**
- * Makes two lists for the operator: variables of a source that share a mappingConfig, which older releases allowed; and
- * variables with a divider other than 1.
+ * Makes two lists for the operator:
+ * - variables that have the same mappingConfig as another variable of the same source; older releases allowed this.
+ * - variables with a divider other than 1.
  */
 import type { Queryable } from '../platform/database/database.ts';
 

@@ -49,8 +49,8 @@ export interface ListOptions<Level extends string, Filter extends string> {
   readonly query: ListQuery<Level, NoInfer<Filter>>;
   readonly levels: Levels<Level>;
   /**
-   * For each query parameter with ids, the function that builds the SQL condition of this parameter. The function gets
-   * the placeholder of the ids, an `int[]`.
+   * One function for each query parameter with ids. The function gets the SQL placeholder of the ids (an `int[]`) and
+   * returns the SQL condition.
    */
   readonly filters: Readonly<Record<Filter, (parameter: string) => string>>;
   /** Resource that `Site{…}` of a customFilter refers to. The listing must join the table of this resource. */
@@ -92,7 +92,7 @@ export type Transact = <Result>(
 ) => Promise<Result>;
 
 /**
- * Replaces the dates in the members of a change with instants.
+ * Converts the dates in the members of a change to instants.
  * @returns the converted members, and the time zones that were applied to dates without an offset (R-A11).
  */
 export type Settle = (
@@ -123,8 +123,8 @@ export interface ListingParts extends ListingServices {
 /** A page of at most this many rows is read by one query; a larger page or a whole listing is streamed. */
 const ROWS_AT_ONCE = 1000;
 /**
- * Limits for rows with JSON members, because one such member may take a megabyte. A page of at most this many rows and
- * this many bytes of JSON is read by one query; a larger page or a whole listing is streamed.
+ * Rows with JSON members have lower limits, because a JSON member can take a megabyte. A page of at most this many rows
+ * and at most this many bytes of JSON is read by one query; a larger page or a whole listing is streamed.
  */
 const LARGE_ROWS_AT_ONCE = 100;
 const LARGE_BYTES_AT_ONCE = 1 << 20;
@@ -254,7 +254,7 @@ export function changeHandler(database: Database, resource: Resource, options: C
       const current = await getResource(transaction, resource, caller, id);
       assertInPath(c, resource, current);
       const isPatch = c.req.method === 'PATCH';
-      // A patch is applied to the resource in the form that GET returns.
+      // A patch applies to the JSON object that GET returns for the resource.
       const [shown = current] = isPatch ? await present(transaction, caller.accountId, [current]) : [];
       const given = isPatch ? parsePatch(resource, shown, body) : parseChange(resource, body);
       const { members, dateZones: zones } = await settle(transaction, current, given);

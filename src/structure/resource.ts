@@ -1,6 +1,6 @@
 /**
- * Reads, creates, changes and deletes sites, sources and variables. A `Resource` describes each of the three kinds: its
- * table, with an allow-list of columns. When a change omits a member, the stored value of the member stays, so that a
+ * Reads, creates, changes and deletes sites, sources and variables. Each of these kinds has a `Resource`, which names
+ * the table and the allowed columns. When a change omits a member, the stored value of the member stays, so that a
  * client which knows fewer fields loses nothing; null clears a member.
  */
 import type { z } from 'zod';
@@ -34,8 +34,8 @@ export interface Resource {
   /** SQL expression of the site id of a row, for site access. */
   readonly siteId: string;
   /**
-   * SQL expression for the id of each parent of a row. The key is the name of the member that holds the id in events.
-   * An event also has the `id` and the `name` of the row itself.
+   * Maps the name that the id of a parent has in events, such as `siteId`, to the SQL expression for this id. An event
+   * also has the `id` and the `name` of the row itself.
    */
   readonly parents: Readonly<Record<string, string>>;
   /** Members that clients write, by name. */
@@ -51,7 +51,7 @@ export type ResourceObject = Readonly<Record<string, unknown>> & {
   readonly id: number;
 };
 
-/** Restricts a listing to `ids`. `condition` gets the placeholder of the ids (an `int[]`) and returns the SQL condition. */
+/** Restricts a listing to `ids`. `condition` gets the placeholder of the ids (an `int[]`) and returns SQL. */
 export interface Filter {
   readonly condition: (parameter: string) => string;
   readonly ids: readonly number[];
@@ -69,7 +69,7 @@ export interface ResourceSelection {
 
 /**
  * Selects the resources that the caller may see.
- * @param filters restrictions that must all hold; a filter without ids is ignored.
+ * @param filters restrictions that must all hold; a filter with an empty list of ids is ignored.
  */
 export function selectResources(
   resource: Resource,
@@ -98,7 +98,7 @@ export async function countResources(
   return rows[0]?.count ?? 0;
 }
 
-/** Returns true when rows with these members can be large, because a JSON member can take a megabyte. */
+/** Returns true when a member is JSON. A row with a JSON member can be large, because JSON can take a megabyte. */
 export function hasLargeMembers(resource: Resource, members: readonly string[]): boolean {
   return members.some((name) => resource.fields[name]?.isJson);
 }
@@ -290,8 +290,8 @@ declare module '../platform/database/outbox.ts' {
 /**
  * Appends one event per row. The event contains the row's name and parents. A webhook that is limited to a site needs
  * the parents; after a deletion or a move, the former parents can no longer be read.
- * @param former contains the parents that a moved row had before the move. The event of the row also contains these
- * parents. Given only for a single row.
+ * @param former contains the parents that a moved row had before the move; the event contains these parents too. If
+ * `former` is given, `ids` must have only one id.
  */
 export async function announce(
   transaction: Transaction,

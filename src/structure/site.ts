@@ -24,7 +24,7 @@ const externalIdField: Field = {
   filterType: 'text',
 };
 
-/** Table, fields and access of sites. */
+/** Describes sites: their table, their members, and the site id that decides who may access a site. */
 export const SITE: Resource = {
   kind: 'Site',
   table: 'site',

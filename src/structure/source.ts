@@ -56,8 +56,9 @@ export const SOURCE_LEVELS = {
 } as const;
 
 /**
- * Deletes sources; with `hard` also their variables, whose points the background purge removes.
- * @throws {DomainError} conflict while a source has variables and `hard` is null (R-C7).
+ * Deletes sources. If `hard` is given, also deletes the variables of the sources; the background purge removes the
+ * points of these variables.
+ * @throws {DomainError} conflict when a source has variables and `hard` is null (R-C7).
  */
 export async function deleteSources(
   transaction: Transaction,

@@ -32,8 +32,8 @@ const customFilter = textParameter(
 
 /**
  * Id filters and their other names (R-A12). Clients may also write `siteId` for `siteIds`, `sourceId` or `sourcesId`
- * for `sourceIds`, and `variableId` for `variableIds`. For the ids of the resources that a listing returns, clients may
- * also write `id` or `ids`.
+ * for `sourceIds`, and `variableId` for `variableIds`. In a listing of sites, `id` and `ids` also mean `siteIds`; the
+ * listings of sources and variables have the same rule for their own ids.
  */
 const ofSites = (description: string, ...own: readonly string[]) => named(idsParameter(description), ...own, 'siteId');
 const ofSources = (description: string, ...own: readonly string[]) =>

@@ -52,7 +52,7 @@ export interface Declarations {
   /**
    * Converts two kinds of dates in a declaration to instants: dates without a time zone, and dates in epoch
    * milliseconds (R-A11).
-   * @param calculated declaration as received.
+   * @param calculated is the declaration that the client sent.
    */
   settleDates(
     queryable: Queryable,
@@ -60,8 +60,8 @@ export interface Declarations {
     calculated: unknown,
   ): Promise<{ readonly calculated: unknown; readonly dateZones: readonly string[] }>;
   /**
-   * Prepares variables of an account for answers to clients. Gives the member `calculated` of each variable the form
-   * that clients read (R-C12), and adds the member `problems` to each variable that has problems.
+   * Prepares variables of an account for answers to clients. Converts the member `calculated` of each variable to the
+   * format that clients read (R-C12), and adds the member `problems` to each variable that has problems.
    */
   present(
     queryable: Queryable,
@@ -276,8 +276,9 @@ function saveVariable(declarations: Declarations): BeforeChange {
 }
 
 /**
- * @returns a `Transact` that calls `inTurn` for a change whose body may declare a calculation. The `Transact` repeats
- * work that failed because of a concurrent write of the same mappingConfig or of another default variable.
+ * @returns a `Transact` that calls `inTurn` for a change whose body may declare a calculation. If the work fails
+ * because a concurrent request wrote the same mappingConfig, or set another variable as the default, the work is
+ * repeated.
  */
 function takeTurns(database: Database, declarations: Declarations): Transact {
   return (caller, body, work) =>
@@ -296,7 +297,7 @@ function mayDeclare(body: unknown): boolean {
   return Object.entries(body).some(([name, value]) => name.toLowerCase() === 'calculated' && value != null);
 }
 
-/** Sets `sourceId` in a body to the source id of the path. Removes the client's `sourceId`, in any letter case. */
+/** Sets `sourceId` in the body to the source id of the path. Drops the client's `sourceId`, in any letter case. */
 function withSource(body: unknown, sourceId: number): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   const others = Object.entries(body).filter(([name]) => name.toLowerCase() !== 'sourceid');

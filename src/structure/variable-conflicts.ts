@@ -14,7 +14,7 @@ const CONSTRAINTS: Readonly<Record<string, string>> = {
   variable_source_default: 'isDefault',
 };
 
-/** Members of a variable to be written. A member that is undefined keeps its stored value. */
+/** New values for members of a variable. A member that is undefined keeps its stored value. */
 export interface WrittenVariable {
   /** Id of the variable; undefined for a new variable. */
   readonly id?: number;

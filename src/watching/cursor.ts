@@ -6,12 +6,13 @@
  *   byte 0      format, always 1
  *   varint      number of variables
  *   varint      greatest VersionTimestamp of all positions
- *   varints     for each variable, by ascending id: the difference to the previous id, then the position
+ *   varints     for each variable, by ascending id: the difference from the previous id, then the position
  *   4 bytes     CRC-32 of all bytes before it, little-endian
  *
  * The position AT_BEGINNING is the varint 0. Any other position is the varint
  * (greatest VersionTimestamp - VersionTimestamp of the position + 1), followed by the date of the position. The date
- * infinity is 0. Any other date is 1 (since 1970) or 2 (before 1970), followed by the distance from 1970.
+ * infinity is encoded as 0. Any other date is encoded as 1 (in or after 1970) or 2 (before 1970), followed by the
+ * distance from the start of 1970.
  */
 import { crc32 } from 'node:zlib';
 import { MAX_INT4 } from '../platform/limits.ts';

@@ -15,7 +15,7 @@ export interface WatchedPoints {
   readonly count: number;
 }
 
-/** A message to send, and the new positions of the watch: one for each variable in which the position changes. */
+/** A message to send. `positions` has the new position of the watch for each variable whose position changes. */
 export interface BuiltMessage {
   readonly points: WatchedPoints;
   readonly positions: ReadonlyMap<number, ChangePosition>;

@@ -66,8 +66,8 @@ export interface WatchServer {
   stop(): void;
 }
 
-// Maximum time to the first row. Before this row, the database sorts all changes of a variable, up to a hundred million
-// rows.
+// Maximum time until the database returns the first row. The database must first sort all changes of a variable, up to
+// a hundred million rows.
 const SORT_MS = 600_000;
 
 // A slow client may hold a snapshot for READ_STALL_SEC + PATIENCE_PER_WORK * T, where T is the time that the database
@@ -133,9 +133,9 @@ function openReading({ config, log, dictionary }: WatchingServices) {
   const reading: WatchReading = {
     ...{ database: pool, dictionary },
     short: coalesceRuns<readonly BuiltMessage[] | undefined>(
-      openPermits('connections that watches use for short reads', config.WATCH_POOL_SIZE - longCount),
+      openPermits('connections for the short reads of watches', config.WATCH_POOL_SIZE - longCount),
     ),
-    long: openPermits('connections that watches use for long reads', longCount),
+    long: openPermits('connections for the long reads of watches', longCount),
     patienceMs: (workMs) => config.READ_STALL_SEC * 1000 + PATIENCE_PER_WORK * workMs,
   };
   return { reading, pool };

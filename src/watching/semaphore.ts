@@ -10,7 +10,7 @@ export interface Joining {
    * accounts must differ.
    */
   readonly key: string | undefined;
-  /** Account whose share of permits the run uses. */
+  /** The run takes its permit from the share of this account. */
   readonly accountId: number;
 }
 
@@ -18,8 +18,8 @@ export interface CoalescingSemaphore<Result> {
   /**
    * Runs `work` with one permit, or joins a run that has the same key and has not begun. A run that has begun cannot be
    * joined, so the result always includes all writes committed before the call.
-   * @throws the reason of `signal` when `signal` aborts while the caller waits for the permit or, if `joining` has a
-   * key, for the result. The other callers that share the run still get the result.
+   * @throws the reason of `signal` when `signal` aborts while the caller waits. A caller without a key waits for the
+   * permit; a caller with a key waits for the result. The other callers that share the run still get the result.
    */
   run(joining: Joining, work: () => Promise<Result>, signal: AbortSignal): Promise<Result>;
 }

@@ -16,11 +16,11 @@ export type Change =
   | { readonly kind: 'complete'; readonly changes: readonly ChangedVariable[] };
 
 /**
- * Streams, variable by variable, the points that come after the reader's positions, from one snapshot (R-J1).
+ * Reads one snapshot and streams the points that come after the reader's positions, variable by variable (R-J1).
  * @param positions the reader's position in each variable that may have changed.
  * @param scales unit conversion by variable id.
- * @throws the errors of `readChanges`; the reason of the signal; the error of a terminated connection (see
- * `streamInSnapshot`).
+ * @throws the errors of `readChanges`; the reason of `signal` when `signal` aborts; the error of a terminated
+ * connection (see `streamInSnapshot`).
  */
 export function streamChanges(
   database: Database,

@@ -56,7 +56,7 @@ export interface WatchGroup {
 }
 
 const CHECK_MS = 1000;
-/** A watch ends when its last successful access check was longer ago than this time (R-B5). */
+/** Maximum time since the last successful access check of a watch. After this time, the watch ends (R-B5). */
 const MAX_UNCHECKED_MS = 30_000;
 /** Maximum number of variable ids in one poll query. */
 const MAX_IDS = 10_000;
@@ -156,7 +156,7 @@ class WatchRegistry {
   }
 }
 
-/** Starts the subscription to point notifications, the regular polls and the regular access checks (R-B5). */
+/** Starts the regular polls, the regular access checks (R-B5) and the subscription to point notifications. */
 export function openWatchHub(options: WatchHubOptions): WatchHub {
   const { database, authentication, pollMs, heartbeatMs, limits, log } = options;
   const registry = new WatchRegistry();
@@ -255,8 +255,8 @@ async function findStates(
 }
 
 /**
- * Returns true when the state is unchanged since the previous poll. The previous poll compared the state with the
- * position of each watch that was open at that time. A watch that was opened later has read the state itself.
+ * Returns true when the state is unchanged since the previous poll. Then no watch needs a comparison: the previous poll
+ * compared the state with every watch that was open at that time, and a watch that opened later has read the state.
  */
 function isSame(before: VariableState | undefined, now: VariableState): boolean {
   return (
@@ -279,8 +279,8 @@ function compare({ watch, caller }: Entry, variableId: number, now: VariableStat
 }
 
 /**
- * Applies the result of an access check that began at `startMs`. When the check failed without a refusal, for example
- * because a dependency was unavailable, the watch ends only after MAX_UNCHECKED_MS without a successful check.
+ * Applies the result of an access check that began at `startMs`. If the check could not be completed, for example
+ * because a dependency was unavailable, the watch continues for MAX_UNCHECKED_MS after its last successful check.
  */
 function applyAccess(
   entry: Entry,

@@ -58,9 +58,9 @@ export async function resolveWatch(
 }
 
 /**
- * Finds the reader's position in each variable. After the database was restored from a backup, the position in a cursor
- * can be later than the last write to the variable. Such a reader has received all stored versions, so its position
- * becomes that of the last write.
+ * Finds the reader's position in each variable. If the database was restored from a backup, the position in a cursor
+ * can be later than the last write to the variable. In this case, the reader has received all stored versions, so the
+ * position of the last write is used.
  */
 async function findPositions(
   database: Database,

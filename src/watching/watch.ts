@@ -36,11 +36,11 @@ export interface WatchReading {
   /** Connection pool for watches only. The pool has one connection for every permit of `short` and `long`. */
   readonly database: Database;
   readonly dictionary: Dictionary;
-  /** Permits for reading a limited number of points; watches that read the same points share a permit. */
+  /** Permits for short reads. A short read collects a limited number of points, and can serve several watches. */
   readonly short: CoalescingSemaphore<readonly BuiltMessage[] | undefined>;
   /**
-   * Permits for reading any number of points. A watch holds its permit until the client has taken the points. The
-   * permits are divided among accounts (R-A14).
+   * Permits for long reads. A long read can send any number of points. A watch holds its permit until the client has
+   * taken the points. The permits are divided among accounts (R-A14).
    */
   readonly long: Pick<FairSemaphore, 'enter'>;
   /**
@@ -68,12 +68,12 @@ export interface WatchOptions {
 // database is, the more points a round reads.
 const PAUSES_PER_ROUND = 3;
 const MAX_PAUSE_MS = 500;
-// Limits of a short read, whose points are collected before they are sent; above these limits a
-// round becomes a long read.
+// A round first performs a short read, which collects all points before any are sent. If the short read exceeds one of
+// these limits, the round performs a long read instead.
 const MAX_COLLECTED_POINTS = 10_000;
 const MAX_COLLECT_MS = 2000;
-// Maximum number of variables in a read that watches share. For more variables, comparing the keys would cost more than
-// sharing the read saves.
+// Maximum number of variables in a read that several watches can share. With more variables, comparing the keys costs
+// more than a shared read saves.
 const MAX_COALESCED_VARIABLES = 100;
 
 /** One watch. The hub calls `markChanged`, `heartbeat` and `end`. */
@@ -103,7 +103,7 @@ export class Watch {
     return this.#positions.get(variableId);
   }
 
-  /** Marks a variable as one that may have new points. */
+  /** Makes the watch look for new points of the variable. */
   markChanged(variableId: number): void {
     this.#changed.add(variableId);
     this.#wake?.();

@@ -2,9 +2,9 @@
 import type { EventName } from '../platform/database/outbox.ts';
 
 /**
- * Whether a filter by site, source or variable applies to the events of each type. The filter applies to an event about
- * a push or a file through the variables of the event's points. An event about a user or an invitation concerns no
- * site, source or variable.
+ * For each type of event, whether a webhook may filter the events by site, source or variable. For an event about a
+ * push or a file, the filter checks the variables of the event's points. An event about a user or an invitation
+ * concerns no site, source or variable.
  */
 const IS_FILTERABLE = {
   DataPushCompleted: true,

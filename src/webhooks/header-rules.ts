@@ -27,7 +27,8 @@ export interface HeaderProblem {
 /**
  * Validates the headers of a webhook (R-I1).
  * @param headers as given by a client.
- * @returns at most one problem per header, then problems of all headers together; empty when the headers may be sent.
+ * @returns first the problems of single headers, at most one per header; then the problems of the headers as a whole
+ * (too many headers, too many characters). Empty when the headers may be sent.
  */
 export function findHeaderProblems(headers: Readonly<Record<string, unknown>>): readonly HeaderProblem[] {
   const entries = Object.entries(headers);
@@ -51,7 +52,7 @@ function describeName(name: string, headers: Readonly<Record<string, unknown>>):
   const isRefused = REFUSED.has(key) || REFUSED_PREFIXES.some((prefix) => key.startsWith(prefix));
   if (isRefused) return 'must not be given: this header name is reserved';
   const [first] = Object.keys(headers).filter((other) => other.toLowerCase() === key);
-  return first === name ? undefined : `must not be given twice: ${first} differs only in letter case`;
+  return first === name ? undefined : `must not be given twice: this name differs from ${first} only in letter case`;
 }
 
 function describeValue(value: unknown): string | undefined {

@@ -23,8 +23,9 @@ export interface SecretVault {
    */
   open(stored: string, accountId: number): string;
   /**
-   * @returns the text of `stored`, sealed with the key `keyId`; undefined when this key has sealed `stored` already, or
-   * when the vault has no keys.
+   * Seals `stored` with the key `keyId`, whether `stored` is plain text or is sealed with another key.
+   * @returns the newly sealed text; undefined when `stored` is already sealed with `keyId`, or when the vault has no
+   * keys.
    */
   renew(stored: string, accountId: number): string | undefined;
 }

@@ -24,7 +24,10 @@ const WEBHOOK_COLUMNS = `id, name, url, event_type as "eventType", is_enabled as
               replace(to_jsonb(last_attempt_date) #>> '{}', '+00:00', 'Z')) end as "lastExecution",
   success_count as "successCount", failure_count as "failureCount"`;
 
-/** Columns of a WebhookTarget; the former secret also signs while it is valid (R-I3). */
+/**
+ * Columns of a WebhookTarget. While the former secret is valid, `secrets` has it too, and messages are signed with both
+ * secrets (R-I3).
+ */
 export const TARGET_COLUMNS = `url, http_method as "httpMethod", headers, body_template as "bodyTemplate",
   array_remove(array[secret, case when former_secret_until > clock_timestamp() then former_secret end], null)
     as secrets`;

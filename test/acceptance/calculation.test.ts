@@ -117,7 +117,7 @@ describe('calculation: a write to an input', () => {
     });
   });
 
-  test('a chain of variables runs, and each variable reads the result of the previous variable (R-H5)', async () => {
+  test('in a chain of calculated variables, each variable reads the result of the previous variable (R-H5)', async () => {
     const input = await createVariable(api, sourceId);
     const first = await createVariable(api, sourceId, { calculated: calculated(IDENTITY, [hourly(input)]) });
     const sum = 'list(TimeSeries = data.frame(Dates = triggerDate, Values = sum(inputVariables$a$TimeSeries$Values)))';
@@ -260,7 +260,7 @@ describe('calculation: the record of a run (R-H8)', () => {
 });
 
 describe('calculation: force-update (§6, R-H5)', () => {
-  test('force-update of a source runs its calculated variables over all points of their inputs', async () => {
+  test('force-update of a source calculates the variables of the source from all points of the inputs', async () => {
     const { sourceId: own } = await createSiteAndSource(api);
     const input = await createVariable(api, own);
     await push(input, readings([1, 2], '2020-01-01T00:00:00Z'));
@@ -314,7 +314,7 @@ describe('calculation: force-update (§6, R-H5)', () => {
 });
 
 describe('calculation: members of a declaration (R-H1)', () => {
-  test('the script gets form values, constants, and input buckets in the declared unit; the formula that is valid on a date computes the value of that date', async () => {
+  test('the script gets form values and constants, and gets the input as buckets in the declared unit; the value of each date comes from the formula that is valid on that date', async () => {
     const { siteId, sourceId: own } = await createSiteAndSource(api);
     const site = { clientData: { Form: { Building: { 'Floor area': 50 } } } };
     await api.call('PUT', `/sites/${siteId}`, site);
@@ -353,7 +353,7 @@ describe('calculation: members of a declaration (R-H1)', () => {
     ]);
   });
 
-  test('the next instants of a schedule follow its time zone, across a clock change (R-H5)', async () => {
+  test('the next instants of a schedule are computed in the time zone of the schedule, even across a clock change (R-H5)', async () => {
     const query = 'cron=30+2+*+*+*&timeZoneId=Europe/Brussels&from=2035-03-24T00:00:00&until=2035-03-27&count=10';
     expect(await api.call('GET', `/calculated/instants?${query}`)).toEqual({
       timeZoneId: 'Europe/Brussels',

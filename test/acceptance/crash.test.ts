@@ -89,7 +89,7 @@ describe('calculation: calculators that are killed or down', () => {
         return operation.state === 'Completed';
       });
     }
-    // The api process was not scraped before, so no metric has a cached value from before the writes.
+    // This is the first scrape of the api process, so no metric has a value that was cached before the writes.
     await eventually('the request of a run', async () => {
       const families = parseExposition(await (await fetch(`${front.health}/metrics`)).text());
       return sampleOf(families, 'tidemark_outbox_events') === 0 && sampleOf(families, 'tidemark_calculation_due') === 1;

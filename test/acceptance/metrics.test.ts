@@ -18,7 +18,7 @@ let world: World;
 let databaseGate: TcpGate;
 let redisGate: TcpGate;
 let roles: RoleProcess;
-/** A process that loses its connection to Redis, but not the one to the database, when `redisGate` is shut. */
+/** When `redisGate` is shut, this process loses its connection to Redis but keeps its connection to the database. */
 let cutOff: RoleProcess;
 let api: ApiClient;
 let sourceId: number;
@@ -65,7 +65,7 @@ const isCounted = (name: string, value: number, labels: Readonly<Record<string, 
   });
 
 describe('metrics: counters (R-A9)', () => {
-  test('count HTTP requests, ingested readings, accepted pushes by the label `way`, and the elements, readings and bytes of pushes', async () => {
+  test('count HTTP requests, ingested readings, and the elements, readings and bytes of pushes; accepted pushes are counted separately for each `way`', async () => {
     const readings = (hour: number, count: number) =>
       Array.from({ length: count }, (_, minute) => ({ date: new Date(Date.UTC(2026, 2, 1, hour, minute)), value: 1 }));
     const bodies = [
@@ -199,7 +199,7 @@ describe('metrics: access (R-A9)', () => {
     expect((await ask(roles.http, TOKEN)).status).toBe(200);
   });
 
-  test('on the health port, when METRICS_TOKEN is set, the scraper may read the metrics; a manager and a caller without a token may not', async () => {
+  test('when METRICS_TOKEN is set, the health port shows the metrics only to a caller with this token; without a token, or with the token of a manager, the answer is 401', async () => {
     expect((await ask(roles.health)).status).toBe(401);
     expect((await ask(roles.health, api.token)).status).toBe(401);
     expect(sampleOf(await scrape(roles.health), 'tidemark_push_readings_total')).toBe(7);

@@ -62,7 +62,7 @@ const withId = (requestId: string) => ({ headers: { 'x-request-id': requestId } 
 
 describe('request ids: log lines (R-A10)', () => {
   test.each([1, 2_000])(
-    'the lines of a push of %i point(s) and of the two runs that it causes have the id of the request',
+    'when a push of %i point(s) causes two runs, the lines of the push and the lines of both runs have the id of the request',
     async (count) => {
       const requestId = `push-of-${count}`;
       const start = Date.UTC(2026, 2, count % 28);
@@ -118,7 +118,7 @@ describe('request ids: log lines (R-A10)', () => {
   });
 });
 
-test('request ids: the log of pushes, a forced update, an upload and gRPC calls contains no pushed value, script, token, client secret or password (R-K4)', () => {
+test('request ids: no pushed value, script, token, client secret or password appears in the log of pushes, a forced update, an upload and gRPC calls (R-K4)', () => {
   for (const secret of [String(VALUE), 'inputVariables', api.token ?? 'no token', CLIENT.secret, PASSWORD]) {
     expect(roles.log()).not.toContain(secret);
   }

@@ -28,15 +28,15 @@ describe('npm start: a second instance on one machine', { timeout: 180_000 }, ()
     const instance = run(clone, ['src/local/commands/start.ts'], ownEnvironment());
     const output = await outputUntil(instance, 'Tidemark is ready');
     expect(output).toMatch(
-      /Port 8080 is already in use\. The API listens on port \d+; set HTTP_PORT to choose another\./,
+      /Port 8080 is already in use\. The API listens on port \d+ instead; set HTTP_PORT to choose another port\./,
     );
     expect(output).toMatch(
-      /Port 50051 is already in use\. gRPC listens on port \d+; set GRPC_PORT to choose another\./,
+      /Port 50051 is already in use\. gRPC listens on port \d+ instead; set GRPC_PORT to choose another port\./,
     );
     const stack = readFileSync(join(clone, '.local/stack.json'), 'utf8');
     const { api, grpc } = JSON.parse(stack) as { readonly api: string; readonly grpc: string };
-    expect(output).toContain(`The API listens on port ${new URL(api).port};`);
-    expect(output).toContain(`gRPC listens on port ${grpc.split(':').at(-1)};`);
+    expect(output).toContain(`The API listens on port ${new URL(api).port} instead;`);
+    expect(output).toContain(`gRPC listens on port ${grpc.split(':').at(-1)} instead;`);
     expect((await fetch(`${api}/health/ready`)).status).toBe(200);
 
     const again = run(clone, ['src/local/commands/start.ts'], ownEnvironment());
@@ -82,7 +82,10 @@ async function occupy(port: number): Promise<number> {
   return typeof address === 'object' ? (address?.port ?? 0) : 0;
 }
 
-/** Creates a second clone: the files that a start needs, and the installed packages as a link. */
+/**
+ * Creates a second clone. The clone contains the files that the service needs to start, and a link to the installed
+ * packages.
+ */
 function cloneCheckout(): string {
   const clone = mkdtempSync(join(tmpdir(), 'tidemark-clone-'));
   cleanUps.push(() => rmSync(clone, { recursive: true, force: true }));

@@ -141,7 +141,8 @@ function renewInput(variable: Member, siteId: number, copies: Copies, sourceIds:
 }
 
 /**
- * Changes a formula in the same way as the newer client: sets `siteId` and `entityId` of every form to the new site.
+ * Changes a formula as the newer client does. In every element of `entities`, sets `siteId` and `entityId` to the new
+ * site.
  */
 function renewEach(formula: Formula, siteId: number, copies: Copies, sourceIds: ReadonlyMap<number, number>): Formula {
   return {
@@ -155,8 +156,8 @@ function renewEach(formula: Formula, siteId: number, copies: Copies, sourceIds: 
 }
 
 /**
- * Changes a formula in the same way as the older client. The last input of the formula belongs to a source, and this
- * source has been copied. In every form, sets `siteId` to the new site, and sets `sourceId` and `entityId` to the copy
+ * Changes a formula as the older client does. The last input of the formula must belong to a source that has been
+ * copied. In every element of `entities`, sets `siteId` to the new site, and sets `sourceId` and `entityId` to the copy
  * of this source.
  */
 function renewAlike(formula: Formula, siteId: number, copies: Copies, sourceIds: ReadonlyMap<number, number>): Formula {
@@ -184,10 +185,10 @@ const withoutIds = (value: unknown): unknown =>
 
 describe('shipped clients: a duplicator', () => {
   test.each([
-    ['siteId and entityId of the new site', renewEach],
-    ['siteId of the new site, and the sourceId and entityId of the source copy that has the last input,', renewAlike],
+    ['`siteId` and `entityId` of the new site', renewEach],
+    ['`siteId` of the new site, and the `sourceId` and `entityId` of a new source', renewAlike],
   ] as const)(
-    'copies two sources and ten variables; after a PUT sets the %s in the `entities` of the formulas, the copied variables calculate (R-C12, R-H1)',
+    'copies two sources and ten variables, then sends the formulas by PUT with the %s in their `entities`; the copied variables calculate (R-C12, R-H1)',
     async (_how, renew) => {
       const targetId = await createSite(api, { timeZoneId: 'Europe/Brussels', clientData: { Form: { Factor: 100 } } });
       await duplicate(targetId, renew);

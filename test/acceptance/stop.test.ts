@@ -1,6 +1,6 @@
 /**
- * Processes end in time after SIGTERM, even with open connections, a closed log, or an unavailable Redis or database
- * (R-K2).
+ * Every process ends in time after SIGTERM, even when connections are open, the log is closed, or Redis or the database
+ * is unavailable (R-K2).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -94,7 +94,7 @@ describe.concurrent('stop: SIGTERM (R-K2)', () => {
     ['the role deliverer', ['deliverer']],
     ['the role calculator', ['calculator']],
   ])(
-    'ends a process that runs %s while Redis is unavailable',
+    'while Redis is unavailable, SIGTERM ends a process that runs %s',
     async (_case, roles) => {
       const redis = await openTcpGate(world.environment.REDIS_URL ?? '');
       const running = await start(roles, { REDIS_URL: redis.url, R_ROOT: testRRoot() });

@@ -1,6 +1,6 @@
 /**
- * Figures of a bench: each is the ratio of a measurement to its limit. The limit is a constant, or a second measurement
- * that alternates with the first in the same run.
+ * Figures of a benchmark. Each figure is a measured value divided by its limit. The limit is a constant, or is measured
+ * too. In the second case, the two measurements alternate in the same run.
  */
 import { writeFileSync } from 'node:fs';
 
@@ -13,8 +13,9 @@ export interface Figure {
   /** Median of the ratios of all rounds. */
   readonly ratio: number;
   readonly unit: string;
-  /** Medians of the measurement and of its limit. */
+  /** Median of the measured values of all rounds. */
   readonly ours: number;
+  /** Median of the limits of all rounds. */
   readonly limit: number;
   readonly rounds: number;
 }
@@ -30,7 +31,7 @@ export function median(values: readonly number[]): number {
   return middle;
 }
 
-/** @param pairs the measurement and its limit, one pair per round. */
+/** @param pairs for each round, the measured value and its limit. */
 export function figure(
   name: string,
   ratioOf: string,

@@ -1,4 +1,5 @@
-# Makes variables, inputs and dates as a script receives them, except that the inputs have no columns Version and Tags.
+# These functions make variables, inputs and dates in the form in which a script receives them. Exception: the inputs
+# have no columns Version and Tags.
 variable <- function(granularity, base, quantity = "Averaged", zone = "Europe/Brussels") {
   list(Granularity = granularity, GranularityTimeBase = base, QuantityType = quantity, SourceTimeZoneId = zone)
 }

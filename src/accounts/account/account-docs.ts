@@ -127,7 +127,7 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
     ...{ method: 'post', path: '/user/signOut', operationId: 'signOutEverywhere', tag, access: ALL_USERS },
     summary: 'End every session of the caller',
     description:
-      'Ends the browser sessions of the caller and revokes all refresh tokens of the caller. Access tokens that were issued in an earlier second than this call are refused.',
+      'Ends the browser sessions of the caller and revokes all refresh tokens of the caller. Access tokens that were issued before this call are refused too, except tokens that were issued within the same second.',
     answers: [emptyAnswer('Every session has ended.')],
   },
   {

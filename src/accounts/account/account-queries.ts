@@ -17,11 +17,14 @@ import {
 import { AUDIT_ACTIONS, AUDIT_SCOPES, MAX_AUDIT_PAGE } from '../audit/audit.ts';
 import { ACCOUNT_DISPLAY_LEVEL, ACCOUNT_MEMBERS, type AccountMember } from './account.ts';
 
-const maskNames = choicesParameter('Return or change only these members; names in any letter case.', ACCOUNT_MEMBERS);
+const maskNames = choicesParameter(
+  'Only the members named here are returned or changed. Letter case is ignored.',
+  ACCOUNT_MEMBERS,
+);
 
 /**
- * Query parameter that names members of the account. Its value lists the requested members in display order, or is
- * undefined when the request names no member.
+ * Query parameter with the names of JSON members of the account. Its parsed value lists these names in display order,
+ * or is undefined when the request gives no name.
  */
 const fieldMask: QueryParameter<readonly AccountMember[] | undefined> = {
   ...maskNames,

@@ -1,6 +1,6 @@
 /**
- * Routes of the account in which the caller works, of the audit trail of this account, of the accounts that the caller
- * may use, of the caller's sessions (§4.1), and of the caller's password (§4.6).
+ * Routes for: the account in which the caller works, the audit trail of this account, the accounts that the caller may
+ * use, the caller's sessions (§4.1), and the caller's password (§4.6).
  */
 import { type Context, Hono } from 'hono';
 import { requireRole } from '../../identity/authentication/authenticate.ts';
@@ -110,7 +110,7 @@ async function postSignOut(c: Context<AccountEnv>, services: AccountServices): P
 async function getAudit(c: Context<AccountEnv>, { database }: AccountServices): Promise<Response> {
   const query = AUDIT_QUERY.parse(c.req.url);
   const { pageNumber, itemsPerPage = AUDIT_PAGE, scope: wanted, from, to, ...others } = query;
-  // Audit entries belong to no source whose time zone could apply, so a date without a zone is UTC (R-A11).
+  // A date without a zone is UTC, because audit entries belong to no source and so have no local time (R-A11).
   if (from?.isLocal || to?.isLocal) setDateZones(c, ['UTC']);
   const filter = { ...others, from: from && formatInstant(from.micros), to: to && formatInstant(to.micros) };
   const scope = toScope(c.var.caller, wanted);
@@ -146,7 +146,10 @@ export interface ProfileOptions {
   readonly returnUrls: readonly string[];
 }
 
-/** Routes for the caller's own password. Users change it on a page of the issuer, not through the API (§4.6, R-B13). */
+/**
+ * Routes for the caller's own password (§4.6, R-B13): one returns the URL of the issuer's page where users change their
+ * password; the other refuses to change the password through the API.
+ */
 export function profileRoutes({ directory, returnUrls }: ProfileOptions): Hono<AccountEnv> {
   return new Hono<AccountEnv>()
     .get('/user/updatePasswordLink', (c) => {

@@ -74,7 +74,7 @@ export const accountSchema = lenientObject({
 export type WrittenAccount = z.output<typeof accountSchema>;
 
 /**
- * @returns the requested members of the caller's account (R-C1).
+ * @returns the caller's account with only the requested JSON members (R-C1).
  * @throws {DomainError} not_found when the account was deleted.
  */
 export async function getAccount(

@@ -73,7 +73,10 @@ export interface NewAuditEntry {
   readonly accountIds?: readonly number[];
 }
 
-/** Who made the change. An operator command has no request id, and no `accountId` unless it concerns one account. */
+/**
+ * Who made the change. For an operator command, `requestId` is null, and `accountId` is set only if the command
+ * concerns one account.
+ */
 export interface AuditActor {
   readonly caller: Pick<Caller, 'userId' | 'userName' | 'actor'> & { readonly accountId: number | null };
   readonly requestId: string | null;

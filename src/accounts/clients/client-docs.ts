@@ -26,7 +26,7 @@ const client = z
     grantTypes: z.array(z.string()),
     redirectUris: z.array(z.string()),
     logoutUris: z.array(z.string()),
-    isPublic: z.boolean().meta({ description: 'Whether the client has no secret.' }),
+    isPublic: z.boolean().meta({ description: 'True when the client has no secret.' }),
     isEnabled: z.boolean(),
     isBuiltIn: z.boolean().meta({
       description: 'Whether the client is part of the service and therefore can be neither changed nor deleted.',

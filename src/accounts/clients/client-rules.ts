@@ -13,7 +13,8 @@ export interface ClientRegistration {
 export interface ClientProblem {
   readonly member: keyof ClientRegistration;
   /**
-   * The broken rule, such as `must be …`. An error names the JSON member or the command-line option before the rule.
+   * The broken rule, such as `must be …`. An error message begins with the name of the JSON member or of the
+   * command-line option, followed by this rule.
    */
   readonly rule: string;
 }

@@ -33,8 +33,8 @@ export const NEW_CLIENT = lenientObject({
 });
 
 /**
- * The body `ClientUpdate`. A member that is absent or null leaves the client's value unchanged; only a null `name`
- * removes the client's name.
+ * The body `ClientUpdate`. A member that is absent or null leaves the client's value unchanged. Exception: a null
+ * `name` removes the client's name.
  */
 export const CHANGED_CLIENT = lenientObject({
   isEnabled: booleanSchema

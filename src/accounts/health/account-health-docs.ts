@@ -22,7 +22,8 @@ const health = z
     variables: z.object({
       total: count,
       watched: count.meta({
-        description: 'Number of variables with a granularity. Only these variables can become silent.',
+        description:
+          'Number of variables with a granularity. Only these variables are checked for missing points (see `silent`).',
       }),
       empty: count.meta({ description: 'Number of variables with a granularity and without points.' }),
       silent: itemsOf('Silent variables, sorted by the date of the newest point, the latest first.', {
@@ -44,14 +45,14 @@ const health = z
         message: text,
       },
     ),
-    pushes: itemsOf('From the last 7 days, the pushes that failed or have rejected elements, newest first.', {
+    pushes: itemsOf('Pushes of the last 7 days that failed or have at least one rejected element, newest first.', {
       label: z.string().meta({ description: 'Label of `GET /api/operations/{label}`.' }),
       date: instantSchema,
       state: z.string(),
       rejectedElements: count,
       message: text,
     }),
-    files: itemsOf('From the last 7 days, the files that failed or have rejected rows, newest first.', {
+    files: itemsOf('Files of the last 7 days that failed or have at least one rejected row, newest first.', {
       id: z.string(),
       filename: z.string(),
       date: instantSchema,

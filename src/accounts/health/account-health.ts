@@ -19,7 +19,7 @@ const MAX_ITEMS = 50;
 const MAX_FAILED_RUNS = 5000;
 /** A push or a file that has errors is reported for this many days after the service received it. */
 const REPORTED_DAYS = 7;
-/** A variable is silent only when its newest point is older than this many steps of its granularity. */
+/** A variable is silent only when its newest point is older than this many steps of the variable's granularity. */
 const MISSED_STEPS = 3;
 
 export interface HealthOptions {
@@ -60,7 +60,7 @@ export interface AccountHealth {
   readonly checkedDate: string;
   readonly variables: {
     readonly total: number;
-    /** Number of variables with a granularity. Only these variables can become silent. */
+    /** Number of variables with a granularity. Only these variables are checked for missing points (see `silent`). */
     readonly watched: number;
     /** Number of variables with a granularity and without points. */
     readonly empty: number;
@@ -97,7 +97,7 @@ export interface AccountHealth {
 
 /** @returns the health of the caller's account, as far as the caller may see it (R-B9). */
 export async function readHealth(queryable: Queryable, caller: Caller, options: HealthOptions): Promise<AccountHealth> {
-  // Queries run one after the other, because concurrent queries would take more connections from other requests.
+  // Runs the queries one after the other, so that this call uses only one database connection at a time.
   const variables = await readVariables(queryable, caller, options);
   const calculations = await readCalculations(queryable, caller);
   const pushes = await readPushes(queryable, caller);
@@ -254,8 +254,8 @@ function itemsOf(relation: string, order: string): string {
 }
 
 /**
- * @returns the id of a USER, who sees only their own pushes and files (R-D7, R-E1); null for another role, which sees
- * the pushes and files of all users of the account.
+ * @returns the caller's user id if the caller is a USER, because a USER sees only their own pushes and files (R-D7,
+ * R-E1). Returns null for the other roles, which see the pushes and files of all users of the account.
  */
 function ownOnly({ role, userId }: Caller): string | null {
   return role === 'USER' ? userId : null;

@@ -46,7 +46,7 @@ const shape = {
   clients: z.array(
     z.object({
       ...{ clientId: z.string(), scopes: z.array(z.string()), grantTypes: z.array(z.string()) },
-      isPublic: z.boolean().meta({ description: 'Whether the client has no secret.' }),
+      isPublic: z.boolean().meta({ description: 'True when the client has no secret.' }),
       createdDate: instantSchema,
     }),
   ),

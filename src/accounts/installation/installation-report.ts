@@ -1,7 +1,7 @@
 /**
  * Report on the installation for its operator (`GET /admin/operate`): connected roles, figures of recent runs, the
- * slowest scripts, the busiest accounts, clients and signing keys. Every query uses an index or reads a limited number
- * of rows, so the call stays cheap however much is stored.
+ * slowest scripts, the busiest accounts, the clients, and the signing keys. Every query uses an index or reads a
+ * limited number of rows, so the call stays cheap however much is stored.
  */
 import { type Database, withTransaction } from '../../platform/database/database.ts';
 
@@ -144,7 +144,7 @@ export function readInstallation(database: Database): Promise<InstallationReport
   const read = async (transaction: Pick<Database, 'query'>): Promise<InstallationReport> => {
     const rowsOf = async <Row extends object>(sql: string) => (await transaction.query<Row>(sql)).rows;
     const [runs] = await rowsOf<RunFigures>(RUNS);
-    if (!runs) throw new Error('the query for the figures of runs returned no row');
+    if (!runs) throw new Error('the query for statistics of recent runs returned no row');
     return {
       roles: await rowsOf<ConnectedRoles>(ROLES),
       runs,

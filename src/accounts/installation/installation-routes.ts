@@ -51,7 +51,7 @@ export interface StoredAccount extends StoredPart {
   readonly accountName: string | null;
 }
 
-/** @returns the sums of points and of bytes of each account. The account with the most bytes is first. */
+/** @returns for each account how many points and bytes it has in total. The account with the most bytes is first. */
 async function sumByAccount(database: Database, parts: readonly StoredPart[]): Promise<readonly StoredAccount[]> {
   const { rows } = await database.query<{ id: number; name: string }>('select id, name from account');
   const names = new Map(rows.map(({ id, name }) => [id, name]));

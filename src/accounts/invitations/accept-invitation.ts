@@ -41,8 +41,9 @@ interface ExistingUser {
 
 /**
  * Accepts an invitation (§3, R-B10). A new user gets a temporary password by email. An existing user who is not yet a
- * member becomes a member and keeps their role, because a user has the same role in all accounts. Unless this user has
- * proven the email address, the password is revoked and a temporary password is mailed.
+ * member becomes a member and keeps their role, because a user has the same role in all accounts. If this existing user
+ * has not proven that the email address is theirs, the old password is revoked and a temporary password is sent by
+ * email.
  * @throws {DomainError} not_found when the token is unknown, used or expired; conflict when `joinAccount` or
  *   `finishNewUser` throws it; dependency_unavailable when the directory fails.
  */
@@ -95,11 +96,11 @@ function register(transaction: Transaction, { email, firstName, lastName, langua
 }
 
 /**
- * Adds an existing user to the account, unless the user is already a member, and mails the user in either case. A user
- * who is added and has not proven the email address also gets a temporary password by email: a manager of another
- * account may have created the user with this address and know the old password.
- * @throws {DomainError} conflict for a user who is not a member yet, if the user's email address differs from the
- * address in the invitation, or if the user is a MANAGER but was invited as a USER.
+ * Adds an existing user to the account if the user is not yet a member, and always notifies the user by email. If an
+ * added user has not proven that the email address is theirs, a temporary password is also sent by email: a manager of
+ * another account may have created this user, and would then know the old password.
+ * @throws {DomainError} conflict when a user who is not yet a member has another email address than the invitation, or
+ * is a MANAGER who was invited as a USER.
  */
 async function joinAccount(
   transaction: Transaction,
@@ -132,7 +133,7 @@ function assertMatches({ email, role }: OpenInvitation, existing: ExistingUser):
   }
   if (existing.role === 'MANAGER' && role === 'USER') {
     const rule = `the user ${existing.userName} exists as a MANAGER, but the invitation has the role USER`;
-    throw new DomainError('conflict', `${rule}; ask for an invitation with the role MANAGER`);
+    throw new DomainError('conflict', `${rule}; ask to be invited as a MANAGER`);
   }
 }
 

@@ -102,7 +102,7 @@ export const INVITATION_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: INVITATION_PATH, operationId: 'acceptInvitation', tag: manages.tag, access: OPEN },
-    summary: 'Accept an invitation from its page',
+    summary: 'Accept an invitation on the invitation page',
     query: INVITATION_PAGE_QUERY,
     answers: [
       { status: 200, description: 'A page that says that the invitation was accepted.', types: page },

@@ -174,7 +174,10 @@ export interface OpenInvitation extends Invitation {
   readonly accountId: number;
 }
 
-/** @returns the invitation of a token; undefined for an unknown token, or an accepted or expired invitation (R-B10). */
+/**
+ * @returns the open invitation that has this token; undefined when the token is unknown, or when the invitation was
+ * accepted or has expired (R-B10).
+ */
 export async function findOpenInvitation(
   database: Queryable,
   token: string,

@@ -50,8 +50,8 @@ export function listUsersOfAccount(selection: UserSelection): UserListing {
 }
 
 /**
- * Lists the users of every account the caller may use, sorted by user name (§4.3). The member `accountIds` of a listed
- * user names only accounts that the caller may use.
+ * Lists the users of every account the caller may use, sorted by user name (§4.3). In the listing, the `accountIds` of
+ * a user are only those accounts that the caller may use.
  * @param accountIds accounts whose users are listed; empty means every account the caller may use.
  */
 export function listVisibleUsers(selection: UserSelection, accountIds: readonly number[]): UserListing {

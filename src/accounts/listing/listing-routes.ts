@@ -100,7 +100,7 @@ function viewRoutes(services: UserListingServices): Hono<AccountEnv> {
     });
 }
 
-/** Changes a view and audits the change, because every member of the account may use the view. */
+/** Changes a view. The change is audited, because every member of the account may use the view. */
 function changeView(
   c: Context<AccountEnv>,
   database: Database,

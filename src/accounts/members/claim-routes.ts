@@ -20,8 +20,8 @@ import { type ClaimOfUser, listClaims, removeClaims, writeClaims } from './claim
 const DATA_PUSHER = /^datapusher\./;
 
 /**
- * Routes of claims (§4.2). Mount them before the routes of a single user, because the `:userId` in those paths also
- * matches `claims` and `claim`.
+ * Routes of claims (§4.2). Mount these routes before the routes of a single user, because `:userId` in a path of a
+ * single user also matches `claims` and `claim`.
  */
 export function claimRoutes(services: AccountServices): Hono<AccountEnv> {
   const { database } = services;

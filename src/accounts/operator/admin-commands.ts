@@ -129,7 +129,10 @@ type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS; allowPositi
 type Command = (services: CommandServices, values: Values) => Promise<void>;
 
 interface CommandServices extends Omit<AdminServices, 'operatorName'> {
-  /** @returns the operator as the actor of audit entries. Only ADMIN users may read entries without an `accountId`. */
+  /**
+   * @returns the actor of audit entries: the operator.
+   * @param accountId id of the account to which the entries belong; without it, only ADMIN users may read the entries.
+   */
   readonly auditor: (accountId?: number) => AuditActor;
 }
 

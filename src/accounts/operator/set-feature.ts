@@ -1,6 +1,6 @@
 /**
- * The operator's command `feature` (§4.1): adds a feature to an account, and sets the highest level of this feature for
- * users of the account. The levels that users already have do not change.
+ * The operator's command `feature` (§4.1): adds a feature to an account, and sets the highest level of this feature
+ * that users of the account can be given. The levels that users already have do not change.
  */
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';

@@ -15,7 +15,7 @@ export interface NewUser {
 }
 
 /**
- * Creates a user with a password, in one statement. The email address is stored as already proven.
+ * Creates a user with a password, in one statement. The user counts as the proven owner of the email address.
  * @returns the user's id.
  * @throws {DomainError} conflict when the name is taken.
  */

@@ -26,10 +26,10 @@ const MAILS_WITH_SECRETS = ['temporary_password', 'password_reset'];
 export type WrittenLock = z.output<typeof lockSchema>;
 
 /**
- * Saves those members of a user that `written` contains (§4.2).
+ * Saves the fields in `written` to a user (§4.2); the user's other fields stay unchanged.
  * @throws {DomainError} the errors of `lockTargetUser`; permission_denied for a role above the caller's; conflict when
  * the name is taken, when Keycloak has another user with the email address, when callers change their own role, and
- * when `written` has claims, features or sites for a user who is not a member of the caller's account; invalid_input
+ * when `written` has claims, features or sites for a user who does not belong to the caller's account; invalid_input
  * for features and sites that cannot be granted; dependency_unavailable when Keycloak fails.
  */
 export async function saveUser(
@@ -130,8 +130,8 @@ declare module '../../platform/database/outbox.ts' {
 }
 
 /**
- * Creates a new user in the directory, appends the event `UserCreated`, and queues the email with the temporary
- * password for a user with an email address (§4.2).
+ * Creates a new user in the directory, and appends the event `UserCreated`. If the user has an email address, also
+ * queues the email with the temporary password (§4.2).
  * @throws {DomainError} conflict when the directory already has the name or address; dependency_unavailable when the
  * directory fails.
  */
@@ -251,8 +251,8 @@ async function changeRole(
   role: RoleName,
 ): Promise<void> {
   assertAllowed(planRoleGrant(caller, role));
-  // Users must not change their own role: the last manager of an account could give up the role MANAGER, but could not
-  // take the role back.
+  // Users must not change their own role. Otherwise, the last manager of an account could give up the role MANAGER, and
+  // could not take it back.
   assertOther(caller, target, 'change your own role');
   await transaction.query('update app_user set role = $2 where id = $1', [target.userId, role]);
 }

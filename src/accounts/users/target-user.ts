@@ -44,8 +44,8 @@ export async function getTargetUser(database: Queryable, caller: Caller, userId:
  * Locks the rows of the caller and of the users in `userIds`, in the order of the ids, which prevents deadlocks. Checks
  * the caller's role again, because the cached role may be stale (R-B5): when two managers demote each other, only one
  * succeeds.
- * @throws {DomainError} permission_denied when the caller has lost the role, or when a manager has locked the caller
- * out.
+ * @throws {DomainError} permission_denied when the caller has lost the role, or when a manager has barred the caller
+ * from the service.
  */
 export async function lockUsers(transaction: Transaction, caller: Caller, userIds: readonly string[]): Promise<void> {
   const ids = userIds.filter(isStorableText);
@@ -90,7 +90,7 @@ export async function lockTargetUser(transaction: Transaction, caller: Caller, u
 }
 
 /**
- * Finds a user who shares an account with the caller; an ADMIN finds every user (R-A5). Call `lockUsers` first.
+ * Finds a user who shares an account with the caller; an ADMIN can find any user (R-A5). Call `lockUsers` first.
  * @throws {DomainError} not_found when the caller may not see the user
  */
 export async function getVisibleUser(transaction: Transaction, caller: Caller, userId: string): Promise<TargetUser> {

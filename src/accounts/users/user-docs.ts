@@ -61,7 +61,7 @@ export const USER_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/account/user/:userId', operationId: 'saveUser', summary: 'Save a user', ...manages },
     description:
-      'An absent member keeps its value. Null clears pseudo, names, email address, phone number and business id, and resets the language to English; null for any other member changes nothing. A feature or secondary access that is not sent keeps its level. Every other list that is sent replaces the stored list.',
+      'An absent member keeps its value. Null clears pseudo, names, email address, phone number and business id, and resets the language to English; null for any other member changes nothing. In the lists of features and of secondary accesses, an item that is not sent keeps its level. Any other list that is sent replaces the stored list.',
     inPath: USER_ID,
     body: userWritten,
     answers: [answersJson('The changed user.', userInfoSchema)],
@@ -79,7 +79,7 @@ export const USER_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: '/account/user/:userId/lock', operationId: 'lockUser', ...ofUser },
-    summary: 'Lock a user until an instant or indefinitely, or unlock the user',
+    summary: 'Lock a user (indefinitely or until a given time), or unlock the user',
     body: jsonBody(lockSchema.meta({ id: 'UserLock' })),
     errors: ['conflict'],
   },
@@ -130,13 +130,13 @@ function membershipOperations(): readonly Operation[] {
     {
       ...onPath,
       ...{ method: 'post', operationId: 'addUsersToAccount', summary: 'Add users to an account the caller may use' },
-      answers: [emptyAnswer('All users were added. If the call fails, no user is added.')],
+      answers: [emptyAnswer('All users were added. A call that fails adds no user.')],
       errors: ['not_found', 'conflict'],
     },
     {
       ...onPath,
       ...{ method: 'delete', operationId: 'removeUsersFromAccount', summary: 'Remove users from an account' },
-      answers: [emptyAnswer('All users were removed. If the call fails, no user is removed.')],
+      answers: [emptyAnswer('All users were removed. A call that fails removes no user.')],
       errors: ['not_found', 'conflict'],
     },
   ];
@@ -172,7 +172,7 @@ function claimOperations(): readonly Operation[] {
     },
     {
       ...{ method: 'post', path: '/account/user/claims/add', operationId: 'addClaim', ...inBody },
-      summary: "Add a claim to the user that the claim's `userId` names",
+      summary: 'Add a claim to the user whose id is in `userId`',
       body: claimWritten,
       answers: [emptyAnswer('Added.')],
     },
@@ -184,9 +184,9 @@ function claimOperations(): readonly Operation[] {
     },
     {
       ...{ method: 'delete', path: '/account/user/claims/remove', operationId: 'removeClaims', ...inBody },
-      summary: "Remove claims, each from the user that the claim's `userId` names",
+      summary: 'Remove claims from users; the `userId` of each claim says which user',
       body: claimsWritten,
-      answers: [emptyAnswer('All claims were removed. If the call fails, no claim is removed.')],
+      answers: [emptyAnswer('All claims were removed. A call that fails removes no claim.')],
     },
   ];
 }

@@ -1,4 +1,4 @@
-/** How answers show a user (R-C2): the members of each display level, limited to what the caller may see. */
+/** The user object in answers (R-C2): the members at each display level, limited to what the caller may see. */
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -51,7 +51,7 @@ export interface UserInfo extends UserInfoLight {
   readonly lastLoginDate: string | null;
 }
 
-/** The caller, and the account for which a user's claims, features and sites are shown. */
+/** The caller who reads a user, and the account for which the user's claims, features and sites are shown. */
 export interface InfoScope {
   readonly caller: Caller;
   readonly accountId: number;
@@ -70,8 +70,8 @@ type InfoRow = Omit<UserInfo, 'features' | 'secondaryAccesses'> & {
 
 const LIGHT = `u.id, u.user_name as "userName", u.pseudo, u.first_name as "firstName", u.last_name as "lastName"`;
 /**
- * SQL of the instant at which the last of the user's sign-in blocks ends. After too many wrong passwords for a user
- * from one network, the service blocks sign-ins of this user from this network for a while (R-B11).
+ * After too many wrong passwords for a user from one network, the service refuses sign-ins of this user from this
+ * network until some later instant (R-B11). This SQL returns the latest such instant over all networks.
  */
 const NETWORK_LOCK = '(select max(locked_until) from sign_in_source where user_id = u.id)';
 const ROLES = `jsonb_build_array(jsonb_build_object('id', u.role, 'name', u.role)) as roles`;

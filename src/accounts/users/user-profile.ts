@@ -1,4 +1,4 @@
-/** Reads the data of a user that the user directory needs: names, email address and language. */
+/** Reads a user's data for the user directory: names, email address and language. */
 import type { DirectoryUser } from '../../identity/directory/user-directory.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 

@@ -6,9 +6,9 @@ import type { WrittenSite } from '../field-schemas.ts';
 
 /**
  * Grants access to sites, replacing earlier grants of these sites (R-C3).
- * @param root the JSON path with which error messages name the list.
- * @throws {DomainError} invalid_input for sites that do not belong to the account, and for sources that do not belong
- *   to their site.
+ * @param root where the list `sites` is in the request (JSON path), for error messages.
+ * @throws {DomainError} invalid_input for a site that does not belong to the account, and for a source that does not
+ *   belong to the site under which the request lists the source.
  */
 export async function writeUserSites(
   database: Queryable,
@@ -18,7 +18,7 @@ export async function writeUserSites(
   root = '$',
 ): Promise<void> {
   await assertSites(database, accountId, sites, root);
-  // The last of several grants of a site wins.
+  // When `sites` lists a site several times, only the last grant counts.
   const grants = new Map(sites.map(({ siteId, level, sourceIds = null }) => [siteId, { siteId, level, sourceIds }]));
   await database.query(
     `insert into site_access (user_id, site_id, level, source_ids)

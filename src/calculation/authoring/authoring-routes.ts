@@ -1,6 +1,6 @@
 /**
- * Routes for authors of scripts: packages, validate, evaluate, sampleData (R-H4, R-H9). A USER may not use them: a
- * saved declaration may have inputs that the USER may not read.
+ * Routes for authors of scripts: packages, validate, evaluate, sampleData (R-H4, R-H9). A USER is refused, because a
+ * saved declaration can have inputs that the USER is not allowed to read.
  */
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
@@ -142,11 +142,10 @@ interface Problem extends ErrorDetail {
 }
 
 /**
- * Reports syntax errors, and the problems that would prevent a new variable from being saved with this declaration. An
- * input that no longer exists is therefore reported even if the saved declaration already has this input. The existing
- * variable can still be saved with such an input, but the runs of the variable fail. Warns of names that a script reads
- * but that are not declared, and of periods that the window of an input may cover only in part. Saves nothing and does
- * not run the script.
+ * Checks the declaration as if it were the first declaration of a new variable: an input that no longer exists is a
+ * problem even if the saved declaration has this input. The existing variable can still be saved with such an input,
+ * but the runs of the variable fail. Also reports syntax errors. Warns of names that a script reads but the declaration
+ * lacks, and of periods that the window of an input may cover only in part. Saves nothing and does not run the script.
  */
 async function validate(asker: Asker, c: Context<CallerEnv>, variableId: number, calculated: unknown) {
   const problems: Problem[] = [...(await findSavingProblems(asker, c, variableId, calculated))];

@@ -1,4 +1,4 @@
-/** The answer of `evaluate` (R-H9): the series as it would be stored, notes, timing and plots. */
+/** The answer of `evaluate` (R-H9): notes, timing, plots, and the series in the form in which it would be stored. */
 
 import { basename, extname } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -81,7 +81,10 @@ function toRow({ dateMicros, value, labels: { version, tags } }: OutputPoint): R
   };
 }
 
-/** @returns the file as a plot, named without its directory; an empty array for a file that is not a picture. */
+/**
+ * @returns an array with the plot in the file; an empty array if the file is not a picture. The name of the plot is the
+ * file's name without the directory.
+ */
 function toPlot({ name, bytes }: ScriptFile) {
   const extension = extname(name).toLowerCase();
   if (!PICTURES.has(extension)) return [];

@@ -10,8 +10,8 @@ import type { ScriptBucket } from './preview-task.ts';
 type Period = ScriptBucket['period'];
 
 /**
- * Maps each kind of period to the kinds that are made up of whole periods of this kind. For example, `Day` maps to
- * `Month`, because a month is made up of whole days.
+ * Maps each period to the periods that it divides evenly. For example, `Day` maps to `Month`, because a month consists
+ * of whole days.
  */
 const COVERING: Readonly<Record<Period, readonly Period[]>> = {
   Hour: ['Hour', 'Day', 'Week', 'Month', 'Year'],
@@ -25,8 +25,8 @@ const COVERING: Readonly<Record<Period, readonly Period[]>> = {
  * @param names the names that the script reads, such as `inputVariables$a`. Only the inputs among these names are
  * checked; when no name begins with `inputVariables$`, all inputs are checked.
  * @param path JSON path of the formula.
- * @returns at most one warning for each input. The warning names the first grouping by a period that the window of the
- * input may cover only in part.
+ * @returns at most one warning for each input. The warning names the first period for which two things are true: the
+ * script groups by this period, and the window of the input may begin or end within this period.
  */
 export function findPartialPeriods(
   { variables }: FormulaDeclaration,

@@ -40,7 +40,7 @@ export interface ScriptProblem {
 
 /** A civil period that a script groups dates by. */
 export interface ScriptBucket {
-  /** `Year` also covers quarters, because `alignTo` has no quarter. */
+  /** A grouping by quarters has the period `Year`, because `alignTo` has no quarter. */
   readonly period: 'Hour' | 'Day' | 'Week' | 'Month' | 'Year';
   /** Line in which the top-level expression with the grouping begins, counted from 1. */
   readonly line: number;

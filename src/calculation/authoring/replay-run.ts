@@ -134,10 +134,10 @@ interface Comparison {
 }
 
 /**
- * Compares slice by slice, so that neither memory nor the pauses of the event loop grow with the output. For each
- * Version in a slice, reads the stored points between the first and the last date that the slice has for this Version.
- * If a script forges an output whose dates are in random order, nearly all stored points are read for each slice. After
- * 90 s, the API gives up and the replay is stopped.
+ * Compares the output with the stored points slice by slice, so that neither memory nor the pauses of the event loop
+ * grow with the output. For each Version in a slice, reads the stored points between the first and the last date that
+ * the slice has for this Version. If a script forges an output whose dates are in random order, nearly all stored
+ * points are read for each slice. Such a slow comparison is stopped after 90 s, when the API gives up.
  */
 async function comparePoints(
   transaction: Connection,

@@ -33,7 +33,7 @@ const aliasSchema = z
   .max(100)
   .regex(/^[A-Za-z.][A-Za-z0-9._]*$/, {
     error: ({ input }) =>
-      `must be an R name: a letter or dot, then letters, digits, dots and underscores, got ${JSON.stringify(input)}`,
+      `must be an R name (a letter or dot, then letters, digits, dots and underscores), got ${JSON.stringify(input)}`,
   });
 
 /** @returns schema parameters whose error message is the rule and the given value. A long value is truncated. */
@@ -42,8 +42,8 @@ const withRule = (rule: string) => ({
 });
 
 /**
- * An instant. A date without a zone is local time of the source; `settleDeclaration` has already converted it to an
- * instant (R-A11).
+ * An instant. A client may also send a date without a zone, in local time of the source. `settleDeclaration` converts
+ * such a date to an instant before this schema reads it (R-A11).
  */
 const instantSchema = z
   .string(withRule(DATE_RULE))

@@ -1,4 +1,7 @@
-/** Edges from form values to the calculated variables that they trigger (R-H5), derived from saved declarations. */
+/**
+ * Edges of form values, derived from saved declarations (R-H5). An edge leads from a form value to a calculated
+ * variable that a change of the form value triggers.
+ */
 import type { Transaction } from '../../platform/database/database.ts';
 import { parseFormPath } from '../inputs/form-path-rules.ts';
 import type { EntityDeclaration, FormulaDeclaration } from './declaration.ts';

@@ -57,8 +57,8 @@ function findValid(begins: readonly Micros[], ends: readonly Micros[], at: Micro
 
 /**
  * @returns the part of a range of dates that lies in a period. If the whole range lies outside the period, returns only
- * one date of the period, namely the date nearest to the range. The formula must run for this date if the window of an
- * input at this date contains dates of the range (R-H1).
+ * one date: the first or the last date of the period, whichever is nearer to the range. The formula may have to run for
+ * this date, because the window of an input can reach from this date into the range (R-H1).
  */
 export function clampInto({ fromMicros, untilMicros }: FormulaPeriod, range: DateRange): DateRange {
   return { fromMicros: clamp(range.fromMicros), toMicros: clamp(range.toMicros) };

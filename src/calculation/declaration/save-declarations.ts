@@ -91,7 +91,7 @@ async function parse(queryable: Queryable, sourceId: number, given: unknown): Pr
   }
 }
 
-/** Finds invalid references in declarations, and trigger inputs by which a variable would trigger itself. */
+/** Finds invalid references in declarations, and inputs through which a variable would trigger itself. */
 async function findBroken(
   transaction: Transaction,
   caller: Caller,

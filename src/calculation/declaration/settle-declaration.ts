@@ -25,8 +25,8 @@ const DATES_OF_FORMULA: ReadonlySet<string> = new Set(['validfrom', 'validuntil'
 const DATES_OF_INPUT: ReadonlySet<string> = new Set(['fromabsoluteperiod', 'toabsoluteperiod', 'asof']);
 
 /**
- * Converts dates of a declaration to instants. A text with a zone stays unchanged. A value that is not a date stays
- * unchanged too: the schema checks it later.
+ * Converts dates of a declaration to instants. A date text that states a time zone stays unchanged. A value that is not
+ * a date stays unchanged too: the schema checks it later.
  * @param sourceId id of the variable's source.
  */
 export async function settleDeclaration(
@@ -38,7 +38,7 @@ export async function settleDeclaration(
   const settled = mapDates(calculated, (value) => {
     const date = toDate(value);
     if (date?.isLocal) hasLocalDates = true;
-    // Only a date in epoch milliseconds is converted here: such a date is not local, and its text has no colon.
+    // Converts only dates in epoch milliseconds. A date that is not local and has no colon is in epoch milliseconds.
     const isKept = !date || date.isLocal || String(value).includes(':');
     return isKept ? value : formatInstant(date.micros);
   });

@@ -16,7 +16,7 @@ const NO_VERSION = '';
 /** Cell of the column Tags in a row without tags. Every cell of this column is a JSON object as text (§2). */
 const NO_TAGS = '{}';
 
-/** Columns of a chunk, with at most one row per second. */
+/** The columns of one chunk. They have at most one row for each second. */
 interface Part {
   readonly dates: Int32Array | Float64Array;
   readonly values: Float64Array;

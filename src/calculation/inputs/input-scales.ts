@@ -15,8 +15,8 @@ export type FoundScale =
   | { readonly kind: 'invalid'; readonly message: string };
 
 /**
- * @returns for each pair the scale that converts the input, or why the input cannot be converted (R-C8). The scale is
- * undefined when the units are equal or no unit is declared.
+ * @returns one result for each pair: the scale that converts the input, or the reason why the input cannot be converted
+ * (R-C8). The scale is undefined when the units are equal or no unit is declared.
  */
 export async function findInputScales(
   queryable: Queryable,

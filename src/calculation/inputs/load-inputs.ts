@@ -37,19 +37,19 @@ export interface InputRecord {
   readonly aggregation?: string;
   readonly alignTo?: string;
   readonly version?: string | readonly string[];
-  /** A relative version is recorded as the instant it meant at the time of the run. */
+  /** If the input declares a relative version, this is the instant to which it referred at the time of the run. */
   readonly asOf?: string;
   readonly horizon?: string;
   readonly tags?: readonly string[];
   /**
-   * Greatest VersionTimestamp of the variable at the time of the run; null when the variable had no points. When the
-   * record has no `asOf`, a read of the same window with this timestamp as `asOf` returns the points that the run read,
-   * as long as the versions of these points are stored.
+   * Greatest VersionTimestamp of the variable at the time of the run; null when the variable had no points. If `asOf`
+   * is absent, the run read the state at this instant. To read the same points again, use this instant as `asOf` of a
+   * read. This works as long as the versions of these points are stored.
    */
   readonly lastVersionTimestamp: string | null;
   /**
-   * The start of the history that is still complete: the states of the variable at this instant and later are complete.
-   * Present when versions that the input could have read were deleted (R-F9).
+   * The instant from which the states of the variable are complete; earlier states may lack versions. Present when the
+   * points that the run read may be incomplete, because versions were deleted (R-F9).
    */
   readonly historyFrom?: string;
   /**

@@ -34,7 +34,7 @@ interface Row {
   readonly timeZoneId: string;
 }
 
-/** @returns the existing variables, by id (R-H2). */
+/** @returns a map from variable id to variable; it has no entry for a variable that does not exist (R-H2). */
 export async function findVariables(
   queryable: Queryable,
   variableIds: readonly number[],

@@ -102,8 +102,9 @@ function absoluteWindow(input: InputDeclaration, timeZoneId: string): Window {
 }
 
 /**
- * @returns the dates that a change of the dates [a, b] affects: (a − period, b + period] for a RelativeDate input,
- * [a, b] for any other input. If the input has `alignTo`, the range is widened to whole civil periods (R-H6).
+ * @returns the dates that are affected when points at the dates [a, b] change: (a − period, b + period] for a
+ * RelativeDate input, [a, b] for any other input. If the input has `alignTo`, the range is widened to whole civil
+ * periods (R-H6).
  */
 export function reachOf(input: InputDeclaration, changed: DateRange, timeZoneId: string): DateRange {
   if (input.periodType !== 'RelativeDate') return align(input, changed, timeZoneId);

@@ -1,7 +1,8 @@
 /**
- * Claims runs. Only the session that holds the advisory lock of a variable may run the variable. A run in state Running
- * is abandoned when no session holds that lock. The next session that claims the variable requests the run again.
- * After the last attempt, it ends the run as Failed instead, unless the database restarted during the run.
+ * Claims runs. Only the session that holds the advisory lock of a variable may run the variable. If no session holds
+ * this lock, a run of the variable in state Running counts as abandoned. The next session that claims the variable
+ * requests the abandoned run again. After the last attempt, this session ends the run as Failed, unless the database
+ * restarted during the run.
  */
 import { type Connection, inTransaction, type Queryable, type Transaction } from '../../platform/database/database.ts';
 import { eventLiteral } from '../../platform/database/outbox.ts';
@@ -33,8 +34,8 @@ const RUN_COLUMNS = `id, variable_id as "variableId", account_id as "accountId",
   (extract(epoch from started_date - requested_date) * 1000)::int8 as "waitMs"`;
 
 // True when the database has restarted since the run started. In this case, the calculator is not blamed for the end of
-// the run (R-A15). After a crash, the server resets the statistics; an orderly restart renews only the server's start
-// time. The later of the two instants is therefore the last restart.
+// the run (R-A15). A crash renews `stats_reset`, and an orderly restart renews the server's start time. The later of
+// these two instants is therefore the last restart.
 const HAS_RESTARTED = `
   (select greatest(pg_postmaster_start_time(), stats_reset) from pg_stat_bgwriter) > calculation_run.started_date`;
 

@@ -43,7 +43,7 @@ export interface ComputeRequest {
   readonly defaultVersion: string;
   /** Declaration to use in place of the saved one. */
   readonly declaration?: Declaration;
-  /** @returns the value of a form, to use in place of the stored value. @param formula index of the formula (R-H12). */
+  /** @returns the form value to use in place of the stored form value (R-H12). @param formula index of the formula. */
   readonly formValue?: (formula: number, alias: string) => unknown;
   /** Script that runs in place of each formula's script, with the same inputs (R-H9). */
   readonly script?: string;
@@ -86,8 +86,8 @@ interface Loaded {
   readonly isVersioned: boolean;
   readonly planned: readonly PlannedFormula[];
   /**
-   * Each element is the range of dates to which the aligned inputs of one planned formula limit the stored rows
-   * (`Window.whole`). The element is undefined when the inputs set no limit.
+   * One element for each planned formula: the range of dates whose rows may be stored, according to the aligned inputs
+   * of the formula (`Window.whole`). The element is undefined when these inputs set no limit.
    */
   readonly wholes: readonly (DateRange | undefined)[];
   readonly jobs: readonly SandboxJob[];
@@ -111,8 +111,8 @@ export async function compute(
 ): Promise<Computed> {
   const startMs = performance.now();
   const loaded = await loadInSnapshot(services, connection, request).catch((error: unknown) => {
-    // An unavailable dependency is not the author's fault: the error is thrown. The run is then repeated later,
-    // unless it is a preview or a replay.
+    // An unavailable dependency is not the author's fault, so its error is thrown instead of returned. The run is then
+    // repeated later, unless it is a preview or a replay.
     if (error instanceof DomainError && error.code !== 'dependency_unavailable') return error;
     throw error;
   });
@@ -169,10 +169,9 @@ function conclude(
 }
 
 /**
- * @param period the range of dates for which the formula is valid.
- * @param whole the range of dates to which the aligned inputs of the formula limit the rows.
- * @returns the dates whose rows are stored: the intersection of `period` and `whole`. Undefined when neither `period`
- * nor `whole` limits the dates.
+ * Intersects `period`, the dates for which the formula is valid, with `whole`, the dates that the aligned inputs of the
+ * formula allow.
+ * @returns the dates whose rows are stored; undefined when neither `period` nor `whole` limits the dates.
  */
 function narrow(
   period: PlannedFormula['period'] | undefined,

@@ -112,8 +112,8 @@ export async function failRun(connection: Connection, run: ClaimedRun, given: Ru
 }
 
 /**
- * Replaces the outcome `fault` by `breaks_sandbox` when the sandbox ended during `MAX_CAUSED_FAULTS` of the variable's
- * last `MAX_ATTEMPTS` runs. Only runs of this script that were alone in the sandbox when it ended are counted.
+ * Replaces the outcome `fault` with `breaks_sandbox` when the sandbox ended during `MAX_CAUSED_FAULTS` of the
+ * variable's last `MAX_ATTEMPTS` runs. A run counts only if it ran the same script and was alone in the sandbox.
  */
 async function blameScript(transaction: Transaction, run: ClaimedRun, report: RunReport): Promise<RunReport> {
   const { faultCause, scriptHash } = report.notes;
@@ -165,8 +165,8 @@ async function holdRun(transaction: Transaction, run: ClaimedRun): Promise<void>
   const { rowCount } = await transaction.query({ name: 'calculation-fence', text: FENCE, values: [run.id] });
   if (rowCount !== 1) {
     throw new RunEndedElsewhere(
-      `run ${run.id} was already ended by another database session, so its result is not stored; ` +
-        'the record of the run says whether the run is repeated',
+      `run ${run.id} was already ended by another database session, so the result of the run is not stored; ` +
+        'the record of the run says whether the run will be repeated',
     );
   }
 }

@@ -31,7 +31,10 @@ export interface OutputCounts {
   readonly returned: number;
   /** Number of rows whose date or value was NA or not finite. */
   readonly dropped: number;
-  /** Number of rows whose date is outside the formula's validity or outside the whole periods of its aligned inputs. */
+  /**
+   * Number of rows whose date is outside the formula's validity, or in an `alignTo` period that the inputs do not cover
+   * completely.
+   */
   readonly outside: number;
   /** Number of rows that were replaced by a later row with the same date and Version. */
   readonly merged: number;
@@ -153,9 +156,9 @@ function endOfSlice(dates: Float64Array, from: number): number {
 }
 
 /**
- * Collects points. The caller must `put` the points in ascending order of date. A point replaces an earlier point with
- * the same date and Version, and becomes the newest version of its date. Points of one push follow the same rule
- * (§9.2).
+ * Collects points. The caller must `put` the points in ascending order of date. If two points have the same date and
+ * the same Version, only the one that is `put` later is kept, and it becomes the newest version of its date. Points of
+ * one push follow the same rule (§9.2).
  */
 function openPoints() {
   const points: (OutputPoint | undefined)[] = [];
@@ -187,7 +190,7 @@ function describeEmptiness({ returned, dropped, outside }: OutputCounts, period:
   if (returned === 0 || dropped + outside < returned) return [];
   if (outside > 0) {
     const rule =
-      'the date of each row must be within the validity of the formula, and within whole `alignTo` periods of the inputs';
+      'the date of each row must be within the validity of the formula, and in an `alignTo` period that the inputs cover completely';
     return [
       `nothing is stored: ${rule} (${describePeriod(period)}); rows that break this rule: ${outside} of ${returned}`,
     ];

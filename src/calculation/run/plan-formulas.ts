@@ -1,5 +1,6 @@
 /**
- * Finds which formulas of a declaration a change affects, and for which dates each of these formulas runs (R-H1, R-H6).
+ * Finds the formulas of a declaration that must run after a change, and the dates for which each formula runs (R-H1,
+ * R-H6).
  */
 import type { Micros } from '../../points/point.ts';
 import { type Declaration, type FormulaDeclaration, hasScript, instantMicros } from '../declaration/declaration.ts';

@@ -18,7 +18,10 @@ const COLUMNS = `id, variable_id as "variableId", state, outcome, message, trigg
   started_date as "startedDate", finished_date as "finishedDate", ancestors, causes, formulas, inputs, notes, counts, durations as "durationsMs",
   declaration_hash as "declarationHash"`;
 
-/** SQL that estimates how many bytes of JSON a run needs without its declaration. The estimate tends to be too high. */
+/**
+ * SQL that estimates the size of a run as JSON in bytes, without the run's declaration. The estimate tends to be too
+ * high.
+ */
 const BYTES = `2000 + coalesce(octet_length(message), 0) + ${['formulas', 'inputs', 'notes', 'counts', 'durations']
   .map((column) => `coalesce(octet_length(${column}::text), 0)`)
   .join(' + ')} + 12 * cardinality(ancestors || causes)`;
@@ -42,7 +45,7 @@ export type RunRecord = Readonly<Record<string, unknown>> & {
 export interface RunFilter {
   readonly states?: readonly string[];
   readonly triggers?: readonly string[];
-  /** Earliest start (`from`) and latest start (`to`) of a selected run, both inclusive, as ISO 8601. */
+  /** A run is selected if it started between `from` and `to` (both inclusive, ISO 8601). */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }
@@ -57,8 +60,8 @@ function filterValues(accountId: number, variableId: number, filter: RunFilter):
 }
 
 /**
- * Lists the runs of a variable, newest first, narrowed to what `caller` may see (R-H8). Does not check that `caller`
- * may read the variable.
+ * Lists the runs of a variable, newest first, without the parts of each run that `caller` may not see (R-H8). The
+ * calling function must check that `caller` may read the variable.
  */
 export function listRuns(caller: Caller, variableId: number, filter: RunFilter = {}): Listing<number, RunRecord> {
   return {
@@ -94,8 +97,8 @@ export async function countRuns(
 }
 
 /**
- * @returns a run of the account, narrowed to what `caller` may see; undefined when the account has no such run (R-H8).
- * Does not check that `caller` may read the variable of the run.
+ * @returns a run of the account, without the parts that `caller` may not see; undefined when the account has no such
+ * run (R-H8). The calling function must check that `caller` may read the variable of the run.
  */
 export async function findRun(queryable: Queryable, caller: Caller, runId: number): Promise<RunRecord | undefined> {
   const { rows } = await queryable.query<RunRecord>(

@@ -82,7 +82,10 @@ async function findDirectories({ memoryBytes, maxProcesses }: SharedLimits, name
   ];
 }
 
-/** Removes groups. Retries, because a group stays busy for a moment after its last process has ended. */
+/**
+ * Removes control groups. Tries several times, because a group stays busy for a moment after its last process has
+ * ended.
+ */
 async function removeAll(directories: readonly string[], maxTries = REMOVE_TRIES): Promise<void> {
   for (const directory of directories) {
     for (let tries = 0; tries < maxTries; tries += 1) {

@@ -27,9 +27,9 @@ const BOUND_ROOT = '/mnt/root';
 const BOUND_DIRECTORY = '/mnt/socket';
 
 /**
- * Creates the launcher that confines R with bubblewrap (R-H7).
+ * Creates the launcher that confines R with bubblewrap (R-H7). If the host lets Tidemark create a control group, the
+ * group enforces `limits` for all runs together.
  * @param rRoot root directory of the R file system (mode 755).
- * @param limits the limits that all runs share. A control group enforces the limits on hosts where one can be created.
  */
 export function createBwrapLauncher(rRoot: string, limits?: SharedLimits): Launcher {
   return { mode: 'namespaces', launch: () => launch(rRoot, limits) };

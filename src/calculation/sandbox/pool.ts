@@ -185,7 +185,10 @@ function remainingLimits(limits: RunLimits, { spent = { wallMs: 0, cpuMs: 0 } }:
   };
 }
 
-/** Retries a refused connection for up to 30 s: a zygote that died is replaced only when its exit has been noticed. */
+/**
+ * Retries a refused connection for up to 30 s. After a zygote has died, connections are refused until its exit is
+ * noticed and another zygote takes its place.
+ */
 async function connectAndRun(
   zygote: Zygote,
   parts: readonly Buffer[],

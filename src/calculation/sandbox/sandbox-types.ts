@@ -18,7 +18,10 @@ export interface SeriesColumns {
   readonly tags: CodedText;
 }
 
-/** A variable as scripts see it in `Variable` of an input and in `targetVariable` (R-H2). A null is NULL in R. */
+/**
+ * What a script can read about a variable. For an input, this is its member `Variable`; for the calculated variable,
+ * this is `targetVariable` (R-H2). A null becomes NULL in R.
+ */
 export interface VariableInfo {
   readonly id: number;
   readonly name: string;
@@ -105,8 +108,8 @@ export interface OutputColumn {
 }
 
 /**
- * Texts that the script wrote. All messages together, all warnings together and the printed output are each limited to
- * about CALC_MAX_TEXT_BYTES. Longer texts are cut.
+ * Texts that the script wrote. The limit of about CALC_MAX_TEXT_BYTES applies separately to the messages in total, to
+ * the warnings in total, and to the printed output. Longer texts are cut.
  */
 export interface Notes {
   readonly messages: readonly string[];
@@ -140,9 +143,7 @@ export type SandboxOutcome =
       readonly kind: 'ok';
       readonly series: OutputSeries;
       readonly errors: readonly string[];
-      /**
-       * When the job requested plots: the plots and data files of the script, and the sample data. Otherwise absent.
-       */
+      /** The plots and data files of the script, and the sample data. Present only when the job requested plots. */
       readonly files?: readonly ScriptFile[];
       readonly notes: Notes;
       readonly timing: RunTiming;

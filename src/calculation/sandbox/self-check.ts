@@ -45,8 +45,9 @@ contained <- c(
 )`;
 
 /**
- * Runs the probe script and requires that every guarantee that is checked in this mode holds (R-H7).
- * @throws {SandboxUnavailableError} naming each guarantee that does not hold, or why the probe script failed.
+ * Runs the probe script, which checks the guarantees of the given mode (R-H7).
+ * @throws {SandboxUnavailableError} when a guarantee does not hold, or when the probe script fails. The message lists
+ * all broken guarantees, or says why the script failed.
  */
 export async function proveIsolation(run: Run, mode: ContainerMode): Promise<void> {
   const findings = mode === 'namespaces' ? 'c(always, contained)' : 'always';

@@ -110,7 +110,7 @@ export class Zygote {
       if (hasEnded(container)) {
         const { exitCode, signalCode } = container.process;
         const how = describeEnd(exitCode, signalCode);
-        throw new SandboxUnavailableError(`R could not be started in its sandbox: R ${how} as soon as R was ready`);
+        throw new SandboxUnavailableError(`R became ready in its sandbox, but ${how} immediately afterwards`);
       }
     } catch (error) {
       await stop(container);
@@ -207,7 +207,7 @@ export class Zygote {
       this.#prepareStandby();
       return;
     }
-    // A failed removal leaves files or a control group behind; it must not keep R from starting again.
+    // If the removal fails, files or a control group remain. R must start again even so.
     const removed = container.remove().catch(() => undefined);
     this.#serving = removed.then(() => this.#awaitStandby());
     // Callers of `socketPath` get the error. Without a caller, the unhandled rejection must not end the process.
@@ -222,8 +222,7 @@ export class Zygote {
     this.#standby = undefined;
     this.#current = standby;
     this.#isAlive = true;
-    // Waits for `#preparing`: until the preparation of this standby has ended, `#prepareStandby` starts no other
-    // standby.
+    // Waits for `#preparing` first, because `#prepareStandby` does nothing while `#preparing` is pending.
     void Promise.resolve(this.#preparing).then(() => this.#prepareStandby());
     return standby;
   }
@@ -301,7 +300,7 @@ function untilReady(child: ChildProcess, log: Log): Promise<void> {
     const timer = setTimeout(() => fail(`it was not ready after ${START_TIMEOUT_MS / 1000} s`), START_TIMEOUT_MS);
     child.once('error', (error) => fail(error.message));
     child.once('close', (code, signal) => fail(`it ${describeEnd(code, signal)}`));
-    if (!child.stdout) return fail('the standard output of its process is not connected');
+    if (!child.stdout) return fail('the standard output of the R process is not connected');
     createInterface({ input: child.stdout }).on('line', (line) => {
       if (line !== 'ready') return;
       clearTimeout(timer);

@@ -1,8 +1,8 @@
 /**
- * Triggers (R-H5): requests runs of the variables that a change affects, over the affected dates. Two waiting requests
- * of one variable are merged when their numbers of failed attempts are equal. A new request has no failed attempts, so
- * it is merged with the waiting request that has none. The transaction that removes the event of a write from the
- * outbox also creates the requests for this write. So no change is lost, and no change is handled twice.
+ * Triggers (R-H5): when a change affects a variable, creates a request to run this variable over the affected dates.
+ * Two waiting requests of one variable are merged when their numbers of failed attempts are equal; a new request has 0
+ * failed attempts. The transaction that removes the event of a write from the outbox also creates the requests for this
+ * write. So no change is lost, and no change is handled twice.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { EventConsumer, EventName, OutboxEvent } from '../../platform/database/outbox.ts';
@@ -144,7 +144,7 @@ export function toTurn({ variableId, accountId, isBackground }: RequestedRun): T
   return { accountId, urgency: isBackground ? 'background' : 'triggered', id: variableId };
 }
 
-/** Requests runs of scheduled variables, in the transaction that advances their schedules (R-H5). */
+/** Requests a run of each variable with a due schedule (R-H5). `transaction` must also advance these schedules. */
 export async function requestScheduled(transaction: Transaction, due: readonly DueSchedule[]): Promise<void> {
   const instants = (pick: (schedule: DueSchedule) => number) => due.map((it) => new Date(pick(it)).toISOString());
   await transaction.query(
@@ -164,8 +164,8 @@ export async function requestScheduled(transaction: Transaction, due: readonly D
   );
 }
 
-// Finds the requests downstream of variables whose runs ended. These requests may now proceed, even when the runs wrote
-// nothing.
+// A request waits for the runs of upstream variables. When such runs end, even without writing points, this query finds
+// the requests of all downstream variables.
 const FIND_WAITING_FOR = `
   with recursive downstream (id) as (
     select variable_id from variable_input where input_variable_id = any($1::int[])
@@ -176,9 +176,9 @@ const FIND_WAITING_FOR = `
   from calculation_request request join downstream on id = variable_id`;
 
 /**
- * Creates the outbox consumer that requests runs for committed writes and for changed form values (R-H5). The consumer
- * also lets schedules follow changed time zones. After the transaction of the consumer has committed, the calculators
- * are woken.
+ * Creates the outbox consumer that requests runs for committed writes and for changed form values (R-H5). When the time
+ * zone of a schedule may have changed, the consumer also clears the next date of the schedule. After the transaction of
+ * the consumer has committed, the calculators are woken.
  */
 export function calculationTrigger(queue: Pick<MemberQueue, 'wakeMembers'>): EventConsumer {
   return async (transaction, events) => {
@@ -211,8 +211,8 @@ async function requestDependents(
 }
 
 /**
- * Requests a run of every variable that a changed form value triggers. When the value changed, a database trigger noted
- * these variables in `form_change` (R-H5).
+ * Requests a run of every variable that must run because a form value changed. When the value changed, a database
+ * trigger noted these variables in `form_change` (R-H5).
  */
 async function requestFormReaders(
   transaction: Transaction,
@@ -227,10 +227,9 @@ async function requestFormReaders(
 }
 
 /**
- * Stops loops (R-H11). In one wave, the result of a variable can pass through the results of other variables and reach
- * the variable again. Then this function records a failed run of the variable, and no run is requested. At any one
- * time, the saved declarations form no cycle. But a declaration that is saved during a wave can lead back to a variable
- * that has already run in this wave.
+ * Stops loops (R-H11). If the result of a variable leads back to the same variable within one wave, no run is
+ * requested, and this function records a failed run of the variable. At any one time, the saved declarations form no
+ * cycle. But a declaration that is saved during a wave can lead back to a variable that has already run in this wave.
  */
 async function stopLoops(transaction: Transaction, values: readonly unknown[]): Promise<void> {
   const { rows } = await transaction.query<EndedRun>(STOP_LOOPS, [...values]);

@@ -16,7 +16,7 @@ export interface Schedule {
   readonly timeZoneId: string | null;
 }
 
-/** A schedule that is due, with the first and the last instant for which it has not fired. */
+/** A due schedule, with the first and the last of the past instants for which the schedule has not fired. */
 export interface DueSchedule {
   readonly variableId: number;
   readonly firstMillis: number;
@@ -52,8 +52,8 @@ export function nextInstant(cron: string, timeZoneId: string, afterMillis: numbe
 }
 
 /**
- * @returns the first `count` instants after `afterMillis` that the cron expression matches, in milliseconds; fewer when
- * it matches fewer later instants (R-H5).
+ * @returns the first `count` instants, in milliseconds, that are after `afterMillis` and match the cron expression
+ * (R-H5). When fewer instants match, returns all of them.
  */
 export function nextInstants(cron: string, timeZoneId: string, afterMillis: number, count: number): readonly number[] {
   return openCron(cron, timeZoneId)
@@ -62,8 +62,8 @@ export function nextInstants(cron: string, timeZoneId: string, afterMillis: numb
 }
 
 /**
- * @returns the last instant up to and including `untilMillis` that the cron expression matches, in milliseconds;
- * undefined when it matches no such instant (R-H5).
+ * @returns the last instant, in milliseconds, that is at or before `untilMillis` and matches the cron expression;
+ * undefined when there is no such instant (R-H5).
  */
 export function lastInstant(cron: string, timeZoneId: string, untilMillis: number): number | undefined {
   return openCron(cron, timeZoneId)

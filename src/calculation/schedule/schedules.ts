@@ -11,7 +11,7 @@ import { type DueSchedule, lastInstant, nextInstant } from './schedule.ts';
 
 const SCHEDULES_PER_LOOK = 500;
 
-// An unchanged schedule keeps its next instant, so that saving a declaration again skips no run.
+// An unchanged schedule keeps its next instant. So no run is skipped when a user saves the same declaration again.
 const SAVE = `
   insert into calculation_schedule (variable_id, formula, cron, time_zone_id, valid_from, valid_until)
   select $1, given.* from unnest($2::int[], $3::text[], $4::text[], $5::timestamptz[], $6::timestamptz[]) given

@@ -5,10 +5,10 @@
  *
  * - Each round credits an account with QUANTUM_MS; the time of its runs and previews is debited. While another account
  * has credit and may take the slot, an account in debt waits.
- * - The share of an account is half of the slots, rounded up. While no account below its own share waits, other
- * accounts may borrow slots beyond their shares. When an account below its share waits, an account that borrows a slot
- * gives the slot back: its newest run or preview is stopped and repeated. The variable of a stopped run gets no
- * borrowed slot for 10 minutes.
+ * - The share of an account is half of the slots, rounded up. An account may borrow slots beyond its share while no
+ * other account needs these slots for its own share. When another account needs such a slot, the newest run or preview
+ * of the borrower is stopped, and is repeated later. The variable of a stopped run gets no borrowed slot for 10
+ * minutes.
  * - Within an account, previews and triggered runs alternate. While triggered runs and background runs (scheduled,
  * forced) wait, nine of ten runs are triggered runs.
  */
@@ -35,8 +35,8 @@ interface Account {
   readonly running: Running[];
   balanceMs: number;
   /**
-   * How many turns, of any account, had started when this account was last served. Among the accounts with credit, the
-   * account with the smallest number is served first.
+   * Sequence number of the turn that this account started last, counted over all accounts; 0 before its first turn.
+   * Among the accounts with credit, the account with the smallest number is served first.
    */
   servedAt: number;
   isPreviewLast: boolean;
@@ -55,7 +55,10 @@ export class FairQueue {
   readonly #share: number;
   readonly #nowMs: () => number;
   readonly #accounts = new Map<number, Account>();
-  /** Variable whose run gave back a borrowed slot → instant until which the variable does not borrow, in ms. */
+  /**
+   * Key: id of a variable whose run gave back a borrowed slot. Value: instant, in ms, until which the variable gets no
+   * borrowed slot.
+   */
   readonly #returned = new Map<number, number>();
   readonly #runningVariables = new Set<number>();
   #used = 0;
@@ -129,8 +132,9 @@ export class FairQueue {
   }
 
   /**
-   * Counts the accounts that wait although they use fewer slots than their share.
-   * @returns true when there are more of these accounts than slots that are free or being given back.
+   * Compares the number of waiting accounts that use less than their share with the number of slots that are free or
+   * being given back.
+   * @returns true when there are more of these accounts than of these slots.
    */
   isSqueezed(): boolean {
     let needed = 0;
@@ -151,7 +155,8 @@ export class FairQueue {
     const solvent = candidates.filter(([, { balanceMs }]) => balanceMs > 0);
     const [accountId, account] = solvent.reduce((best, next) => (next[1].servedAt < best[1].servedAt ? next : best));
     const picked = this.#pick(account, isBorrowing);
-    if (!picked) throw new Error('the fair queue chose an account that has no turn to start');
+    if (!picked)
+      throw new Error('the fair queue chose an account, but no waiting run or preview of this account can start');
     account.waiting[picked.urgency].delete(picked.id);
     this.#starts += 1;
     account.servedAt = this.#starts;
@@ -164,7 +169,7 @@ export class FairQueue {
     return turn;
   }
 
-  /** Credits every account for the smallest number of rounds that makes one of the given balances positive. */
+  /** Adds rounds of credit to every account until at least one of the given balances is positive. */
   #creditUntilPositive(balances: readonly number[]): void {
     const best = Math.max(...balances);
     if (best > 0) return;
@@ -226,8 +231,8 @@ export class FairQueue {
   }
 
   /**
-   * Removes accounts that have neither work nor debt. When no turn waits, accounts that have only a debt are removed
-   * too, because debts then delay no account.
+   * Removes accounts that have neither work nor debt. While no run or preview waits, also removes accounts that have
+   * only a debt, because a debt matters only when accounts compete for slots.
    */
   #forget(): void {
     const isIdle = [...this.#accounts.values()].every((account) => !hasWaiting(account));

@@ -1,11 +1,11 @@
 /**
- * Reason with which a run or preview is aborted in order to be repeated later. The record of the run keeps the message.
+ * Abort reason of a run or preview that will be repeated. The record of an aborted run keeps the message of this error.
  */
 export class HandBack extends Error {
   override readonly name = 'HandBack';
   /**
-   * When the calculator stops, this signal is aborted at the end of the grace period. A run or preview can be handed
-   * back before the signal is aborted.
+   * Aborted when the calculator stops and its grace period has ended. Not aborted when a run or preview is stopped only
+   * because it must free a borrowed slot.
    */
   readonly stopping: AbortSignal;
 

@@ -32,8 +32,8 @@ export interface TurnTaker {
   /** Takes ids from the Redis set `key`, as many as the calculator has capacity for. */
   take(key: string): Promise<void>;
   /**
-   * If `take` left ids of an account in Redis for lack of capacity, takes more of these ids. Takes no ids of an urgency
-   * while the calculator holds MAX_HELD / 2 or more waiting turns of this account and urgency.
+   * Takes more ids from those Redis sets of the account in which `take` left ids for lack of capacity. Skips a set
+   * while the calculator holds MAX_HELD / 2 or more waiting turns of the same account and urgency.
    */
   takeMore(accountId: number): Promise<void>;
 }
@@ -46,7 +46,7 @@ export function openTurnTaker(
     countWaiting(accountId: number, urgency: Urgency): number;
   },
 ): TurnTaker {
-  /** Keys of the sets that may still have ids in Redis after the latest `take`. */
+  /** Keys of the Redis sets that may still contain ids after the latest `take`. */
   const unfinished = new Set<string>();
   const take = async (key: string): Promise<void> => {
     const [account, urgency] = key.split(':');

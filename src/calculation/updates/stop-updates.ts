@@ -8,7 +8,7 @@ import type { Caller } from '../../identity/caller/caller.ts';
 import type { Transaction } from '../../platform/database/database.ts';
 import { announceEnds, type EndedRun } from '../run/announce-end.ts';
 
-// Skips runs whose calculator is storing their points: these runs end normally.
+// Skips a run while its calculator stores the points of the run, because such a run ends normally.
 const STOP_RUNS = `
   with chosen as (
     select id from calculation_run where variable_id = any($1::int[]) and state = 'Running'
@@ -44,7 +44,7 @@ export async function stopUpdates(
   caller: Caller,
   variableIds: readonly number[],
 ): Promise<readonly number[]> {
-  const by = `stopped by ${caller.userName}; force an update of these dates to calculate them`;
+  const by = `stopped by ${caller.userName}; to calculate the values at these dates, force an update over these dates`;
   // The statements lock the run records first and the requests second. A calculator that returns a run to the queue
   // locks the run record and the request in the same order.
   const running = await transaction.query<EndedRun>(STOP_RUNS, [variableIds, by]);

@@ -62,9 +62,10 @@ export const waveSchema = z
         variableId: idSchema,
         name: z.string(),
         sourceName: z.string(),
-        state: z
-          .enum(['Changed', 'Waiting', ...RUN_STATES])
-          .meta({ description: '`Changed`: an input that a push, a file or an earlier wave wrote.' }),
+        state: z.enum(['Changed', 'Waiting', ...RUN_STATES]).meta({
+          description:
+            '`Changed`: an input whose points were written by a push, by a file, or by a run of an earlier wave.',
+        }),
         runId: idSchema
           .nullable()
           .meta({ description: 'Id of the last run of the variable in this wave; null for `Changed` and `Waiting`.' }),

@@ -11,7 +11,8 @@ const RUNNING = `
   select id as "runId", trigger, from_date as "from", to_date as "to", started_date as "startedDate"
   from calculation_run where variable_id = $1 and state = 'Running'`;
 
-// Two waiting requests of a variable may have the same wave, but not the same `attempt`, so their order is definite.
+// Two waiting requests of a variable can have the same wave, but never the same `attempt`. So sorting by wave and
+// `attempt` always gives the same order.
 const WAITING = `
   select trigger, from_date as "from", to_date as "to", requested_date as "requestedDate",
          not_before_date as "notBeforeDate", attempt
@@ -40,7 +41,7 @@ export interface UpdateState {
     readonly notBeforeDate: string;
     readonly attempt: number;
   }[];
-  /** Median duration of the latest runs that succeeded, in milliseconds; null when none has succeeded. */
+  /** Median duration of the latest successful runs, in milliseconds; null when no run has succeeded. */
   readonly usualMs: number | null;
 }
 

@@ -9,8 +9,8 @@ import { findReached } from '../run/runs.ts';
 
 const MAX_NODES = 200;
 /**
- * Maximum number of runs, and also of waiting requests, that are read from one wave. A wave can be large: a forced
- * update of a site is one wave.
+ * Maximum number of runs that are read from one wave. The same maximum applies separately to waiting requests. A wave
+ * can be large: a forced update of a site is one wave.
  */
 const MAX_RUNS = 20_000;
 
@@ -44,7 +44,8 @@ export interface WaveNode extends Omit<WaveRun, 'causes' | 'trigger'> {
   readonly sourceName: string;
   /**
    * `Waiting` when the variable has a waiting request in this wave; otherwise the state of its last run in this wave.
-   * `Changed` when an input has neither a request nor a run in this wave.
+   * `Changed` when the variable has neither a request nor a run in this wave: a change of its points triggered runs of
+   * other variables.
    */
   readonly state: string;
   /** Null when `state` is `Changed`. */

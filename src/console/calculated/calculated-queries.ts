@@ -84,8 +84,8 @@ export function useWindows(place: Place, declaration: Declaration, dates: Previe
 
 /**
  * Saves a declaration.
- * @param before declaration that the API returned before the user's changes; null or undefined when the variable had
- * none. The save fails when another declaration has been saved since the API returned this one.
+ * @param before the declaration without the user's changes, as the API returned it; null or undefined when the variable
+ * had no declaration. If `before` is given and the stored declaration is a different one, the save fails.
  * @throws {ApiError} when the API refuses the call or cannot be reached.
  */
 export async function saveDeclaration(

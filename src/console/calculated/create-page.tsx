@@ -1,4 +1,4 @@
-/** Page that creates a calculated variable, then shows its script. The user may choose a first input of the script. */
+/** Page that creates a calculated variable, optionally with one input, and then shows the script of the variable. */
 import { Button, Group, Select, Switch, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';

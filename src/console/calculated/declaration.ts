@@ -1,4 +1,4 @@
-/** The declaration of a calculated variable, as the API returns and accepts it (R-H1). Pure. */
+/** The declaration of a calculated variable, as the API returns and accepts it (R-H1), and pure functions for it. */
 
 export interface Input {
   readonly alias: string;
@@ -23,9 +23,9 @@ export interface Input {
 export interface Form {
   readonly alias: string;
   readonly entityType: string;
-  /** Site whose form value is read, when `entityType` is Site. Absent means the site of the variable. */
+  /** For `entityType` Site: id of the site whose form value is read. Default: the site of the variable. */
   readonly siteId?: number | null;
-  /** Source whose form value is read, when `entityType` is Source. Absent means the source of the variable. */
+  /** For `entityType` Source: id of the source whose form value is read. Default: the source of the variable. */
   readonly sourceId?: number | null;
   readonly path: string;
   readonly canBeUsedAsATrigger?: boolean | null;
@@ -55,7 +55,7 @@ export interface Declaration {
 
 export const EMPTY_FORMULA: Formula = { formula: '', variables: [], entities: [], constants: [] };
 
-/** A script that returns no points. To show the windows of the inputs, it is run instead of the author's script. */
+/** A script that returns no points. It replaces the author's script when only the windows of the inputs are wanted. */
 export const NO_RESULT = 'list(TimeSeries = list(Dates = integer(), Values = numeric()))';
 
 /** @returns the initial script of a new calculated variable: it returns the points of the only input, `alias`. */

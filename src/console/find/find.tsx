@@ -1,6 +1,6 @@
 /**
- * The page Find: a search box, and below it the results, or the tree while the box is empty. The URL contains the
- * search text, so users can share a search.
+ * The Find page: a search box with the results below. While the search box is empty, the tree replaces the results. The
+ * URL contains the search text, so users can share a search.
  */
 import { CloseButton, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';

@@ -106,8 +106,7 @@ async function search(text: string): Promise<Hits> {
 }
 
 /**
- * Queries the sources of variables that a search found, because each of these variables is shown with the site of its
- * source.
+ * Loads the sources of found variables, because each found variable is shown with the site of its source.
  * @returns a query whose data is a map from source id to source.
  */
 export function useSourcesOf(variables: readonly Variable[]) {

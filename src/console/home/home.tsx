@@ -115,7 +115,9 @@ function Tile({ kind, count }: { readonly kind: Kind; readonly count: number }) 
   );
 }
 
-/** Shows how many accepted pushes and files are not finished and how many calculations have not started, as one sum. */
+/**
+ * Shows one number: the accepted pushes and files that are not finished, plus the calculations that have not started.
+ */
 function Waiting({ waiting }: { readonly waiting: Health['waiting'] }) {
   const { t } = useTranslation();
   const count = waiting.pushes + waiting.files + waiting.calculations;

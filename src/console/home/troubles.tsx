@@ -10,7 +10,10 @@ import classes from './troubles.module.css';
 /** Number of items of a list that are shown before the user asks for more. */
 const SHOWN_FIRST = 8;
 
-/** Lists the troubles of the account: failed calculations, pushes and files, disabled webhooks, silent variables. */
+/**
+ * Lists the troubles of the account: failed calculations, failed pushes, failed files, disabled webhooks, silent
+ * variables.
+ */
 export function Troubles({ health }: { readonly health: Health }) {
   return (
     <>

@@ -6,12 +6,12 @@ import { Problem } from './problem.tsx';
 import classes from './view.module.css';
 
 interface EntryListProps<Entry extends { readonly id: Key }> {
-  /** Name of the list, which only screen readers present. */
+  /** Name of the list. Only screen readers present this name. */
   readonly label: string;
   readonly entries: UseQueryResult<readonly Entry[]>;
   readonly texts: { readonly none: string; readonly noneHint: string; readonly create: string };
   readonly onCreate: () => void;
-  /** @returns the content of a row. Its first element takes the remaining width. */
+  /** @returns the elements of a row. The first element takes the width that the other elements leave. */
   readonly children: (entry: Entry) => ReactNode;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A frame that scrolls when its content is too wide or too long. The frame can have the focus, so that the arrow keys
- * scroll the content.
+ * A frame that scrolls when its content is too wide or too long. The frame can receive the keyboard focus, so that the
+ * arrow keys scroll the content.
  */
 import type { ReactNode, Ref } from 'react';
 import classes from './view.module.css';

@@ -11,7 +11,7 @@ import classes from './view.module.css';
 
 /**
  * Maximum number of columns that the style sheet can label on a phone. On a phone, a table with more columns scrolls
- * sideways, as it does on a larger screen.
+ * sideways instead.
  */
 const MAX_NAMED = 8;
 
@@ -46,7 +46,9 @@ export function Table({ label, columns, children }: TableProps) {
   );
 }
 
-/** @returns CSS variables with the names of the columns. On a phone, a row is a card whose cells show these names. */
+/**
+ * @returns CSS variables whose values are the column names. On a phone, a row is a card whose cells show these names.
+ */
 function toProperties(names: readonly string[]): CSSProperties {
   return Object.fromEntries(names.map((name, index) => [`--column-${index + 1}`, JSON.stringify(name)]));
 }

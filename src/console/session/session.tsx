@@ -13,7 +13,7 @@ export interface Session {
   /** Name of the user, as the console shows it. */
   readonly name: string;
   readonly role: Role;
-  /** Account for which the user's tokens were issued; undefined when they name no account. */
+  /** Account for which the user's tokens were issued; undefined when the tokens name no account. */
   readonly accountId: number | undefined;
   /** Whether the role may change structure, scripts and settings of the account. */
   readonly mayManage: boolean;

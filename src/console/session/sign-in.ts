@@ -1,7 +1,7 @@
 /**
- * Signs in by authorization code with PKCE (R-B2). Tokens are kept only in memory, so a reload loses them. The issuer,
- * where the session continues, then signs the user in again without showing a page. The tab's session storage keeps
- * the state of a running sign-in, but no tokens.
+ * Signs in by authorization code with PKCE (R-B2). Tokens are kept only in memory, so a reload loses them. The user's
+ * session at the issuer survives the reload, so the issuer then signs the user in again without showing a page. The
+ * tab's session storage keeps the state of a running sign-in, but no tokens.
  */
 import { InMemoryWebStorage, type User, UserManager, WebStorageStateStore } from 'oidc-client-ts';
 import { settings } from './settings.ts';
@@ -30,7 +30,7 @@ const manager = new UserManager({
   monitorSession: false,
 });
 
-// When the token cannot be renewed, the user signs in again; the issuer decides whether to show a page.
+// When the token cannot be renewed, starts a new sign-in. The issuer decides whether the user sees a sign-in page.
 manager.events.addSilentRenewError(() => void signIn());
 
 export type SignInOutcome =

@@ -1,6 +1,7 @@
 /**
- * Deletes a site, source or variable. When the API refuses because other elements depend on it, a second button forces
- * the deletion. Shows the progress of a deletion that continues in the background.
+ * Deletes a site, source or variable. If the API refuses the deletion because other elements depend on this element, a
+ * second button forces the deletion. `DeletionProgress` shows the progress of a deletion that continues in the
+ * background.
  */
 import { Progress } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';

@@ -54,7 +54,7 @@ export function withFormTexts(
 
 type Tree = Record<string, unknown>;
 
-/** @returns the object in the member `name`. If the member does not hold an object, sets it to an empty one first. */
+/** @returns the object in the member `name`. If the member holds no object, stores an empty object there first. */
 function branchOf(parent: Tree, name: string): Tree {
   const value = parent[name];
   const branch: Tree = typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Tree) : {};

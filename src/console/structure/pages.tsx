@@ -1,4 +1,4 @@
-/** Pages that show a site, a source or a variable's properties, and pages that create a site, source or variable. */
+/** Pages for a site, for a source, for the properties of a variable, and for creating a site, source or variable. */
 import { Skeleton } from '@mantine/core';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';

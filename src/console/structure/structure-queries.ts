@@ -56,8 +56,8 @@ export interface Child {
 }
 
 /**
- * @returns a query that loads the sources of a site, or the variables of a source: the first MAX_CHILDREN of them and
- * their total number.
+ * @returns a query that loads the first MAX_CHILDREN children and the total number of children. The children of a site
+ * are its sources; the children of a source are its variables.
  */
 export function useChildren(kind: 'Site' | 'Source', id: number) {
   return useQuery({

@@ -115,9 +115,10 @@ export function useStops(
     firstVersionTimestamp,
     lastVersionTimestamp,
   ]);
-  // VersionTimestamps have microseconds, stops have milliseconds. Each VersionTimestamp is rounded up, so that its
-  // version has arrived by the time of the stop. Until the data of a new range arrive, `instants` keeps the data of the
-  // previous range. When the new range has many points, its data are not read, and the kept data are not used.
+  // A VersionTimestamp is exact to the microsecond, but a stop of the slider only to the millisecond. So each
+  // VersionTimestamp is rounded up: at the instant of the stop, its version must have arrived. Until the data of a new
+  // range arrive, `instants` keeps the data of the previous range. When the new range has many points, its data are not
+  // read, and the kept data are not used.
   const seen = (isFew ? (instants.data ?? []) : []).map((seconds) => new Date(Math.ceil(seconds * 1000)).toISOString());
   const all = [...new Set([...[...tagged, ...live].map(ceilMillis), ...seen])].sort();
   return thin(all);

@@ -168,7 +168,7 @@ function isShaded({ kind }: Selection): boolean {
 interface ShownRange {
   /** The period that the chart shows. Without a period in the URL, this period ends after the newest point. */
   readonly range: Range;
-  /** The period that is read. Raw points that arrive later are merged with the points read. */
+  /** The period that is read from the API. Raw points that arrive after this read are added to its result. */
   readonly read: Range;
   readonly resolution: Resolution;
 }

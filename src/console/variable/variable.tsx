@@ -1,4 +1,7 @@
-/** The page of a variable: heading, chart and panels; for a variable without points, how to send the first ones. */
+/**
+ * The page of a variable, with a heading, a chart and panels. For a variable without points, the page shows how to send
+ * the first points.
+ */
 import { Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';

@@ -56,8 +56,8 @@ export function ScopePicker({ kind, label, value, onChange }: ScopePickerProps) 
 }
 
 /**
- * @returns at most `limit` elements that match the filter. While they are loading, returns the elements that matched
- * the previous filter, or undefined when no elements were loaded before.
+ * @returns at most `limit` elements that match the filter. Until the API has answered, returns the elements that
+ * matched the previous filter, or undefined when no elements were loaded before.
  */
 function useElements(kind: ElementKind, filter: object, limit: number): readonly Element[] | undefined {
   return useQuery({

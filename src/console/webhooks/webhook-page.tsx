@@ -1,6 +1,6 @@
 /**
- * Page of one webhook: its input form, a test message with the receiver's answer, and the list of its deliveries, which
- * is updated as they happen.
+ * Page of one webhook: an input form, a test message with the receiver's answer, and the list of deliveries. The list
+ * is refreshed regularly.
  */
 import { Button, NativeSelect, Skeleton, Switch, Textarea, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';

@@ -1,6 +1,7 @@
 /**
- * Caches the numbers that `TargetTable` and `LabelTable` give to keys. A key is the bytes and kinds of some cells of a
- * row, so looking up a cached key creates no strings. The cache is emptied when it is full.
+ * Caches the numbers that `TargetTable` and `LabelTable` give to keys. A key consists of raw data of some cells of a
+ * row: their bytes and their kinds. So looking up a cached key creates no strings. The cache is emptied when it is
+ * full.
  */
 import type { RowCells } from './row-cells.ts';
 

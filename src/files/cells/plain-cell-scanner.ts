@@ -27,8 +27,8 @@ export class PlainDates {
   #dayMicros = 0;
 
   /**
-   * @returns microseconds since 1970-01-01; when Z is absent, these are microseconds of the local clock. NaN for a cell
-   * that is not a plain date, or not a valid date from 1700 to 2199.
+   * @returns microseconds since 1970-01-01: in UTC when the cell ends in Z, otherwise in local time. Returns NaN when
+   * the cell is not a plain date, and when the date is invalid or outside 1700 to 2199.
    */
   read(bytes: Uint8Array, start: number, end: number): number {
     const isPlain =

@@ -1,7 +1,7 @@
 /**
  * Adds the records of a CSV file to the `RowCollector` as rows. When the date and the number of a record are in the
- * usual notation, they are read from its bytes (`cells/plain-cell-scanner.ts`), otherwise as text
- * (`cells/cell-parser.ts`).
+ * usual notation, `cells/plain-cell-scanner.ts` reads them directly from the bytes. Otherwise, `cells/cell-parser.ts`
+ * parses the text of the cells.
  */
 import { FILE_DATE_RULE, parseFileDate, parseFileNumber, show } from '../cells/cell-parser.ts';
 import { isPlainLocal, PlainDates, plainNumber } from '../cells/plain-cell-scanner.ts';
@@ -58,7 +58,7 @@ export class CsvRows implements RecordVisitor {
       collector.reject(
         row,
         'malformed_row',
-        `the row must have at most ${count} cells, like the header, got ${cellCount}`,
+        `the row must not have more cells than the header (${count}), got ${cellCount}`,
       );
     } else if (!date) {
       const alsoValue = Number.isNaN(value) ? `; value must be a finite number, got ${shown(valueText)}` : '';

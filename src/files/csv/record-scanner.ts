@@ -54,9 +54,9 @@ export class RecordScanner {
   row: number;
 
   /**
-   * @param columnLimit number of columns whose cells are kept; further cells are only counted.
+   * @param columnLimit how many columns are kept; the cells of further columns are only counted.
    * @param start position of the first byte that `feed` will get: `offset` is the file offset of this byte; `row` is
-   * the number of the last row before it.
+   * the row number of the last row before this byte.
    */
   constructor(
     dialect: Dialect,
@@ -94,7 +94,7 @@ export class RecordScanner {
     this.#keep(at);
   }
 
-  /** Appends `piece` to the incomplete record at the start of the buffer. */
+  /** Appends `piece` to the buffer, directly after the bytes of an incomplete record. */
   #append(piece: Uint8Array): void {
     const rest = this.#bytes.length;
     const size = rest + piece.length;
@@ -189,7 +189,10 @@ export class RecordScanner {
     }
   }
 
-  /** @returns the index of the delimiter, newline or end of file after the cell; INCOMPLETE when none has been read. */
+  /**
+   * @returns the index of the delimiter, newline or end of file that ends the cell; INCOMPLETE when the end of the cell
+   * has not been read yet.
+   */
   #bareCell(start: number, column: number): number {
     const bytes = this.#bytes;
     let at = start;

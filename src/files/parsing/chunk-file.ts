@@ -14,7 +14,10 @@ export interface ChunkFile {
   readonly descriptor: number;
   /** Reads a chunk into memory that the next read overwrites. */
   read(range: ChunkRange): Promise<Buffer>;
-  /** Empties the file, and frees the memory that `read` fills. Call it only when every chunk in the file was read. */
+  /**
+   * Empties the file, and frees the memory that `read` fills. Call this function only after every chunk in the file has
+   * been read.
+   */
   clear(): void;
   close(): void;
 }

@@ -1,8 +1,8 @@
 /**
- * The parser's side of the file through which the parser passes chunks to the ingester. Both processes have the
- * unlinked file open. Its two slots hold the chunk that is being written to the database and the next chunk. Messages
- * between the processes were slower: the 60 MB of tuples of a million rows, sent as messages, made V8 collect the whole
- * heap of the ingester again and again (MEASUREMENTS.md).
+ * The parser's side of the unlinked file through which the parser passes chunks to the ingester. Both processes have
+ * this file open. The file has two slots: one for the chunk that is being written to the database, and one for the next
+ * chunk. Passing the chunks as messages was slower: a million rows have 60 MB of tuples, and these messages made V8
+ * collect the whole heap of the ingester again and again (MEASUREMENTS.md).
  */
 import { writeSync } from 'node:fs';
 

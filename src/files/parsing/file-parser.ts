@@ -49,8 +49,9 @@ export interface FileParser {
 export class ParserDeath extends Error {
   override readonly name = 'ParserDeath';
   /**
-   * True when the file may have ended the process. Usually such a file exhausted the memory of the process, so that V8
-   * aborted. False when the process was killed from outside, or ended before it asked for the file (R-A15).
+   * True when the file may be the cause: usually, the file exhausted the memory of the process, so that V8 aborted.
+   * False when the process was killed from outside, or when the process ended before it requested a part of the file
+   * (R-A15).
    */
   readonly isByFile: boolean;
 
@@ -64,11 +65,11 @@ export class ParserDeath extends Error {
 const OUTER_SIGNALS: ReadonlySet<string> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']);
 
 const PROGRAM = fileURLToPath(new URL('./parser-process.ts', import.meta.url));
-// Maximum heap of a parser, far below the memory of the container. If a file needs more heap, V8 aborts the parser, and
-// the abort counts as a failure of the file. A kill of the parser by the kernel would not count as a failure.
+// Maximum heap of a parser. It is far below the memory of the container, so that V8 aborts a parser that needs more
+// heap before the kernel kills the parser. Only the abort by V8 counts as a failure of the file.
 const HEAP_MEBIBYTES = 192;
-// Maximum memory of a parser outside its heap. This memory holds parts of 1 MiB, the inflated bytes of these parts, and
-// one chunk of at most 10 MB.
+// Maximum memory of a parser outside its heap. This memory holds parts of the file (1 MiB each), the inflated bytes of
+// these parts, and one chunk of at most 10 MB.
 const BUFFER_MEBIBYTES = 128;
 const MAX_IDLE_MS = 60_000;
 

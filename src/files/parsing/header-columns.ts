@@ -106,7 +106,7 @@ function missing(columnOf: ReadonlyMap<Role, number>, header: readonly string[],
     ...(['date', 'value'] as const).filter((role) => !columnOf.has(role)),
     ...([...columnOf.keys()].some(isIdentifier)
       ? []
-      : ['an identifier (such as variable_id, or source_name with mapping_config)']),
+      : ['an identifier (such as variable_id, or source_name together with mapping_config)']),
   ];
   const shown = header.slice(0, MAX_SHOWN).map((name) => JSON.stringify(name.trim().slice(0, 50)));
   const rest = header.length > MAX_SHOWN ? ` and ${header.length - MAX_SHOWN} more` : '';

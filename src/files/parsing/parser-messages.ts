@@ -37,7 +37,7 @@ export interface ResolveAnswer {
 
 /** Rows that are written in one transaction. */
 export interface ParsedChunk {
-  /** COPY tuples; the next chunk reuses their memory. */
+  /** The rows as tuples in the format of COPY. The next chunk reuses the memory of these tuples. */
   readonly tuples: Uint8Array;
   /** Row number (see `RowError`) of the first row with a valid date and value; 0 when the chunk has no such row. */
   readonly firstRow: number;

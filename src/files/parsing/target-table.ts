@@ -1,6 +1,6 @@
 /**
- * Gives each combination of identifiers in a file a number, so that the combination need not be resolved to a variable
- * for each row (§2).
+ * Assigns a number to each combination of identifiers in a file, so that the combination need not be resolved to a
+ * variable for each row (§2).
  */
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { MAX_TEXT } from '../../platform/limits.ts';
@@ -51,8 +51,9 @@ export class TargetTable {
   }
 
   /**
-   * Returns the number that identifies the combination in `cells`, the cells of a row by column. A new combination is
-   * added to the table.
+   * Returns the number that identifies the combination of identifiers in a row. A new combination is added to the
+   * table.
+   * @param cells the cells of the row, indexed by column.
    */
   idOf(cells: readonly string[]): number {
     const columns = this.#columns;
@@ -93,7 +94,8 @@ export class TargetTable {
   }
 
   /**
-   * Clears the table when it has more than MAX_ENTRIES combinations. The numbers of all combinations are then invalid.
+   * Clears the table when it has more than MAX_ENTRIES combinations. All numbers that `idOf` has returned are then
+   * invalid.
    */
   trim(): void {
     if (this.#entries.length <= MAX_ENTRIES) return;

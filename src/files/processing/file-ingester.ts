@@ -23,8 +23,8 @@ import { findWaitingAccounts, type TakenFile } from './take-file.ts';
 
 const PURGE_INTERVAL_MS = 600_000;
 /**
- * Maximum fraction of the time for which this process may work on files of one account while it also processes files of
- * other accounts.
+ * While this process works on files of several accounts, it spends at most this fraction of the time on the files of
+ * any one account.
  */
 const CHUNK_SHARE = 0.4;
 

@@ -81,8 +81,10 @@ export async function ingestFile(
 }
 
 /**
- * Returns why the file is Failed. A `FileRefusal` fails the file immediately. Any other error that the content or a bug
- * may have caused is counted as a failure; the file fails after MAX_FAILURES failures since the last written chunk.
+ * Decides whether an error makes the file Failed. A `FileRefusal` does so immediately. An error that the content or a
+ * bug may have caused counts as a failure; after MAX_FAILURES failures since the last written chunk, the file is
+ * Failed.
+ * @returns the reason why the file is Failed.
  * @throws `error` when the file must be retried.
  */
 async function toRefusal(
@@ -98,7 +100,7 @@ async function toRefusal(
   if (failures < MAX_FAILURES) throw error;
   log.warn(
     { err: error, accountId: file.accountId, fileId: file.id },
-    'processing a file failed repeatedly; the file gets the state Failed and is not tried again',
+    'the processing of a file failed repeatedly; the file gets the state Failed and is not tried again',
   );
   if (isDeath)
     return new FileRefusal(

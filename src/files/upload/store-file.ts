@@ -35,7 +35,7 @@ export interface StoreServices {
   readonly database: Database;
   /** Limits the memory for the buffers of all uploads in progress. */
   readonly memory: SharedBudget;
-  /** Divides the time for storing parts fairly among accounts. */
+  /** Gives each account a fair share of the time for storing parts. */
   readonly pace: AccountPace;
   readonly maxBytes: number;
 }
@@ -44,7 +44,8 @@ export interface StoreServices {
 export const fileTooLarge = (maxBytes: number) => `the file must be at most ${showBytes(maxBytes)}`;
 
 /**
- * Stores an upload and queues a Standard File for processing. Deletes a failed upload.
+ * Stores an upload. If the upload is a Standard File, also queues it for processing. If an error occurs, deletes the
+ * upload.
  * @returns the file id, after the file has become durable.
  * @throws {DomainError} body_too_large; unsupported_media_type when the content does not match the format;
  * invalid_input when the file is empty, or is a CSV with only white space in its first 4096 bytes; queue_full when

@@ -53,8 +53,8 @@ export async function readXlsx({ source, limits, from, onHeader, emit }: ParseJo
 }
 
 /**
- * Reads the first row that is not empty as the header. Below the header, skips all empty rows, and the first `doneRows`
- * rows that are not empty. Of the other rows, adds the valid ones to the collector, and rejects the invalid ones.
+ * Ignores empty rows. Reads the first other row as the header, and skips the next `doneRows` rows. Adds each further
+ * row to the collector if the row is valid; otherwise rejects the row.
  */
 class SheetRows implements RowVisitor {
   scanner: SheetScanner | undefined;
@@ -128,7 +128,7 @@ class SheetRows implements RowVisitor {
     }
     const problems = [
       ...(micros === undefined
-        ? [`${FILE_DATE_RULE}, or as a date cell, got ${this.#shown(cells, columns.date)}`]
+        ? [`${FILE_DATE_RULE}, or as a date cell; got ${this.#shown(cells, columns.date)}`]
         : []),
       ...(Number.isNaN(value) ? [`value must be a finite number, got ${this.#shown(cells, columns.value)}`] : []),
     ];
@@ -140,7 +140,7 @@ class SheetRows implements RowVisitor {
    * the cell is not a date cell, or its number is not a date.
    */
   #serialOf(cells: SheetCells, column: number): number | undefined {
-    // Only a number with a date format is a serial number. Any other number may be epoch milliseconds.
+    // Only a number with a date format is the serial number of a date. Any other number may be epoch milliseconds.
     if (cells.kinds[column] !== KIND.serial) return undefined;
     const plain = plainSerial(cells.bytes, cells.starts[column] as number, cells.ends[column] as number);
     const serial = Number.isNaN(plain) ? Number(cellText(cells, column)) : plain;

@@ -11,7 +11,7 @@ import { decodeXml, XmlScanner, type XmlVisitor } from './xml-scanner.ts';
 export interface SharedStrings {
   /**
    * @param index index of the shared string, counted from 0.
-   * @param place function that returns the row that refers to the text, for the message of a refusal.
+   * @param place function that returns the row that refers to the text; the message of a refusal names this row.
    * @returns the text, cut to the length limit of a cell; undefined when there is no such string.
    * @throws {FileRefusal} damaged_file when the text is not UTF-8.
    */
@@ -27,7 +27,7 @@ const CACHED = 4096;
 // Longer texts are not cached, to bound the memory of the cache.
 const MAX_CACHED_CHARACTERS = 1000;
 
-/** The shared strings of a workbook that has none. */
+/** Used for a workbook that has no shared strings. */
 export const NO_STRINGS: SharedStrings = { get: () => undefined };
 
 /**

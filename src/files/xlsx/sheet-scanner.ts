@@ -57,7 +57,10 @@ export class SheetScanner {
     this.#xml.end();
   }
 
-  /** @returns the index after the bytes that were read; `at` when nothing was read, because the row is incomplete. */
+  /**
+   * Reads the row at `at`. Reads nothing while the row is incomplete and has at most MAX_WAITING_BYTES bytes.
+   * @returns the index after the bytes that were read; `at` when nothing was read.
+   */
   #plainRow(bytes: Buffer, at: number): number {
     this.#plain.rowNumber = this.#xml.rowNumber;
     const end = this.#plain.read(bytes, at);
@@ -71,7 +74,8 @@ export class SheetScanner {
   }
 
   /**
-   * Reads the bytes from `at` with `xml-rows.ts`: up to the first end of a row or, when no row ends, all of them.
+   * Reads bytes with `xml-rows.ts`, beginning at `at`. Stops after the first end tag of a row; without an end tag,
+   * reads all bytes.
    * @returns the index after the bytes that were read.
    */
   #byTags(bytes: Buffer, at: number): number {

@@ -83,7 +83,7 @@ export class XmlRows implements XmlVisitor {
 
   #openCell(attributes: string): void {
     this.#cells += 1;
-    // Limits the number of cells and not their references, because many cells may have the same reference.
+    // Counts the cells, not the different cell references, because many cells may have the same reference.
     if (this.#cells > MAX_COLUMNS) throw damaged(`row ${this.rowNumber} has more than ${MAX_COLUMNS} cells`);
     const reference = attributeOf(attributes, 'r');
     this.#column = reference === undefined ? this.#column + 1 : columnAt(Buffer.from(reference), 0);

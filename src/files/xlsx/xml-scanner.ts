@@ -78,7 +78,7 @@ export class XmlScanner {
     if (this.#text !== '') throw damaged(`${this.#part} ends inside a tag, comment or CDATA section`);
   }
 
-  /** @returns the index after the markup at `start`, -1 when it is incomplete. */
+  /** @returns the index after the markup that begins at `start`; -1 when the markup is incomplete. */
   #markup(text: string, start: number): number {
     const first = text.charCodeAt(start + 1);
     if (first === BANG) return this.#declaration(text, start);

@@ -89,7 +89,7 @@ export async function buildDocument(description: Description): Promise<OpenApiDo
   };
 }
 
-/** Names the server of a path that does not use the API's URL: pushes and the issuer may have URLs of their own. */
+/** Adds `servers` to a path that does not use the API's URL. Pushes and the issuer may have URLs of their own. */
 function pathItem({ path }: Operation, { api, push, issuer }: Addresses): Record<string, JsonSchema> {
   const issuerOrigin = issuer.tokenUrl.slice(0, Math.max(issuer.tokenUrl.indexOf('/realms/'), 0));
   const url = path.startsWith('/api/') ? push : path.startsWith('/realms/') ? issuerOrigin : api;

@@ -1,4 +1,7 @@
-/** Builds `webhooks` of the OpenAPI document, which describes the webhook requests that the service sends (R-I3). */
+/**
+ * Builds the member `webhooks` of the OpenAPI document. The member describes the webhook requests of the service
+ * (R-I3).
+ */
 import type { SentEvent } from '../../platform/openapi/operation.ts';
 import type { JsonSchema } from './json-schemas.ts';
 

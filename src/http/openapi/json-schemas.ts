@@ -17,8 +17,8 @@ const DEFINITIONS = '#/$defs/';
 const COMPONENTS = '#/components/schemas/';
 
 /**
- * Starts a collection of components. A schema may have one JSON Schema as input and another as output. So a schema with
- * an id must be used either only as input or only as output.
+ * Starts a collection of components. An id names only one component. So if a schema has an id, and its JSON Schemas for
+ * input and for output differ, use the schema only for input or only for output.
  */
 export function collectSchemas(): SchemaCollector {
   const components: Record<string, JsonSchema> = {};
@@ -58,8 +58,8 @@ function tidy({ zodSchema, jsonSchema }: Converted): void {
 }
 
 /**
- * Writes a record with known keys as an object with one property per key, because validators and generators ignore
- * `propertyNames`.
+ * If the keys of a record are known, describes the record as an object with one property per key, because validators
+ * and generators ignore `propertyNames`.
  */
 function nameMembers(jsonSchema: Record<string, unknown>): void {
   const { propertyNames, additionalProperties: value } = jsonSchema;
@@ -82,7 +82,7 @@ function addComponent(components: Record<string, JsonSchema>, id: string, defini
   components[id] = definition as JsonSchema;
 }
 
-/** Replaces references to definitions by references to components, and writes a nullable schema as a list of types. */
+/** Makes references point to components instead of definitions, and writes a nullable schema as a list of types. */
 function finish(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(finish);
   if (typeof value !== 'object' || value === null) return value;

@@ -92,8 +92,8 @@ function parseBasic(authorization: string | undefined): Omit<Credentials, 'netwo
 
 /**
  * Refuses Basic for a request from a page of another origin, because a browser adds a remembered password to the
- * requests of any page. Allows such a request when its method is GET or HEAD, or when CORS_ORIGINS names the origin of
- * the page; `*` names no origin.
+ * requests of any page. Allows such a request if its method is GET or HEAD, or if CORS_ORIGINS lists the origin of the
+ * page. The value `*` of CORS_ORIGINS is not enough.
  * @throws {DomainError} permission_denied for a refused request.
  */
 function assertOwnPage({ req }: Context, corsOrigins: readonly string[]): void {
@@ -121,23 +121,23 @@ function hostOf(origin: string): string | undefined {
 }
 
 /**
- * Decodes UTF-8, which the challenge requests; falls back to Latin-1, which older clients send (RFC 7617 §2.1) and
- * which is rarely valid UTF-8.
+ * Decodes valid UTF-8 as UTF-8, and other bytes as Latin-1. The challenge requests UTF-8, but older clients send
+ * Latin-1 (RFC 7617 §2.1). Latin-1 text is rarely valid UTF-8.
  */
 function decodeText(bytes: Buffer): string {
   return isUtf8(bytes) ? bytes.toString('utf8') : bytes.toString('latin1');
 }
 
 /**
- * Sets `WWW-Authenticate`. If a script in a page sent the request, offers only Bearer, because an offer of Basic makes
- * the browser prompt the user for a password. Otherwise, offers Basic if the request has no credentials or has wrong
- * Basic credentials. A request whose bearer token was refused gets no offer of Basic.
+ * Sets `WWW-Authenticate`. If a script in a page sent the request, the challenge offers only Bearer, because an offer
+ * of Basic makes the browser prompt the user for a password. Otherwise, the challenge offers Basic if the request has
+ * no credentials or has wrong Basic credentials. A request whose bearer token was refused gets no offer of Basic.
  */
 function setChallenge(c: Context, authorization: string | undefined): void {
   // `Sec-Fetch-Mode` alone does not prove a browser: Node's fetch sends it too. Only browsers send `Sec-Fetch-Site`.
   const isOfPage = c.req.header('sec-fetch-site') !== undefined && c.req.header('sec-fetch-mode') !== 'navigate';
   if (isOfPage) {
-    // If the request has no Basic credentials, `authenticate` has already set the bearer challenge.
+    // Only a request with Basic credentials still needs the bearer challenge; `authenticate` has set it for the others.
     if (/^Basic\b/i.test(authorization ?? '')) c.header('WWW-Authenticate', BEARER_CHALLENGE);
   } else if (authorization === undefined) c.header('WWW-Authenticate', CHALLENGE, { append: true });
   else if (/^Basic\b/i.test(authorization)) c.header('WWW-Authenticate', CHALLENGE);
@@ -199,9 +199,9 @@ interface CacheEntry {
 }
 
 /**
- * Caches the tokens that `exchange` returns. The key of a token is an HMAC of the credentials with a random secret, so
- * that the cache holds no password. Concurrent calls with the same credentials share one check. Refusals are not
- * cached.
+ * Caches the tokens that `exchange` returns. The cache key of a token is an HMAC of the credentials under a random
+ * secret, so the cache holds no password. Concurrent calls with the same credentials share one call of `exchange`.
+ * Refusals are not cached.
  */
 function cacheExchange(exchange: ExchangePassword, clock: Clock): CachedExchange {
   const secret = randomBytes(32);

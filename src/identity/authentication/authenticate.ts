@@ -1,6 +1,7 @@
 /**
- * Authentication by bearer token: finds the caller and checks the scope (R-B5, R-B6), as middleware of Hono and as a
- * function for gRPC and watches. Also middleware that requires a permission or a role (R-B8).
+ * Authenticates by bearer token: finds the caller and checks the scope (R-B5, R-B6). Offers this check as Hono
+ * middleware, and as a function for gRPC and watches. Also offers middleware that requires a permission or a role
+ * (R-B8).
  */
 import type { Context, MiddlewareHandler } from 'hono';
 import { DomainError } from '../../platform/errors.ts';

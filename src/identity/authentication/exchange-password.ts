@@ -35,7 +35,10 @@ export interface ExchangedToken {
  */
 export type ExchangePassword = (credentials: Credentials) => Promise<ExchangedToken>;
 
-/** Requested scopes: pushes and reads. After the answer invalid_scope, only the scope of pushes is requested. */
+/**
+ * Scopes to request: one for pushes and one for reads. If the answer is invalid_scope, a second request asks only for
+ * the scope for pushes.
+ */
 const SCOPES = ['push-data', 'datahub-api'] as const;
 const [PUSH_SCOPE] = SCOPES;
 const TIMEOUT_MS = 10_000;
@@ -96,9 +99,9 @@ const errorAnswer = z.object({ error: z.string() });
 
 /**
  * Creates the function that exchanges a password for a token, by the password grant at a token endpoint (R-B7).
- * @returns the function. The function throws {DomainError} invalid_token when the endpoint refuses the password or the
- * user with the answer invalid_grant. The function throws dependency_unavailable when the endpoint does not answer, or
- * gives any other answer without a token. The function also throws the errors of `verifier`.
+ * @returns the function. The function throws {DomainError} invalid_token when the endpoint answers invalid_grant,
+ * because the password is wrong or the user is refused. The function throws dependency_unavailable when the endpoint
+ * does not answer, or gives any other answer without a token. The function also throws the errors of `verifier`.
  */
 export function exchangeAtEndpoint({
   url,
@@ -147,7 +150,9 @@ function refused(message: string): DomainError {
   return new DomainError('invalid_token', message);
 }
 
-/** @returns the error for the caller; the URL and the reason are its cause, which is logged and not sent. */
+/**
+ * @returns the error for the caller. The URL and the reason are in `cause`, which is logged but not sent to the caller.
+ */
 function unavailable(url: string, reason: string, cause?: unknown): DomainError {
   const message = `the token issuer did not answer with a token; ${ISSUER_ADVICE}`;
   const failure = new DomainError('dependency_unavailable', message);

@@ -30,8 +30,8 @@ export interface VerifiedToken {
   /** Claim `iat` in Unix seconds; undefined when absent. */
   readonly issuedSec?: number | undefined;
   /**
-   * Fingerprint of the user's password, when the user signed in to the embedded issuer with it (R-B7): the claims are
-   * valid only while the user has this password. Undefined when the claims were read from a token.
+   * Fingerprint of the password with which the user signed in to the embedded issuer (R-B7): the claims are valid only
+   * while the user has this password. Undefined when the claims were read from a token.
    */
   readonly passwordFingerprint?: string | undefined;
   /** Claim `account`; undefined when it is absent, null or an empty text. */
@@ -162,8 +162,9 @@ function readClaims(issuer: string, payload: JWTPayload): VerifiedToken {
 }
 
 /**
- * Reads the claim `account`. A value that an issuer may have meant as an account must not count as absent: if the value
- * counted as absent, the caller would work in the user's active account. So the id 0, which no account has, is kept.
+ * Reads the claim `account`.
+ * @returns undefined for a missing or empty claim: the caller then works in the user's active account. Returns the id 0
+ * as it is: no account has the id 0, but an issuer that sends 0 does not ask for the active account.
  * @throws {DomainError} invalid_token when the claim is neither empty nor an id.
  */
 function readAccount(claim: unknown): number | undefined {

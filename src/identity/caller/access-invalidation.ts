@@ -1,6 +1,6 @@
 /**
- * After a change to what users may do, sends Redis messages that tell all processes to drop these users from their
- * caller caches (R-B5). A message may be lost; a cached caller expires after ACCESS_CACHE_SEC in any case.
+ * When the access rights of users change, a Redis message tells every process to drop these users from its caller cache
+ * (R-B5). A message may be lost; a cached caller expires after ACCESS_CACHE_SEC in any case.
  */
 import { parseJsonText } from '../../platform/json/json-text.ts';
 import type { Log } from '../../platform/log.ts';
@@ -49,7 +49,7 @@ export function openAccessInvalidation({
     .catch((error: unknown) =>
       log.warn(
         { err: error },
-        'access changes made by other processes cannot be received; this process applies them up to ACCESS_CACHE_SEC seconds late',
+        'this process cannot receive messages from other processes about changed access rights; it applies such changes up to ACCESS_CACHE_SEC seconds late',
       ),
     );
   return {

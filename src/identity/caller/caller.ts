@@ -42,14 +42,17 @@ export interface Actor {
 
 const RANK: Readonly<Record<Role, number>> = { USER: 0, MANAGER: 1, ADMIN: 2 };
 
-/** Requires a role or a higher one (R-B8). @throws {DomainError} permission_denied for a lower role */
+/**
+ * Requires that the caller has the given role or a higher role (R-B8).
+ * @throws {DomainError} permission_denied when the role of the caller is lower
+ */
 export function assertRole(caller: Caller, role: Role): void {
   if (RANK[caller.role] >= RANK[role]) return;
   throw new DomainError('permission_denied', `the caller must have the role ${role}, got ${caller.role}`);
 }
 
 /**
- * Requires that the caller has a permission in the caller's account; claims grant permissions (R-B8).
+ * Requires that the caller has a permission in the caller's account. Users get permissions through claims (R-B8).
  * @throws {DomainError} permission_denied when the caller lacks the permission
  */
 export function assertPermission(caller: Caller, permission: Permission): void {

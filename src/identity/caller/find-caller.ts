@@ -14,13 +14,13 @@ import type { Actor, Caller, Role, SiteGrant } from './caller.ts';
 const MAX_CACHED = 10_000;
 const REVOKED = 'the token was revoked; sign in again';
 /**
- * Part of an error message, for each value of EXTERNAL_USERS: the claims that identify the user of another issuer's
- * token.
+ * For each value of EXTERNAL_USERS: the claims that identify the user when the token comes from another issuer. The
+ * text is part of an error message.
  */
 const IDENTIFYING: Readonly<Record<ExternalUsers, string>> = {
   sub: 'sub',
-  email: 'sub or, when no user matches sub, the verified email address',
-  businessId: 'sub or, when no user matches sub, businessId',
+  email: 'sub, or by the verified email address if no user matches sub',
+  businessId: 'sub, or by businessId if no user matches sub',
 };
 
 /**
@@ -131,7 +131,7 @@ function isRevoked({ issuedSec, passwordFingerprint }: VerifiedToken, validity: 
   return issuedSec !== undefined && issuedSec < validity.tokensValidFromSec;
 }
 
-/** @returns the key in the cache; building it takes 0.2 µs. */
+/** @returns the cache key of the token. Building a key takes 0.2 µs. */
 function keyOf({ issuer, subject, accountId, actorSubject }: VerifiedToken): string {
   return JSON.stringify([issuer, subject, accountId, actorSubject]);
 }

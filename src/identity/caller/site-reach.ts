@@ -6,9 +6,9 @@ import type { Caller, SiteGrant } from './caller.ts';
 
 /** Ids of the sites and sources that a caller may access. */
 export interface Reach {
-  /** Sites the caller may use with all their sources; null means all sites of the account. */
+  /** Sites of which the caller may use every source; null means all sites of the account. */
   readonly siteIds: readonly number[] | null;
-  /** Sources that the caller may use in sites that `siteIds` does not contain. */
+  /** Individual sources that the caller may use, in addition to the sources of the sites in `siteIds`. */
   readonly sourceIds: readonly number[];
   /**
    * Sites that the caller may see; null means all sites. A grant that is limited to some sources of a site also lets
@@ -43,7 +43,8 @@ export function reachesSource({ siteIds, sourceIds }: Reach, siteId: number, sou
 }
 
 /**
- * SQL condition on a row of a source: true when the reach includes the source or the site of the source (R-B9).
+ * SQL condition on a row of a source: true when the caller's `Reach` includes the source or the site of the source
+ * (R-B9).
  * @param siteId column with the id of the source's site.
  * @param sourceId column with the id of the source.
  * @param siteIds parameter that holds `Reach.siteIds`, such as `$2`.

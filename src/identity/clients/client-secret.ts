@@ -1,7 +1,7 @@
 /**
- * Client secrets in HTTP Basic. RFC 6749 §2.3.1 asks for form-encoded credentials, which oidc-provider decodes; most
- * clients, such as `curl -u`, send them unencoded. Decoding changes an unencoded secret with `+` or `%`, so both the
- * decoded secret and the secret as sent are compared.
+ * Client secrets in HTTP Basic. RFC 6749 §2.3.1 asks for form-encoded credentials, and oidc-provider decodes them. But
+ * most clients, such as `curl -u`, send credentials without encoding. Decoding changes an unencoded secret that
+ * contains `+` or `%`. So a client is accepted if either the decoded secret or the secret as sent is right.
  */
 import Provider, { type KoaContextWithOIDC } from 'oidc-provider';
 import { verifySecret } from '../../platform/secret-hash.ts';
@@ -27,8 +27,8 @@ async function isSecretOf(client: ClientSecrets, secret: string): Promise<boolea
 }
 
 /**
- * Middleware that form-encodes Basic credentials if the client did not form-encode them. Without this step,
- * oidc-provider would refuse such credentials and not compare the secret.
+ * Middleware that form-encodes undecodable Basic credentials. Otherwise, oidc-provider would refuse these credentials
+ * before it compares the secret.
  */
 export async function encodeBasic(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   const basic = readBasic(ctx.headers.authorization);

@@ -19,7 +19,7 @@ export type FindClient = (clientId: string) => Promise<AdapterPayload | undefine
  * Creates a function that finds registered clients and `ownClient`. For the console's client, the function returns the
  * stored redirect URIs and also the redirect URIs of this installation's console.
  * @param ownClient the client that the issuer's own pages use. The database does not contain this client.
- * @param consoleUrl URL before the path `/console`, without a trailing slash.
+ * @param consoleUrl base URL of the console, without its path `/console` and without a trailing slash.
  */
 export function clientFinder(database: Queryable, ownClient: AdapterPayload, consoleUrl: string): FindClient {
   return async (clientId) => {

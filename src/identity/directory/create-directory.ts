@@ -6,7 +6,7 @@ import { createKeycloakDirectory } from '../keycloak/keycloak-directory.ts';
 import { createEmbeddedDirectory } from './embedded-directory.ts';
 import type { UserDirectory } from './user-directory.ts';
 
-/** @returns the directory that administers passwords and sessions (R-B2). */
+/** @returns the user directory that the settings choose. A user directory administers passwords and sessions (R-B2). */
 export function createDirectory(config: Config): UserDirectory {
   const { USER_DIRECTORY, KEYCLOAK_URL = '', KEYCLOAK_REALM: realm, KEYCLOAK_CLIENT_SECRET = '' } = config;
   switch (USER_DIRECTORY) {

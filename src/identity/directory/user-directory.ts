@@ -25,7 +25,10 @@ export interface UserDirectory {
   setLock(transaction: Transaction, userId: string, lock: 'locked' | 'locked_for_a_while' | 'unlocked'): Promise<void>;
   /** Ends every session of a user; access tokens issued before the current second are refused. */
   endSessions(transaction: Transaction, userId: string): Promise<void>;
-  /** Sets the account of the tokens that the user requests without naming an account (R-B4). */
+  /**
+   * Sets the user's active account: if a token request of the user names no account, the token is for this account
+   * (R-B4).
+   */
   setActiveAccount(transaction: Transaction, userId: string, accountId: number): Promise<void>;
   /**
    * Sets a temporary password, which the user must change at the first sign-in (R-B10). Sets none when the user has

@@ -1,7 +1,7 @@
 /**
- * Decides when an authorization request shows a page: to sign in, to replace a temporary password, or to change the
- * password because the request asks for it. No page asks the user to consent to a client's access, because the operator
- * registers every client.
+ * Decides whether an authorization request shows a page. A page lets the user sign in, replace a temporary password,
+ * or, if the request asks for a password change, change the password. No page asks the user to consent to a client's
+ * access, because the operator registers every client.
  */
 import { interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
 import { findTokenUser } from '../authentication/find-token-user.ts';
@@ -16,7 +16,10 @@ const UPDATE_PASSWORD = 'UPDATE_PASSWORD';
 
 const { Check, Prompt, base } = interactionPolicy;
 
-/** @returns oidc-provider's policy without the prompt `consent`, plus two prompts and a login check of this service. */
+/**
+ * @returns oidc-provider's policy without the prompt `consent`, but with two prompts and a login check that this
+ * service adds.
+ */
 export function createInteractionPolicy(context: GrantContext): ReturnType<typeof base> {
   const policy = base();
   policy.remove('consent');

@@ -32,7 +32,7 @@ const ROUTES: NonNullable<Configuration['routes']> = {
 };
 
 export interface IssuerContext extends GrantContext {
-  /** URL of the issuer, which is the claim `iss`. */
+  /** URL of the issuer: the value of the claim `iss`. */
   readonly issuer: string;
   readonly findClient: FindClient;
 }
@@ -60,7 +60,8 @@ export function issuerConfiguration(context: IssuerContext, keys: IssuerKeys): C
     findAccount: (ctx, userId, token) => findTokenAccount(context, ctx, userId, token?.grantId),
     extraTokenClaims: (ctx) => tokenClaims(ctx),
     // Rotates the refresh tokens of public clients only. A confidential client needs no rotation, because it
-    // authenticates on every refresh. With rotation, the loss of one answer would end the client's session (R-K3).
+    // authenticates on every refresh. Rotation would even harm a confidential client: if one answer with a new token
+    // were lost, the session of the client would end (R-K3).
     rotateRefreshToken: (ctx) => ctx.oidc.client?.clientAuthMethod === 'none',
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
     // A page may request tokens for a public client when the page's origin is the origin of one of the client's

@@ -253,8 +253,8 @@ function ownClient(issuer: string, returnUrls: readonly string[]): AdapterPayloa
 type IssuerEnv = RequestIdEnv & { Bindings: HttpBindings };
 
 /**
- * Wraps the issuer as a Hono app, to be mounted at the root of the HTTP app; requests to other paths are passed on.
- * Middleware before it must not read the bodies of the issuer's paths.
+ * Wraps the issuer as a Hono app. Mount this app at the root of the HTTP app: requests to paths that are not the
+ * issuer's are passed on. Middleware that is mounted before this app must not read the body of a request to the issuer.
  */
 export function issuerRoutes(issuer: Issuer): Hono<IssuerEnv> {
   const app = new Hono<IssuerEnv>();

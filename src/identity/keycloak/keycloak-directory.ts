@@ -1,8 +1,9 @@
 /**
- * Implements the user directory with Keycloak. `user_identity` links the service's users to Keycloak's. A user without
- * a link is created at Keycloak, or found there by user name if the service may take that user over. Users change their
- * passwords on Keycloak's own pages. If the last sign-in is more than five minutes ago, these pages also ask for the
- * current password, as §5 requires.
+ * Implements the user directory with Keycloak. `user_identity` links the service's users to Keycloak's users. For a
+ * user without a link, the service creates a Keycloak user. If Keycloak already has a user of this name, the service
+ * links the existing Keycloak user, but only if the service may take that user over. Users change their passwords on
+ * Keycloak's own pages. If the last sign-in was more than five minutes ago, these pages also ask for the current
+ * password, as §5 requires.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -49,8 +50,8 @@ export function createKeycloakDirectory(options: KeycloakDirectoryOptions): User
       if (subject !== undefined) await admin.deleteUser(subject);
     },
     setLock: async (transaction, userId, lock) => {
-      // Keycloak has no lock that ends by itself, so a temporary lock leaves the user enabled there. During this
-      // lock, only the service refuses the user's tokens.
+      // Keycloak has no lock that ends by itself. So during a temporary lock, the user stays enabled in Keycloak, and
+      // the service alone refuses the user's tokens.
       await change(transaction, userId, { enabled: lock !== 'locked' });
       if (lock !== 'unlocked') await admin.logOut(await subjectOf(transaction, userId));
     },
@@ -74,8 +75,8 @@ export function createKeycloakDirectory(options: KeycloakDirectoryOptions): User
       const id = await subjectOf(transaction, userId);
       const user = await getUser(admin, id);
       if (user.emailVerified && user.email?.toLowerCase() === email.toLowerCase()) return false;
-      // Replaces the old password with one that is never disclosed. A temporary password, which the user later gets by
-      // email, replaces the undisclosed one.
+      // Replaces the old password with a random password that is never disclosed. The user later gets another temporary
+      // password by email.
       await admin.setPassword(id, makeTemporaryPassword(), true);
       await admin.logOut(id);
       await revokeAccessTokens(transaction, userId);
@@ -142,8 +143,8 @@ async function getSubject(
       ...(user.accountId !== null && { account: [String(user.accountId)] }),
     },
   });
-  // Keycloak may already have the user: an earlier attempt created it there and was then rolled back in this database,
-  // or the operator created it in Keycloak.
+  // `made` is undefined when Keycloak already has the user. Either the operator created the user in Keycloak, or an
+  // earlier attempt did, and the transaction of that attempt in this database was rolled back.
   const subject = made ?? (await findOwn(admin, user.userName))?.id;
   if (subject === undefined) throw taken(user.userName);
   const { rowCount } = await database.query(

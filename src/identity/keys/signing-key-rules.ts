@@ -1,7 +1,7 @@
 /**
  * Rotation of signing keys: which key signs, when a new key is due, and which keys have expired. A new key is published
- * for some time before it signs: verifiers that cache the key set then know the key when it begins to sign. An old key
- * stays published at least until the last token that it signed has expired.
+ * for some time before it signs. Verifiers that cache the key set thus have time to read the new key. An old key stays
+ * published at least until the last token that it signed has expired.
  */
 export interface KeyAge {
   readonly kid: string;

@@ -23,7 +23,7 @@ export interface FormHtml {
   readonly button: string;
   /** Why the previous attempt was refused. */
   readonly problem?: string | undefined;
-  /** Hint between the problem and the form. */
+  /** Hint that the page shows above the form and below `problem`. */
   readonly advice?: string | undefined;
   /** User name for a hidden field. Password managers store the password under this name. */
   readonly userName?: string | undefined;

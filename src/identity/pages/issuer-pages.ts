@@ -61,8 +61,8 @@ function isSignIn({ prompt }: InteractionDetails): boolean {
 }
 
 /**
- * Shows the last page of a sign-in through the issuer's own client. If the request has no result of a sign-in (`code`
- * or `error`), starts a sign-in instead.
+ * Shows the last page of a sign-in that used the issuer's own client. If the request has no sign-in result (`code` or
+ * `error`), starts a sign-in instead.
  */
 function showSignedIn({ issuer }: PageContext, ctx: PageRequest): void {
   const { code, error } = ctx.query;

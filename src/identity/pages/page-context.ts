@@ -14,7 +14,7 @@ export interface PageContext {
   readonly database: Database;
   readonly clock: Clock;
   readonly policy: SignInPolicy;
-  /** URL of the issuer, which is the claim `iss` of its tokens. */
+  /** URL of the issuer: the value of the claim `iss` in the issuer's tokens. */
   readonly issuer: string;
   readonly passwordMinLength: number;
   readonly directory: UserDirectory;

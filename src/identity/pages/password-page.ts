@@ -1,7 +1,7 @@
 /**
  * The two pages on which a user enters a new password during an authorization: one replaces a temporary password
- * (R-B10), the other changes a password (R-B13). Both also ask for the current password when the last sign-in is more
- * than five minutes ago, or when the time of the last sign-in is unknown.
+ * (R-B10), the other changes a password (R-B13). Both pages also ask for the current password when the last sign-in was
+ * more than five minutes ago, or when the time of the last sign-in is unknown.
  */
 
 import { html } from 'hono/html';
@@ -77,8 +77,8 @@ export async function takePassword(
   if (problem) return showPassword(context, provider, ctx, details, problem);
   await context.invalidateAccess([user.userId]);
   context.wakeMail();
-  // `isDone` marks a requested password change as done. Without `isDone`, a user who just chose a first password would
-  // see the page for changing the password next.
+  // `isDone` marks a requested password change as done. Without `isDone`, a user who has just chosen a first password
+  // would next see the page for changing the password.
   await finishInteraction(provider, ctx, { [CHANGE_PASSWORD_PROMPT]: { isDone: true } });
 }
 
@@ -97,7 +97,7 @@ async function isAllowed(
   return result.kind !== 'wrong_credentials' && result.userId === userId;
 }
 
-/** @returns true when the last sign-in is more than five minutes ago, or when the time of that sign-in is unknown. */
+/** @returns true when the last sign-in was more than five minutes ago, or when the time of that sign-in is unknown. */
 async function isCurrentNeeded(provider: Provider, { session }: InteractionDetails): Promise<boolean> {
   const found = session?.uid === undefined ? undefined : await provider.Session.findByUid(session.uid);
   return found?.loginTs === undefined || Math.floor(Date.now() / 1000) - found.loginTs > RECENT_SEC;

@@ -15,7 +15,10 @@ export interface Problem {
   readonly languages: string | undefined;
 }
 
-/** @returns the page of a problem; undefined when its status has no page; the answer is then JSON (R-A5). */
+/**
+ * @returns the page of a problem; undefined when the problem's status has no page. Without a page, the answer is JSON
+ * (R-A5).
+ */
 export function renderProblem(problem: Problem): RenderedPage | undefined {
   const language = choosePageLanguage(problem.languages);
   const texts = textsOf(problem, language);

@@ -36,8 +36,8 @@ const RESET_PERIOD_SEC = 900;
 const FORGOT_MIN_MS = 300;
 
 /**
- * Queues an email to each user that `username` refers to, within the limit of MAX_RESETS (R-B11). Neither the answer
- * nor its delay must reveal whether such a user exists: queuing an email takes some milliseconds, so no answer is sent
+ * Queues an email to each user that `username` refers to, within the limit of MAX_RESETS (R-B11). The answer and its
+ * delay must not reveal whether such a user exists. Queuing an email takes some milliseconds, so no answer is sent
  * before FORGOT_MIN_MS have passed.
  */
 export async function takeForgot(context: PageContext, ctx: PageRequest, { username = '' }: Form): Promise<void> {
@@ -113,9 +113,9 @@ async function changeByLink(
 }
 
 /**
- * Finds the user whose name is `wanted`. If exactly one of the remaining users has the email address `wanted`, also
- * finds that user. So if a user chose another user's address as a name, two users are found. Each of these users then
- * gets an email at the user's own address. Locked users and users without an address are left out.
+ * Finds the user whose name is `wanted`. If exactly one other user has the email address `wanted`, also finds that
+ * user. So two users are found if one user's name is the other user's address. Each of these users gets an email at the
+ * user's own address. Locked users and users without an address are ignored.
  */
 async function findUsers(database: Queryable, wanted: string): Promise<readonly DirectoryUser[]> {
   if (wanted === '' || !isStorableText(wanted)) return [];

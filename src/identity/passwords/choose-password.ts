@@ -1,7 +1,7 @@
 /**
  * Sets a password that the user has chosen (R-B10, R-B11, R-B13), and makes temporary passwords. A chosen password ends
- * all sessions except `kept`. If `sentTo` is set, the change also revokes the user's access tokens, because others may
- * have known the previous password.
+ * all sessions except `kept`. A user may need a reset link because others know the password. So a change through a
+ * reset link (`sentTo` is set) also revokes the user's access tokens.
  */
 import { randomInt } from 'node:crypto';
 import type { Transaction } from '../../platform/database/database.ts';
@@ -22,10 +22,10 @@ export interface NewPassword {
    */
   readonly kept?: KeptSession;
   /**
-   * Email address to which the reset link was sent. Choosing a password through the link proves that the user owns
-   * this address. Null or absent when the user came without a link, or when no address was recorded for the link. In
-   * both cases, choosing a password proves that the user owns the address to which a temporary password was sent, if
-   * one was sent.
+   * Email address to which the reset link was sent. Choosing a password through the link proves that the user owns this
+   * address. Null or absent when the user came without a link, or when no address was recorded for the link. Without an
+   * address here, choosing a password proves that the user owns the address to which a temporary password was sent, if
+   * a temporary password was sent.
    */
   readonly sentTo?: string | null;
 }
@@ -44,7 +44,7 @@ const ALPHABET = 'abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const GROUPS = 3;
 const GROUP_LENGTH = 5;
 
-/** @returns three groups of five letters and digits: 86 bits of entropy (R-B10). */
+/** @returns three groups of five characters (letters or digits): 86 bits of entropy (R-B10). */
 export function makeTemporaryPassword(): string {
   const group = () => Array.from({ length: GROUP_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
   return Array.from({ length: GROUPS }, group).join('-');

@@ -22,8 +22,8 @@ export function passwordFingerprintSql(user: string): string {
 }
 
 /**
- * SQL for a Unix second to compare with the claim `iat` of a user's tokens: a token issued before this second counts as
- * revoked. 0 means that no token is revoked.
+ * @returns an SQL expression for a time in Unix seconds. A token of the user counts as revoked if its claim `iat` is
+ * before this time. 0 means that no token is revoked.
  * @param user alias of app_user.
  */
 export function tokensValidFromSql(user: string): string {

@@ -41,7 +41,7 @@ const PASSWORD_CHANGED: MailTranslations = {
   en: {
     subject: 'Your password was changed',
     lines: ['Hello {name},', 'The password of the user {userName} was changed on {date}.'],
-    closing: ['If you did not change it, contact the manager of your account immediately.'],
+    closing: ['If you did not make this change, contact the manager of your account immediately.'],
   },
   fr: {
     subject: 'Votre mot de passe a été modifié',

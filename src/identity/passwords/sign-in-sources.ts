@@ -1,17 +1,18 @@
 /**
  * Counts wrong passwords per user and per network of the client (R-B11). So a guesser blocks sign-in from the guesser's
- * network, but does not block the user's devices in other networks. Only the last of these three rules blocks several
+ * network, but does not block the user's devices in other networks. Of these rules, only the third blocks several
  * networks:
  *
  * - After `maxFailures` consecutive wrong passwords from one network, sign-in from this network is blocked.
- * - In a network from which the user signed in within 30 days, a device (HTTP Basic) is blocked only after 20 times
- *   `maxFailures` wrong passwords, so that a guesser behind the same address does not stop the device. A wrong password
- *   from a device is not counted when it repeats one of the last 16 wrong passwords counted for the network.
+ * - In a network from which the user signed in within 30 days, a device (a client that uses HTTP Basic) is blocked only
+ *   after 20 times `maxFailures` wrong passwords, so that a guesser behind the same address does not stop the device. A
+ *   wrong password from a device is not counted when it repeats one of the last 16 wrong passwords counted for the
+ *   network.
  * - A stranger is a network from which the user has not signed in within 30 days. When the wrong passwords from all
  *   strangers together reach 20 times `maxFailures`, sign-in from every stranger is blocked. This rule stops
  *   distributed guessing. The wrong passwords from a stranger count until `lockSec` seconds after the stranger's last
- *   wrong password. When several wrong passwords are checked at the same time, the total does not yet include these
- *   passwords, so guessers can try a few more.
+ *   wrong password. A wrong password counts only after it has been checked, so guessers who send several passwords at
+ *   the same time can exceed the limit by a few.
  */
 import { createHash } from 'node:crypto';
 import type { Queryable } from '../../platform/database/database.ts';
@@ -19,7 +20,7 @@ import { eventLiteral } from '../../platform/database/outbox.ts';
 import { isStorableText } from '../../platform/database/storable-text.ts';
 
 export interface SignInPolicy {
-  /** Number of consecutive wrong passwords from one network after which sign-in from this network is blocked. */
+  /** After this many consecutive wrong passwords from one network, sign-in from this network is blocked. */
   readonly maxFailures: number;
   /** Seconds for which sign-in stays blocked. */
   readonly lockSec: number;
@@ -78,8 +79,9 @@ export function isBlocked(source: SignInSource, { isDevice, policy }: Attempt): 
   return source.isLocked && !isTrusted;
 }
 
-// Records the sign-in only if the password and the failure count are still as `findSource` read them. Otherwise the
-// caller reads them again and may find the network blocked. So parallel guesses gain nothing.
+// Records the sign-in only if the password and the failure count have not changed since `findSource` read them. If
+// either has changed, the caller calls `findSource` again, and may then find that the network is blocked. So parallel
+// guesses gain nothing.
 const SUCCEED = `
   with signed_in as (
     update app_user set last_login_date = $2
@@ -93,8 +95,8 @@ const SUCCEED = `
 
 /**
  * Records a sign-in with the right password.
- * @returns false, and records nothing, in two cases: after `findSource` read the user, a wrong password was counted, or
- * the password was changed.
+ * @returns false, and records nothing, if a wrong password was counted or the password was changed since `findSource`
+ * read the user.
  */
 export async function writeSuccess(
   database: Queryable,
@@ -111,12 +113,12 @@ const NEW_COUNT = `case when source.locked_until <= $4 then 1 else source.wrong_
 const REASON = 'too many wrong passwords';
 const UNTIL = `to_char(until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-// Counts a wrong password from a network. When the count of this network reaches the limit, the statement locks this
-// network. When the count of all strangers reaches the limit, the statement locks all strangers. The statement
-// announces each lock as an event and in the audit trail. If the user signed in from this network within 30 days, or if
-// a device repeats an earlier wrong password, the wrong password never locks the strangers. The commit is asynchronous,
-// because a synchronous commit would make the statement slower for an existing user than for an unknown user name. A
-// crash may lose the last counts.
+// Counts a wrong password from a network. When the count of this network reaches its limit, the statement locks this
+// network. When the count of all strangers (see the top of this file) reaches its limit, the statement locks all
+// strangers. A wrong password never locks the strangers if its network is not a stranger, or if a device repeats an
+// earlier wrong password. The statement announces each lock as an event and in the audit trail. The commit is
+// asynchronous, because a synchronous commit would make the statement slower for an existing user than for an unknown
+// user name. A crash may lose the last counts.
 const FAIL = `
   with soon as materialized (select set_config('synchronous_commit', 'off', true)
   ), strangers as (
@@ -157,8 +159,8 @@ const FAIL = `
          jsonb_build_object('until', ${UNTIL}, 'reason', '${REASON}', 'network', $2::text) from locked`;
 
 /**
- * Counts a wrong password.
- * @param source undefined when the user is unknown or the sign-in is already blocked; then nothing is counted.
+ * Counts a wrong password. If `source` is undefined, counts nothing.
+ * @param source undefined when the user is unknown or the sign-in is already blocked.
  */
 export async function writeFailure(
   database: Queryable,
@@ -182,9 +184,9 @@ function markOf(salt: string, password: string): number {
 }
 
 /**
- * Forgets the user's wrong passwords and unlocks each network for the user. Call this after the user gets a new
- * password or a manager unlocks the user. The lock on strangers (networks from which the user has not signed in within
- * 30 days) stays: the caller removes this lock by resetting the user's `sign_in_locked_until`.
+ * Forgets the user's wrong passwords and unlocks each network for the user. Call this function after the user gets a
+ * new password or a manager unlocks the user. To remove also the lock on all strangers (see the top of this file), the
+ * caller resets the user's `sign_in_locked_until`.
  */
 export async function clearFailures(database: Queryable, userId: string): Promise<void> {
   await database.query(

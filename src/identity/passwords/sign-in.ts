@@ -27,7 +27,10 @@ interface SignIn {
   readonly password: string;
   /** Network of the client's address (`clientNetwork`). */
   readonly network: string;
-  /** Whether a device signs in (HTTP Basic). A device keeps sending a wrong password until a user corrects it. */
+  /**
+   * True for a device, which is a client that uses HTTP Basic. A device keeps sending a wrong password until a user
+   * corrects the password in the device.
+   */
   readonly isDevice?: boolean;
 }
 

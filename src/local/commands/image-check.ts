@@ -96,20 +96,20 @@ async function useAsClient(plan: CheckPlan, progress: Progress): Promise<void> {
   await progress.phase('Fetching the point that R computed from the pushed point', () => readComputed(api, variables));
   await progress.phase('Fetching both points over gRPC', () => readOverGrpc(grpc, variables));
   await progress.phase('Loading the console', () => loadConsole(api));
-  await progress.phase('Fetching the point after a restart of the database', async () => {
+  await progress.phase('Restarting the database and fetching the point again', async () => {
     await podman(['restart', containerName(plan, 'database')]);
     for (const name of ['database', 'api']) await awaitHealthy(plan, name);
     await readPushed(api, variables);
   });
-  await progress.phase('Fetching the point after a restore of the database', async () => {
+  await progress.phase('Restoring the database from a backup and fetching the point again', async () => {
     await restoreDatabase(plan);
     await readPushed(api, variables);
   });
 }
 
 /**
- * Takes the steps of an operator: takes a backup, stops the database, moves its data directory away, restores the
- * backup, starts the database.
+ * Does what an operator does: makes a backup, stops the database, moves its data directory away, restores the backup,
+ * starts the database.
  */
 async function restoreDatabase(plan: CheckPlan): Promise<void> {
   const { backup } = plan.file.services;

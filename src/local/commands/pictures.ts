@@ -75,8 +75,8 @@ await runCommand(async () => {
       await page.goto(`${stack.api}${address}${picture.path}`);
       await picture.prepare(page);
       await page.locator('canvas').first().waitFor();
-      // Waits for two animation frames, because the chart is drawn in the frame after its data arrives. The network
-      // never becomes idle, because the page of a variable follows new points.
+      // Waits for two animation frames, because the chart is drawn one frame after its data arrives. A wait for an idle
+      // network would never end, because the page of a variable follows new points.
       await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
       const path = join(DIRECTORY, `${picture.name}.png`);
       await page.screenshot({ path });

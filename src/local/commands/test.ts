@@ -11,7 +11,7 @@ import { runCommand } from './cli.ts';
 
 await runCommand(async () => {
   const progress = createProgress(process.stdout);
-  // Builds the root file systems of the database and of R in parallel, if neither is cached.
+  // Builds the root file systems of the database and of R in parallel. A cached root file system is not built again.
   await Promise.all([ensureRoot(databaseRecipe(), progress), prepareCalculator(progress)]);
   const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts'];
   return runProgram([...vitest, ...process.argv.slice(2)]);

@@ -82,8 +82,8 @@ function securityOption({ directory }: CheckPlan, option: string): string {
 function healthOptions({ healthcheck }: ComposeService): readonly string[] {
   if ('disable' in healthcheck) return ['--no-healthcheck'];
   const [kind, ...rest] = healthcheck.test;
-  // Podman runs a JSON array as a command without a shell, and Compose does the same for a test of the kind CMD.
-  // The array leaves out the word CMD, because podman 4.3 splits the text of an array that starts with CMD at spaces.
+  // Podman runs a JSON array as a command without a shell, and Compose does the same for a test of the kind CMD. The
+  // array leaves out the word CMD: if the array began with CMD, podman 4.3 would split its text at spaces.
   const command = kind === 'CMD' ? JSON.stringify(rest) : rest.join(' ');
   return ['--health-cmd', command, '--health-interval', 'disable', '--health-timeout', healthcheck.timeout];
 }

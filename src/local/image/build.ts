@@ -41,8 +41,8 @@ const DEBIAN_STAGE = 'debian-database';
 
 /**
  * Chooses the base of the database image. The default is DEBIAN_STAGE, whose packages include the Apache edition of
- * TimescaleDB. When TIMESCALEDB_BUILD names a directory with a build of TimescaleDB, builds and chooses an image that
- * copies DEBIAN_STAGE but has TimescaleDB's files from this directory.
+ * TimescaleDB. If TIMESCALEDB_BUILD names a directory with compiled files of TimescaleDB, this function builds and
+ * chooses another image: a copy of DEBIAN_STAGE whose TimescaleDB files are replaced by the files of this directory.
  * @returns the value of the build argument DATABASE_IMAGE.
  * @throws {SetupError} when a build fails.
  */

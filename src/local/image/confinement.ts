@@ -89,7 +89,8 @@ function toBytes(size: string): number {
 }
 
 /**
- * Checks that the calculator can connect to the database and to Redis, and to neither api nor grpc (R-H7).
+ * Checks that the calculator can connect to the database and to Redis, and that it cannot connect to api or grpc
+ * (R-H7).
  * @throws {SetupError} when the check fails; the error names the servers that the calculator can connect to.
  */
 export async function checkCalculatorNetwork(plan: CheckPlan): Promise<void> {

@@ -15,7 +15,7 @@ const FIRST_HOST = 10;
 const LOG_LINES = '40';
 
 /**
- * Creates the networks, internal or not as compose.yaml says, and assigns an address to each service.
+ * Creates the networks and assigns an address to each service. compose.yaml says which networks are internal.
  * @throws {SetupError} when podman fails or a network has a size other than 256 addresses.
  */
 export async function prepare(file: ComposeFile, prefix: string, directory: string): Promise<CheckPlan> {
@@ -74,7 +74,7 @@ export async function awaitHealthy(plan: CheckPlan, name: string): Promise<void>
 async function awaitSuccess(plan: CheckPlan, name: string): Promise<void> {
   const container = containerName(plan, name);
   const { output } = await podman(['wait', container]);
-  if (output !== '0') return giveUp(container, `the container exited with ${output}`);
+  if (output !== '0') return giveUp(container, `the container exited with code ${output}`);
 }
 
 async function isRunning(container: string): Promise<boolean> {

@@ -89,7 +89,10 @@ export function readComputed(api: string, { token, doubledId }: ProbedVariables)
   return awaitPoint(createCall(api, token), doubledId, POINT.value * 2);
 }
 
-/** Reads the pushed and the computed point over gRPC. @throws {SetupError} when gRPC returns other values. */
+/**
+ * Reads the pushed and the computed point over gRPC.
+ * @throws {SetupError} when the values that gRPC returns differ from the expected values.
+ */
 export async function readOverGrpc(address: string, variables: ProbedVariables): Promise<void> {
   const { token, meteredId, doubledId } = variables;
   const values = [...(await readValues(address, token, meteredId)), ...(await readValues(address, token, doubledId))];

@@ -14,8 +14,8 @@ const SIZES = [
   { width: 1440, height: 900 },
 ] as const;
 /**
- * Milliseconds to wait until a route has read and drawn its data. A wait for an idle network would not end on the page
- * of a variable, because this page follows new points.
+ * Milliseconds to wait until a route has read and drawn its data. On the page of a variable, a wait for an idle network
+ * would never end, because this page follows new points.
  */
 const SETTLE_MS = 1500;
 
@@ -42,7 +42,7 @@ export async function takeEveryRoute(browser: Browser, signIn: SignIn, directory
   const routes = await listRoutes(page);
   const storageState = await first.storageState();
   const origin = new URL(page.url()).origin;
-  // Takes the pictures of all languages at the same time, because most of the time passes while routes settle.
+  // Takes the pictures for all languages in parallel, because most of the time is spent waiting until pages are drawn.
   await Promise.all(
     LOCALES.map(async (locale) => {
       for (const colorScheme of SCHEMES) {
@@ -105,7 +105,7 @@ async function listRoutes(page: Page): Promise<readonly Route[]> {
     await page.locator('main h1').waitFor();
     await page.waitForTimeout(SETTLE_MS);
     const link = page.locator(`main section a[href*="${parameter}="]`).first();
-    // The demo may have no object of this kind; its route is then left out.
+    // If the demo has no object of this kind, the route of this kind is left out.
     if ((await link.count()) > 0) first[name] = (await link.getAttribute('href')) ?? '/';
   }
   return Object.entries({

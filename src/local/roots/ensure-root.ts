@@ -85,10 +85,11 @@ async function unpack(
   });
   const ownership = isRoot() ? ['--numeric-owner', '--same-owner', '--same-permissions'] : ['--no-same-owner'];
   const tar = spawnTied(['tar', '--extract', '--directory', target, '--exclude', './dev/*', ...ownership], process.env);
-  if (!debootstrap.stdout || !tar.stdin) throw new Error('mmdebstrap and tar must be started with pipes');
+  if (!debootstrap.stdout || !tar.stdin) throw new Error('the standard streams of mmdebstrap and tar must be pipes');
   const [messages, errors] = [followMessages(debootstrap, step), followMessages(tar, step)];
-  const copied = pipeline(debootstrap.stdout, tar.stdin).catch(() => 'the exit codes are checked below');
-  // A signal to this process ends only the children. They remove their own files, then `build` removes the rest.
+  const copied = pipeline(debootstrap.stdout, tar.stdin).catch(() => 'the exit codes show the failure');
+  // A signal to this process ends mmdebstrap and tar, but not this process. The two programs remove their own files,
+  // and then `build` removes the rest.
   const interrupt = (): void => {
     for (const { pid } of [debootstrap, tar]) if (pid !== undefined) endGroup(pid);
   };
@@ -108,11 +109,11 @@ function describeEnd([code, signal]: readonly unknown[]): string {
 }
 
 /**
- * @returns the command prefix that runs mmdebstrap in new namespaces. Without root rights, the prefix is empty, because
- * mmdebstrap then creates namespaces itself. If this machine refuses namespaces, the prefix is also empty. As root,
- * mmdebstrap mounts /proc, /sys and /dev into the new root file system; when mmdebstrap ends, the new mount namespace
- * makes these mounts disappear. When `unshare` ends, the new PID namespace ends all processes of mmdebstrap. So if this
- * process is killed, no process of mmdebstrap remains.
+ * @returns the start of a command (`unshare` with options) that runs mmdebstrap in new namespaces. As root, mmdebstrap
+ * mounts /proc, /sys and /dev into the new root file system. These mounts belong to the new mount namespace, so they
+ * disappear when mmdebstrap ends. If this process is killed, `unshare` is killed too, and the new PID namespace then
+ * ends all processes of mmdebstrap. The result is empty if this machine refuses namespaces. It is also empty without
+ * root rights, because mmdebstrap then creates namespaces itself.
  */
 function privateNamespaces(): readonly string[] {
   const options = ['--mount', '--propagation', 'private', '--pid', '--fork', '--kill-child', '--mount-proc', '--'];

@@ -12,8 +12,8 @@ import { unprivilegedCommand } from '../../platform/unprivileged-command.ts';
 import { SetupError } from '../setup-error.ts';
 
 /**
- * Id of the user and of the group under which services run when this process is root. The root file system of the
- * database lists the user in /etc/passwd and the group in /etc/group.
+ * User id and group id of the services when this process runs as the superuser. In the root file system of the
+ * database, /etc/passwd lists the user and /etc/group lists the group.
  */
 export const SERVICE_ID = 26_001;
 
@@ -49,14 +49,14 @@ export interface RootProgram {
    * `inherit`, the program also reads the input of this process.
    */
   readonly output: number | 'pipe' | 'inherit';
-  /** Descriptor of a lock that stays held while any process of the program runs. */
+  /** File descriptor of a lock. The lock stays held while any process of the program runs. */
   readonly lock?: number;
 }
 
 export interface RunningProgram {
   /** The launcher's process, which ends when the program ends. */
   readonly child: ChildProcess;
-  /** Process id of the program in the PID namespace of this process. Signals to the program use this id. */
+  /** Process id of the program, as seen from the PID namespace of this process. Signals to the program use this id. */
   readonly pid: Promise<number>;
 }
 
@@ -90,8 +90,8 @@ export function findNamespaceRefusal(environment: Readonly<Record<string, string
 }
 
 /**
- * @returns the command that `commandFor` returns. When this process runs as the superuser, the command runs under
- * SERVICE_ID, and the directories `root` and `state` are mounted at paths that the user SERVICE_ID can reach.
+ * @returns the command that `commandFor` makes. If this process runs as the superuser, a wrapper runs the command under
+ * SERVICE_ID, and mounts `root` and `state` at paths that the user SERVICE_ID can reach.
  */
 function confine(
   root: string,
@@ -106,7 +106,10 @@ function confine(
   });
 }
 
-/** Creates the writable directory (see `locateState`) if it is missing; the program's user owns it. */
+/**
+ * Creates the writable directory (see `locateState`) if the directory is missing, and makes the program's user its
+ * owner.
+ */
 export function prepareState(kind: LauncherKind, root: string, localPath: string): State {
   const state = locateState(kind, root, localPath);
   mkdirSync(state.hostPath, { recursive: true, mode: 0o700 });
@@ -205,8 +208,8 @@ function lockOf({ lock }: RootProgram): StdioEntry {
 }
 
 /**
- * Creates the device files that a chroot needs. A root file system is unpacked without device files, because any user
- * may unpack it, but only the superuser may create device files.
+ * Creates the device files that a chroot needs. Only the superuser may create device files. Any user may unpack a root
+ * file system, so unpacking leaves the device files out.
  */
 export function makeDevices(root: string): void {
   for (const device of DEVICES) {

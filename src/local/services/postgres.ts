@@ -103,8 +103,8 @@ function commonSettings(launcher: LauncherKind, port: number): Readonly<Record<s
     max_locks_per_transaction: '512',
     shared_preload_libraries: 'timescaledb',
     'timescaledb.telemetry_level': 'off',
-    // Tidemark uses no background job of TimescaleDB's Apache edition. The connection of a background worker would
-    // prevent the creation of a database from a template.
+    // Tidemark uses none of the background jobs that TimescaleDB's Apache edition has. The connection of a background
+    // worker would prevent the creation of a database from a template.
     'timescaledb.max_background_workers': '0',
     shared_buffers: `${sharedMebibytes}MB`,
     work_mem: '32MB',

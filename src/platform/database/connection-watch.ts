@@ -1,18 +1,24 @@
 /**
- * Closes unresponsive connections: connections whose bytes the peer or the network drops without closing the
- * connection. A query on such a connection would not end while a middlebox answers keepalives. A connection is
- * suspected when a query is in flight and no byte has moved for SUSPECT_MS. A fresh connection then asks the server for
- * the state of the suspected session (pg_stat_activity). A session that runs a query, or waits for a lock, keeps its
- * connection. When the session is gone, is idle, or has waited for bytes for CLIENT_READ_MS, the query or its answer is
- * lost: after two such reports, the watch destroys the connection. It also destroys the idle connections of the pool,
- * because they use the same network path. When no probe is answered for UNREACHABLE_MS, the watch destroys all
- * suspected and all idle connections. The query on a destroyed connection fails with an error that `isDependencyError`
- * recognises.
+ * Closes dead connections. A connection is dead if the peer or the network drops every byte but does not close the
+ * connection. Without this watch, a query on a dead connection would not end as long as a middlebox answers keepalives.
+ *
+ * - A connection is suspected to be dead when a query is in flight and no byte has moved for SUSPECT_MS.
+ * - A new connection (the probe) then asks the server for the state of the suspected session (pg_stat_activity). If the
+ *   session runs a query, or waits for a lock, the connection stays open.
+ * - If the session is gone, is idle, or has waited for bytes for CLIENT_READ_MS, the query or its answer is lost. After
+ *   two such answers in succession, the watch destroys the connection. The watch also destroys the idle connections of
+ *   the pool, because they use the same network path.
+ * - When no probe is answered for UNREACHABLE_MS, the watch destroys all suspected and all idle connections.
+ *
+ * The query on a destroyed connection fails with an error that `isDependencyError` recognises.
  */
 import pg from 'pg';
 import type { Log } from '../log.ts';
 
-/** A connection with a query in flight is suspected when it has neither sent nor received a byte for this long. */
+/**
+ * A connection with a query in flight is suspected to be dead when it has neither sent nor received a byte for this
+ * long.
+ */
 const SUSPECT_MS = 3000;
 const LOOK_INTERVAL_MS = 1000;
 const PROBE_TIMEOUT_MS = 2000;
@@ -37,8 +43,8 @@ interface SessionReport {
 interface Watched {
   bytes: number;
   /**
-   * Value of `performance.now()` at the last check that found moved bytes or no query in flight. Before the first such
-   * check: the value when the connection was opened.
+   * Value of `performance.now()` at the last check at which bytes had moved or no query was in flight. Before the first
+   * such check: the value when the connection was opened.
    */
   sinceMs: number;
   reports: number;
@@ -87,7 +93,7 @@ export function watchConnections(pool: pg.Pool, connectionString: string, log: L
       return watched.reports >= REPORTS_NEEDED;
     });
     const reason =
-      'for each of these connections, the database server runs no query, or waits for data that does not reach the server';
+      'according to the database server, the session of each unanswered query is gone, is idle, or waits for data that does not arrive';
     if (dead.length > 0) close(dead, { reason });
   };
   const probe = async (suspects: readonly pg.PoolClient[]): Promise<void> => {
@@ -107,7 +113,7 @@ export function watchConnections(pool: pg.Pool, connectionString: string, log: L
       if (error instanceof Error && 'code' in error && error.code === TOO_MANY_CONNECTIONS) return;
       unreachableSinceMs ??= performance.now();
       if (performance.now() - unreachableSinceMs > UNREACHABLE_MS) {
-        const reason = `no query on a new connection has succeeded for ${UNREACHABLE_MS / 1000} s`;
+        const reason = `for ${UNREACHABLE_MS / 1000} s, every query on a new connection has failed`;
         close(findSilent(connections), { reason, err: error });
         unreachableSinceMs = undefined;
       }

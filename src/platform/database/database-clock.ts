@@ -24,7 +24,7 @@ export async function openDatabaseClock(database: Queryable, log: Log): Promise<
   const warn = throttle(WARN_INTERVAL_MS, (aheadMs: number) =>
     log.warn(
       { aheadMs },
-      'the clocks of this machine and of the database differ: this machine is ahead by aheadMs (behind if negative); webhooks use the database clock; correct the wrong clock',
+      'the clocks of this machine and of the database differ by aheadMs, which is negative if this machine is behind; webhooks use the database clock; correct the wrong clock',
     ),
   );
   const read = async (): Promise<void> => {

@@ -40,7 +40,7 @@ export interface TransactionOptions {
   readonly isolation?: 'read committed' | 'repeatable read';
   readonly readOnly?: boolean;
   readonly statementTimeoutMs?: number;
-  /** Time the transaction may idle between statements before the server ends the session. Default: 6 s. */
+  /** Milliseconds for which the transaction may be idle; the server then ends the session. Default: 6 s. */
   readonly idleTimeoutMs?: number;
 }
 
@@ -159,8 +159,8 @@ export async function withConnection<Result>(
 
 /**
  * Like `withTransaction`, but on a connection that the caller keeps for several transactions.
- * @throws what `work` throws, after the rollback. If the rollback itself fails, {BrokenConnectionError}, whose cause is
- * the error that led to the rollback.
+ * @throws what `work` throws, after the rollback.
+ * @throws {BrokenConnectionError} when the rollback fails. The `cause` is the error that led to the rollback.
  */
 export async function inTransaction<Result>(
   connection: Connection,
@@ -212,7 +212,8 @@ async function* streamDirectly<Item>(
 ): AsyncGenerator<Item> {
   signal?.throwIfAborted();
   const connection = await source.borrow(signal);
-  // The signal may have aborted while this call waited; no statement has run on the connection yet.
+  // The signal may have aborted while this call waited. No statement has run on the connection yet, so no rollback is
+  // needed.
   if (signal?.aborted) connection.release();
   signal?.throwIfAborted();
   const giveBack = once((isBroken: boolean) => connection.release(isBroken));

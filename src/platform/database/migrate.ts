@@ -147,7 +147,7 @@ async function enableColumnstore(client: pg.Client, log: Log): Promise<void> {
   } catch (error) {
     log.warn(
       { err: error },
-      'the columnstore could not be enabled, so points stay uncompressed unless an earlier run enabled it; the next run of migrate tries again',
+      'the columnstore could not be enabled; if no earlier run of migrate enabled it, points stay uncompressed; the next run of migrate tries again',
     );
   }
 }

@@ -29,9 +29,8 @@ export function columnBytes(item: unknown): number {
 }
 
 /**
- * Yields the items of `start` in order.
- * @param start function that produces the items. The signal that it gets aborts when `signal` aborts, and when the
- * consumer stops before the producer has ended.
+ * Yields the items that `start` produces, in order. `start` receives a signal that aborts when `signal` aborts, or when
+ * the consumer stops before the producer has ended.
  * @throws the error that `start` throws, once all items produced before the error have been yielded. After `signal`
  * aborts, this error is usually the reason of `signal`.
  */
@@ -82,8 +81,8 @@ export async function* readAhead<Item>(
       const next = queue.shift();
       if (next) {
         pay(next);
-        // After an item that exceeds the memory budget, the producer waits until the consumer takes this item, which
-        // is the last one in the queue.
+        // When the producer has queued an item that exceeds the memory budget, the producer pauses. So this item is the
+        // last one in the queue, and the producer continues when the consumer takes the item.
         if (queue.length === 0) wakeProducer();
         yield next.item;
       } else if (outcome) {

@@ -9,7 +9,7 @@ import type { Database, SnapshotSource } from './database.ts';
 import type { ReadAheadBudget } from './read-ahead.ts';
 
 export interface ReadPoolOptions {
-  /** Pool of `connections` sessions, used only by the reads of this read pool. */
+  /** Pool for the snapshots and for nothing else. The number of its sessions is `connections`. */
   readonly readDatabase: Database;
   /** Pool for the short statements that precede a snapshot. */
   readonly database: Database;

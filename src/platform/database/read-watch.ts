@@ -29,7 +29,7 @@ export interface ReadWatch {
   handOver(): void;
   /**
    * Call this when the client asks for more rows: the silence limit applies from then on.
-   * @throws {Error} the error that `reason` returns, when the watch has closed the connection.
+   * @throws {Error} when the watch has closed the connection. The error is the one that `reason` returns.
    */
   takeBack(): void;
   /** Returns the reason for which the watch closed the connection; undefined when the watch has not closed it. */

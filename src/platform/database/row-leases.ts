@@ -41,7 +41,10 @@ export interface RowLeases<Row extends LeasedRow> {
    * may begin.
    */
   isHeld(row: Row): boolean;
-  /** Ends the renewal for these rows. Afterwards `claimedUntil` is final and serves as the fencing token of a write. */
+  /**
+   * Stops renewing the leases of these rows. Afterwards `claimedUntil` is final and serves as the fencing token of a
+   * write.
+   */
   drop(rows: readonly Row[]): Promise<void>;
   stop(): void;
 }

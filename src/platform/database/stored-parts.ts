@@ -34,8 +34,8 @@ const inflate = promisify(zstdDecompress);
 const COMPRESS_OPTIONS = { chunkSize: 1 << 18 };
 const INFLATE_OPTIONS = { chunkSize: PART_BYTES, maxOutputLength: PART_BYTES };
 
-// Commits without waiting for the disk: a part is read only after its file or import is committed, and that commit
-// waits until all earlier commits are on disk.
+// Commits without waiting for the disk. This is safe: a part is read only after its file or import is committed, and
+// the commit of the file or import waits until all earlier commits are on disk.
 const addTo = ({ name, owner }: PartTable) => `
   with asynchronous as materialized (select set_config('synchronous_commit', 'off', true))
   insert into ${name} (${owner}, part, is_compressed, bytes) select $1, $2, $3, $4 from asynchronous`;
@@ -82,8 +82,8 @@ function storingParts(database: Database, { table, ownerId, charge, inTurn }: Co
 }
 
 /**
- * Stores a part, compressed when this makes the part smaller. Compression divides the space and the storing time of a
- * CSV by ten.
+ * Stores a part, in compressed form if that is smaller. A compressed CSV takes a tenth of the space, and a tenth of the
+ * time to store.
  */
 async function addPart(
   database: Database,
@@ -102,7 +102,7 @@ export interface ContentTarget {
   readonly ownerId: string;
   /** Called before a buffer is allocated; throws when the memory for it is not available. */
   readonly charge: (bytes: number) => void;
-  /** Calls `store`, which stores a part, as soon as the account may use the database. */
+  /** Waits until the account may use the database, then calls `store`, which stores a part. */
   readonly inTurn: (store: () => Promise<void>) => Promise<void>;
   /** Called with the first bytes before they are stored; throws to refuse the content. */
   readonly onStart: (start: Buffer) => void;
@@ -159,7 +159,7 @@ export async function readPart(
   const query = `select case when is_compressed then '\\x01' else '\\x00' end::bytea || bytes from ${name}
                  where ${owner} = '${ownerId}' and part = ${part}`;
   const [found] = await withTransaction(database, (transaction) => readBytea(transaction, query), { readOnly: true });
-  if (!found) throw new Error(`${name} has no part ${part} of ${ownerId}`);
+  if (!found) throw new Error(`${name} has no part with index ${part} for owner ${ownerId}`);
   return { isCompressed: found[0] === 1, bytes: found.subarray(1) };
 }
 

@@ -1,8 +1,9 @@
 /**
  * Parses dates (R-A11, R-D4): an ISO 8601 date; a date and time, separated by `T` or a space, with the zone `Z`,
  * `±hh:mm`, `±hhmm`, `±hh` or none; or epoch milliseconds. `parseDate` (dates of points), `parseMoment` (dates of
- * requests) and `parseInstant` (such as the end of a user's lock) accept different ranges of years and different
- * fractions of a second. `files/cells` reads the usual form of a date from bytes, and other forms with `parseDate`.
+ * requests) and `parseInstant` (other instants, such as the end of a user's lock) accept different ranges of years and
+ * different fractions of a second. `files/cells` reads the usual form of a date from bytes, and other forms with
+ * `parseDate`.
  */
 import { MAX_DATE_MICROS, MIN_DATE_MICROS, type Micros } from './instant-rules.ts';
 
@@ -71,8 +72,8 @@ export function parseEpochMillis(millis: number): ParsedDate | undefined {
 }
 
 /**
- * Parses the date of a point: a date without a time of day means its midnight. A date without a zone is local to its
- * source; it becomes an instant when the variable is known (R-D4).
+ * Parses the date of a point. A date without a time of day means midnight at the start of that day. A date without a
+ * zone is local to its source; it becomes an instant when the variable is known (R-D4).
  *
  * @returns undefined for a text in none of the forms named at the top of this file, a day or time that does not exist,
  * a nonzero digit finer than microseconds (nothing is rounded silently), or a date before 1700 or after 2199.
@@ -140,8 +141,8 @@ export function daysInMonth(year: number, month: number): number {
 }
 
 /**
- * Parses the forms that nearly every client sends. @returns undefined for other forms, for dates and times that do
- * not exist, and for years outside 1700 to 2199.
+ * Parses the date formats that nearly every client sends. @returns undefined for other formats, for dates and times
+ * that do not exist, and for years outside 1700 to 2199.
  */
 function parsePlain(text: string): ParsedDate | undefined {
   const isUtc = text.charCodeAt(text.length - 1) === UPPER_Z;

@@ -11,7 +11,7 @@ export const MICROS_PER_MINUTE = 60_000_000;
 /** 2000-01-01, the epoch of PostgreSQL, in microseconds since 1970-01-01. */
 export const POSTGRES_EPOCH_MICROS: Micros = 946_684_800_000_000;
 
-/** First storable date. Every storable microsecond is exact in a JavaScript number. */
+/** First storable date. A JavaScript number represents every storable date exactly, to the microsecond. */
 export const MIN_DATE_MICROS: Micros = Date.UTC(1700, 0, 1) * MICROS_PER_MILLI;
 /** End of the range of storable dates, exclusive. */
 export const MAX_DATE_MICROS: Micros = Date.UTC(2200, 0, 1) * MICROS_PER_MILLI;

@@ -12,10 +12,10 @@ const MAX_LETTERS = 2;
 const LETTERS_PER_TYPO = 2;
 
 /**
- * @param known names of the listing's parameters, documented names first.
- * @returns a function that checks the parameter names of a query (R-A12); callers pass the names in lower case. The
- * function refuses an unknown name that ends in `id` or `ids` or nearly equals a known name. It then throws
- * invalid_input with the refused names, at most 100.
+ * Creates a check of the parameter names in a query (R-A12). The check refuses every unknown name that ends in `id` or
+ * `ids` or nearly equals a known name: it throws invalid_input with the refused names, at most 100.
+ * @param known contains the names of the listing's parameters, documented names first.
+ * @returns the check, which takes the names of the query in lower case.
  */
 export function filterGuard(known: readonly string[]): (given: Iterable<string>) => void {
   const lower = known.map((name) => name.toLowerCase());

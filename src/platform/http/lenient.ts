@@ -13,8 +13,8 @@ import { describeIssue } from './schema-words.ts';
 export const MAX_DETAILS = 100;
 
 /**
- * Creates a zod object whose property names match in any letter case (R-A3). When the names of two properties differ
- * only in case, the property with the exact name in `shape` wins.
+ * Creates a zod object whose property names match in any letter case (R-A3). If the names of several input properties
+ * differ only in case, the object takes the property whose name is exactly as in `shape`.
  * @param params error text for a value that is not an object.
  */
 export function lenientObject<Shape extends z.ZodRawShape>(shape: Shape, params?: z.core.$ZodObjectParams) {
@@ -80,7 +80,10 @@ function toMoment(value: unknown): ParsedMoment | undefined {
   return typeof text === 'string' ? parseMoment(text) : undefined;
 }
 
-/** Creates the schema of an enumeration (R-C8): accepts a name in any letter case, or its number; outputs the name. */
+/**
+ * Creates the schema of an enumeration (R-C8). The schema accepts a name in any letter case, or the number of a name,
+ * and outputs the name.
+ */
 export function enumerationSchema<Name extends string>(members: Readonly<Record<Name, number>>) {
   const names = Object.keys(members) as Name[];
   const byKey = new Map<string, Name>();

@@ -57,7 +57,7 @@ export interface DeclaredQuery<Parameters extends QueryParameters> {
    * lists these names. Otherwise, if parameters are invalid, the error lists these parameters.
    */
   parse(address: string): QueryValues<Parameters>;
-  /** Parses the values of a source that is not a URL, such as a body. Ignores unknown names. */
+  /** Parses parameter values that do not come from a URL, but for example from a body. Ignores unknown names. */
   read(source: QuerySource): QueryValues<Parameters>;
   /** Returns the location of a parameter in a URL, for error messages. */
   locationOf(name: keyof QueryValues<Parameters> & string): InputLocation;
@@ -98,7 +98,7 @@ export function declareQuery<const Parameters extends QueryParameters>(
   };
 }
 
-/** Parses a parameter from the values given under its name, followed by the values given under its aliases. */
+/** Parses a parameter. The values given under its name come first, then the values given under its aliases. */
 function readParameter(name: string, parameter: QueryParameter<unknown>, source: QuerySource): unknown {
   const { aliases = [] } = parameter;
   if (aliases.length === 0) return parameter.read(source.all(name), (index) => source.locationOf(name, index));

@@ -23,7 +23,7 @@ export interface WorkbookSheet {
   readonly header: readonly string[];
   /** Batches of rows; each row has as many cells as the header. */
   readonly rows: AsyncIterable<Iterable<WorkbookRow>>;
-  /** Maximum rows of one sheet including its header; tests lower it. */
+  /** Maximum number of rows of one sheet, including the header. Tests set a smaller number. */
   readonly maxSheetRows?: number;
 }
 
@@ -77,7 +77,7 @@ async function* startingWith<T>(first: IteratorResult<T>, rest: AsyncIterator<T>
 }
 
 async function writeSheets(output: Writable, sheets: readonly WorkbookSheet[], signal: AbortSignal): Promise<void> {
-  // Loads exceljs only when a workbook is written, because loading takes 0.3 s and 40 MB and most processes write none.
+  // Loads exceljs only when a workbook is written: loading takes 0.3 s and 40 MB, and most processes write no workbook.
   const { default: excel } = await import('exceljs');
   const workbook = new excel.stream.xlsx.WorkbookWriter({ stream: output });
   for (const sheet of sheets) await writeSheet(workbook, sheet, signal);
@@ -117,8 +117,9 @@ async function writeSheet(
 }
 
 /**
- * Lets the event loop serve other requests once. Then waits while the queue of uncompressed bytes in `pipes` is full,
- * because exceljs itself writes without waiting for its archive. @throws when the signal aborts.
+ * Waits for one turn of the event loop, in which other requests are served. Then, if the queue of uncompressed bytes in
+ * `pipes` is full, waits until this queue is empty, because exceljs itself writes without waiting for its archive.
+ * @throws when the signal aborts.
  */
 async function untilDrained(sheet: Excel.Worksheet, signal: AbortSignal): Promise<void> {
   const [queue] = (sheet as unknown as { readonly stream: { readonly pipes: readonly Writable[] } }).stream.pipes;
@@ -134,9 +135,9 @@ function toCell(cell: WorkbookCell): Excel.CellValue {
 }
 
 /**
- * Escapes, in the form `_x000D_`, the characters that XML does not allow or that an XML parser changes: control
- * characters except tab and line feed, U+FFFE and U+FFFF. Also escapes text that looks like such an escape (ECMA-376
- * part 1, 22.9.2.19).
+ * Escapes, in the form `_x000D_`, the characters that XML does not allow or that an XML parser changes: U+FFFE, U+FFFF,
+ * and every control character except tab and line feed. Also escapes text that looks like such an escape (ECMA-376 part
+ * 1, 22.9.2.19).
  */
 export function escapeText(text: string): string {
   return text.replace(NEEDS_ESCAPE, (character) => {

@@ -1,9 +1,10 @@
 /**
  * JSON Patch (RFC 6902): parses a list of operations and applies all of them to a document, or none. The package
- * `rfc6902` makes the changes. Our own code checks pointers, performs `test` operations and limits copies, because the
- * package does none of this safely. A pointer can reach into strings and prototypes. A `test` compares lists in
- * quadratic time and memory (1,000 entries against 3,000 take 4 GB). A patch can copy a document into itself many
- * times, and each copy doubles the document.
+ * `rfc6902` makes the changes. Our own code does three things that the package does not do safely:
+ * - It checks pointers. In the package, a pointer can reach into strings and prototypes.
+ * - It performs `test` operations. The package compares lists in quadratic time and memory (1,000 entries against 3,000
+ *   take 4 GB).
+ * - It limits copies. A patch can copy a document into itself many times, and each copy doubles the document.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { applyPatch, type Operation } from 'rfc6902';
@@ -61,8 +62,8 @@ export function parseOperations(body: unknown): readonly PatchOperation[] {
 }
 
 /**
- * Spells each member name in the pointers as `names` spells it, because clients may send member names in any letter
- * case (R-A3).
+ * Replaces each member name in the pointers with its spelling in `names`, because clients may send member names in any
+ * letter case (R-A3).
  * @param parent pointer to the object that has these members; by default, the pointer to the whole document.
  */
 export function withMemberNames(
@@ -138,8 +139,8 @@ interface Problem {
 }
 
 /**
- * @returns the problem that prevents the operation; undefined when the operation can be applied. Always undefined for
- * `test`, which `assertEqual` checks.
+ * @returns the problem that prevents the operation; undefined when the operation can be applied. A `test` operation
+ * always gives undefined, because `assertEqual` checks it.
  */
 function findProblem(document: unknown, operation: PatchOperation): Problem | undefined {
   if (operation.op === 'test') return undefined;

@@ -1,35 +1,43 @@
 /**
  * Parses JSON texts. The JSON of clients, scripts and the database is parsed here and not by `JSON.parse` itself,
- * because V8 confuses keys (nodejs/node issue 63785, found in Node.js 24 and 26). Suppose that V8 has parsed an object
- * with the key `\`, and then parses a second object with an escaped key, such as `\n` or `\u00e9`, in the place of `\`.
- * If all other keys of the two objects are the same, the second object can get the key `\` instead of the escaped key.
- * The two objects may belong to different accounts. Three kinds of JSON are parsed by libraries and not here: tokens,
- * queued jobs, and the answers of identity providers. The keys that the service reads in these texts need no escapes.
+ * because V8 confuses keys (nodejs/node issue 63785, found in Node.js 24 and 26). For example, V8 parses an object with
+ * the key `\`, and later a second object with an escaped key, such as `\n` or `\u00e9`, at the same position. If all
+ * other keys of the two objects are the same, the second object can get the key `\` instead of the escaped key. The two
+ * objects may belong to different accounts. Three kinds of JSON are parsed by libraries and not here: tokens, queued
+ * jobs, and the answers of identity providers. The keys that the service reads in these texts need no escapes.
  */
 
 /** Matches the end of a key with an escape: the last escape, the characters after it, the closing quote, the colon. */
 const ESCAPED_KEY = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\]*"\s*:/;
-/** First character of a replacement. A key that contains this character is replaced too, even without an escape. */
+/**
+ * First character of each key that replaces another key. A key that already contains this character is also replaced,
+ * so that restoring cannot mistake the key for a replacement.
+ */
 const MARK = '\ue000';
 const [QUOTE, BACKSLASH, COLON, SPACE] = [0x22, 0x5c, 0x3a, 0x20];
 
 export type JsonReviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
 
 /**
- * Parses a JSON text like `JSON.parse`. When a key has an escape, the keys with escapes are replaced before the parsing
- * and restored after it. When every object has such a key, this function takes six times as long as `JSON.parse`.
- * @param reviver gets a replacement in place of a key that has an escape, so it must not depend on keys.
- * @throws {SyntaxError} as `JSON.parse`.
+ * Parses a JSON text, as `JSON.parse` does. If keys have escapes, this function replaces these keys before it parses
+ * the text, and restores them afterwards. When every object has a key with an escape, this function takes six times as
+ * long as `JSON.parse`.
+ * @param reviver must not depend on keys, because it gets a replacement for each key that has an escape.
+ * @throws {SyntaxError} in the same cases as `JSON.parse`.
  */
 export function parseJsonText(text: string, reviver?: JsonReviver): unknown {
   if (!text.includes('\\') || !ESCAPED_KEY.test(text)) return JSON.parse(text, reviver as never);
-  // Only valid JSON is rewritten. An error names positions in the original text.
+  // Refuses invalid JSON before the text is rewritten, so that an error names positions in the original text.
   JSON.parse(text);
   const { rewritten, keys } = replaceKeys(text);
   return restoreKeys(JSON.parse(rewritten, reviver as never), keys);
 }
 
-/** Replaces each key that has an escape with `MARK` and the index of the key in `keys`. @param text valid JSON. */
+/**
+ * Replaces each key that contains an escape or `MARK`. The new key is `MARK`, followed by the index of the old key in
+ * `keys`.
+ * @param text must be valid JSON.
+ */
 function replaceKeys(text: string): { readonly rewritten: string; readonly keys: readonly string[] } {
   const indexes = new Map<string, number>();
   let rewritten = '';

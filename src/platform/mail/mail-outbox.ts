@@ -41,7 +41,7 @@ export interface WaitingMail extends LeasedRow {
   readonly replyTo: string | null;
 }
 
-/** While an email is being sent, `not_before_date` holds the end of its lease. */
+/** While an email is being sent, `not_before_date` holds the time at which the lease of the email ends. */
 export const LEASED_MAILS: LeasedTable = {
   ...{ table: 'mail', idType: 'int8', column: 'not_before_date', state: 'Waiting' },
 };

@@ -1,5 +1,6 @@
 /**
- * Gauges that are the same in every process: connection pools, queues, dependencies, and events and emails that wait.
+ * Gauges with the same definition in every process: connection pools, queues, dependencies, waiting events and waiting
+ * emails.
  */
 import type { Database } from '../database/database.ts';
 import { type HealthCheck, isUp } from '../health/health.ts';

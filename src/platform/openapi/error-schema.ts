@@ -37,7 +37,7 @@ export const ERROR_WORDS: Readonly<Record<ErrorCode, string>> = {
   not_found: 'the resource does not exist or is not visible to the caller',
   conflict: 'the request conflicts with the current state of a resource',
   calculation_cycle: 'a variable would trigger itself, or variables would depend on each other in a cycle',
-  gone: 'the operation was removed; the message names its replacement',
+  gone: 'the operation was removed; the message names the operation to use instead',
   body_too_large: 'the body has too many bytes, elements or readings; the message names the limit',
   unsupported_media_type: 'the media type or encoding of the body is not supported',
   rate_limited: 'too many requests, or too many at the same time; `Retry-After` tells when to continue',

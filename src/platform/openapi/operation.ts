@@ -17,7 +17,7 @@ export type Access =
       readonly scope: 'datahub-api' | 'push-data';
       /** Minimum role of the caller; when it is absent, every user may call the operation. */
       readonly role?: 'MANAGER' | 'ADMIN';
-      /** Claim that the caller must have. */
+      /** The claim that the caller must have. */
       readonly permission?: string;
     };
 
@@ -94,7 +94,7 @@ export function jsonBody(schema: z.ZodType, more: Omit<Body, 'types'> = {}): Bod
   return { ...more, types: { [JSON_TYPE]: schema } };
 }
 
-/** Describes a request body with a JSON Patch (RFC 6902). */
+/** Describes a request body that is a JSON Patch (RFC 6902). */
 export function patchBody(schema: z.ZodType): Body {
   return { types: { 'application/json-patch+json': schema, [JSON_TYPE]: schema } };
 }

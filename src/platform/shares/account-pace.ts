@@ -6,7 +6,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 export interface AccountPace {
-  /** Runs one unit of work as soon as the account may work. A unit should take a few dozen milliseconds. */
+  /**
+   * Waits until the account is allowed to work, and then runs one unit of work. A unit should take a few dozen
+   * milliseconds.
+   */
   run<Result>(accountId: number, work: () => Promise<Result>): Promise<Result>;
 }
 
@@ -23,8 +26,8 @@ const ACTIVE_MS = 1000;
 /** An account pauses only when its debt exceeds this credit, so that light work causes no pause. */
 const CREDIT_MS = 100;
 /**
- * Maximum debt. It limits how long an account that worked alone for a long time must pause when another account becomes
- * active.
+ * An account that works alone does not pause, but its debt grows. This maximum debt limits how long the account must
+ * pause when another account becomes active.
  */
 const MAX_DEBT_MS = 1000;
 

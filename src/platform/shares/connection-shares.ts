@@ -1,8 +1,9 @@
 /**
  * Divides the connections of a pool among the accounts whose requests use the pool (R-A14), so that slow requests of
- * one account cannot take all connections. The account comes from the asynchronous context of the request, because most
- * functions take a `Database`, not an account. A request that holds a connection takes further connections without a
- * permit, so that no two requests wait for each other. Background work runs without a context and takes no permit.
+ * one account cannot take all connections. For its first connection, a request takes a permit of its account. While the
+ * request holds a connection, it takes further connections without a permit, so that no two requests wait for each
+ * other. The account comes from the asynchronous context of the request, because most functions take a `Database`, not
+ * an account. Background work runs without such a context and takes no permit.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Connection, Database } from '../database/database.ts';

@@ -1,8 +1,8 @@
 /**
  * Divides one resource of this process, such as the memory of request bodies, among accounts and users (R-A14).
- * - After an addition, the account may hold at most as much as remains free, and the user may hold at most three
- *   quarters of what remains free. Otherwise, the addition is refused. While there is only one holding, only the total
- *   limits this holding, so that the largest request fits.
+ * - The rest is the amount that would be free after an addition. The addition is refused if the account would hold more
+ *   than the rest, or if the user would hold more than three quarters of the rest. A holding that is the only one may
+ *   take the whole total, so that the largest request fits.
  * - As holdings end and new holdings begin, n greedy accounts converge to equal shares of 1 / (n + 1) of the total, and
  *   the same share remains free. When accounts fill up one after another and release nothing, each account takes half
  *   of what the earlier accounts left free.
@@ -27,13 +27,13 @@ export interface Holding {
    * or undefined when the amount was added.
    */
   take(amount: number): BudgetBound | undefined;
-  /** Returns the whole amount of this holding to the budget. */
+  /** Gives the whole amount of this holding back to the budget. */
   release(): void;
 }
 
 export interface BudgetBound {
   readonly of: 'total' | 'account' | 'user';
-  /** Amount now held by all holdings (`of` is 'total'), by the account ('account') or by the user ('user'). */
+  /** Amount in use now: in total (`of` is 'total'), by the account ('account') or by the user ('user'). */
   readonly held: number;
 }
 

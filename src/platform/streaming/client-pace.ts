@@ -6,8 +6,8 @@
 
 export interface PaceLimits {
   /**
-   * Maximum time for which the client may leave the offered bytes unread. The rate is measured over periods of at least
-   * this length.
+   * Maximum time, in milliseconds, for which the client may leave the offered bytes unread. The rate of the client
+   * (`minBytesPerSec`) is measured over periods of at least this length.
    */
   readonly stallMs: number;
   readonly minBytesPerSec: number;
@@ -43,8 +43,8 @@ export function watchPace(
   let offeredMs: number | undefined;
   let offeredBytes: number | undefined = 0;
   /**
-   * How long bytes waited for the client since the last check of the rate, in milliseconds, and how many bytes the
-   * client took in this time.
+   * Since the last check of the rate: the number of milliseconds for which bytes waited for the client, and the number
+   * of bytes that the client took in these milliseconds.
    */
   let waitedMs = 0;
   let takenBytes = 0;
@@ -54,7 +54,7 @@ export function watchPace(
     if (waitedMs <= stallMs) return undefined;
     const rate = Math.floor((takenBytes * 1000) / waitedMs);
     if (rate < minBytesPerSec)
-      return `the client must read at least ${minBytesPerSec} bytes per second, got ${rate} over ${Math.round(waitedMs / 1000)} s`;
+      return `the client must read at least ${minBytesPerSec} bytes per second, but read ${rate} bytes per second over ${Math.round(waitedMs / 1000)} s`;
     [waitedMs, takenBytes] = [0, 0];
     return undefined;
   };

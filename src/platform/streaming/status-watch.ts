@@ -1,7 +1,7 @@
 /**
- * Follows the states of one kind of background work, files or imports, for streams of server-sent events (R-E1): in
- * each process, one statement per interval reads all followed states, however many clients follow them. The number of
- * followers is bounded per user, per account and in total (R-A14).
+ * Follows the states of one kind of background work (files or imports) for streams of server-sent events (R-E1). In
+ * each process, one statement per interval reads all followed states, whatever the number of clients. The number of
+ * followers is limited per user, per account and in total (R-A14).
  */
 
 import { DomainError } from '../errors.ts';
@@ -13,11 +13,11 @@ import type { BudgetOwner } from '../shares/shared-budget.ts';
 export const STATUS_INTERVAL_MS = 500;
 
 export interface StatusWatchOptions<Status> {
-  /** Reads the states of work by id. The map has no entry for work that no longer exists. */
+  /** Reads the state for each id. The map omits an id whose work no longer exists. */
   readonly find: (ids: readonly string[]) => Promise<ReadonlyMap<string, Status>>;
   /** Returns true while the process is stopping; failed reads are then not logged. */
   readonly isStopping: () => boolean;
-  /** Plural noun for the followed work, such as `imports`. Messages contain this noun. */
+  /** Plural noun for what the clients follow, such as `imports`. Messages contain this noun. */
   readonly subjects: string;
   /**
    * Route that a client can poll for the state instead of opening an event stream. The error `rate_limited` names this
@@ -38,8 +38,8 @@ export interface StatusWatch<Status> {
   /**
    * Calls `listener` after every successful poll, until the returned function is called. Does not check that `caller`
    * may read the state.
-   * @throws {DomainError} rate_limited when the user or the account has too many followers;
-   * dependency_unavailable when the process has too many.
+   * @throws {DomainError} rate_limited when the user or the account already has the maximum number of listeners;
+   * dependency_unavailable when this process already has its maximum number of listeners.
    */
   follow(caller: BudgetOwner, id: string, listener: StatusListener<Status>): () => void;
 }
@@ -85,7 +85,8 @@ export function openStatusWatch<Status>(options: StatusWatchOptions<Status>): St
       count(ofUser, 1);
       count(ofAccount, 1);
       const some = listeners.get(id) ?? new Set();
-      // Each call adds a new function, because two calls may pass the same listener, which a set would keep only once.
+      // Wraps `listener` in a new function. Otherwise, if two calls passed the same listener, the set would contain
+      // this listener only once.
       const own: StatusListener<Status> = (status) => listener(status);
       listeners.set(id, some.add(own));
       // The poll takes no permit from the account of the request that starts it: it serves followers of all accounts.

@@ -132,8 +132,7 @@ async function* inflate(zip: ZipFile, name: string, entry: Entry | undefined): A
   try {
     for await (const chunk of stream) {
       bytes += (chunk as Buffer).length;
-      if (bytes > entry.uncompressedSize)
-        throw damaged(`${entry.fileName} has more bytes than the directory of the archive states`);
+      if (bytes > entry.uncompressedSize) throw damaged(`${entry.fileName} is larger than its declared size`);
       yield chunk as Buffer;
     }
   } catch (error) {
@@ -142,8 +141,7 @@ async function* inflate(zip: ZipFile, name: string, entry: Entry | undefined): A
     raw.destroy();
     stream.destroy();
   }
-  if (bytes < entry.uncompressedSize)
-    throw damaged(`${entry.fileName} has fewer bytes than the directory of the archive states`);
+  if (bytes < entry.uncompressedSize) throw damaged(`${entry.fileName} is smaller than its declared size`);
 }
 
 async function refusing<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -157,7 +155,7 @@ async function refusing<Result>(work: () => Promise<Result>): Promise<Result> {
 /** Wraps an error that occurred while a stored part was read. Such an error does not mean that the file is damaged. */
 class ReadFailure extends Error {}
 
-/** @param place the start of the reason: the name of the broken part of the workbook, such as `xl/styles.xml: `. */
+/** @param place text that precedes the reason: the broken part of the workbook, such as `xl/styles.xml: `. */
 function toRefusal(error: unknown, place = ''): Error {
   if (error instanceof ReadFailure) return error.cause as Error;
   if (error instanceof ArchiveRefusal) return error;

@@ -156,8 +156,8 @@ function answeredByRollups(selection: PointSelection, rolledUp: readonly RawBoun
 interface FunctionGroup {
   readonly aggregate: AggregateFunction;
   /**
-   * The aggregate function that the database applies to the unscaled values (`unscaledFunction`). It differs from
-   * `aggregate` for min and max with a negative scale factor, which swaps the two.
+   * The aggregate function that the database applies to the unscaled values (`unscaledFunction`). With a negative scale
+   * factor, the database computes max for min, and min for max. Otherwise, `computed` equals `aggregate`.
    */
   readonly computed: AggregateFunction;
   readonly isRolledUp: boolean;
@@ -221,8 +221,8 @@ async function* readBuckets(
 }
 
 /**
- * Describes the variables of a statement for an error message: lists their ids, or states only how many variables there
- * are when there are more than `MAX_NAMED`.
+ * Describes the variables of a statement for an error message. Lists up to `MAX_NAMED` ids; for more variables, states
+ * only their number.
  */
 function nameVariables(ids: readonly number[]): string {
   if (ids.length === 1) return `variable ${ids[0]}`;

@@ -22,8 +22,8 @@ export function offsetAtInstant(instant: string, spans: readonly OffsetSpan[]): 
 
 /**
  * Converts a local time to an instant (R-D4). A local time that occurs twice becomes the later instant; a skipped local
- * time moves forward by the length of the gap. Both follow from one rule: each offset applies from the local time that
- * the clock shows just after the change to this offset.
+ * time moves forward by the length of the gap. Both follow from one rule: at a change of the offset, the clock jumps to
+ * some local time, and the new offset applies to all local times from that time on.
  *
  * @param local the local time: an SQL expression of a timestamp without a zone.
  * @returns SQL expression of the instant.

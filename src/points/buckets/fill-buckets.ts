@@ -90,7 +90,9 @@ function fillVariable(
   };
 }
 
-/** Collects the buckets of a variable in arrays, and yields them as a `BucketRun` of at most `BLOCK_ROWS` buckets. */
+/**
+ * Collects the buckets of a variable in arrays, and yields the buckets in `BucketRun`s of at most `BLOCK_ROWS` buckets.
+ */
 function createColumns(variableId: number) {
   let starts: number[] = [];
   let values: number[] = [];
@@ -117,10 +119,10 @@ function createColumns(variableId: number) {
  * @returns the error invalid_input for a read that may have to fill more than `MAX_FILLED` buckets of a variable.
  */
 export function tooManyGaps(variableId?: number): DomainError {
-  const limit = `at most ${MAX_FILLED} empty buckets can be filled for`;
+  const limit = `at most ${MAX_FILLED}`;
   const rule =
     variableId === undefined
-      ? `${limit} each variable, but the period has more than ${MAX_FILLED} buckets`
-      : `${limit} variable ${variableId}, but this variable has more empty buckets in the period`;
+      ? `when gaps are filled, the period must have ${limit} buckets`
+      : `when gaps are filled, variable ${variableId} must have ${limit} empty buckets in the period`;
   return new DomainError('invalid_input', `${rule}; request a shorter period or a coarser granularity`);
 }

@@ -2,7 +2,7 @@
  * Fills gaps between buckets (R-G1). The caller pushes buckets in ascending or descending order and receives all
  * buckets of the period in the same order. The filler keeps only the last bucket in memory.
  *
- *   previous   value of the nearest earlier bucket; null before the first
+ *   previous   value of the nearest earlier bucket; null when no earlier bucket has a value
  *   linear     linear interpolation between the starts of the neighbouring buckets; null when one neighbour is missing
  *   null       no value
  *

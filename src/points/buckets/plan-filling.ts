@@ -11,13 +11,16 @@ import type { FillOptions } from './fill-rules.ts';
 
 export interface Filling {
   readonly options: FillOptions;
-  /** Returns the limit of the SQL statement. `fillBuckets` later fills gaps and applies the page's offset and limit. */
+  /**
+   * Returns the row limit of the SQL statement. The offset and limit of the page apply later, after `fillBuckets` has
+   * filled the gaps.
+   */
   readonly pageOf: (aggregate: AggregateFunction) => Pick<PointSelection, 'limit'>;
 }
 
 /**
- * Aggregates that have no value for a bucket with a single point. After a gap, any number of buckets without a value of
- * such an aggregate can follow.
+ * Aggregates that have no value for a bucket with a single point. Any number of consecutive buckets may have no value
+ * of these aggregates.
  */
 const MAY_LACK_VALUES: ReadonlySet<AggregateFunction> = new Set(['variance', 'stdev']);
 
@@ -51,8 +54,8 @@ export function planFilling(selection: PointSelection, buckets: Buckets): Fillin
   return {
     options: { fill, order: selection.order, steps, first, last },
     // Reads one bucket beyond the page, because filling a gap at the end of the page may need the bucket after the gap.
-    // Reads all buckets when the page has no limit, or when filling needs a value that the bucket beyond the page may
-    // lack.
+    // Reads all buckets in two cases: the page has no limit, or the next bucket with a value may be any number of
+    // buckets away (`MAY_LACK_VALUES`).
     pageOf: (aggregate) => {
       if (limit === undefined || (fill !== 'null' && MAY_LACK_VALUES.has(aggregate))) return {};
       return { limit: offset + limit + 1 };

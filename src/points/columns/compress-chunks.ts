@@ -42,8 +42,8 @@ const LOCK_CLASS = 0x636f_6c73;
  */
 const LATER: ReadonlySet<string> = new Set(['55P03', '40P01', '57014', '40001']);
 
-// Finds the chunks that were written and returns those that are due. Uses the statistics of PostgreSQL, which may lag
-// by some seconds.
+// Records the writes to each chunk, and returns the chunks that are due for compression. The numbers of writes come
+// from the statistics of PostgreSQL, which may lag by some seconds.
 const OBSERVE = `
   with seen as (
     select chunk_id as id, name::regclass as relation, is_compressible, is_compressed, is_partial as has_rows
@@ -108,9 +108,9 @@ export async function compressChunks(
 }
 
 /**
- * Compresses a chunk, or the uncompressed rows of a compressed chunk. Writes to this chunk wait until the commit. All
- * reads, and writes to other chunks, wait for a shorter time: from the moment when this function locks `point_gate`
- * until the commit.
+ * Compresses a chunk, or the uncompressed rows of a compressed chunk. Writes to this chunk wait until the commit. Reads
+ * of any chunk, and writes to other chunks, wait for a shorter time: from the moment when this function locks
+ * `point_gate` until the commit.
  * @param name quoted name of the chunk's table.
  * @returns false when the chunk is in use or its compression takes too long; the chunk is then unchanged.
  * @throws {DatabaseError} for any other failure.
@@ -155,11 +155,12 @@ async function compress(transaction: Transaction, name: string): Promise<string 
 const START = `
   select set_config('lock_timeout', $1, true), set_config('timescaledb.enable_delete_after_compression', 'on', true)`;
 
-// A correction decompresses whole batches: all batches that contain its dates. So batches of current points have 240
-// points instead of 1,000: correcting a day writes 80 kB of WAL instead of 180 kB (measured 2026-11). Four batches of
-// 240 points fit into a page even when values take 7.3 bytes each (random walks with two decimals); perhaps only three
-// batches of 250 points fit. A version of TimescaleDB without the setting `compression_batch_size_limit` makes
-// batches of 1,000 points. The statement returns a row only when the setting exists and the chunk has current points.
+// A correction decompresses every batch that contains one of its dates, so smaller batches make corrections cheaper.
+// With batches of 240 points instead of 1,000, correcting a day writes 80 kB of WAL instead of 180 kB (measured
+// 2026-11). Four batches of 240 points fit into a page even when a value takes 7.3 bytes (random walks with two
+// decimals). With batches of 250 points, perhaps only three would fit. A version of TimescaleDB without the setting
+// `compression_batch_size_limit` makes batches of 1,000 points. The statement returns a row only when the setting
+// exists and the chunk has current points.
 const SET_BATCH_ROWS = `
   select set_config(settings.name, '240', true)
   from pg_settings settings, point_chunks() chunk
@@ -167,8 +168,8 @@ const SET_BATCH_ROWS = `
 
 /**
  * Greatest allowed `toast_tuple_target`: a row of up to 8,160 bytes is stored inline. TimescaleDB itself sets 128. With
- * that value, when a batch is larger than 2 kB, all its columns move to the TOAST table, and a point takes up to 13
- * bytes instead of 9.8 (random walks with two decimals, 4 variables, measured 2026-11).
+ * 128, all columns of a batch larger than 2 kB move to the TOAST table, and a point takes up to 13 bytes. With 8,160, a
+ * point takes 9.8 bytes (random walks with two decimals, 4 variables, measured 2026-11).
  */
 const TOAST_TUPLE_TARGET = 8160;
 

@@ -27,9 +27,10 @@ export function describeStoredPoints(stored: readonly StoredPoints[]): readonly 
 }
 
 /**
- * Registers gauges of the number and disk space of stored points, by table, form and account.
- * @returns a function that measures the stored points. The metrics omit the gauges until the first call of this
- * function has ended.
+ * Registers gauges for the number of stored points and for their disk space, by table, form (rows or columns) and
+ * account.
+ * @returns a function that measures the stored points. Until the first measurement has ended, the metrics omit the
+ * gauges.
  */
 export function watchStorage(database: Database, metrics: Metrics): () => Promise<void> {
   let stored: readonly StoredPoints[] | undefined;

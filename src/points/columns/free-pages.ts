@@ -22,10 +22,11 @@ const RESET_LIMIT = 'reset lock_timeout';
  */
 const SMALL_BYTES = 4 * 2 ** 20;
 
-// Finds compressed chunks whose table of uncompressed rows is empty and that have pages to free. A chunk has pages to
-// free in two cases. Either an index of the empty table has more than one page (8192 bytes). Or the table with the
-// compressed data has at most SMALL_BYTES, and the chunk has free space maps. Autovacuum creates free space maps again
-// after many changes.
+// Finds compressed chunks that have pages to free and have no uncompressed rows. A chunk has pages to free in two
+// cases:
+// - An index of its empty table of rows has more than one page (8192 bytes).
+// - Its table with the compressed data has at most SMALL_BYTES, and the chunk has free space maps. Autovacuum creates
+//   free space maps again after many changes.
 const FIND_WASTEFUL = `
   select name, case when columns_bytes <= ${SMALL_BYTES} and map_bytes > 0 then columns_name end as "columnsName"
   from point_chunks() chunk

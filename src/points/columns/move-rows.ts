@@ -15,7 +15,10 @@ const ROWS_OF_PAGE = 120;
 const PAGES_OF_STEP = 100;
 /** Rows are moved when the table has more than `needed * WORTHWHILE + 1` pages; `needed` is how many pages it needs. */
 const WORTHWHILE = 1.2;
-/** Maximum number of rounds. A round may move rows into free space of the last pages, so more rounds may be needed. */
+/**
+ * Maximum number of rounds. A round may move rows into free space that is itself in the last pages. Another round must
+ * then move these rows again.
+ */
 const MAX_ROUNDS = 3;
 const LOCK_TIMEOUT = `set local lock_timeout = '200ms'`;
 const LOCK_NOT_AVAILABLE = '55P03';
@@ -25,9 +28,10 @@ const SIZE = (name: string) => `
          (pg_relation_size($1::regclass) / current_setting('block_size')::int)::float8 as pages`;
 
 /**
- * Moves rows and vacuums the table, until the table has at most about 1.2 times the pages it needs. Stops after three
- * rounds, or when a round moves no row, for example because the chunk is in use.
- * @param name quoted name of a chunk that is stored in rows and was vacuumed. @returns the number of rows moved.
+ * Moves rows and vacuums the chunk, until the chunk has at most about 1.2 times the pages that its rows need. Stops
+ * after three rounds, or when a round moves no row, for example because the chunk is in use.
+ * @param name quoted name of the chunk's table. The chunk must be uncompressed and already vacuumed.
+ * @returns the number of rows moved.
  */
 export async function moveRows(connection: Connection, name: string): Promise<number> {
   let moved = 0;

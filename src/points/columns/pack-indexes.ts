@@ -11,7 +11,7 @@ import { withLease } from '../../platform/database/session-lease.ts';
 import type { Log } from '../../platform/log.ts';
 import { moveRows } from './move-rows.ts';
 
-/** Lock class of the lease that lets only one process pack at a time. */
+/** Lock class of the lease for packing. Only the process that holds the lease packs chunks. */
 const LOCK_CLASS = 0x7061_636b;
 /**
  * Time limits for packing a chunk. The rebuild of an index waits for running transactions, but does not block reads and
@@ -102,8 +102,8 @@ async function packChunk(connection: Connection, { chunkId, name, writeCount }: 
     const moved = await moveRows(connection, name);
     const { rows } = await connection.query<{ name: string; isValid: boolean }>(FIND_INDEXES, [name]);
     for (const index of rows) await packIndex(connection, index);
-    // A moved row counts as a deletion and an insertion. Without the flush, the statistics would include the moved rows
-    // only some time after `packed_count` includes them.
+    // A moved row counts as a deletion and an insertion. Without the flush, the statistics would count the moved rows
+    // later than `packed_count` does.
     if (moved > 0) await connection.query('select pg_stat_force_next_flush()');
     await connection.query(NOTE_PACKED, [chunkId, writeCount + 2 * moved]);
   } finally {

@@ -15,9 +15,9 @@ export interface FoundWrite {
   readonly positions: readonly Positions[];
 }
 
-// The lower bound of `version_timestamp` limits the scan of the index. The bound never excludes the write that stored a
-// version, because the VersionTimestamps of one write span far less than the 10 s of the bound: the first row of every
-// date has the same VersionTimestamp, and each further row of a date has the next microsecond.
+// The lower bound of `version_timestamp` limits the scan of the index. The bound of 10 s never excludes the write that
+// stored a version, because the VersionTimestamps of one write differ by far less: the first rows of all dates share
+// one VersionTimestamp, and each further row of a date adds one microsecond.
 export const FIND_WRITES = `
   select (extract(epoch from asked.at) * 1000000)::int8 as "atMicros", file_id as "fileId", operation_ids as "operationIds",
          reading_counts as "readingCounts", variables
@@ -34,8 +34,9 @@ interface WriteRow extends Omit<FoundWrite, 'positions' | 'operationIds'> {
 }
 
 /**
- * Finds the writes that stored versions of one variable. The VersionTimestamps of a variable ascend from write to
- * write, so a version belongs to the variable's last write whose VersionTimestamp is not later than the version's own.
+ * Finds the writes that stored the given versions of one variable. The VersionTimestamps of a variable ascend from
+ * write to write. So a version comes from the variable's latest write with a VersionTimestamp at or before that of the
+ * version.
  * @param versionTimestamps microseconds since 1970.
  * @returns a map from the VersionTimestamp of each version to its write. The map omits a version that no push or file
  * wrote, and a version whose write has no record any more.

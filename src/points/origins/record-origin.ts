@@ -10,11 +10,13 @@ import { encodeRuns, encodeVariables } from './variable-runs-codec.ts';
 
 /** A range of VersionTimestamps that a write gave to its rows, and the variables of these rows. */
 export interface WriteStamp {
-  /** VersionTimestamp of the first row of every date; each further row of a date has the next microsecond. */
+  /**
+   * VersionTimestamp of the first row of every date. Each further row of a date has a VersionTimestamp one microsecond
+   * after that of the previous row.
+   */
   readonly fromMicros: Micros;
   /**
-   * Greatest VersionTimestamp, inclusive. When a date has several rows, this VersionTimestamp is later than
-   * `fromMicros`.
+   * Last VersionTimestamp of the range, inclusive. If any date has several rows, `toMicros` is later than `fromMicros`.
    */
   readonly toMicros: Micros;
   readonly variableIds: ReadonlySet<number>;

@@ -1,13 +1,13 @@
 /**
- * Encodes which variable each reading of a write belongs to. The encoding is a list of runs, in the order of the
- * readings. A run stands for consecutive readings of one variable and consists of two varints. The first varint is the
- * variable id minus the id of the previous run, zigzag encoded. The second varint is the number of readings.
+ * Encodes which variable each reading of a write belongs to, as a list of runs in the order of the readings. A run
+ * stands for consecutive readings of one variable and consists of two varints. The first varint is the variable id of
+ * the run minus the variable id of the previous run, zigzag encoded. The second varint is the number of readings.
  */
 import { TUPLE_BYTES, variableIdOf } from '../copy-codec.ts';
 
 /**
- * Replaces the variable id in a run of excluded variables. Such a run still counts its readings, so that the readings
- * of the other variables keep their positions.
+ * Stands for the variable id in a run of readings of excluded variables. Such a run still has its number of readings,
+ * so that the readings of the other variables keep their positions.
  */
 const LEFT_OUT = 0;
 
@@ -46,8 +46,8 @@ export function encodeRuns(batches: readonly Buffer[], isIncluded: (variableId: 
 }
 
 /**
- * Encodes a set of variables: each variable gets one run of a single reading. This encoding is for a write whose
- * readings all have the same origin, because the positions of such readings do not matter.
+ * Encodes a set of variables as if each variable had one reading. Use this encoding for a write whose readings all have
+ * the same origin: nobody needs the positions of such readings.
  */
 export function encodeVariables(variableIds: Iterable<number>): Buffer {
   const runs = openRuns();

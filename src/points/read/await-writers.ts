@@ -48,8 +48,8 @@ export async function awaitWritersOf(
  * Waits for all open writes of an account that began before the end of the clock second that contains `asOfMicros`
  * (R-F5). Does not wait for writes that begin during this call, because their VersionTimestamps are later than the
  * start of the call.
- * @param queryable any connection except the transaction of the reader's snapshot: only a snapshot taken after this
- * call sees the writes.
+ * @param queryable any connection, except the one on which the reader's snapshot is open. Open the snapshot after this
+ * call, because an earlier snapshot does not see the writes.
  * @throws {DomainError} dependency_unavailable when one of the writes stays open for longer than `waitMs`.
  * @throws the reason of `signal` when `signal` is aborted.
  */

@@ -118,7 +118,10 @@ export class CopyOut extends Readable implements Submittable {
     return start + count;
   }
 
-  /** @returns the end of the consecutive rows that begin at `start`; the last row may continue in a later piece. */
+  /**
+   * @returns the offset at which the consecutive rows from `start` end; the length of `piece` when the last of these
+   * rows continues in the next piece.
+   */
   #passRows(piece: Buffer, start: number): number {
     const lastHead = piece.length - HEAD_BYTES;
     let at = start;
@@ -135,7 +138,7 @@ export class CopyOut extends Readable implements Submittable {
     return at;
   }
 
-  /** Interprets the header in `#head`. @returns false when its message ends the COPY, otherwise true. */
+  /** Interprets the message header in `#head`. @returns false when this message ends the COPY, otherwise true. */
   #beginMessage(): boolean {
     const kind = this.#head[0] ?? 0;
     this.#isRow = kind === COPY_DATA;

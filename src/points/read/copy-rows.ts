@@ -15,13 +15,13 @@ export const BLOCK_ROWS = 10_000;
 const FIRST_BLOCK_ROWS = 250;
 
 /**
- * Length of the signature and flags of COPY BINARY. In the first message of the stream, the signature and flags stand
- * between the head of the message and the row. After the reader has skipped this many bytes at the start of the stream,
- * HEAD_BYTES bytes remain before the first row, just as HEAD_BYTES bytes precede every other row. The remaining bytes
- * are the end of the flags, not a head. This does no harm, because heads are never decoded.
+ * Length of the signature and flags of COPY BINARY, which the first message of the stream has between its head and its
+ * row. The reader skips this many bytes at the start of the stream. HEAD_BYTES bytes then remain before the first row,
+ * as before every other row. Before the first row, these bytes are the end of the flags, not a head. This does no harm,
+ * because heads are never decoded.
  */
 const SIGNATURE_BYTES = 19;
-/** Length of the last message in bytes. The message consists of a head, and of -1 as the number of columns. */
+/** Length in bytes of the last message, which consists of a head and the column count -1. */
 const TRAILER_BYTES = HEAD_BYTES + 2;
 
 /**

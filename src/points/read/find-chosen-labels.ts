@@ -10,7 +10,7 @@ export interface ChosenLabels {
   readonly tagSetIds: string | undefined;
 }
 
-/** The chosen labels of every selection for which `needsLabels` returns false. */
+/** The value for a selection without VersionTags and tags: `needsLabels` returns false for this selection. */
 export const NO_LABELS: ChosenLabels = { versionTagIds: undefined, tagSetIds: undefined };
 
 /** Returns true when VersionTags or tags restrict the selection. */

@@ -26,10 +26,10 @@ export interface HistoryCut {
 export type NoteCuts = (cuts: readonly HistoryCut[], rolledUp: readonly RawBoundary[]) => void;
 
 /**
- * Finds the cuts that concern a selection, latest first (R-F9). Runs no statement when the selection reads only the
- * latest versions.
- * @param transaction the snapshot from which the rows are read, so that the cuts match the rows: the snapshot still
- * contains the versions that are deleted while the rows are read.
+ * Finds the history cuts that concern a selection, and returns the latest cut first (R-F9). If the selection reads only
+ * the latest versions, runs no statement.
+ * @param transaction the transaction whose snapshot the rows are read from. The cuts then match the rows, even if
+ * versions are deleted during the read.
  */
 export async function findHistoryCuts(
   transaction: Queryable,
@@ -55,9 +55,9 @@ export function openingOf(selection: PointSelection): readonly string[] {
 }
 
 /**
- * Takes the rows of each statement of `openingOf`. When a read concerns only the latest versions, `openingOf` has no
- * statement for history cuts. The second statement then restricts the planner and returns no rows, so the list of cuts
- * is empty.
+ * Takes the results of the statements of `openingOf`. The second result contains the history cuts. If the read concerns
+ * only the latest versions, `openingOf` has no statement for history cuts, and its second statement restricts the
+ * planner. The result of that statement is empty, so the list of cuts is empty.
  */
 export function toNotice(opened: OpenedRows): Notice {
   const [rolledUp, cuts] = opened as readonly [readonly RawBoundary[], readonly HistoryCut[]];
@@ -91,9 +91,9 @@ function conditionOf(selection: PointSelection): string | undefined {
 }
 
 /**
- * Returns an SQL condition that selects the cuts after the earliest state that a read with a horizon uses. The earliest
- * state is the state for the first date of the period. If the period has no start, there is no first date, and the
- * condition selects every cut.
+ * Returns an SQL condition for a read with a horizon. The condition selects the history cuts after the earliest state
+ * that the read uses: the state for the first date of the period. If the period has no start, the condition selects
+ * every cut.
  */
 function afterHorizon(selection: PointSelection, fromMicros: Micros | undefined): string {
   if (fromMicros === undefined) return 'history_from is not null';

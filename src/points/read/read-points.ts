@@ -30,8 +30,8 @@ import { scaleValues } from './scale-values.ts';
 import { groupsOf, selectOfVariables, streamFromIndexes, VARIABLE } from './select-of-variables.ts';
 import { ALL_COLUMNS, orderOf, pagingClause, selectVersions } from './select-versions.ts';
 
-// The list includes the variable id, so that it names all columns of the stored row. A statement that reads all columns
-// needs no projection (see `selectVersions`).
+// The list contains all columns of the stored row, including the variable id, because a statement that reads all
+// columns needs no projection (see `selectVersions`).
 export const POINT_COLUMNS =
   'wanted.variable_id, wanted.date, wanted.value, wanted.version_timestamp, wanted.version_tag_id, wanted.tag_set_id';
 export const POINT_LAYOUT: RowLayout = rowLayout([
@@ -166,7 +166,7 @@ export async function countPoints(transaction: Transaction, selection: PointSele
   return count;
 }
 
-/** @returns the statement of `readPoints` for some variables. */
+/** @returns the SQL statement with which `readPoints` reads the points of `variableIds`. */
 export function selectPoints(
   selection: PointSelection,
   variableIds: readonly number[],

@@ -34,7 +34,9 @@ export function* groupsOf(variableIds: readonly number[]): Generator<readonly nu
 // Whatever the statistics are, rows must stream from the indexes in order. A plan may sort the versions of one date or
 // the finished buckets of an aggregate, but never all rows. The planner excludes chunks by the constant dates of the
 // statement; excluding chunks again for each variable at run time costs more than it saves (28 ms instead of 13 ms).
-/** The statements that `streamFromIndexes` sends, for a caller that begins its transaction with them. */
+/**
+ * The statements of `streamFromIndexes`. A caller can also send these statements itself when its transaction begins.
+ */
 export const STREAM_FROM_INDEXES: readonly string[] = [
   'enable_seqscan',
   'enable_bitmapscan',

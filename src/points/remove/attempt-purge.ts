@@ -22,8 +22,9 @@ interface Taken extends PurgeTurn {
 }
 
 /**
- * @returns the statement that selects and locks one due purge. Of the accounts with a due purge and an id greater than
- * $1, the statement takes the account with the lowest id, and of this account, the purge that is due first.
+ * @returns the statement that selects and locks one due purge. Among the accounts with a due purge and an id greater
+ * than $1, the statement chooses the account with the lowest id. The statement then chooses the purge of this account
+ * that is due first.
  */
 export const takeFrom = (table: PurgeTable) => `
   select variable_id as "variableId", account_id as "accountId" from ${table}

@@ -26,8 +26,8 @@ const RANGES = `
          (extract(epoch from max(date)) * 1000000)::int8 as "toMicros", count(*)::int as count`;
 
 /**
- * @returns the statement that returns, for each variable, the first and last date in the period and the number of dates
- * in the period, within one chunk (R-G5).
+ * @returns the statement that counts the dates of a period in one chunk. For each variable, the statement returns the
+ * first date, the last date and the number of dates (R-G5).
  * @param target quoted name of the chunk.
  */
 export const countDates = (target: string) => `${RANGES} from ${target} where ${IN_REMOVAL} group by variable_id`;
@@ -51,8 +51,8 @@ const ROLLUP_RANGES = `
          (extract(epoch from max(last_date)) * 1000000)::int8 as "toMicros", sum(point_count)::int as count`;
 
 /**
- * Statement that returns, for each variable, the first and last date and the number of points of the rollups that begin
- * in the period.
+ * Statement that summarizes the rollups that begin in the period. For each variable, the statement returns the first
+ * date, the last date and the number of points of these rollups.
  */
 export const COUNT_ROLLUPS = `${ROLLUP_RANGES} from point_rollup where ${ROLLUPS_IN_REMOVAL} group by variable_id`;
 
@@ -65,10 +65,9 @@ export const DELETE_ROLLUPS = `
                    returning variable_id, first_date, last_date, point_count)
   ${ROLLUP_RANGES} from removed group by variable_id`;
 
-// A removal that includes the last date lowers the high-water mark. A write of dates after the lowered mark is then an
-// append again. If the period of such a removal has no start, the removal deletes every date. The removal then also
-// resets the columns of `series` that describe versions, rollups and the history cut (history-cuts.ts). New
-// VersionTimestamps still follow the last assigned VersionTimestamp (R-F1).
+// A removal that includes the last date lowers the high-water mark, so a later write of dates after the lowered mark is
+// an append again. A removal of every date also resets the columns of `series` that describe versions, rollups and the
+// history cut (history-cuts.ts). New VersionTimestamps still follow the last assigned VersionTimestamp (R-F1).
 const SAVE_REMOVAL = `
   update series
   set purge_count = purge_count + 1,

@@ -5,7 +5,7 @@ import { holdGate } from '../columns/hold-gate.ts';
 import { type Chunk, findChunks } from '../write/find-chunks.ts';
 import { attemptPurge, type PurgeTurn } from './attempt-purge.ts';
 
-/** Maximum number of chunks of each table that one transaction purges. The limit bounds the number of locks. */
+/** One transaction purges at most this many chunks of each table. The limit bounds the number of locks. */
 const CHUNKS_AT_ONCE = 32;
 
 const FIND_PROGRESS = `
@@ -24,9 +24,9 @@ const removeFrom = (target: string) =>
 export function purgeDeletedVariable(database: Database, last?: PurgeTurn): Promise<PurgeTurn | undefined> {
   return attemptPurge(database, 'point_purge', last, async (transaction, variableId) => {
     await holdGate(transaction);
-    // A running writer has inserted or locked the row of `series`, so the insert or the deletion below waits for that
-    // writer. The lock on the row then blocks new writers until the commit. Afterwards, writers no longer find the
-    // variable.
+    // Every running writer has inserted or locked the row of `series`, so the insert or the deletion below waits for
+    // the running writers. This transaction then holds the row, so new writers wait until the commit. After the commit,
+    // the new writers no longer find the variable.
     await transaction.query('insert into series (variable_id) values ($1) on conflict do nothing', [variableId]);
     await transaction.query('delete from series where variable_id = $1', [variableId]);
     await transaction.query('delete from point_rewrite where variable_id = $1', [variableId]);

@@ -16,10 +16,10 @@ import { attemptPurge, type PurgeTurn } from './attempt-purge.ts';
 // Tagged and untagged versions are counted separately, from the newest. The current version, which is in `point`,
 // counts as the newest of its kind (tagged or untagged).
 /**
- * @returns the statement that deletes the surplus versions of a variable from one chunk of history. Its result is the
- * number of deleted versions, and the instant from which as-of reads of the variable remain complete for the dates of
- * the chunk (R-F9). This instant is the greatest VersionTimestamp of a version that directly follows a deleted version
- * of the same date.
+ * @returns the statement that deletes the surplus versions of a variable from one chunk of history. The statement
+ * returns the number of deleted versions, and an instant. At the dates of the chunk, as-of reads of the variable are
+ * complete from this instant on, and may lack versions before it (R-F9). The instant is the greatest VersionTimestamp
+ * among the versions that directly follow a deleted version of the same date.
  * @param target quoted name of the chunk.
  */
 export const cutVersions = (target: string) => `
@@ -78,7 +78,7 @@ export async function purgeVersions(
 
 interface CutOfChunk {
   readonly removed: number;
-  /** First as-of instant from which reads of the chunk are complete; null when no version was deleted. */
+  /** As-of reads of the chunk are complete from this instant on; null when no version was deleted. */
   readonly historyFromMicros: Micros | null;
 }
 

@@ -67,7 +67,10 @@ export async function refuseRolledUp(
   return { accepted: accepted.filter(({ length }) => length > 0), refused };
 }
 
-/** Finds the first and last written date before `rolledUntilMicros`, for each variable that has such dates. */
+/**
+ * Among the written dates before `rolledUntilMicros`, finds the earliest and the latest date of each variable. Omits
+ * variables without such dates.
+ */
 function findEarlyDates(
   batches: readonly Buffer[],
   series: ReadonlyMap<number, Series>,

@@ -2,8 +2,8 @@
  * Rolls points up: aggregates the points of a variable by civil hours or days into `point_rollup`, and deletes the
  * points and their history. A step replaces at most `MAX_POINTS` points of one chunk in the caller's transaction, so a
  * killed process loses nothing. An aggregate over whole rollups equals the same aggregate over the deleted points
- * (`select-rollups`). As-of reads at instants before the newest VersionTimestamp of the deleted points become
- * incomplete (R-F9).
+ * (`select-rollups`). A later as-of read is incomplete if its instant is before the newest VersionTimestamp of the
+ * deleted points (R-F9).
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { Bucket } from '../buckets/bucket.ts';
@@ -67,9 +67,10 @@ const SAVE_END = `
   where variable_id = $1`;
 
 /**
- * Rolls up the next points of a variable in one step. Repeat the call until its result has `isDone` true. `isDone` is
- * also true when the step is postponed because one of its points was written too recently (`settleSec`).
- * @throws {Error} when the numbers of rolled-up and deleted points differ. The caller must roll the transaction back.
+ * Rolls up the next points of a variable in one step. Repeat the call until its result has `isDone` true. If a point of
+ * the step was written too recently (`settleSec`), the step is postponed, and `isDone` is also true.
+ * @throws {Error} when the numbers of rolled-up and deleted points differ; the caller must then roll the transaction
+ * back.
  */
 export async function rollUpPoints(transaction: Transaction, rollup: Rollup): Promise<RolledUp> {
   const { variableId, untilMicros } = rollup;

@@ -61,8 +61,8 @@ export async function findChunks(transaction: Transaction, span = ALL_DATES): Pr
 }
 
 /**
- * @returns the chunks of `table` that overlap the dates of `chunkNumber`, with their bounds clipped to these dates.
- * There is at most one such chunk, unless the chunk length was changed.
+ * @returns the chunks of `table` that overlap the span of `chunkNumber`, with their bounds clipped to this span. At
+ * most one chunk overlaps the span, unless the chunk length was changed.
  */
 export function chunksOf(chunks: readonly Chunk[], table: PointTable, chunkNumber: number): readonly Chunk[] {
   const { fromMicros: from, toMicros: to } = spanOf(chunkNumber);

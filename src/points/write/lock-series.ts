@@ -114,7 +114,8 @@ export async function beginWrite(transaction: Transaction, series: Iterable<Seri
 
 /**
  * Saves the write state of the variables after a write.
- * @param cuts instants from which the history of variables is complete, for the variables that lost history (R-F9).
+ * @param cuts for each variable that lost history: the instant from which the states of the variable are complete
+ * (R-F9).
  */
 export async function saveSeries(
   transaction: Transaction,

@@ -1,9 +1,9 @@
 /**
  * Plans a write; executes no SQL statement itself. COPY writes new rows into `point`. A date up to the high-water mark
- * of a variable may already be stored. The plan lists such dates as runs of equal steps (stored-runs-rules.ts), and the
- * stored rows of these dates are superseded before COPY. If the dates of a variable strictly ascend, the rows of the
- * variable are written in the order of the batches. Otherwise, settle-rows-rules.ts first selects one current row per
- * date, and also the earlier versions if the variable is versioned.
+ * of a variable may already be stored, and the stored rows of such dates are superseded before COPY. The plan lists
+ * these dates as runs of dates with equal steps (stored-runs-rules.ts). If the dates of a variable strictly ascend, the
+ * rows of the variable are written in the order of the batches. Otherwise, settle-rows-rules.ts first selects one
+ * current row per date. For a versioned variable, it also selects the earlier versions.
  */
 
 import { eachTuple, TUPLE_BYTES, versionTagIdOf } from '../copy-codec.ts';
@@ -23,13 +23,16 @@ import { type Series, surveyRows, type VariableSurvey } from './survey-rows-rule
 
 /** Result of a write for one variable: the written range and the new write state of the variable. */
 export interface WrittenSeries extends WrittenRange {
-  /** VersionTimestamp of the first row stored for each date. Each further row of a date gets one microsecond more. */
+  /**
+   * VersionTimestamp of the first row stored for each date. Each further row of a date has a VersionTimestamp one
+   * microsecond after that of the previous row.
+   */
   readonly firstVersionTimestamp: Micros;
   readonly lastVersionTimestamp: Micros;
   readonly hasHistory: boolean;
   readonly lastVersionTagId: number;
   readonly versionBound: number;
-  /** True when all dates are after the high-water mark, and the write stores one version per date. */
+  /** True when the write stores only one version per date and all dates are after the high-water mark. */
   readonly isAppend: boolean;
 }
 
@@ -81,8 +84,8 @@ export function targetsOf(batches: readonly Buffer[]): WriteTargets {
  * Plans a write by the rules of §9.2 (R-F1 to R-F4).
  *
  * @param batches COPY tuples in the order in which they take effect; their VersionTimestamps are set in place.
- * @param series write states of the existing variables, which the caller has locked. Rows of a variable that is not in
- *   this map are dropped.
+ * @param series the write state of each existing variable, by variable id. The caller has locked these variables. Rows
+ * of other variables are dropped.
  * @param now lowest VersionTimestamp that the write may assign, in microseconds since 1970.
  */
 export function planWrite(batches: readonly Buffer[], series: ReadonlyMap<number, Series>, now: Micros): WritePlan {
@@ -202,7 +205,10 @@ function addsVersions({ fromMicros, series }: VariableSurvey, maxKept: number): 
   return fromMicros <= series.maxDateMicros || maxKept > 1;
 }
 
-/** Applies `settleRows` to the rows of each variable. @param variables those whose dates do not strictly ascend. */
+/**
+ * Applies `settleRows` to the rows of each variable in `variables`.
+ * @param variables the variables whose dates do not strictly ascend.
+ */
 function settleAll(
   batches: readonly Buffer[],
   variables: ReadonlyMap<number, VariableSurvey>,

@@ -32,7 +32,8 @@ export interface DateRows {
 
 /**
  * Chooses the rows that are stored for one variable: the last row of every date and, with versioning, the earlier
- * versions of the date. Sets the VersionTimestamps of a date's rows when several of them are stored (R-F1, R-F2, R-F4).
+ * versions of the date. If several rows of a date are stored, sets the VersionTimestamps of these rows (R-F1, R-F2,
+ * R-F4).
  * @param versionTimestamp VersionTimestamp of the first row of every date, in microseconds since 1970.
  */
 export function settleRows(

@@ -20,9 +20,9 @@ export interface Runs {
   readonly fromMicros: Micros[];
   /** Last date of each run of dates, inclusive. */
   readonly toMicros: Micros[];
-  /** Distance between consecutive dates of the run. It is always positive: 1 for a run of one date. */
+  /** Distance between consecutive dates of the run of dates. It is always positive; in a run of one date, it is 1. */
   readonly stepMicros: Micros[];
-  /** VersionTag id that the write gives to the version at every date of the run; 0 for no VersionTag. */
+  /** Id of the VersionTag that the write stores at all dates of the run of dates; 0 for no VersionTag. */
   readonly versionTagIds: number[];
   /**
    * Maximum number of versions that are kept for each date. Versions with a VersionTag and versions without one are
@@ -32,37 +32,33 @@ export interface Runs {
 }
 
 /**
- * The runs of dates in one chunk, grouped into sets. Each set determines what happens to the stored rows at the dates
- * of its runs. A run can be in several sets.
+ * The runs of dates in one chunk, grouped into sets by what the write does to the stored rows at the dates. A run of
+ * dates can be in several sets.
  */
 export interface ChunkRuns {
-  /** Runs of dates of a variable that is not versioned. The write deletes the stored row at each of these dates. */
+  /** The variable is not versioned. The write deletes the stored row at each date. */
   readonly overwritten: Runs;
   /**
-   * Runs of dates of a variable that is no longer versioned but still has history. The write deletes the stored history
-   * at each of these dates. These runs are in `overwritten` too.
+   * The variable is no longer versioned but still has history. The write deletes the stored history at each date. These
+   * runs of dates are in `overwritten` too.
    */
   readonly forgotten: Runs;
   /**
-   * Runs of dates of a versioned variable whose history already lacks versions (R-F9). If the write replaces a version
-   * whose VersionTimestamp is at or before `history_from`, all states of the variable before the write may lack
-   * versions.
+   * The variable is versioned, and its history already lacks versions (R-F9). If the write replaces a version with a
+   * VersionTimestamp at or before `history_from`, all states of the variable before the write may lack versions.
    */
   readonly exposed: Runs;
   /**
-   * Runs of dates of a versioned variable. The write moves the stored row at each of these dates to history. If the
-   * stored row has the VersionTag of the run, the write deletes the stored row instead.
+   * The variable is versioned. If the stored row at a date has the VersionTag of the run of dates, the write deletes
+   * the row. Otherwise, the write moves the row to history.
    */
   readonly superseded: Runs;
   /**
-   * Runs of dates at which history may already have a row with the VersionTag of the run. The write deletes such a row
-   * from history.
+   * History may already contain rows with the dates and the VersionTag of the run of dates. The write deletes these
+   * rows from history.
    */
   readonly replaced: Runs;
-  /**
-   * Runs of dates at which the number of versions may exceed the version limit. The write deletes the surplus versions
-   * at these dates.
-   */
+  /** The number of versions at a date may exceed the version limit. The write deletes the surplus versions. */
   readonly limited: Runs;
 }
 
@@ -81,12 +77,12 @@ export interface RunWriter {
 export interface RunTarget {
   readonly variableId: number;
   readonly versionLimit: number;
-  /** Returns the sets that a run with this VersionTag id belongs to. */
+  /** Returns the sets to which a run of dates with this VersionTag id belongs. */
   setsFor(versionTagId: number): readonly (keyof ChunkRuns)[];
 }
 
 /**
- * Opens a `RunWriter`, which groups the dates of one variable into runs of dates.
+ * Opens a `RunWriter` for one variable.
  * @param chunks map to which the `RunWriter` adds the runs of dates.
  */
 export function openRunWriter(chunks: ChunkRunsByNumber, target: RunTarget): RunWriter {

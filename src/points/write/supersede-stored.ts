@@ -1,9 +1,10 @@
 /**
- * Removes from `point` the stored rows whose dates are written again. The row of a versioned variable moves to history,
- * unless the write stores the same VersionTag at the same date (R-F2). Every other row is deleted. Also deletes
- * replaced and surplus versions from history. Each statement has the runs of dates (stored-runs-rules.ts) of one chunk
- * as parameters, and finds each run in the index of the chunk. Measured on a million quarter-hourly points of 1,000
- * variables (2026-11): delete and COPY take 2.5 s, `update … from` 4.3 s and `insert … on conflict` 5.5 s.
+ * Removes from `point` the stored rows whose dates are written again. If the variable is versioned and the write does
+ * not store the same VersionTag at the same date (R-F2), the stored row moves to history. Otherwise, the stored row is
+ * deleted. Also deletes replaced and surplus versions from history. Each statement has the runs of dates
+ * (stored-runs-rules.ts) of one chunk as parameters, and finds each run in the index of the chunk. Measured on a
+ * million quarter-hourly points of 1,000 variables (2026-11): delete and COPY take 2.5 s, `update … from` 4.3 s and
+ * `insert … on conflict` 5.5 s.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
@@ -41,9 +42,9 @@ const touched = ({ isCompressed }: StatementTarget, table: string) => (isCompres
 const removeRuns = (target: StatementTarget) => `
   delete from ${target.target} stored using ${RUNS} where ${isInRun('stored')}${touched(target, 'stored')}`;
 
-// Copies rows to history, except rows with the VersionTag that is being written, because the write replaces such rows
-// (R-F2). The next statement deletes all these rows from `point`, both the copied rows and the excepted rows. A single
-// statement with `delete … returning` would be slower, because it would materialize the rows on disk.
+// Copies rows to history. Skips rows with the VersionTag that is being written, because the write replaces these rows
+// (R-F2). The next statement deletes the copied and the skipped rows from `point`. A single `delete … returning` would
+// be slower, because it would materialize the rows on disk.
 const supersede = (target: StatementTarget, history: string) => `
   insert into ${history} (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)
   select stored.date, stored.value, stored.version_timestamp, stored.variable_id, stored.version_tag_id,
@@ -55,8 +56,8 @@ const supersede = (target: StatementTarget, history: string) => `
 const replace = (target: StatementTarget) => `${removeRuns(target)} and stored.version_tag_id = run.version_tag_id`;
 
 // Finds the variables for which the write replaces a version whose VersionTimestamp is at or before `history_from`. The
-// replaced version and the new version have the same VersionTag. After the write, the past states of these variables
-// are complete only from the write on (R-F9).
+// replaced version and the new version have the same VersionTag. All states of these variables before the write may
+// then lack versions (R-F9).
 const widenCut = (target: StatementTarget) => `
   select distinct run.variable_id as "variableId", null::int8 as "historyFromMicros"
   from ${RUNS} join series on series.variable_id = run.variable_id, ${target.target} stored
@@ -65,8 +66,8 @@ const widenCut = (target: StatementTarget) => `
 
 // Finds surplus versions in history: at each date, counts tagged and untagged versions separately, from the newest. The
 // version being written is in `point`, not in history, so the statement adds one to the tagged or to the untagged count
-// (R-F3). With `materialized`, the versions are counted once. Without `materialized`, the versions at the dates of a
-// run would be counted again for every stored row.
+// (R-F3). With `materialized`, PostgreSQL counts the versions once. Without it, PostgreSQL would count the versions in
+// a run of dates again for every stored row.
 const surplus = (target: StatementTarget) => `
   with surplus as materialized (
     select run.variable_id, version.date, version.version_timestamp, version.newer_timestamp
@@ -83,10 +84,9 @@ const surplus = (target: StatementTarget) => `
       else version.untagged_count + (run.version_tag_id = 0)::int end
   )`;
 
-// Deletes surplus versions. The successor of a surplus version is the next newer version of the same date. For each
-// variable that loses a version, returns the latest VersionTimestamp of the successors. From this instant on, past
-// states of the variable are complete (R-F9). If one of the successors is the version being written, returns null for
-// this variable.
+// Deletes surplus versions. For each variable that loses versions, returns the instant from which the states of the
+// variable are complete (R-F9): the latest VersionTimestamp among the versions that directly follow a deleted version
+// of the same date. If one of these following versions is the version being written, returns null.
 const limit = (target: StatementTarget) => `${surplus(target)}, removed as (
     delete from ${target.target} history using surplus
     where history.variable_id = surplus.variable_id and history.date = surplus.date
@@ -100,9 +100,8 @@ const limit = (target: StatementTarget) => `${surplus(target)}, removed as (
               then (extract(epoch from max(newer_timestamp)) * 1000000)::int8 end as "historyFromMicros"
   from surplus group by variable_id`;
 
-// Finds the first and last VersionTimestamp of surplus versions. When the statement of `limit` deletes these versions
-// from a compressed chunk, only the batches between the two VersionTimestamps are decompressed. Usually, only the
-// oldest version of a date is surplus, or none is.
+// Finds the first and last VersionTimestamp of the surplus versions. In a compressed chunk, `limit` then decompresses
+// only the batches between these two VersionTimestamps. Usually, at most the oldest version of a date is surplus.
 const surplusSpan = (target: StatementTarget) => `${surplus(target)}
   select min(version_timestamp)::text as "from", max(version_timestamp)::text as "to" from surplus`;
 
@@ -125,9 +124,8 @@ interface RunStep {
 }
 
 /**
- * Maps the id of a variable to the first instant from which the states of the variable are complete after a write
- * (R-F9). Infinity means that only the states from the write on are complete. A variable is not in the map when the
- * write removes no rows from the variable's past states.
+ * By variable id, the instant from which the states of the variable are complete (R-F9). The map contains the variables
+ * whose history a write cuts. Infinity means that only the states from the write on are complete.
  */
 export type HistoryCuts = Map<number, Micros>;
 
@@ -154,9 +152,9 @@ const NESTED_LOOPS_ONLY =
 const DEFAULT_JOINS = NESTED_LOOPS_ONLY.replaceAll('= off', '= default');
 
 /**
- * Executes `work` while the planner joins only by nested loops over index scans. Otherwise, the planner would
- * overestimate the number of rows at the dates of a run, and would choose hash or merge joins. Such joins cannot use
- * the range of dates of a run.
+ * Executes `work` while the planner joins only by nested loops over index scans. By default, the planner would choose
+ * hash or merge joins, because it overestimates the number of rows in a run of dates. Hash and merge joins cannot use
+ * the date range of a run.
  */
 export async function withNestedLoops<Result>(transaction: Transaction, work: () => Promise<Result>): Promise<Result> {
   await transaction.query(NESTED_LOOPS_ONLY);
@@ -166,14 +164,13 @@ export async function withNestedLoops<Result>(transaction: Transaction, work: ()
 }
 
 /**
- * Deletes the stored rows that a write overwrites. Moves the stored rows that the write supersedes to history (§9.2,
- * R-F2, R-F4).
+ * Deletes the stored rows that a write overwrites, and moves superseded rows to history (§9.2, R-F2, R-F4).
  *
  * @param chunks the runs of dates, by chunk number.
  * @param stored all stored chunks that can hold rows of these runs.
- * @param cuts map that receives each variable whose history the write cuts (R-F9). When a write replaces a stored
- * version with the same VersionTag (R-F2), the write cuts the history only if the VersionTimestamp of the stored
- * version is at or before `series.history_from`.
+ * @param cuts map that receives each variable whose history the write cuts (R-F9). Replacing a stored version with the
+ * same VersionTag (R-F2) cuts the history only if the VersionTimestamp of that version is at or before
+ * `series.history_from`.
  */
 export async function supersedeStored(
   transaction: Transaction,
@@ -244,7 +241,7 @@ async function executeStep(
 interface Cut {
   readonly variableId: number;
   /**
-   * First instant from which the variable's states are complete. Null when only the states from the write on are
+   * The states of the variable are complete from this instant on. Null means that only the states from the write on are
    * complete.
    */
   readonly historyFromMicros: Micros | null;
@@ -255,8 +252,8 @@ function addCut(cuts: HistoryCuts, variableId: number, micros: Micros): void {
 }
 
 /**
- * @returns the parameters of a statement of `RUN_STEPS`: first six arrays that describe the runs of dates, then the two
- * bounds of the chunk. For a compressed chunk, two more parameters follow: the first and the last date of all runs.
+ * @returns the parameters of a statement of `RUN_STEPS`: six arrays that describe the runs of dates, and the two bounds
+ * of the chunk. For a compressed chunk, the first and the last date of all runs follow.
  */
 export function toValues(
   { fromMicros, toMicros, isCompressed }: Pick<Chunk, 'fromMicros' | 'toMicros' | 'isCompressed'>,

@@ -24,20 +24,21 @@ export interface Series {
   readonly maxDateMicros: Micros;
   /** Greatest assigned VersionTimestamp; -Infinity when none was assigned. */
   readonly lastVersionTimestamp: Micros;
-  /** False when the table `point_version` certainly has no rows of the variable. */
+  /** True when the table `point_version` may have rows of the variable; false when the table certainly has none. */
   readonly hasHistory: boolean;
   /** No stored version of the variable has a VersionTag id greater than this number. */
   readonly lastVersionTagId: number;
   /** Upper bound of the number of tagged versions, and of the number of untagged versions, at any date. */
   readonly versionBound: number;
   /**
-   * True when a past write, version purge or rollup removed versions, so that some past states are incomplete (R-F9).
+   * True when an earlier write, version purge or rollup removed versions, so that some past states are incomplete
+   * (R-F9).
    */
   readonly isHistoryCut: boolean;
   /**
-   * Rollups cover only dates before this instant, but not every such date. If a rollup covers the date of a point,
-   * `refuseRolledUp` refuses the point. If no rollup covers a date before this instant, `refuseRolledUp` accepts a
-   * point at this date and ensures that the point is rolled up later. Absent or null means that no date is rolled up.
+   * Rollups cover dates before this instant, but not all such dates. If a rollup covers the date of a point,
+   * `refuseRolledUp` refuses the point. If the date is before this instant but no rollup covers it, `refuseRolledUp`
+   * accepts the point and ensures that the point is rolled up later. Absent or null means that no date is rolled up.
    */
   readonly rolledUntilMicros?: Micros | null;
 }

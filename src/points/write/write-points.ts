@@ -25,9 +25,8 @@ export interface WriteResult {
   /** Tuples that were not written, because their dates are rolled up. */
   readonly refused: RefusedTuples;
   /**
-   * VersionTimestamp of the first row of each date. Exception: if a variable already has this VersionTimestamp or a
-   * later one, the first row of each date of the variable gets the variable's last VersionTimestamp plus one
-   * microsecond (R-F1).
+   * VersionTimestamp of the first row of each date. If a variable already has this VersionTimestamp or a later one, the
+   * first row of each of its dates gets the last VersionTimestamp of the variable plus one microsecond instead (R-F1).
    */
   readonly versionTimestamp: Micros;
   /** The written variables, grouped by VersionTimestamp, for `recordOrigin`. */
@@ -35,7 +34,8 @@ export interface WriteResult {
 }
 
 // An append of at least this many rows looks up the chunk of its dates, because inserting into the chunk's own table is
-// up to a fifth faster than inserting into the hypertable. The look-up takes 1 ms, as long as copying 500 rows.
+// up to a fifth faster than inserting into the hypertable. The look-up takes 1 ms; copying 500 rows takes the same
+// time.
 const MIN_ROWS_TO_FIND_CHUNKS = 5000;
 
 /**
@@ -89,7 +89,10 @@ function stampsOf({ written }: WritePlan): readonly WriteStamp[] {
   }));
 }
 
-/** @returns the existing chunks that overlap `span`, after `openChunks` has prepared them for the rows of the write. */
+/**
+ * Finds the existing chunks that overlap `span`, and prepares them for the rows of the write (`openChunks`).
+ * @returns these chunks.
+ */
 async function takeChunks(transaction: Transaction, plan: WritePlan, span: Span): Promise<readonly Chunk[]> {
   const stored = await findChunks(transaction, span);
   const tables: readonly PointTable[] = historyChunks(plan).length > 0 ? ['point', 'point_version'] : ['point'];

@@ -1,6 +1,6 @@
 /**
- * Accepts a push: parses the body, resolves its targets, encodes its readings and stores them. The ingester writes the
- * points, unless a direct write has written them.
+ * Accepts a push: parses the body, resolves the targets, encodes the readings and stores the push. A direct write
+ * writes the readings as points immediately. Otherwise, the ingester writes the points later.
  */
 import { createHash } from 'node:crypto';
 import type { Database } from '../../platform/database/database.ts';
@@ -42,7 +42,8 @@ export function createAcceptPush(parts: AcceptServices): AcceptPush {
   // A re-send that arrives while the first push is in progress gets the answer of the first push.
   const underWay = new Map<string, Promise<AcceptedPush>>();
   return async (context, bytes) => {
-    // Note the length now: the reader transfers a large body to a thread, after which `bytes.length` is 0.
+    // The length is saved before the call of `read`: `read` transfers a large body to a thread, which sets
+    // `bytes.length` to 0.
     const byteCount = bytes.length;
     const push = await parts.readers.read(bytes, context.isResendable);
     try {
@@ -110,6 +111,6 @@ async function storePush(
     }
   }
   throw new Error(
-    '3 attempts to store the push failed: the targets were stale, or the push repeats an earlier push that was not found',
+    '3 attempts to store the push failed: each time, the targets were stale or the earlier copy of a re-sent push was not found',
   );
 }

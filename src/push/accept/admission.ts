@@ -1,8 +1,8 @@
 /**
  * Back-pressure (R-D10): rejects pushes while the bodies in this process take too much memory, or while too many bytes
  * of accepted readings wait to be written. Each account and each user gets a share of the memory
- * (platform/shares/shared-budget.ts). The queue is shared too: a push is rejected while the account has at least as
- * many bytes in the queue as the queue has free (R-A14).
+ * (platform/shares/shared-budget.ts). The queue is shared too: a push is accepted only while the account's part of the
+ * queue is smaller than the free part of the queue (R-A14).
  */
 import type { Database } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -21,9 +21,7 @@ export interface Admission {
    * queue sizes are known.
    */
   hasCapacity(accountId: number): boolean;
-  /**
-   * @throws {DomainError} queue_full when the account has at least as many bytes in the queue as the queue has free.
-   */
+  /** @throws {DomainError} queue_full when the account's part of the queue is at least as large as the free part. */
   assertQueueCapacity(accountId: number): Promise<void>;
   /** Adds the bytes of newly queued readings to both known queue sizes: that of the account and the total. */
   noteQueued(accountId: number, bytes: number): void;
@@ -77,7 +75,7 @@ export function openAdmission(database: Database, limits: AdmissionLimits, metri
   };
 }
 
-/** @param own number of bytes that the refused body has taken so far. */
+/** @param own how many bytes the refused body has taken so far. */
 function describeMemory({ of, held }: BudgetBound, own: number, maxBytes: number): string {
   const max = `${toMebibytes(maxBytes)} MiB`;
   if (of === 'total' && held === own) {
@@ -87,7 +85,7 @@ function describeMemory({ of, held }: BudgetBound, own: number, maxBytes: number
   if (of === 'total') {
     return `all request bodies together may take at most ${max} of memory, and ${used} MiB are in use; try again later`;
   }
-  const rule = `the request bodies of one ${of} must leave memory for other ${of}s`;
+  const rule = `this body would leave too little memory for the request bodies of other ${of}s`;
   return `${rule}; this ${of} uses ${used} MiB of the ${max} that all request bodies together may take; try again later`;
 }
 

@@ -1,10 +1,12 @@
 /**
  * Group commit: stores pushes of any accounts together, so that a group costs one statement and one flush of the WAL.
- * Pushes that must wait for a running group form the next group. Otherwise, a group has only the pushes of one
- * iteration of the event loop; it does not wait for more. Pushes of one user are never in two groups at the same time,
- * because the second group would wait for the lock that orders the user's pushes (R-D6, store/turn-lock.ts) until the
- * first group is flushed. Such waits halved the measured throughput of 64 clients. If a group fails although the
- * database is available, its pushes are stored one by one, so that one push cannot make other pushes fail.
+ * - Pushes that must wait for a running group form the next group. Pushes that need not wait form a group with the
+ *   other pushes of the same iteration of the event loop; the group does not wait for more.
+ * - Pushes of one user are never in two groups at the same time. Otherwise, the second group would wait for the lock
+ *   that orders the user's pushes (R-D6, store/turn-lock.ts), because the first group holds this lock until its flush.
+ *   Such waits halved the measured throughput of 64 clients.
+ * - If a group fails although the database is available, its pushes are stored one by one, so that one push cannot make
+ *   other pushes fail.
  */
 
 import type { Database } from '../../platform/database/database.ts';

@@ -6,7 +6,7 @@ import type { NewBatch, NewOperation } from '../store/new-operation.ts';
 /** A push whose targets are resolved and whose readings are encoded. */
 export interface Submission {
   readonly accountId: number;
-  /** Version of the structure from which the targets were cached; null when the targets were looked up just now. */
+  /** Version of the structure that the cached targets come from; null when the targets were looked up just now. */
   readonly structureVersion: number | null;
   readonly push: NewOperation | PlainPush;
 }

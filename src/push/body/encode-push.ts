@@ -1,8 +1,8 @@
 /**
  * Encodes the readings of a push as COPY tuples, once the targets and labels of the push have been looked up. Converts
  * local dates to instants (R-D4). Keeps the last of several readings with the same variable, date and VersionTag
- * (R-D5). Unless the dates of every variable ascend already, groups the readings by variable and sorts each group by
- * date, so that the point writer can append the readings.
+ * (R-D5). If the dates of any variable are out of order, groups the readings by variable and sorts each group by date,
+ * so that the point writer can append the readings.
  */
 
 import { LOCAL_DAY } from '../../platform/dates/date-rules.ts';
@@ -37,13 +37,13 @@ export interface EncodedPush {
   readonly tuples: Buffer;
   /** Number of readings, repeated readings included, in the elements that have a target. */
   readonly readingCount: number;
-  /** Warnings about the first 100 local dates that a clock change makes ambiguous or skips. */
+  /** Warnings about the first 100 local dates that a clock change skips or makes ambiguous. */
   readonly warnings: readonly PushWarning[];
   /** Distinct zones that were applied to dates without an offset (R-A11); at most 20 zones. */
   readonly timeZones: readonly string[];
   /**
-   * By variable id: the earliest date that the push has for the variable, in microseconds. Undefined when the push has
-   * several VersionTags of one variable at one date.
+   * The earliest date that the push has for each variable, in microseconds, by variable id. `firstDates` is undefined
+   * when any variable has several VersionTags at one date.
    */
   readonly firstDates: ReadonlyMap<number, number> | undefined;
   readonly hasVersionTags: boolean;

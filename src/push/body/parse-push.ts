@@ -194,8 +194,8 @@ class PushReader {
   }
 
   /**
-   * Writes the date and the value of a reading into the columns. Builds the path of a member only to report a problem,
-   * because most readings are valid.
+   * Writes the date and the value of a reading into the columns. Builds the path of a member only to report a problem:
+   * most readings are valid and need no path.
    * @returns the reading's own labels; undefined if it has none.
    */
   readReading(reading: unknown, path: string, index: number): GivenLabels | undefined {
@@ -237,8 +237,8 @@ class PushReader {
 }
 
 /**
- * Returns true when a reading has a member whose name is not exactly `date`, `value`, `version` or `tags`. An undefined
- * member counts as absent, because a member from JSON is never undefined.
+ * Returns true when a reading has a member whose name is not exactly `date`, `value`, `version` or `tags`. Expects that
+ * no member is undefined, because JSON has no undefined members.
  */
 function hasOtherNames(reading: Members): boolean {
   let count = 0;

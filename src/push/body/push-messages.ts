@@ -44,7 +44,7 @@ export function tagProblem(key: string, value: unknown): string | undefined {
   return isText(value, MAX_TEXT) ? undefined : got(TEXT_RULE, value);
 }
 
-/** @returns the date that a text or a number of epoch milliseconds means; undefined for any other value. */
+/** Parses a date that is given as text or as a number of epoch milliseconds. @returns undefined for any other value. */
 export function toDate(value: unknown): ParsedDate | undefined {
   if (typeof value === 'number') return parseEpochMillis(value);
   return typeof value === 'string' ? parseDate(value) : undefined;

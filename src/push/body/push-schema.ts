@@ -73,7 +73,7 @@ const tags = z
     propertyNames: { maxLength: MAX_VERSION },
     maxProperties: MAX_TAGS,
     description:
-      'Labels. A reading also gets the tags of its element; when both have the same key, the tag of the element wins.',
+      'Labels. A reading also gets the tags of its element. If a tag of the reading and a tag of the element have the same key, the tag of the element wins.',
   })
   .transform((object, context) => {
     const entries = Object.entries(object).filter(([, value]) => value !== null);

@@ -49,8 +49,9 @@ export function readPush(bytes: Uint8Array, limits: PushLimits, withHash: boolea
 /** Matches NaN and Infinity. JSON does not allow them, but they are common in exports of data frames. */
 const NON_FINITE = /-?\b(?:NaN|Infinity)\b/g;
 /**
- * Maps each word that NON_FINITE matches to a number that replaces it in the body. JSON.parse reads these numbers as
- * infinite. The reviver in `parseNonFinite` also receives how a number is written, and replaces `1e9999` by NaN.
+ * For each word that NON_FINITE matches: the number that replaces the word in the body. JSON.parse reads these numbers
+ * as infinite. The reviver in `parseNonFinite` also receives the source text of each number. If this text is `1e9999`,
+ * the reviver replaces the number with NaN.
  */
 const NON_FINITE_SOURCES: Readonly<Record<string, string>> = {
   NaN: '1e9999',
@@ -59,8 +60,8 @@ const NON_FINITE_SOURCES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Parses a body. If only NaN and Infinity make the body invalid JSON, the body is validated nevertheless, so that the
- * error names the paths of these values.
+ * Parses a body. If NaN and Infinity are the only reason why the body is not JSON, validates the body nevertheless, so
+ * that the error names the paths of these values.
  * @throws {DomainError} malformed_json, invalid_input, body_too_large (R-D1).
  */
 function parseBody(text: string, limits: PushLimits): readonly unknown[] {
@@ -124,7 +125,8 @@ const OPEN_BRACE = 0x7b;
  * 17 s, and running out of memory ends the process. Also counts brackets inside strings.
  */
 function assertContainers(bytes: Uint8Array, { maxElements, maxReadings }: PushLimits): void {
-  // A reading has 2 containers (itself, tags), an element 3 (itself, data, tags).
+  // A reading has at most 2 objects or arrays: the reading and its tags. An element has at most 3: the element, its
+  // data and its tags.
   const max = 2 * maxReadings + 3 * maxElements + ALLOWANCE;
   if (bytes.length <= max) return;
   let count = 0;

@@ -1,6 +1,7 @@
 /**
- * The interface of the fast paths. `push-service.ts` assembles them; the rest of push imports only this file.
- * Without the fast paths, the ordinary path stores every push correctly. MEASUREMENTS.md has the gain of each path.
+ * The interface of the fast paths. The fast paths are optional: the ordinary path alone stores every push correctly.
+ * `push-service.ts` assembles the fast paths; the rest of push imports only this file. MEASUREMENTS.md states how much
+ * each fast path gains.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FindCachedCaller } from '../../identity/caller/cached-caller.ts';
@@ -20,8 +21,8 @@ export interface FastPaths {
    */
   handleSmallPushes(services: SmallPushServices, app: RawHandler): RawHandler;
   /**
-   * If `handleSmallPushes` failed to store the push of this request, throws the error of this failure inside the app.
-   * Otherwise, does nothing.
+   * If `handleSmallPushes` failed to store the push of this request, throws the error of that attempt, so that the app
+   * answers with this error. Otherwise, does nothing.
    * @param env the bindings of the request in the app.
    */
   throwFailure(env: unknown): void;

@@ -15,10 +15,9 @@ import { toPlainPush } from './plain-push.ts';
 const NO_LABELS = { versionTagId: NO_ID, tagSetId: NO_ID };
 
 /**
- * Converts a push that needs no reads from the database. Never throws a DomainError: the result for an invalid push is
- * undefined.
- * @returns undefined also when the push is not plain, when it has VersionTags or tags, or when the variable of one of
- * its elements is not in the cache.
+ * Converts a push that needs no reads from the database. Never throws a DomainError.
+ * @returns the converted push; undefined when the push is invalid or not plain, when it has VersionTags or tags, or
+ * when the variable of an element is not in the cache.
  */
 export function planSmallPush(
   { targets, limits }: SmallPushParts,

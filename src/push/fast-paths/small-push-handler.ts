@@ -1,8 +1,8 @@
 /**
  * Handles small pushes in front of the app. A small push has no query and a plain JSON body of at most 16 KiB; its
  * caller and its targets are cached. The handler answers only with 200, after the commit. It passes every other request
- * to the app, with the body if it has read the body, and with the error if it failed to store the push. The app handles
- * the request from the start, so only the app refuses pushes.
+ * to the app, with the body if it has read the body, and with the error if it failed to store the push. The app repeats
+ * all checks of such a request, so only the app refuses pushes.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../../identity/caller/caller.ts';
@@ -19,8 +19,8 @@ interface LeftToApp {
   /** The body; @hono/node-server reads this member instead of the stream. */
   readonly rawBody: Buffer;
   /**
-   * The error with which the handler failed to store the push. The app must report this error and must not store the
-   * push again, because the commit may have succeeded.
+   * The error of the handler's attempt to store the push. The app must report this error and must not store the push
+   * again, because the commit may have succeeded.
    */
   readonly pushFailure?: { readonly error: unknown };
 }
@@ -76,8 +76,8 @@ function admit(
 }
 
 /**
- * Returns true when the request has a header more than once. Node keeps only the first value of such a header, but the
- * app joins all values.
+ * Returns true when the request has a header more than once. The app must then handle the request, because this handler
+ * sees only the first value of such a header, but the app joins all values.
  * @param name name of the header, in lower case.
  */
 function isRepeated(rawHeaders: readonly string[], name: string): boolean {

@@ -20,9 +20,8 @@ import { completeOperation } from '../store/waiting-batches.ts';
 import { warnOperation } from '../store/warn-of-refused.ts';
 import type { DirectSubmission, FastPaths } from './fast-paths.ts';
 
-// A push with fewer than MIN_READINGS readings takes the ordinary path, because group commit stores it faster. A push
-// with more than MAX_READINGS also does, because a direct write could take longer than the ten seconds that shipped
-// clients wait.
+// Only a push of MIN_READINGS to MAX_READINGS readings is written directly. Group commit stores a smaller push faster.
+// A direct write of a larger push could take longer than the ten seconds that shipped clients wait.
 const MIN_READINGS = 1000;
 const MAX_READINGS = 250_000;
 const LOCK_TIMEOUT_MS = 1000;
@@ -78,8 +77,8 @@ async function write(transaction: Transaction, { accountId, ...submission }: Dir
 }
 
 /**
- * Copies the tuples if the push has VersionTags, because the writer may clear the VersionTags in the tuples, and a push
- * that falls back to the ordinary path still needs them.
+ * Copies the tuples if the push has VersionTags. The writer may clear the VersionTags in the tuples, but a push that
+ * falls back to the ordinary path still needs its VersionTags.
  */
 function spare({ tuples, hasVersionTags }: EncodedOperation): Buffer {
   return hasVersionTags ? Buffer.from(tuples) : tuples;

@@ -101,7 +101,7 @@ export const MAPPER_OPERATIONS: readonly Operation[] = [
     summary: 'Test an unsaved expression with a sample body, without storing anything',
     description: '`sample` is a text in the format that `contentType` names. The request body may be at most 1 MiB.',
     body: jsonBody(given),
-    answers: [answersJson('The elements, or the error of the expression.', trial)],
+    answers: [answersJson('The elements that the expression returned, or the error if the expression failed.', trial)],
   },
   {
     ...{ method: 'post', path: '/account/mappers/:id/test', operationId: 'tryMapper', ...shared },
@@ -117,6 +117,6 @@ export const MAPPER_OPERATIONS: readonly Operation[] = [
       },
       mayBeGzip: true,
     },
-    answers: [answersJson('The elements, or the error of the mapper.', trial)],
+    answers: [answersJson('The elements that the mapper returned, or the error if the mapper failed.', trial)],
   },
 ];

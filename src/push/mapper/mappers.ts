@@ -13,7 +13,7 @@ export interface Mapper {
   readonly name: string;
   /** Expression in JSONata. */
   readonly expression: string;
-  /** Whether the first row of CSV names the columns. */
+  /** Whether the first row of a CSV body contains the names of the columns. */
   readonly hasHeader: boolean;
   /** Whether the mapper accepts pushes; pushes to a disabled mapper get status 404. */
   readonly isEnabled: boolean;
@@ -117,7 +117,7 @@ export async function updateMapper(
 }
 
 /**
- * Deletes a mapper; pushes to its GUID then get status 404 (R-D9).
+ * Deletes a mapper. After the deletion, pushes to the mapper's GUID get status 404 (R-D9).
  * @throws {DomainError} not_found when the account has no such mapper.
  */
 export async function deleteMapper(queryable: Queryable, accountId: number, id: string): Promise<void> {

@@ -158,7 +158,7 @@ function ask(child: ChildProcess, request: MapRequest, limits: MapperLimits): Pr
     };
     const onMessage = (reply: unknown): void => end(undefined, reply as MapReply);
     const onExit = (): void => {
-      const limit = `it may have exceeded its limit of ${limits.memoryMebibytes} MiB of memory`;
+      const limit = `the mapper may have exceeded its limit of ${limits.memoryMebibytes} MiB of memory`;
       end(new DomainError('mapping_failed', `the mapper ended before it answered; ${limit}`));
     };
     child.once('message', onMessage);

@@ -65,8 +65,8 @@ interface Part {
   /** Position of the operation's first reading among all readings of the write. */
   readonly start: number;
   /**
-   * Number of readings that the write has from the operation; undefined when the write has readings from no other
-   * operation.
+   * Number of readings of the write that come from this operation; undefined when all readings of the write come from
+   * this operation.
    */
   readonly count: number | undefined;
   readonly positions: readonly Positions[];
@@ -104,9 +104,9 @@ function mayRead({ scopes, role, userId }: Caller, owner: string): boolean {
 }
 
 /**
- * Returns the indexes of those pushes of an operation that have readings of the variable; small pushes can share an
- * operation. When the write has only some of the operation's readings, it is unknown to which pushes these readings
- * belong, so the indexes of all pushes are returned.
+ * Small pushes can share an operation. Returns the indexes of those pushes of the operation that have readings of the
+ * variable. If the write has only some of the operation's readings, it is unknown which pushes these readings come
+ * from, so the indexes of all pushes are returned.
  */
 function concernedMembers(readings: readonly number[], { start, count, positions }: Part): readonly number[] {
   const total = readings.reduce((sum, own) => sum + own, 0);

@@ -56,8 +56,8 @@ export function operationRoutes({ database, admission, replay }: PushService): H
 }
 
 /**
- * @returns the newest operation of the label. When the query has `all=true`, returns every operation of the label that
- * is Failed or has rejected elements instead, because only such operations can be replayed.
+ * @returns the newest operation of the label. If the query has `all=true`, the result is every operation of the label
+ * that can be replayed, because it is Failed or has rejected elements.
  */
 async function findMeant(
   database: Database,

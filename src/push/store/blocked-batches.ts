@@ -1,8 +1,8 @@
 /**
  * Takes whole pushes out of a small batch that waits for an earlier batch. Group commit (accept/group-commit.ts) puts
  * small pushes into a shared batch, so a push to one variable would have to wait for a rewrite of another variable.
- * This module prevents that wait. The order within each variable is kept (R-D6): the module takes a push only when no
- * earlier waiting push has a variable of the taken push, and the remaining pushes keep their position in the queue.
+ * This module prevents that wait. The order within each variable is kept (R-D6): the module takes a push only if the
+ * push shares no variable with an earlier waiting push. The pushes that are not taken keep their position in the queue.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { readBytea } from '../../platform/database/read-bytea.ts';
@@ -16,8 +16,8 @@ import type { BatchOperations } from './warn-of-refused.ts';
 /** Maximum number of batches examined, oldest first. The time of FIND_BLOCKED grows with the square of this number. */
 const MAX_EXAMINED = 200;
 /**
- * Maximum number of the examined batches that are opened in search of a push that need not wait. The search ends at the
- * first batch with such a push.
+ * Maximum number of batches that one search opens to find a push that need not wait. The search ends at the first batch
+ * with such a push.
  */
 const MAX_TRIED = 5;
 
@@ -60,11 +60,15 @@ interface Blocked {
 }
 
 /**
- * Pushes that a transaction has taken from a batch and must itself write, with their operations and counts of readings.
+ * The pushes that a transaction has taken out of a batch and must itself write, and the operations and reading counts
+ * of these pushes.
  */
 export interface TakenPart extends BatchOperations {
   readonly tuples: Buffer;
-  /** The operations that end once the transaction has written the taken pushes, and the variables of each operation. */
+  /**
+   * The operations of these pushes, each with its variables. The operations end when the transaction has written the
+   * pushes.
+   */
   readonly ended: readonly { readonly id: number; readonly variableIds: ReadonlySet<number> }[];
 }
 
@@ -72,7 +76,10 @@ const RECORD = `
   insert into write_origin (${STAMP_COLUMNS}, account_id, operation_ids, reading_counts)
   select ${STAMP_COLUMNS}, $4, $5::int8[], $6::int4[] from ${STAMPS}`;
 
-/** Records the operations of the taken pushes as the origin of the points that the same transaction has written. */
+/**
+ * Records the origin of the points of a `TakenPart`: the operations of its pushes. Call this function in the
+ * transaction that has written the points.
+ */
 export async function recordPart(
   transaction: Transaction,
   accountId: number,

@@ -70,7 +70,7 @@ function describeFailure(error: unknown): string {
   if (error instanceof DomainError) return error.message;
   const state = sqlStateOf(error);
   const cause = state === undefined ? 'an internal error' : `the database refused the readings with SQLSTATE ${state}`;
-  return `the readings could not be written: ${cause}; they are kept, so replay the operation to try again`;
+  return `the readings could not be written: ${cause}; the service keeps the push, so replay the operation to try again`;
 }
 
 async function note(transaction: Transaction, accountId: number, batchId: number, reason: string): Promise<boolean> {
@@ -113,8 +113,8 @@ export interface RetriedBatches {
 }
 
 /**
- * Queues dead letters (batches set aside after failed attempts) again, at their old position (`place`). Their
- * operations become Queued, and are announced again when they end (R-D7, R-A15).
+ * Puts dead letters (batches set aside after failed attempts) back into the queue at their old position (`place`).
+ * Their operations become Queued. When an operation ends again, its end is announced again (R-D7, R-A15).
  * @param filter an empty filter selects the batches of all accounts.
  */
 export async function retryBatches(

@@ -42,8 +42,8 @@ const VISIBLE = `
   and case when member_elements is null then label = $2 else cardinality(member_elements) >= ${PLACE} end`;
 
 /**
- * Finds the operations that have a label, newest first, and returns one page of them. Operations that the caller may
- * not see are omitted (R-D7).
+ * Returns one page of the operations with the given label, newest first. Omits operations that are not visible to the
+ * caller (R-D7).
  * @throws {DomainError} not_found when the first page is empty.
  */
 export async function getOperations(
@@ -70,7 +70,7 @@ export async function getNewestOperation(queryable: Queryable, caller: Caller, l
   return operation;
 }
 
-/** The fields of an operation that its replay needs. */
+/** The fields that the replay of an operation needs. */
 export type RejectingOperation = Pick<Operation, 'id' | 'mapperId'>;
 
 /**
@@ -137,8 +137,8 @@ const FREE_RESEND_KEY = `
 type ResentRow = Omit<Parameters<typeof toAnswer>[0], 'timeZones'> & { readonly isOld: boolean };
 
 /**
- * Finds the operation that stored a push when it was first sent (R-D7).
- * @param timeZones zones of the re-sent push; the answer contains them, and the operation does not store them.
+ * Finds the operation that stored a push when the push was first sent (R-D7).
+ * @param timeZones zones of the re-sent push, for the answer; the operation does not store its zones.
  * @returns the answer of the operation; undefined when no operation has `resendKey`, or when the operation is more than
  * 24 hours old. When the result is undefined, a new operation may take `resendKey`.
  */

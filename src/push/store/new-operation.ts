@@ -1,7 +1,7 @@
-/** Types of operations and batches to be stored, and of the outcome of storing them. */
+/** Types for storing pushes: an operation, a batch of operations, and the outcome for each push. */
 import type { PushWarning, Rejection } from '../push-answer.ts';
 
-/** One push, or several plain pushes (plain-push.ts) that share a row, with the tuples of the readings. */
+/** An operation to store: one push, or several plain pushes (plain-push.ts) that share a row of `push_operation`. */
 export interface NewOperation {
   readonly userId: string;
   /** Label of the operation: `operationId` of the API. */
@@ -15,12 +15,12 @@ export interface NewOperation {
   readonly warnings: readonly PushWarning[];
   /** Seconds after which DataPushCompleted is sent even if the operation has not ended (R-D7). */
   readonly timeoutSec: number;
-  /** SHA-256 over account, user, label and hash of the body; null for a replay and when the client gave no label. */
+  /** SHA-256 over account, user, label and hash of the body. Null for a replay, or if the client gave no label. */
   readonly resendKey: Buffer | null;
   readonly mapperId: string | null;
   /** Whether the operation replays elements that were rejected before (R-D8). */
   readonly isReplay: boolean;
-  /** COPY tuples of the readings; empty when no element was accepted. */
+  /** The readings as tuples in the binary format of SQL COPY; empty when no element was accepted. */
   readonly tuples: Buffer;
   /** Ids of the variables of all accepted elements, including elements without readings; may contain duplicates. */
   readonly variableIds: readonly number[];
@@ -28,7 +28,7 @@ export interface NewOperation {
   readonly members?: OperationMembers;
 }
 
-/** Arrays with one item per plain push. The pushes are in the order of their tuples. */
+/** Arrays with one item for each push in the row. The items are in the order of the tuples. */
 export interface OperationMembers {
   readonly elements: readonly number[];
   readonly readings: readonly number[];
@@ -38,7 +38,7 @@ export interface OperationMembers {
 
 export interface NewBatch {
   readonly accountId: number;
-  /** Version of the structure from which the targets were cached; null when the targets were looked up just now. */
+  /** Structure version for which the targets were cached; null when the targets do not come from the cache. */
   readonly structureVersion: number | null;
   /** False when the caller itself writes the points and completes the operations, in the same transaction. */
   readonly isQueued: boolean;

@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto';
 const RANDOM_BYTES = 8;
 const MEMBER_DIGITS = 4;
 
-/** Number of labels that differ only in their last four digits. */
+/** Maximum number of labels that differ only in the last four hexadecimal digits. */
 const MAX_MEMBERS = 16 ** MEMBER_DIGITS;
 
 /**
@@ -60,7 +60,8 @@ function makeStem(nowMillis: number): string {
 let counter = 0;
 
 /**
- * Increments the counter of this process. The counter ensures that up to 65,536 labels of one millisecond are distinct.
+ * Increments the counter of this process. The counter ensures that labels differ even if up to 65,536 of them are made
+ * in the same millisecond.
  * @returns the counter in hexadecimal.
  */
 function counterText(): string {

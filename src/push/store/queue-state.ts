@@ -24,9 +24,9 @@ const hasWaiting = (variables: string) => `
   exists (select from push_batch
           where account_id = $1 and set_aside_date is null and (variables is null or variables && ${variables}::int4multirange))`;
 
-// A direct write must add only dates after the `max_date` of each variable. So the second condition is true when, for
-// some variable, the first date of the push is at or before `max_date`. After a deletion, `max_date` may be later than
-// the last stored date, and a push may then be queued without need.
+// The second condition is true when, for one of its variables, the push has a date at or before `max_date`. Such a push
+// must be queued, because a direct write may add only later dates. After a deletion, `max_date` can be later than the
+// last stored date, so a push is sometimes queued unnecessarily.
 const MUST_QUEUE = `
   select ${hasWaiting('$4')}
       or exists (select from unnest($2::int[], $3::int8[]) first (variable_id, micros)

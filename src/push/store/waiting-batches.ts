@@ -1,8 +1,8 @@
 /**
  * The queue of accepted batches that wait for the ingester. The functions of this file lock the next batches of an
  * account, complete the operations of written batches and delete these batches. src/ingest writes the points of the
- * locked batches. A barrier (`openPushBarrier`) remembers which pushes have been accepted by the time of its opening,
- * and then waits until these pushes are written.
+ * locked batches. A barrier (`openPushBarrier`) waits until every push that was accepted before the barrier was opened
+ * is written.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database, Queryable, Transaction } from '../../platform/database/database.ts';
@@ -43,10 +43,10 @@ export interface TakenBatches {
 }
 
 /**
- * Locks the next batches of an account, in the order of acceptance, until the end of the transaction. Skips batches
- * that another transaction has locked, and batches that must wait for an earlier batch with one of their variables
- * (R-D6; sql/functions/take_push_batches.sql). One call locks either only small batches, of at most 20,000 readings
- * each, or only large batches.
+ * Locks the next batches of an account, in the order of acceptance, until the end of the transaction. Skips each batch
+ * that another transaction has locked. Also skips each later batch that shares a variable with a skipped batch (R-D6;
+ * sql/functions/take_push_batches.sql). One call locks either only small batches, of at most 20,000 readings each, or
+ * only large batches.
  * @param maxRows maximum number of readings of all locked batches together; a single batch may have more.
  * @param isSmallOnly true to skip large batches.
  * @throws {Error} when the database returns no row.
@@ -138,8 +138,8 @@ export async function completeOperation(
 }
 
 /**
- * @returns the ids of the accounts with waiting batches that are not set aside. The sweeper wakes these accounts,
- * because a wake-up may have been lost.
+ * @returns the id of each account that has a waiting batch, not counting batches that are set aside. The sweeper wakes
+ * these accounts, because a wake-up may have been lost.
  */
 export async function findWaitingAccounts(database: Database): Promise<readonly number[]> {
   const { rows } = await database.query<{ accountId: number }>(

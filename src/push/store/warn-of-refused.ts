@@ -1,6 +1,6 @@
 /**
- * When a write refuses readings because the dates of the readings are rolled up, adds warnings to the operations of
- * these readings.
+ * Adds warnings to the operations of refused readings. A write refuses a reading if the date of the reading is rolled
+ * up.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { TUPLE_BYTES } from '../../points/copy-codec.ts';

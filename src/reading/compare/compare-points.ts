@@ -79,8 +79,8 @@ export async function* streamCompared(
   for (const side of [left, right]) await awaitWritersOf(source, side, signal);
   const read = async function* (transaction: Transaction): AsyncGenerator<ComparedChunk> {
     if (noteCuts) {
-      // Both sides read the same variable, which has at most one history cut (`history_from`). A cut that concerns both
-      // sides is therefore the same cut and is noted once.
+      // Both sides read the same variable, and a variable has at most one history cut (`history_from`). So a cut that
+      // concerns both sides is noted only once.
       const cuts = await findHistoryCuts(transaction, left);
       const rolledUp = await findRolledUp(transaction, left);
       noteCuts(cuts.length > 0 ? cuts : await findHistoryCuts(transaction, right), rolledUp);
@@ -91,16 +91,16 @@ export async function* streamCompared(
 }
 
 /**
- * Returns the part of `period` that ends with `date` in the order of the read: the dates up to `date` for `ASC`, and
- * the dates from `date` on for `DESC`. The part includes `date`.
+ * Returns the part of `period` that is read first, including `date`: for `ASC`, `date` and the earlier dates; for
+ * `DESC`, `date` and the later dates.
  */
 function upTo(period: Period, date: Micros, order: PointSelection['order']): Period {
   return order === 'ASC' ? { ...period, toMicros: date, isToIncluded: true } : { ...period, fromMicros: date };
 }
 
 /**
- * Returns the part of `period` that follows `date` in the order of the read: the dates after `date` for `ASC`, and the
- * dates before `date` for `DESC`.
+ * Returns the part of `period` that is read last, without `date`: for `ASC`, the later dates; for `DESC`, the earlier
+ * dates.
  */
 function beyond(period: Period, date: Micros, order: PointSelection['order']): Period {
   return order === 'ASC' ? { ...period, fromMicros: date + 1 } : { ...period, toMicros: date, isToIncluded: false };

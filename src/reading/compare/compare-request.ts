@@ -37,12 +37,14 @@ export const COMPARE_QUERY = declareQuery(
     leftVersion: textsParameter(
       'VersionTag of the version on the left side of the comparison. Required unless `leftAsOf` is given.',
     ),
-    leftAsOf: dateOfReadParameter('The left side of the comparison is the state that was stored at the given instant.'),
+    leftAsOf: dateOfReadParameter(
+      'For each date, the left side of the comparison is the newest version stored at or before this instant.',
+    ),
     rightVersion: textsParameter(
       'VersionTag of the version on the right side of the comparison. Default: the latest version.',
     ),
     rightAsOf: dateOfReadParameter(
-      'The right side of the comparison is the state that was stored at the given instant.',
+      'For each date, the right side of the comparison is the newest version stored at or before this instant.',
     ),
     ...PERIOD,
     ...SHAPE,
@@ -89,7 +91,7 @@ function toLeft({ leftVersion, leftAsOf }: Given, zone: string | undefined): Ver
   const { subject } = locationOf('leftAsOf');
   throw locationError(
     locationOf('leftVersion'),
-    `must be given when ${subject} is absent: the left side of the comparison has no default`,
+    `must be given if ${subject} is absent, because the left side of the comparison has no default version`,
   );
 }
 

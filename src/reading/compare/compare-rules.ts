@@ -5,9 +5,9 @@ export interface CompareSummary {
   readonly points: number;
   /** Number of dates that are in both versions, but with a different value in each. */
   readonly changed: number;
-  /** Number of dates that are only in the right version. */
+  /** Number of dates that only the version on the right side has. */
   readonly added: number;
-  /** Number of dates that are only in the left version. */
+  /** Number of dates that only the version on the left side has. */
   readonly removed: number;
   /** Mean absolute difference of the values at the dates that are in both versions; null when no date is in both. */
   readonly meanAbsoluteDifference: number | null;

@@ -1,8 +1,9 @@
 /**
- * Writes a table as an Arrow IPC stream. Small batches, such as the last point of many variables, share a record batch.
- * Ids and texts repeat, so they are encoded as indexes, of two bytes each, into a dictionary. When a record batch has
- * values that are not in the last dictionary, it gets a new dictionary (Arrow streams allow this, Arrow files do not).
- * A single dictionary of all values would grow with the answer.
+ * Writes a table as an Arrow IPC stream, which is a sequence of record batches. Small `Batch` objects of the table,
+ * such as the last points of many variables, share a record batch. Ids and texts repeat, so the writer encodes each
+ * value as a two-byte index into a dictionary. When a record batch has values that are not in the last dictionary, the
+ * writer adds a new dictionary to the stream (Arrow streams allow this, Arrow files do not). A single dictionary would
+ * grow with the answer.
  */
 import {
   AsyncByteQueue,
@@ -47,8 +48,8 @@ class Pieces extends AsyncByteQueue {
  */
 const MIN_ROWS = 4096;
 /**
- * Maximum number of rows of a record batch. With this maximum, every index into the dictionary of the values fits into
- * a signed integer of 16 bits. A `Batch` of the table is not split, so a `Batch` must not have more rows than this.
+ * Maximum number of rows of a record batch. With this maximum, every index into a dictionary fits into a signed integer
+ * of 16 bits. A `Batch` of the table is never split, so the maximum also applies to each `Batch`.
  */
 const MAX_ROWS = 2 ** 15 - 1;
 
@@ -73,7 +74,7 @@ export async function* writeArrow({ columns, batches, metadata }: Table): AsyncG
   yield sink.take();
 }
 
-/** Groups the batches of a table, and yields each group. A group becomes one record batch. */
+/** Yields groups of successive `Batch` objects of a table. Each group becomes one record batch. */
 async function* groupsOf(batches: AsyncIterable<Batch>): AsyncGenerator<readonly Batch[]> {
   let group: Batch[] = [];
   let rowCount = 0;
@@ -91,10 +92,7 @@ async function* groupsOf(batches: AsyncIterable<Batch>): AsyncGenerator<readonly
   if (group.length > 0) yield group;
 }
 
-/**
- * One column of a record batch. The record batch joins successive batches of the table; each `Batch` contributes one
- * part of the column.
- */
+/** One column of a record batch. Each `Batch` in the record batch contributes one part of the column. */
 interface Parts {
   readonly rowCount: number;
   readonly parts: readonly { readonly cells: Cells; readonly rowCount: number }[];

@@ -45,8 +45,8 @@ const TYPES = {
 } as const;
 
 /**
- * Values of the parameter `format`. It overrides `Accept`, so that links and spreadsheets, which cannot set `Accept`,
- * can choose a format.
+ * Values of the parameter `format`. The parameter overrides the header `Accept`, because links and spreadsheets cannot
+ * set this header.
  */
 export type FormatName = keyof typeof TYPES;
 

@@ -37,8 +37,8 @@ export async function* writeJsonColumns(
 }
 
 /**
- * Yields `before`, which opens an object, then the members and the end of the object. Every member begins with a comma;
- * the comma of the first member is cut off. Afterwards the members are empty.
+ * Yields the text of one object: the text `before`, which opens the object, then the members, then the closing brace.
+ * Cuts off the comma with which the first member begins. Afterwards, the members are ready for the next object.
  */
 function* closeObject(members: readonly Member[], before: string): Generator<Buffer> {
   const [head = Buffer.of(), ...rest] = members.flatMap((member) => member.close());
@@ -48,15 +48,15 @@ function* closeObject(members: readonly Member[], before: string): Generator<Buf
 }
 
 /**
- * Writes the JSON member of one column for successive objects. A constant becomes a single value; other cells become an
- * array. An object has no such member when the column has no cells for the object, or when the cells are labels and no
- * row of the object has a label.
+ * Writes one column as a JSON member of each object. Cells of kind `constant` become a single value; other cells become
+ * an array. An object lacks the member in two cases: the column has no cells for the object, or the cells are labels
+ * and no row of the object has a label.
  */
 interface Member {
   add(cells: Cells, batch: Batch): void;
   /**
    * Ends the current object.
-   * @returns the bytes of the member in this object; an empty array when the object does not have the member.
+   * @returns the JSON text of this member, as bytes; an empty array when the object lacks the member.
    */
   close(): readonly Buffer[];
 }
@@ -88,7 +88,7 @@ function openMember(column: Column, writeInstant: InstantWriter | undefined): Me
   };
 }
 
-/** @returns the parts of each element of a column; the first part begins with a comma. */
+/** @returns the parts that every array element of a column consists of. Each element begins with a comma. */
 function elementParts(column: Column, cells: Cells, writeInstant: InstantWriter = (_bytes, at) => at): readonly Part[] {
   if (cells.kind === 'instants') {
     return [Buffer.from(',"'), partOf(column, cells, writeInstant, TEXTS), Buffer.from('"')];

@@ -11,7 +11,10 @@ const LOW_DIGITS = 9;
 const BEYOND_LOW = 1e9;
 const [ZERO, MINUS, DOT] = [0x30, 0x2d, 0x2e];
 
-/** Length of the longest written number, such as -0.0000010067770038988751. Numbers closer to 0 have an exponent. */
+/**
+ * Maximum length of a number as text; -0.0000010067770038988751 has this length. Numbers closer to 0 are shorter,
+ * because they are written with an exponent.
+ */
 export const NUMBER_BYTES = 25;
 
 /**

@@ -60,8 +60,8 @@ export class RowBytes {
   /** Returns the bytes written since the last call and continues in a new buffer. */
   take(): Buffer {
     const taken = this.#bytes.subarray(0, this.#size);
-    // The next buffer gets a little more than the size of this one, because batches are alike in size. The next write
-    // allocates it.
+    // Batches are similar in size, so the next buffer gets the size of the taken bytes plus one eighth. The next write
+    // allocates this buffer.
     this.#capacity = this.#size + (this.#size >> 3);
     this.#bytes = Buffer.alloc(0);
     this.#size = 0;
@@ -77,7 +77,7 @@ export class RowBytes {
   }
 }
 
-/** @returns one instant writer per column; each caches the day that it wrote last. */
+/** @returns for each column, a function that writes instants as text and caches the day of the last instant. */
 export function instantWriters(columns: readonly Column[]): readonly InstantWriter[] {
   return columns.map(({ timeZoneId }) =>
     timeZoneId === undefined ? instantWriter() : localInstantWriter(zoneOffset(timeZoneId)),
@@ -85,8 +85,9 @@ export function instantWriters(columns: readonly Column[]): readonly InstantWrit
 }
 
 /**
- * @param before prefix of the text of each cell of kind `codes`; a cell without text gets no prefix.
- * @returns the part that writes the cells of a column in one batch.
+ * @param cells are the cells that one batch has in the column.
+ * @param before is the prefix of each cell of kind `codes`; a cell without text gets no prefix.
+ * @returns the part that writes `cells`.
  */
 export function partOf(column: Column, cells: Cells, writeInstant: InstantWriter, texts: CellTexts, before = ''): Part {
   switch (cells.kind) {

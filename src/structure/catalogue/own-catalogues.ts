@@ -25,11 +25,11 @@ const nameSchema = textOf(MAX_NAME)
   .min(1, 'must not be empty')
   .refine((name) => !/^\d+$/.test(name), { error: 'must not consist of digits only' });
 
-/** A member that clients can set in an entry that their account adds. */
+/** A writable member of an entry that an account added. */
 export interface EntryMember {
   readonly column: string;
   readonly schema: z.ZodType;
-  /** Value of the member in a new entry that omits the member. A member without `fallback` is required. */
+  /** Value that is stored when a new entry lacks this member. A member without `fallback` is required. */
   readonly fallback?: unknown;
   /** For a member that takes the names of an enumeration: the number stored for each name. */
   readonly stored?: Readonly<Record<string, number>>;

@@ -9,7 +9,7 @@ import { invalidInput, lenientObject, parseInput } from '../../platform/http/len
 import { FIRST_OWN_ID, type OwnCatalogue } from './own-catalogues.ts';
 import { isOffered } from './units.ts';
 
-/** An entry that an account added to a catalogue, as clients read it. */
+/** The JSON object that clients receive for an entry that an account added to a catalogue. */
 export type OwnEntry = Readonly<Record<string, unknown>> & { readonly id: number; readonly name: string };
 
 /** Maximum number of entries that an account may add to one catalogue. */
@@ -164,7 +164,7 @@ async function assertRoom(queryable: Queryable, accountId: number, { table, cata
   if ((rows[0]?.count ?? 0) < MAX_ENTRIES) return;
   throw new DomainError(
     'conflict',
-    `an account may have at most ${MAX_ENTRIES} entries of its own of the kind ${label}; delete one of them first`,
+    `an account may have at most ${MAX_ENTRIES} own entries of the kind ${label}; delete one of these entries first`,
   );
 }
 

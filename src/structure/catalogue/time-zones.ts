@@ -60,11 +60,11 @@ const WINDOWS_ZONES: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * Finds a zone by IANA or Windows name, in any letter case (R-C9). For some zones, the runtime uses an old name: for
- * Asia/Kolkata, it uses Asia/Calcutta, which newer tz databases omit. An IANA name for which the runtime uses another
- * name is therefore kept, provided that the IANA name is spelled as in the tz database and is not all in capitals. Any
- * other IANA name is replaced by the runtime's name.
- * @returns the IANA name to store; undefined for an unknown zone.
+ * Finds a zone by IANA or Windows name, in any letter case (R-C9).
+ * @returns the IANA name to store; undefined for an unknown zone. If the runtime uses another name for the zone, the
+ * given IANA name is stored, because the other name can be an old one that newer tz databases omit (Asia/Calcutta for
+ * Asia/Kolkata). But if the given name is all in capitals or is not spelled as in the tz database, the runtime's name
+ * is stored.
  */
 export function findTimeZone(name: string): string | undefined {
   // Intl also accepts offsets such as +01:00; R does not accept them.
@@ -174,8 +174,8 @@ export type ZoneOffset = (micros: number) => number;
 const zoneOffsets = new Map<string, ZoneOffset>();
 
 /**
- * Returns a function that gives the offsets of an IANA zone (R-D4). The function caches the offsets. For an unknown
- * zone, the function throws RangeError when it is called.
+ * Returns a function that gives the offsets of an IANA zone (R-D4). The returned function caches the offsets. If the
+ * zone is unknown, each call of the returned function throws RangeError.
  */
 export function zoneOffset(timeZoneId: string): ZoneOffset {
   const known = zoneOffsets.get(timeZoneId);

@@ -24,7 +24,7 @@ const DOWNLOAD = { 'Content-Disposition': 'File name of the download.' };
 
 /**
  * Members of a structure document. The JSON schemas for answers and for requests differ, so their ids differ too.
- * @param what suffix of the schema ids: '' for answers, 'Written' for requests.
+ * @param what is the suffix of the schema ids: '' for answers, 'Written' for requests.
  */
 const documentOf = (what: '' | 'Written') => ({
   format: z.literal(FORMAT),
@@ -135,7 +135,7 @@ export const EXCHANGE_OPERATIONS: readonly Operation[] = [
     ...{ method: 'post', path: '/structure/import', operationId: 'importStructure', tag, access: MANAGERS },
     summary: 'Import a document',
     description:
-      'Creates and changes catalogue entries, forms, sites, sources and variables in the background, all rows or none. A row finds its resource by key; an absent member keeps its value; null or an empty cell clears the member. Importing the same document again changes nothing. Nothing is deleted.',
+      'Creates and changes catalogue entries, forms, sites, sources and variables in the background. Either all rows are imported or none. The key in a row identifies the resource. If a row omits a member, the resource keeps the value of the member; null or an empty cell clears the member. Importing the same document again changes nothing. An import never deletes an entry, form, site, source or variable.',
     query: IMPORT_QUERY,
     body: {
       types: {

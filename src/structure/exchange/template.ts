@@ -90,7 +90,7 @@ async function writeTemplate(lists: readonly List[]): Promise<Uint8Array> {
 /** Order of the sheets: people fill in the sites first, and rarely define forms or catalogue entries. */
 const IN_ORDER = [...KIND_NAMES, 'forms', 'catalogues'] as const satisfies readonly ListName[];
 
-/** Leaves out `continued` and the members named `…occurrence`, which people do not fill in. */
+/** Leaves out the members that people do not fill in: `continued`, and those whose name ends in `occurrence`. */
 const columnsOf = (kind: ListName) =>
   listMembers(kind).filter((member) => !/occurrence$/i.test(member) && member !== CONTINUED);
 

@@ -99,7 +99,7 @@ function tokenize(text: string): readonly Token[] {
         // TOKEN matches every other character.
         fault.startsWith("'")
           ? "the quote that begins here is not closed; write a quote within a value as ''"
-          : '! must be followed by =, ~ or startswith',
+          : '"!" must be followed by "=", "~" or "startswith"',
       );
     }
     tokens.push(toToken(match, start));
@@ -218,7 +218,7 @@ function readOperator(reader: TokenReader): FilterOperator {
   return OPERATORS[token.text.toLowerCase()] ?? '=';
 }
 
-/** Reads a value. Joins words separated by `.`, because the tokenizer splits a number such as `1.5` at the point. */
+/** Reads a value. Joins tokens separated by `.`, because the tokenizer splits a number such as `1.5` at the `.`. */
 function readValue(reader: TokenReader): FilterValue {
   const token = reader.next();
   if (token.kind !== 'word' && token.kind !== 'quoted') {

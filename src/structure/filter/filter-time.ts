@@ -1,7 +1,7 @@
 /**
  * Limits the time of a query with a customFilter (R-C10, R-A14). A filter may compare each row of an account with up to
- * 200 values. A timer here cancels the statement. A `statement_timeout` would need a transaction, and thus two more round
- * trips.
+ * 200 values. A timer here cancels the statement. A `statement_timeout` would need a transaction, and thus two more
+ * round trips.
  */
 import type { Connection, Database, Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -25,7 +25,7 @@ export function limitFilterTime(database: Database, maxTimeMs: number = MAX_TIME
       return await connection.query(...statement);
     } catch (error) {
       if ((error as { readonly code?: string }).code !== QUERY_CANCELED) throw error;
-      const message = `took longer than ${maxTimeMs / 1000} s; use fewer comparisons, or limit the listing by ids`;
+      const message = `took longer than ${maxTimeMs / 1000} s; use fewer comparisons, or select fewer resources with a parameter such as siteIds`;
       throw new DomainError('invalid_input', `${PARAMETER} ${message}`, [{ path: `query.${PARAMETER}`, message }]);
     } finally {
       await limit.end();

@@ -36,8 +36,8 @@ export async function assertFormValues(
 
 /**
  * @returns the problems of `written` that are new compared with `former`, at most 100 for each form. If `former` has
- * values of a form, problems of unchanged values of the form are left out. If `former` has no values of a form, every
- * problem of the form counts as new. Then even a required field that both `written` and `former` lack is a new problem.
+ * values for a form, only changed values can have new problems. If `former` has no values for a form, every problem is
+ * new, including the lack of a required field.
  */
 export function findNewProblems(
   forms: readonly Pick<Form, 'name' | 'groups'>[],

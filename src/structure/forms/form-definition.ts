@@ -48,7 +48,7 @@ const fieldSchemaOf = <Unit extends z.ZodType>(unitId: Unit) =>
     items: z.array(itemSchema).max(FORM_LIMITS.items).nullish(),
     isRequired: booleanSchema
       .nullish()
-      .meta({ description: 'Whether the field must have a value in every resource that has values of the form.' }),
+      .meta({ description: 'Whether a resource that has values for the form must also have a value for this field.' }),
     minimum: z.number().nullish().meta({ description: 'Smallest value of an Int or Double field, inclusive.' }),
     maximum: z.number().nullish().meta({ description: 'Largest value of an Int or Double field, inclusive.' }),
     unitId: unitId.nullish().meta({ description: 'Id of the unit of an Int or Double field.' }),
@@ -63,8 +63,8 @@ const groupSchemaOf = <Unit extends z.ZodType>(unitId: Unit) =>
 
 /**
  * @returns the schema of the groups of a form.
- * @param unitId validates the member `unitId` of a field. Every `unitId` schema accepts an id. The `unitId` schema for
- *   the import of documents also accepts the name of a unit of the account.
+ * @param unitId is the schema of a field's unit. This schema accepts the id of a unit. The schema for the import of
+ *   documents also accepts the name of a unit.
  */
 export const groupsSchemaOf = <Unit extends z.ZodType>(unitId: Unit) =>
   z
@@ -84,7 +84,7 @@ export const groupsSchemaOf = <Unit extends z.ZodType>(unitId: Unit) =>
       }
     });
 
-/** Schemas of the members that clients write in a form. */
+/** Schemas of the writable members of a form. */
 export const FORM_SHAPE = {
   name: nameSchema,
   entityType: enumerationSchema(ENTITY_TYPE),

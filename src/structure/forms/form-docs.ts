@@ -80,7 +80,7 @@ export const FORM_OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: '/form/:id/values', operationId: 'listFormValues', tag, access: ALL_USERS },
     summary: 'List the values of a form',
     description:
-      'The sites, sources or variables that have values of the form. Each resource is listed with its values. If values violate the form, the problems of these values are listed too.',
+      'Lists the sites, sources or variables that have values for the form, each with its values. If values violate the form, the problems of these values are listed too.',
     query: VALUE_LIST,
     isListing: true,
     answers: [answersJson('Resources in ascending id order.', z.array(filledForm))],
@@ -96,7 +96,7 @@ export const FORM_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'put', path: '/form/:id', operationId: 'updateForm', tag, summary: 'Change a form', access: MANAGERS },
     description:
-      'Absent members keep their value. Answers 409 when `name` or `entityType` changes while resources have values of the form.',
+      'Absent members keep their value. The answer is 409 if the request changes `name` or `entityType` and resources have values for the form.',
     body: jsonBody(changed),
     answers: [answersNothing('Changed.')],
     errors: ['conflict'],

@@ -69,7 +69,7 @@ export async function insertForm(transaction: Transaction, accountId: number, fo
 /**
  * @param stored the form before the change; the transaction must have locked the form.
  * @throws {DomainError} conflict when the name is taken, when the account has the maximum number of forms of the new
- * kind, or when the name or the kind of resource changes while resources have values of the form.
+ * kind, or when the name or the kind of resource changes while resources have values for the form.
  */
 export async function updateForm(
   transaction: Transaction,
@@ -115,8 +115,8 @@ const PLURAL: Readonly<Record<EntityType, string>> = { Site: 'sites', Source: 's
 const TABLE: Readonly<Record<EntityType, string>> = { Site: 'site', Source: 'source', Variable: 'variable' };
 
 /**
- * Requires that no resource has values for this form. The name of the form is the key of these values in clientData, so
- * the values would no longer belong to the form after a change of its name or of its kind of resource.
+ * Requires that no resource has values for this form. These values are stored in clientData under the name of the form.
+ * If the name or the kind of resource changed, the values would no longer belong to the form.
  */
 async function assertEmpty(queryable: Queryable, { id, name, entityType }: Form): Promise<void> {
   const { rows } = await queryable.query<{ id: number }>(
@@ -125,7 +125,7 @@ async function assertEmpty(queryable: Queryable, { id, name, entityType }: Form)
     [id, name],
   );
   if (!rows[0]) return;
-  const values = `values of the form in clientData[${JSON.stringify(name)}]`;
+  const values = `values for this form in clientData[${JSON.stringify(name)}]`;
   const rule = `name and entityType of the form cannot change, because ${entityType.toLowerCase()} ${rows[0].id} has ${values}`;
   throw new DomainError('conflict', `${rule}; remove this key from the clientData of all ${PLURAL[entityType]} first`);
 }

@@ -67,7 +67,7 @@ function validatorOf({ groups }: Definition): ValidateFunction {
   let validate = compiled.get(key);
   if (!validate) {
     validate = ajv.compile(toSchema(groups));
-    // Ajv would keep every schema of every account; `compiled` keeps a limited number.
+    // Without this call, Ajv would keep the schemas of all accounts. `compiled` keeps only a limited number.
     ajv.removeSchema(validate.schema);
     compiled.set(key, validate);
   }
@@ -131,7 +131,7 @@ function describe({ name, groups }: Definition, { instancePath, keyword, params,
   if (keyword === 'required') return 'is required';
   if (keyword === 'additionalProperties') {
     const known = (group?.fields ?? groups).map((one) => one.name);
-    const kind = group ? `field in the group ${group.name}` : `group in the form ${name}`;
+    const kind = group ? `field in the group ${group.name}` : `group of the form named ${name}`;
     return `is not a ${kind}; known names: ${listNames(known)}`;
   }
   return `${describeRule(field, keyword, params)}, got ${showValue(data)}`;

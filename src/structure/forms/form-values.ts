@@ -23,7 +23,7 @@ export interface FilledForm {
   readonly name: string;
   readonly siteId?: number;
   readonly sourceId?: number;
-  /** Values by name of the group, then by name of the field. */
+  /** The values by group name and field name: `values[group][field]`. */
   readonly values: unknown;
   readonly problems?: readonly ErrorDetail[];
 }

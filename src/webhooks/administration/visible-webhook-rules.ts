@@ -7,7 +7,7 @@
  */
 import type { StoredWebhook, WebhookFilter } from '../webhook.ts';
 
-/** Ids of the entities that webhook filters name and that the user has access to. */
+/** Ids from the filters of webhooks, limited to the entities that the user has access to. */
 export interface ReachedEntities {
   /** Sites that the user sees, in whole or in part. */
   readonly shownSites: ReadonlySet<number>;

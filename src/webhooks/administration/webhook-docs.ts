@@ -58,12 +58,13 @@ const shown = z.object({ ...webhook.partial().shape, ...webhook.pick(light).shap
 });
 const made = z.object({ ...shown.shape, secret: z.string().optional() }).meta({
   id: 'WebhookWithSecret',
-  description: 'The secret is present only when the service generated it. It is never returned again.',
+  description:
+    'This response contains the secret only if the service generated it. No later response contains the secret.',
 });
 
 /**
- * The schemas of the bodies need a policy, but every policy gives the same description: a JSON schema cannot express
- * the check of a URL.
+ * The schemas of the bodies are built for a policy. Any policy gives the same description, because a JSON schema cannot
+ * express which URLs a policy allows.
  */
 export const SOME_TARGET: TargetPolicy = { allowHttp: true, allowedRanges: [] };
 const written = newWebhookSchema(SOME_TARGET).meta({

@@ -21,8 +21,8 @@ const MAX_IDS = 1000;
 const textSchema = (max: number) => z.string().max(max).refine(isStorableText, { error: STORABLE_RULE });
 
 /**
- * @param stored the URL before a change; undefined for a new webhook. The URL before a change stays valid even if the
- * operator's policy now refuses it.
+ * @param stored the URL that the webhook has before the change; undefined for a new webhook. A change that keeps this
+ * URL is valid, even if the operator's policy now refuses the URL.
  */
 const urlSchema = (policy: TargetPolicy, stored?: string) =>
   textSchema(MAX_URL_LENGTH).superRefine((text, context) => {

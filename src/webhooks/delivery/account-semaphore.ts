@@ -1,21 +1,20 @@
 /**
  * For each account, limits the number of webhooks or trial sends that a process works on at the same time. An account
- * with many hanging receivers therefore leaves capacity for other accounts. A key identifies a webhook or a trial send;
- * while the process works on the webhook or trial send, the key holds one permit. `leave` frees a permit, returns the
- * key that was refused first, and reserves a permit for this key. Without this reservation, other keys might take every
- * permit, and the refused key would wait forever.
+ * with many hanging receivers therefore leaves capacity for other accounts. A key identifies a webhook or a trial send,
+ * and holds one permit during the work on the webhook or trial send. When a key leaves, its permit is reserved for the
+ * key that has waited longest. Without this reservation, other keys might take every permit, and the waiting key would
+ * wait forever.
  */
 export interface AccountSemaphore {
   /**
    * Takes a permit for `key`: either a free permit, or the permit that is reserved for `key`.
-   * @returns false when the account has neither permit. `key` is then refused, and a later call of `leave` returns
-   *   `key`.
+   * @returns false when the account has neither permit. `key` then waits, and a later call of `leave` returns `key`.
    */
   tryEnter(accountId: number, key: string): boolean;
   /**
-   * Frees a permit.
-   * @returns the key that was refused first; undefined when no refused key waits. `leave` reserves the permit for
-   *   this key for one second, so the caller must wake the webhook or trial send of the key within this second.
+   * Frees a permit. If keys wait, the permit is reserved for the key that has waited longest. The reservation lasts one
+   * second, so the caller must wake the webhook or trial send of this key within that second.
+   * @returns the key for which the permit is reserved; undefined when no key waits.
    */
   leave(accountId: number): string | undefined;
 }
@@ -38,8 +37,8 @@ const RESERVED_MS = 1000;
 
 /**
  * Opens a semaphore that limits each account separately.
- * @param permitsPerAccount maximum number of permits that the keys of one account hold at the same time in this
- * process.
+ * @param permitsPerAccount for each account, the maximum number of webhooks or trial sends that this process works on
+ * at the same time.
  */
 export function openAccountSemaphore(
   permitsPerAccount: number,

@@ -33,7 +33,7 @@ export interface PrefetchOptions {
   readonly webhookId: string;
   /** Renews the claim of an attempt both while the attempt waits for `take` and after `take` has returned it. */
   readonly leases: RowLeases<ClaimedAttempt>;
-  /** Number of consumers that take attempts at the same time. */
+  /** Number of lanes (concurrent consumers). Each lane calls `take` to get its attempts. */
   readonly lanes: number;
   /** Whether the time slice is over. When it is over, `take` returns no further attempt. */
   readonly isOver: () => boolean;
@@ -77,8 +77,8 @@ export function openPrefetch({ database, vault, webhookId, leases, lanes, isOver
     refilling = refill().finally(() => {
       refilling = undefined;
     });
-    // A refill may fail while no lane awaits the refill. This handler keeps the rejection from being unhandled, because
-    // an unhandled rejection would end the process. The next `take` starts another refill.
+    // A refill may fail while no lane awaits the refill. Without this handler, the unhandled rejection would end the
+    // process. The next `take` starts another refill.
     refilling.catch(() => undefined);
   };
   return {
@@ -102,8 +102,8 @@ export function openPrefetch({ database, vault, webhookId, leases, lanes, isOver
       if (taken === 0) allDone.resolve();
     },
     end: async () => {
-      // A refill that failed added nothing to `ready`; attempts that it claimed are claimed again when their lease
-      // ends.
+      // A failed refill has added nothing to `ready`. Attempts that a failed refill has claimed can be claimed again
+      // when their lease ends.
       await refilling?.catch(() => undefined);
       return ready.splice(0).map(({ claimed }) => claimed);
     },

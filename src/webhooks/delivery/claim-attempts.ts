@@ -110,7 +110,9 @@ export async function findReceiver(
   return { accountId, isEnabled, isFailing, target: openTarget(vault, target, accountId) };
 }
 
-/** Claims up to `limit` due attempts of a webhook for `leaseMs`, in the order of their due dates. */
+/**
+ * Claims the due attempts of a webhook, at most `limit`, in the order of their due dates. The claims last `leaseMs`.
+ */
 export async function claimAttempts(
   queryable: Queryable,
   webhookId: string,
@@ -130,7 +132,7 @@ export async function claimAttempts(
 
 /**
  * Releases the claims of attempts that have no outcome (R-K2).
- * @param delayMs milliseconds until the attempts are due; 0 means that they keep their due dates.
+ * @param delayMs milliseconds until the attempts are due; 0 leaves their due dates unchanged.
  */
 export async function releaseClaims(
   queryable: Queryable,
@@ -141,7 +143,7 @@ export async function releaseClaims(
   await queryable.query(RELEASE, [attempts.map(({ id }) => id), attempts.map((it) => it.claimedUntil), delayMs]);
 }
 
-/** @returns ids of webhooks that have a due, unclaimed attempt; in a paused webhook, this attempt must be a replay. */
+/** @returns ids of the webhooks that have a due, unclaimed attempt. For a paused webhook, only replays count. */
 export async function findDueWebhooks(queryable: Queryable): Promise<readonly string[]> {
   const { rows } = await queryable.query<{ id: string }>(FIND_DUE);
   return rows.map(({ id }) => id);

@@ -40,8 +40,8 @@ export interface DeliveryServices {
   /** @returns true when the deliverer is stopping: a slice then starts no new attempts. */
   readonly isStopped: () => boolean;
   /**
-   * The deliverer aborts this signal to abandon the requests in flight. The claims of their attempts are then released
-   * (R-K2).
+   * When the deliverer aborts this signal, each request in flight is abandoned, and the claim of its attempt is
+   * released (R-K2).
    */
   readonly givingUp: AbortSignal;
   readonly log: Log;
@@ -56,8 +56,8 @@ const SLICE_MS = 2000;
 const MAX_UNWRITTEN = 50;
 
 /**
- * Sends due attempts of a webhook during one time slice (R-I3). Waits until all lanes have ended, and then releases the
- * claims of the attempts that no lane took, even when a lane fails.
+ * Sends due attempts of a webhook during one time slice (R-I3). After all lanes have ended, even with an error,
+ * releases the claims of the attempts that no lane took.
  * @returns whether the webhook may have more due attempts.
  * @throws the error of a failed lane.
  */
@@ -117,9 +117,12 @@ async function release({ database, log }: DeliveryServices, { claimed }: DueAtte
   });
 }
 
-/** Result of an attempt that ended without an outcome. The claim of the attempt is then released. */
+/**
+ * Returned for an attempt that has no outcome. The claim of the attempt is then released, so that the attempt can be
+ * made again.
+ */
 interface NoOutcome {
-  /** Milliseconds until the attempt is due again; 0 means that it keeps its due date. */
+  /** Milliseconds until the attempt is due again; 0 leaves its due date unchanged. */
   readonly delayMs: number;
 }
 
@@ -195,7 +198,7 @@ export interface Circuit {
 
 /**
  * Creates the circuit breaker of a slice.
- * @param isFailing whether the last attempt before the slice failed. Such a failure counts as the first of the
+ * @param isFailing true when the webhook's latest attempt has failed. That failure counts as the first of the
  * FAILURES_TO_OPEN failures.
  */
 export function openCircuit(isFailing: boolean): Circuit {

@@ -133,7 +133,10 @@ function toDelivery(
   };
 }
 
-/** Ends the waiting attempts that a disabled webhook still has, such as attempts claimed by a process that died. */
+/**
+ * If the webhook is disabled, ends the attempts that still wait to be sent. For example, an attempt still waits when
+ * the process that claimed it has died.
+ */
 async function endLeftovers({ database }: DelivererServices, webhookId: string): Promise<void> {
   await withTransaction(database, async (transaction) => {
     const { rowCount } = await transaction.query(

@@ -1,13 +1,13 @@
 /** Ends the waiting attempts of a disabled webhook. */
 import type { Queryable } from '../../platform/database/database.ts';
 
-// Does not end attempts in flight: they end later with their own outcome and are not retried.
+// Leaves out attempts in flight. An attempt in flight ends later with its own outcome and is not retried.
 const END = `
   update webhook_attempt set state = 'Failed', error = $2, claimed_until = null, date = clock_timestamp()
   where webhook_id = $1 and state = 'Pending' and (claimed_until is null or claimed_until < clock_timestamp())`;
 
-// Ends the failure period and the pause. If a manager enables the webhook later, it may fail for the full
-// WEBHOOK_DISABLE_AFTER_DAYS days before it is disabled a second time.
+// Ends the failure period and the pause. If a manager enables the webhook again, failures disable it only after another
+// WEBHOOK_DISABLE_AFTER_DAYS days.
 const FORGET_FAILURES = 'update webhook set failing_since = null, paused_until = null where id = $1';
 
 /**

@@ -1,10 +1,12 @@
 /**
- * Writes the outcomes of attempts in groups: outcomes that arrive during one transaction wait, and the next transaction
- * writes up to 500 of them, of any webhooks. After a fault of the service, such as an unreachable database, the write
- * of the group is retried. Each retry leaves out the outcomes of attempts that ended `patienceMs` ago or earlier. After
- * any other error, the outcomes of the group are written one by one. An outcome that causes such an error again is
- * given up immediately, because a retry would only delay the outcomes of other webhooks. The message of an attempt
- * without a stored outcome is sent again under the same id (R-I3).
+ * Writes the outcomes of attempts in groups (R-I3). While one transaction writes a group, new outcomes wait. The next
+ * transaction writes up to 500 of the waiting outcomes, even if they belong to different webhooks.
+ * - After a fault of the service, such as an unreachable database, the write of the group is retried. Each retry leaves
+ *   out the outcomes of attempts that ended `patienceMs` ago or earlier.
+ * - After any other error, the outcomes of the group are written one by one. If an outcome causes such an error again,
+ *   it is given up immediately, because a retry would only delay the outcomes of other webhooks.
+ *
+ * If the outcome of an attempt is not stored, the message of the attempt is sent again under the same id.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { isTransientError } from '../../platform/database/dependency-error.ts';
@@ -35,7 +37,7 @@ const MAX_BATCH = 500;
 const RETRY_PAUSE_MS = 200;
 const RETRIED = 'the write is retried; if all retries fail, the webhook messages are sent again';
 const SPLIT = 'the outcomes are now written one by one';
-const GIVEN_UP = 'the write is not retried; the message of the attempt is sent again';
+const GIVEN_UP = 'the write is not retried, so the webhook message is sent again';
 
 /** @returns a writer, which makes one call of `store` at a time (R-I3). */
 export function openOutcomeWriter({ store, patienceMs, log }: OutcomeWriterOptions): OutcomeWriter {

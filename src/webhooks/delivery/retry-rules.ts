@@ -1,6 +1,6 @@
 /** Decides what follows an attempt: nothing, a retry, a pause of the webhook, or disabling it (R-I3). */
 
-/** The members of an attempt's outcome on which the next step depends. */
+/** The part of an attempt's outcome that determines the next step. */
 export interface TryEnd {
   readonly state: 'Succeeded' | 'Failed';
   /** Status of the response; absent when there was no response. */
@@ -60,9 +60,9 @@ export function planNextStep(
 }
 
 /**
- * Plans the pause of a webhook (R-I3). A receiver that answers 429 or 503 with `Retry-After` delays every message of
- * the webhook, not only the refused message.
- * @returns length of the pause in milliseconds; 0 means no pause. During the pause, only replays are sent.
+ * Plans the pause of a webhook (R-I3). If a receiver answers 429 or 503 with `Retry-After`, all messages of the webhook
+ * except replays wait, not only the refused message.
+ * @returns length of the pause in milliseconds; 0 means no pause.
  */
 export function planPause({ state, status, retryAfterMs }: TryEnd): number {
   const isOverloaded = state === 'Failed' && (status === TOO_MANY_REQUESTS || status === UNAVAILABLE);
@@ -93,10 +93,10 @@ const MAX_REPEAT_MS = 3_600_000;
 const MAX_REPEAT_AGE_MS = 86_400_000;
 
 /**
- * Plans when to repeat an attempt after an internal error of the service ended the attempt (R-A15). The error shows
- * nothing about the receiver. Therefore the error uses up no attempt, and counts neither towards the pause nor towards
- * the disabling of the webhook. The receiver may have got the message already, and gets the message again with each
- * repetition. To make repetitions rare, the delay grows with the age of the message.
+ * Plans the repetition of an attempt that an internal error of the service ended (R-A15). Such an error shows nothing
+ * about the receiver. Therefore the error uses up no attempt, and counts neither towards the pause nor towards the
+ * disabling of the webhook. The receiver may already have the message, and gets the message again with each repetition.
+ * To make repetitions rare, the delay grows with the age of the message.
  * @param ageMs age of the message; negative when clocks differ.
  * @returns milliseconds until the attempt is due again; undefined when the message is older than a day: the attempt
  * then counts as failed.

@@ -16,7 +16,7 @@ export interface BacklogLimit {
 
 export interface LimitedWebhook {
   readonly webhookId: string;
-  /** Whether the last message for the webhook was dropped because its backlog was full. */
+  /** Whether the last message was dropped because the backlog of the webhook was full. */
   readonly isFull: boolean;
 }
 
@@ -51,13 +51,16 @@ const COUNT = `
   ) counted`;
 
 /**
- * Creates the limit of backlogs (R-I5).
+ * Limits the backlog of each webhook (R-I5).
  * @param maxPending maximum number of messages that may wait for one webhook.
  * @param nowMillis monotonic clock.
  */
 export function openBacklogLimit(maxPending: number, nowMillis: () => number): BacklogLimit {
   const counts = new Map<string, Count>();
-  /** A nearly full backlog is counted often, so that a message that would fit is rarely dropped. */
+  /**
+   * The count of a nearly full backlog is cached for a short time only: an outdated count could cause a message that
+   * fits to be dropped.
+   */
   const maxAgeMs = ({ pending }: Count, isFull: boolean): number =>
     !isFull && pending > maxPending * FULL_SHARE
       ? MIN_AGE_MS
@@ -67,8 +70,8 @@ export function openBacklogLimit(maxPending: number, nowMillis: () => number): B
     nowMillis() - count.countedMillis > maxAgeMs(count, isFull) ||
     count.addedSince >= Math.min(MAX_ADDED, maxPending / 10);
   const refresh = async (transaction: Transaction, webhooks: readonly LimitedWebhook[]): Promise<void> => {
-    // A cache that is too large is cleared before stale counts are sought. `isStale` is true for a webhook without a
-    // cached count, so the waiting messages of all `webhooks` are then counted.
+    // A cache that is too large is cleared. All `webhooks` are then counted, because `isStale` is true for a webhook
+    // without a cached count.
     if (counts.size > MAX_ENTRIES) counts.clear();
     const stale = webhooks.filter(({ webhookId, isFull }) => isStale(counts.get(webhookId), isFull));
     if (stale.length === 0) return;

@@ -15,15 +15,15 @@ export interface Gap {
 export interface DropRecorder {
   record(webhookId: string, message: Occurrence): void;
   /**
-   * Closes the open gaps of some webhooks, then writes the recorded drops of all webhooks to the history.
-   * @param ended ids of the webhooks whose open gap is closed.
+   * Closes the gaps of the webhooks in `ended`, then writes the recorded drops of all webhooks to the history.
+   * @param ended ids of the webhooks whose gap ends, because a message was stored for them again.
    */
   write(ended: readonly string[]): Promise<void>;
 }
 
-// The gap of a webhook stays open until the next message is stored for this webhook. Each statement below processes the
-// gaps of all webhooks together. An account may have a hundred webhooks whose receivers are down, and the relay of the
-// outbox waits while the statements run.
+// A gap stays open until the next message for its webhook is stored. Each statement below handles the gaps of all
+// webhooks at once, because the relay of the outbox waits meanwhile, and an account may have a hundred webhooks whose
+// receivers are down.
 const WIDEN = `
   with hook as materialized (
     select webhook.id, account_id, event_type, coalesce(gap_event_id, gen_random_uuid()) as event_id, gap.*

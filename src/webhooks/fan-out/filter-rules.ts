@@ -42,7 +42,7 @@ export function toFilter({ siteIds, sourceIds, variableIds }: WebhookFilter): Fi
   return { siteIds: new Set(siteIds), sourceIds: new Set(sourceIds), variableIds: new Set(variableIds) };
 }
 
-/** @returns true when the filter lists at least one id of the concern (R-I1). */
+/** @returns true when the filter lists the variable, one of the sources or one of the sites (R-I1). */
 export function isWanted(filter: Filter, { variableId, sourceIds, siteIds }: Concern): boolean {
   if (variableId !== undefined && filter.variableIds.has(variableId)) return true;
   return sourceIds.some((id) => filter.sourceIds.has(id)) || siteIds.some((id) => filter.siteIds.has(id));

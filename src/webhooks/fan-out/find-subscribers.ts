@@ -6,7 +6,7 @@ import { type Filter, toFilter } from './filter-rules.ts';
 
 export interface Subscriber {
   readonly webhookId: string;
-  /** Whether the last message for the webhook was dropped because its backlog was full. */
+  /** Whether the last message was dropped because the backlog of the webhook was full. */
   readonly isFull: boolean;
   /** Filter of the webhook; undefined when the webhook gets every event of its type. */
   readonly filter: Filter | undefined;

@@ -40,7 +40,8 @@ const COLUMNS = `attempt.id::text, attempt.webhook_id as "webhookId", event_id a
   attempt, is_replay as "isReplay", state, attempt.date, duration_ms as "durationMs", request, response, error,
   case state when 'Pending' then due_date else next_attempt_date end as "nextAttemptDate"`;
 
-// The inner query finds the attempts of the page through an index; the join then reads only their events.
+// The inner query uses an index to find the attempts of one page. The join then reads only the events of these
+// attempts.
 const PAGE = `
   select ${COLUMNS} from (
     select * from webhook_attempt where webhook_id = $1 and (cardinality($2::text[]) = 0 or state = any($2))

@@ -38,7 +38,8 @@ const history = z
     response: receivedResponseSchema.exactOptional(),
     error: z.string().exactOptional(),
     nextAttemptDate: instantSchema.exactOptional().meta({
-      description: 'For a Pending attempt, when it is due; for a Failed one, when its message will be sent again.',
+      description:
+        'For a Pending attempt: the time at which it is due. For a Failed attempt: the time at which its message will be sent again.',
     }),
   })
   .meta({ id: 'WebhookHistory' }) satisfies z.ZodType<WebhookHistory>;

@@ -31,7 +31,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
 
 /**
  * Describes why an exchange failed (R-I4).
- * @param timeoutMs time-out of the attempt, named in the text.
+ * @param timeoutMs time-out of the attempt. If the attempt timed out, the returned reason states this time-out.
  * @returns the reason of the failure; undefined when the exchange succeeded: a 2xx response without an error.
  */
 export function describeFailure({ answer, error }: Reply, timeoutMs: number): string | undefined {

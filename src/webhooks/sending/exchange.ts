@@ -81,7 +81,8 @@ function exchangeOnce(
       resolve({ ...(reading && { answer: reading.answer() }), ...(error && { error }), isStale });
       if (error || !reading?.isAtEnd()) request.destroy();
     };
-    // The timer calls `end` itself: when a request that has no connection is destroyed, the request emits no event.
+    // The timer calls `end` directly. Destroying the request would not be enough: if the request has no connection, it
+    // emits no event.
     const timer = setTimeout(() => end(new TimeOutError()), timeoutMs);
     request.on('error', end);
     request.on('response', (response) => {

@@ -1,6 +1,6 @@
 /**
- * `/account/webhooks/test` (§4.4, R-I7), for MANAGER and ADMIN: stores trial sends (test messages), and returns the
- * states and results of trial sends. The deliverer sends the test messages.
+ * `/account/webhooks/test` (§4.4, R-I7), for MANAGER and ADMIN. A trial send is a test message with its state and
+ * result. The routes store new trial sends and return stored ones. The deliverer sends the test messages.
  */
 import { type Context, Hono } from 'hono';
 import type { WriteAuditEntry } from '../../identity/audit-writer.ts';
@@ -26,12 +26,15 @@ type Env = CallerEnv & RequestIdEnv;
 
 export interface TrialServices {
   readonly database: Database;
-  /** Queue of the deliverer; `trialKey` makes the keys. */
+  /** Queue of the deliverer. `trialKey` makes the key of a trial send. */
   readonly queue: WakeQueue;
   readonly targetPolicy: TargetPolicy;
   readonly vault: SecretVault;
   readonly audit: WriteAuditEntry<'WebhookTested'>;
-  /** Counts a trial send of the account. @returns milliseconds to wait; 0 when the send is allowed. */
+  /**
+   * Counts a trial send towards the limit of the account.
+   * @returns 0 when the trial send is allowed; otherwise the milliseconds that the account must wait.
+   */
   readonly countTrial: (accountId: number) => Promise<number>;
   readonly log: Log;
 }

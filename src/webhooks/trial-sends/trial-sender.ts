@@ -28,7 +28,7 @@ export interface TrialSenderServices {
   readonly vault: SecretVault;
   /** Sends a message; whatever the receiver does, the promise does not reject. */
   readonly send: (target: WebhookTarget, message: Message) => Promise<AttemptOutcome>;
-  /** Queue of wake-ups; `trialKey` returns the queue key of a trial send. */
+  /** Queue of wake-ups. `trialKey` makes the key of a trial send. */
   readonly queue: WakeQueue;
   readonly queueOptions: QueueOptions;
   readonly settings: {
@@ -48,8 +48,8 @@ export interface TrialSender {
 
 const CONCURRENCY = 16;
 /**
- * Maximum number of concurrent trial sends of an account, so that an account whose receivers hang leaves capacity for
- * other accounts.
+ * Maximum number of concurrent trial sends of one account. The limit leaves capacity for other accounts when the
+ * receivers of one account hang.
  */
 const ACCOUNT_CONCURRENCY = 4;
 

@@ -1,4 +1,4 @@
-/** Stores trial sends, their leases and results, for 24 h (R-I7). */
+/** Stores trial sends (test messages), their leases and their results, for 24 h (R-I7). */
 
 import type { Queryable } from '../../platform/database/database.ts';
 import type { LeasedRow, LeasedTable } from '../../platform/database/row-leases.ts';
@@ -80,7 +80,8 @@ export async function getTrial(queryable: Queryable, accountId: number, id: stri
 }
 
 /**
- * @returns the secrets of the webhook `id`; undefined unless the account has this webhook and its URL is `url` (R-I7).
+ * @returns the secrets of the webhook `id` if the account has this webhook and the webhook's URL is `url`; otherwise
+ * undefined (R-I7).
  */
 export async function findReusableSecrets(
   queryable: Queryable,
@@ -146,7 +147,7 @@ export async function releaseTrial(queryable: Queryable, { id, claimedUntil }: C
 }
 
 /**
- * Finds trial sends that are waiting and have no valid lease (R-I7).
+ * Finds the trial sends (test messages) that wait to be sent and have no valid lease (R-I7).
  * @returns at most 1,000 trial sends, oldest first.
  */
 export async function findWaitingTrials(

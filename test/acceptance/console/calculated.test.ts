@@ -14,7 +14,10 @@ list(TimeSeries = data.frame(Dates = ts$Dates, Values = 2 * ts$Values))`;
 const DRAWING = `message("drawn by the script")\nplot(1:10)\n${DOUBLE}`;
 const SLOW = `Sys.sleep(25)\n${DOUBLE}`;
 
-/** Time-out for an answer from R, which shares the processors with other tests. */
+/**
+ * Time-out for an answer from R. The time-out is long, because R shares the processors with tests that run at the same
+ * time.
+ */
 const R_MS = 40_000;
 vi.setConfig({ testTimeout: 3 * R_MS });
 

@@ -130,7 +130,7 @@ test('console: the language can be chosen with the keyboard alone, and the choic
   await close();
 });
 
-test('console: “Sign out everywhere” ends the user’s sessions at the issuer in every browser (R-B5)', async () => {
+test('console: “Sign out everywhere” signs the user out in every browser; the issuer then asks for the user name again (R-B5)', async () => {
   await stack.world.addUser('leaver@example.test', {});
   const first = await stack.open('leaver@example.test', '/', { isFresh: true });
   const second = await stack.open('leaver@example.test', '/', { isFresh: true });
@@ -145,7 +145,7 @@ test('console: “Sign out everywhere” ends the user’s sessions at the issue
   await Promise.all([first.close(), second.close()]);
 });
 
-test('console home: Home counts rejected pushes and variables without new points, and the second count links to these variables', async () => {
+test('console home: Home shows how many pushes were rejected and how many variables have no new points; the number of variables is a link to these variables', async () => {
   await stack.manager.call('POST', '/api/data?operationId=old-points', [
     { sourceSerialNumber: 'NONE', mappingConfig: 'x', data: [{ date: '2026-01-01T00:00:00Z', value: 1 }] },
   ]);
@@ -160,7 +160,7 @@ test('console home: Home counts rejected pushes and variables without new points
   await close();
 });
 
-test('console home: a USER without sites sees advice to ask a manager instead of the count of variables without new points (R-B9)', async () => {
+test('console home: a USER who has no sites is advised to ask a manager; no count of variables without new points is shown (R-B9)', async () => {
   const { page, complaints, close } = await stack.open(USER);
   await page.getByRole('heading', { name: 'No variables yet' }).waitFor();
   await page.getByText('A manager can create variables, or give you access to a site.').waitFor();

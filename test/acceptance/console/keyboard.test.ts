@@ -8,7 +8,7 @@ import { ADMIN, type ConsoleStack, openConsoleStack } from '../../support/consol
 import { eventually } from '../../support/eventually.ts';
 import { createStructure } from '../../support/fixtures/structure.ts';
 
-/** Exceeds the number of controls of any view in this test. */
+/** Maximum number of Tab stops. Every view that the test visits has fewer controls. */
 const MAX_STOPS = 80;
 const WALK_MS = 90_000;
 
@@ -28,11 +28,13 @@ afterAll(() => stack?.close());
 
 /**
  * A script that runs in the page. `walk.stop()` returns the name of the focused control (null when the focus has left
- * the content) and a list of problems. It is a problem when the focused control is hidden from screen readers, not
- * drawn, outside the window, or behind another part of the page. It is also a problem when the control that had the
- * focus before looks the same with and without the focus.
- * The elements around a control count as part of its look, because a control that is not drawn itself, such as a
- * checkbox, shows the focus there.
+ * the content) and a list of problems:
+ * - The focused control is hidden from screen readers, not drawn, outside the window, or behind another part of the
+ *   page.
+ * - The control that was focused before looks the same with and without the focus.
+ *
+ * The elements around a control count as part of the control's look, because a control that is not drawn itself, such
+ * as a checkbox, shows the focus on these elements.
  */
 const WALK = `window.walk = (() => {
   const content = document.getElementById('content');

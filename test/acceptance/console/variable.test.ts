@@ -229,7 +229,7 @@ test('console variable: when a range is corrected by hand, the draft survives a 
   await close();
 });
 
-test('console variable: before points are deleted, a dialog shows the number of their dates (R-G5)', async () => {
+test('console variable: before a deletion, a dialog shows the number of dates whose points will be deleted (R-G5)', async () => {
   const range = { from: START_MS / 1000, to: START_MS / 1000 + 2 * 900 };
   const draft = JSON.stringify({ range, edits: [], label: 'x', note: '' });
   const window = await openVariable(ids.heat);

@@ -1,8 +1,8 @@
 /**
  * Compares the writer of points (in process, with encoded batches, commit included) with raw COPY BINARY of the same
- * rows. The COPY table is a hypertable with the same columns and chunk interval; its primary key has the default fill
- * factor. The two sides alternate. In the primary key of both tables, other variables lie before and after each
- * measured variable.
+ * rows. COPY writes into a hypertable with the columns and chunk interval of `point`; the primary key of this
+ * hypertable has the default fill factor. The writer and COPY take turns. In the primary key of both tables, each
+ * measured variable lies between other variables.
  */
 import { type Database, withConnection, withTransaction } from '../../../src/platform/database/database.ts';
 import { encodeTuples, patchVersionTimestamps } from '../../../src/points/copy-codec.ts';
@@ -34,7 +34,7 @@ interface World {
   readonly database: Database;
   readonly accountId: number;
   readonly sourceId: number;
-  /** Id of the next variable on the COPY side; no id is used twice. */
+  /** Id of the next variable in the table for COPY; no id is used twice. */
   nextTwinId: number;
 }
 
@@ -131,9 +131,9 @@ function encode(variableIds: readonly number[], { points }: Shape, versionTagId:
 
 async function createWorld(database: Database): Promise<World> {
   await createTwin(database, 'bench_point');
-  // Stores points of the variable LAST_ID in the table of the COPY side and in the tables of the service. LAST_ID is
-  // greater than the id of every measured variable. Without these points, the measured variables would be at the end of
-  // the indexes, where COPY is faster.
+  // Stores points of the variable LAST_ID in `bench_point`, which is the table for COPY, and in the tables of the
+  // service. LAST_ID is greater than the id of every measured variable. Without these points, the measured variables
+  // would be at the end of the indexes, where COPY is faster.
   for (const table of ['bench_point', 'point', 'point_version']) {
     await database.query(
       `insert into ${table} (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)

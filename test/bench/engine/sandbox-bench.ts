@@ -152,7 +152,9 @@ function readSize(pid: string): readonly number[] {
   }
 }
 
-/** @returns true for this process and its descendants: R processes of other programs on the machine must not count. */
+/**
+ * @returns true for this process and its descendants. R processes of other programs on the machine must not be counted.
+ */
 function isOurs(pid: string): boolean {
   if (pid === String(process.pid)) return true;
   const parent = /^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '0';

@@ -21,8 +21,8 @@ import { type Figure, figure } from '../report.ts';
 
 const VARIABLES = Number(process.env.BENCH_STORAGE_VARIABLES ?? 40);
 /**
- * Number of chunks in which days are revised. In each chunk, a variable is revised at most once, so that each round
- * finds compressed batches.
+ * Number of chunks in which single days are revised. Each variable is revised at most once in each chunk, because a
+ * second revision would no longer find compressed batches.
  */
 const CHUNKS_OF_DAYS = 4;
 const ROUNDS = { read: 7, day: Math.min(20, (CHUNKS_OF_DAYS * VARIABLES) / 2), year: 7 };
@@ -218,7 +218,7 @@ async function compressYear(database: Database, { fromMicros, toMicros }: Year):
 
 /**
  * Compresses the uncompressed rows of compressed chunks. The statistics of the last writes may arrive up to a second
- * late, so the function ends only after three attempts in a row that compress nothing.
+ * late, so the function ends only after three consecutive attempts have compressed nothing.
  */
 async function compressRest(database: Database): Promise<void> {
   const settings = { quietSec: Number.MAX_SAFE_INTEGER, settleSec: 0 };

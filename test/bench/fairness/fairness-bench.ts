@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- --only fairness [--case RESOURCE,…]`: for each shared resource, measures p95 of an operation of
- * account B (R-A14), first while account B is alone (quiet p95), then, with the same service process, during the worst
- * load of account A. The limit: p95 during this load is at most 3 times the quiet p95.
+ * `npm run bench -- --only fairness [--case RESOURCE,…]`: for each shared resource, measures the p95 of an operation of
+ * account B (R-A14) twice, with the same service process. During the first measurement, account B is alone (quiet p95).
+ * During the second, account A causes its worst load. The limit: p95 during this load is at most 3 times the quiet p95.
  */
 import type { Database } from '../../../src/platform/database/database.ts';
 import { addAccount, addUser } from '../../support/fixtures/accounts.ts';
@@ -31,7 +31,7 @@ interface RunningService {
 /** A measured case, with the median figures of account A's load: answers per second and processor cores. */
 type FairnessFigure = Figure & LoadReport;
 
-/** Starts one process that runs all `roles`, runs `bench`, and then ends the process. */
+/** Starts one process for all `roles`, calls `bench`, and ends the process afterwards. */
 export type WithService = (
   roles: readonly string[],
   bench: (service: RunningService) => Promise<FairnessFigure>,

@@ -38,16 +38,16 @@ export interface FairnessRun<Load> {
   settle?(): Promise<void>;
 }
 
-/** Ends the load. Resolves when its clients have ended. */
+/** Ends the load. Resolves when all clients of the load have stopped. */
 export type StopLoad = () => Promise<void>;
 
 export interface FairnessCase<Load = unknown> {
   /** Name of the shared resource, in the report and for `--case RESOURCE,…`. */
   readonly resource: string;
   readonly roles: readonly ('api' | 'ingester' | 'calculator' | 'deliverer' | 'grpc')[];
-  /** Settings that differ from the defaults. Leave every limit that the case measures at its default. */
+  /** Settings that differ from the defaults. A limit that the case measures must keep its default. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Operations of B per measurement. Default: 40. */
+  /** Number of operations of account B per measurement; default: 40. */
   readonly operations?: number;
   /** Prepares both accounts; not measured. */
   prepare(service: FairnessService): Promise<FairnessRun<Load>>;

@@ -1,4 +1,4 @@
-/** Starts and ends account A's load in its own process (`load-process.ts`). */
+/** Starts and ends the process (`load-process.ts`) that produces the load of account A. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

@@ -1,9 +1,9 @@
 /**
- * Measures Standard Files: the rows per second from the upload over HTTP until the last row is readable, and the delay
- * of the service's event loop in that time. The speed of CSV is compared with COPY of the same text (as by \copy in
- * psql) into a hypertable with the columns and chunk interval of `point`. The speed of a workbook is compared with
- * exceljs's streaming reader, which reads the workbook and stores nothing. Each round measures both sides, one after
- * the other.
+ * Measures uploads of Standard Files over HTTP: the rows per second from the start of the upload until the last row is
+ * readable, and the delay of the service's event loop during this time. In each round, the speed is compared with a
+ * second measurement:
+ * - CSV: COPY of the same text (as by \copy in psql) into a hypertable with the columns and chunk interval of `point`.
+ * - Workbook: exceljs's streaming reader, which reads the workbook and stores nothing.
  */
 import { createReadStream } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

@@ -7,7 +7,7 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 
-/** Interval at which the event loop is sampled; a delay is the time by which a sample comes too late. */
+/** Interval at which the event loop is sampled. If two samples are further apart, the excess is the delay. */
 const INTERVAL_MS = 10;
 const NANOS_PER_MILLI = 1e6;
 

@@ -146,8 +146,7 @@ const CLICK_UNTIL_DRAWN = `(link, isDrawn) => new Promise((resolve) => {
 
 async function openVariable(page: Page, http: string, variableId: number, name: string): Promise<number> {
   await page.goto(`${http}/console/find?q=${name}`);
-  // When the pointer hovers over the link, the page loads the code of the linked view. A person also hovers over a link
-  // before clicking it.
+  // Hovers over the link first, as a person does before a click. The page then loads the code of the linked view.
   await page.getByRole('link', { name }).hover();
   await page.waitForLoadState('networkidle');
   return page.evaluate<number>(
@@ -238,8 +237,8 @@ async function growth(page: Page, http: string, api: ApiClient, variableId: numb
 }
 
 /**
- * @returns the minutes to report: the first, every fifteenth and the last. When `minutes` is less than 2, returns only
- * `minutes`.
+ * @returns the numbers of the minutes that the report shows: the first, every fifteenth and the last. When `minutes` is
+ * less than 2, returns only `minutes`.
  */
 function minutesOfReport(minutes: number): readonly number[] {
   if (minutes < 2) return [minutes];

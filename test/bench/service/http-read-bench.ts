@@ -117,7 +117,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - startMs;
 }
 
-/** Runs the SQL statement with which a read is compared. @returns the words that name this statement in the report. */
+/** Runs the SQL statement that a read is compared with. @returns the words that name this statement in the report. */
 async function runLimit(database: Database, { sql, copyFormat, words }: Limit): Promise<string> {
   if (copyFormat === undefined) await database.query(sql);
   else {

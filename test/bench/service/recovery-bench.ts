@@ -1,9 +1,14 @@
 /**
- * Measures recovery after kill -9. Each role is a process of its own; under load, one role at a time is killed and
- * started again immediately. After each kill, the bench sends pushes, and measures the time until one of them reaches
- * each stage: the push is accepted, its computed point is stored, its webhook message arrives, or WatchPoints sends its
- * point. NEEDED names the roles that each stage needs. The figure of a stage is the median time after the kills of
- * these roles; it is compared with a target.
+ * Measures recovery after kill -9. Each role is a process of its own. Under load, one role at a time is killed and
+ * started again immediately. After each kill, the benchmark sends pushes, and measures the time until each stage works
+ * again:
+ * - push: a push is accepted.
+ * - computed: the point computed from a push is stored.
+ * - webhook: the webhook message of a push arrives.
+ * - watch: WatchPoints sends the point of a push.
+ *
+ * The result of a stage is the median time after the kills of the roles that the stage needs (NEEDED). This result is
+ * compared with a target.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { findFreePort } from '../../../src/local/services/ports.ts';
@@ -29,13 +34,10 @@ const SETTINGS = { API_RATE_PER_MINUTE: '1000000', LOG_LEVEL: 'error' };
 const SCRIPT =
   'ts <- inputVariables$a$TimeSeries; list(TimeSeries = data.frame(Dates = ts$Dates, Values = 2 * ts$Values))';
 
-/** Target of each stage: median seconds to recover under load. */
+/** Target for the median recovery time of each stage under load, in seconds. */
 const LIMITS = { push: 3, computed: 5, webhook: 5, watch: 3 } as const;
 type Stage = keyof typeof LIMITS;
-/**
- * The roles that each stage needs. The result of a stage is the median recovery time after the process of one of these
- * roles was killed.
- */
+/** The roles that each stage needs. Only kills of these roles count for the result of the stage. */
 const NEEDED: Readonly<Record<Stage, readonly Role[]>> = {
   push: ['api'],
   computed: ['ingester', 'calculator'],

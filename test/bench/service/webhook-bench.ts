@@ -17,7 +17,7 @@ const ROUNDS = 5;
 const WEBHOOKS = 8;
 const MESSAGES = 20_000;
 const PATIENCE_MS = 120_000;
-// Each poll slows the measured deliveries, so the interval must not be much shorter.
+// With a much shorter interval, the polls would slow the measured deliveries.
 const POLL_MS = 50;
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 

@@ -43,7 +43,7 @@ async function addVariable(name: string, lastPoint: string | null, more: Record<
 }
 
 describe('account health: silent variables', () => {
-  it('a variable is silent when its newest point is older than `silentAfterHours` and also older than three steps of the granularity; the silent variable with the newest point is listed first (R-C6)', async () => {
+  it('a variable is silent when its last point is older than `silentAfterHours` and also older than three steps of the granularity; the variable whose last point is most recent is listed first (R-C6)', async () => {
     const before = (await read()).variables;
     const silent = await addVariable('silent', '-25 hours');
     await addVariable('late today', '-5 hours');
@@ -148,7 +148,7 @@ describe('account health: failures', () => {
   });
 });
 
-it('account health: the answer for 100,000 variables has the number of all variables and the number of silent variables, and lists the 50 variables that became silent last', async () => {
+it('account health: for 100,000 variables, the answer has the total number of variables, the number of silent variables, and the 50 variables that became silent most recently', async () => {
   await run(
     `insert into variable (account_id, source_id, name, granularity, granularity_time_base)
      select $1, $2, 'v' || n, 15, 2 from generate_series(1, ${VARIABLES}) n`,
@@ -169,9 +169,9 @@ it('account health: the answer for 100,000 variables has the number of all varia
   expect(variables.total).toBeGreaterThan(VARIABLES);
   expect(variables.silent.count).toBe(102);
   expect(variables.silent.items).toHaveLength(50);
-  // The list begins with the variable that became silent last: the variable `silent` of another test. The silent
-  // variables of this test follow. The ids of these variables are multiples of 1000 and ascend, because a variable with
-  // a greater id has been silent longer.
+  // The variable `silent` of another test comes first, because it became silent most recently. In this test, every
+  // thousandth variable is silent. A variable with a greater id has been silent longer, so the ids ascend in steps of
+  // 1000.
   const [latest, ...others] = variables.silent.items;
   expect(latest).toMatchObject({ name: 'silent' });
   const first = Number(others[0]?.variableId);

@@ -155,7 +155,7 @@ describe('accounts: PUT /account', () => {
 
 describe('accounts: features and secondary accesses of the account', () => {
   it.each(['/account/features', '/account/secondaryAccesses'])(
-    'a manager reads %s: every entry has the level Admin; a USER gets 403 (§4.1, R-C3)',
+    'a manager can read %s, and every entry of the answer has the level Admin; a USER gets 403 (§4.1, R-C3)',
     async (path) => {
       const { status, body } = await api.manager.get<readonly Account[]>(path);
       expect(status).toBe(200);
@@ -278,7 +278,7 @@ describe('accounts: the audit trail', () => {
     expect(body.map(({ userName }) => userName)).toEqual(['sam']);
   });
 
-  it('lists changes to a user in the account of the user, not in the account of the ADMIN who made them (R-A5, R-B8)', async () => {
+  it('shows a change to a user in the account of that user, not in the account of the ADMIN who made the change (R-A5, R-B8)', async () => {
     const stella = await addPerson(api, 'stella', { accountIds: [api.otherAccountId] });
     await admin.post(`/account/user/${stella}`, { firstName: 'Stella' });
     await admin.post(`/account/user/${stella}/lock`, { isLocked: true });

@@ -122,7 +122,7 @@ const rotate = async (clientId: string, body: object) =>
 const issues = async (clientId: string, secret?: string) => (await askToken(clientId, secret)).error === undefined;
 
 describe('accounts: OAuth clients', () => {
-  it('creating a client returns a working secret, which the list of clients, the stored client and the audit entry do not contain (R-B3, R-B11)', async () => {
+  it('creating a client returns a working secret; the list of clients, the stored client and the audit entry do not contain this secret (R-B3, R-B11)', async () => {
     const answer = await admin.post<Client>('/admin/clients', { clientId: 'north-import', scopes: ['push-data'] });
     expect(answer.headers.get('cache-control')).toBe('no-store');
     const { secret = '' } = answer.body;

@@ -355,7 +355,7 @@ describe('accounts: GET /account/usersForAccount/{id}', () => {
 describe('accounts: /account/users/account', () => {
   const path = '/account/users/account';
 
-  it('adds users to another account of the caller, and removes users from this account (§4.3, R-C3)', async () => {
+  it('a manager of two accounts can add a user of the first account to the second, and then remove the user from the second (§4.3, R-C3)', async () => {
     const both = await signInPerson(api, 'both');
     const zoe = await userIdOf(api, 'zoe');
     const body = { accountId: api.otherAccountId, userIds: [zoe] };

@@ -314,8 +314,8 @@ describe('accounts: claims', () => {
   });
 });
 
-describe('accounts: the lock', () => {
-  it('live tokens are refused during a lock, and GET shows when the lock ends (§4.2, R-B5, R-B11)', async () => {
+describe('accounts: the lock of a user', () => {
+  it('while a user is locked, the tokens of the user are refused, and GET of the user shows when the lock ends (§4.2, R-B5, R-B11)', async () => {
     const locked = await api.signIn('lena', 'USER');
     const id = await userIdOf(api, 'lena');
     const until = new Date(Date.now() + 3_600_000).toISOString();
@@ -353,7 +353,7 @@ describe('accounts: the lock', () => {
     await api.manager.post(`/account/user/${uma}/lock`, { isLocked: false });
   });
 
-  it('after too many wrong passwords, GET shows the user as locked, and unlocking the user ends the block (R-B11)', async () => {
+  it('after too many wrong passwords, GET shows the user as locked; when a manager unlocks the user, the user can sign in again (R-B11)', async () => {
     await addPerson(api, 'typo');
     const id = await userIdOf(api, 'typo');
     await api.database.query(`update app_user set sign_in_locked_until = now() + interval '1 h' where id = $1`, [id]);

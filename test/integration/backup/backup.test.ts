@@ -1,6 +1,6 @@
 /**
- * Backups, and restoring a backup to an instant. The tests run PostgreSQL's own programs on separate database clusters,
- * which no other test file uses.
+ * Tests backups, and restores to a given instant. The tests run PostgreSQL's own programs on database clusters that no
+ * other test file uses.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -46,7 +46,7 @@ let archive: ChildProcess;
 let variableId: number;
 /** An instant between the last two pushes: the first of the two had been accepted by then, but not ingested. */
 let instant: string;
-/** Lines that the command `backup` printed: in a run before the command `archive` was started, and in a run after. */
+/** Lines that the command `backup` printed in two runs: one before and one after the start of the command `archive`. */
 let printed: readonly string[];
 /**
  * True when the points in the backup are compressed. Compression needs the Community edition of TimescaleDB
@@ -120,7 +120,7 @@ interface RunningRoles {
   stop(): Promise<void>;
 }
 
-/** Starts the role api in this process. When `withIngester` is true, also starts the role ingester there. */
+/** Starts the role `api` in this process; with `withIngester`, also starts the role `ingester` in this process. */
 async function startRoles(environment: RoleEnvironment, { withIngester = false } = {}): Promise<RunningRoles> {
   const listener = await listenHttp('127.0.0.1', 0);
   const config = readConfig({ ...environment, HTTP_PORT: String(listener.port) });
@@ -153,7 +153,7 @@ async function admin(name: 'backup' | 'backups' | 'restore', ...words: readonly 
 }
 
 describe('backup', () => {
-  it.concurrent('restores to an instant: writes answered before the instant are kept, later writes are not, and a push that waited for ingestion at the instant is ingested (R-D1)', async () => {
+  it.concurrent('a restore to an instant keeps the writes answered before the instant and drops later writes; a push that had been accepted but not ingested by then is ingested (R-D1)', async () => {
     const target = clusters.locate('restored');
     const lines = await admin('restore', backups(), target, '--to', instant);
     expect(lines.join(' ')).toMatch(/recovers every commit up to 2\S+Z, then accepts connections/);
@@ -257,7 +257,7 @@ describe('backup', () => {
     await expect(admin('backups', backups())).rejects.toThrow('nothing archives WAL at the moment');
   });
 
-  it('the command `backups` fails when the replication slot of the archive is missing, and when the slot is new and WAL is not being archived', async () => {
+  it('the command `backups` fails without the replication slot of the archive; it also fails with a new slot while no process archives WAL', async () => {
     await world.database.query(`select pg_drop_replication_slot('tidemark_backup')`);
     await expect(admin('backups', backups())).rejects.toThrow('the database has no replication slot tidemark_backup');
     await world.database.query(`select pg_create_physical_replication_slot('tidemark_backup')`);

@@ -105,7 +105,7 @@ describe('calculation: LastNPoints (R-H6)', () => {
     expect(rows?.map(([hour]) => hour)).toEqual([3, 4, 5, 6]);
   });
 
-  test('reads the last N points before the changed date when no point has that date (R-H6)', async () => {
+  test('if no point has the date of the change, the input has the last N points before that date (R-H6)', async () => {
     const variableId = await addHourly(10);
     const last = input(variableId, { periodType: 'LastNPoints', period: 3 });
     expect((await rowsFor(last, [START + 100 * HOUR]))?.map(([hour]) => hour)).toEqual([7, 8, 9]);
@@ -241,7 +241,7 @@ describe('calculation: several formulas (R-H1)', () => {
     };
   };
 
-  test('each formula runs for the changed dates in its validity period, and reads all points of its window, also points outside the validity period (R-H1)', async () => {
+  test('each formula runs for the changed dates in its validity period, and reads all points of its window, including points outside the validity period (R-H1)', async () => {
     const source = await addHourly(24);
     const variableId = await calculations.addCalculated(twoFormulas(source));
     const jobs = await calculations.jobsFor(variableId, [NOON - 3 * HOUR, NOON + 3 * HOUR]);
@@ -396,7 +396,7 @@ describe('calculation: schedules (R-H5)', () => {
 });
 
 describe('calculation: a chain of calculations (R-H11)', () => {
-  test('when formulas are edited so that one change reaches a variable twice, the second run of the variable fails with the outcome `loop` (R-H11)', async () => {
+  test('if one change of an input reaches a variable twice, because formulas are edited meanwhile, the second run of the variable fails with the outcome `loop` (R-H11)', async () => {
     const source = await addHourly(1);
     const passOn = (variableId: number) => formula(input(variableId, { periodType: 'RelativeDate' }));
     const first = await calculations.addCalculated(passOn(source));

@@ -50,7 +50,10 @@ export const returned = (
 export const ok = (dates: readonly number[], versions: readonly string[] | null = null): SandboxOutcome =>
   returned(dates, dates, versions);
 
-/** Requests runs of the variables, in a separate transaction. @returns the ids of the variables that will run. */
+/**
+ * Requests a run for each of the variables, in a separate transaction.
+ * @returns the ids of the variables that get a run.
+ */
 export const forceRuns = (
   database: Database,
   variableIds: readonly number[],
@@ -89,7 +92,10 @@ export interface CalculationFixture {
     parts?: Partial<RunServices>,
     signal?: AbortSignal,
   ) => Promise<RunResult>;
-  /** Computes the variable after inputs changed at the dates `changed`. @returns the jobs that the sandbox gets. */
+  /**
+   * Calculates the variable after its inputs have changed at the dates in `changed`.
+   * @returns the jobs that the sandbox gets.
+   */
   readonly jobsFor: (variableId: number, changed: readonly number[]) => Promise<readonly SandboxJob[]>;
   readonly runsOf: (variableId: number) => Promise<readonly Record<string, unknown>[]>;
 }

@@ -63,7 +63,7 @@ function gate() {
 }
 
 describe('calculation: merging of triggers', () => {
-  test('triggers of a waiting run are merged into one run over the whole range of their dates (R-H5)', async () => {
+  test('several triggers that arrive before a run starts cause one run, which covers the whole range of their dates (R-H5)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
     await calculations.change(source, [START + 5 * HOUR]);
@@ -102,7 +102,8 @@ describe('calculation: a chain of five variables', () => {
     const chain: number[] = [];
     for (let link = 0; link < CHAIN; link += 1)
       chain.push(await calculations.addCalculated(reader(chain.at(-1) ?? source)));
-    // Makes every variable wait for a run. Each run except the last also requests a run of the next variable.
+    // Requests a run of each variable. Each run also triggers the next variable of the chain; this trigger is merged
+    // into the request that already waits.
     await forceRuns(store.database, chain, { to: new Date((dates.at(-1) ?? 0) / 1000).toISOString() });
     for (let turn = 0; turn < CHAIN; turn += 1) {
       // Tries to claim the variables in reverse order. Nevertheless, each variable must run only after its input.
@@ -224,7 +225,7 @@ describe('calculation: faults of a sandbox', () => {
     return calculations.runsOf(variableId);
   };
 
-  test('from the third sandbox fault of a script on, each run with such a fault fails with the outcome `breaks_sandbox`; editing the script resets the number of faults (R-H7, R-H8)', async () => {
+  test('the third sandbox fault of a script ends the run with the outcome `breaks_sandbox`, and so does each later fault; editing the script resets the number of faults (R-H7, R-H8)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
     const faults = [
@@ -273,7 +274,7 @@ describe('calculation: a variable that reads its own output', () => {
 });
 
 describe('calculation: the default Version', () => {
-  test('comes from the time the run was claimed, for both formulas of the run (§9.4, R-H10)', async () => {
+  test('is computed from the time at which the run was claimed, and is the same for both formulas of the run (§9.4, R-H10)', async () => {
     const source = await addInput();
     const variableId = await store.addVariable({ isVersioned: true });
     await store.database.query('update variable set is_versioned = true where id = $1', [variableId]);

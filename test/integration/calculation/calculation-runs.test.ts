@@ -52,7 +52,7 @@ const addCalculated = (inputs: readonly Input[]): Promise<number> =>
   );
 
 describe('calculation: a variable that a change reaches by two paths', () => {
-  test('the variable waits for the run that the change triggered on the longer path, but not for a run that a later change triggered on that path (R-H5)', async () => {
+  test('the variable waits for the run that the same change triggers on the longer path; it does not wait for a run that a later change triggers (R-H5)', async () => {
     const input = await store.addVariable({ isVersioned: false });
     const between = await addCalculated([{ variableId: input }]);
     const both = await addCalculated([{ variableId: input }, { variableId: between }]);
@@ -82,7 +82,7 @@ describe('calculation: a run that may read at most 100 points', () => {
   test.each([
     [MAX_INPUT_POINTS, 'ok', null],
     [MAX_INPUT_POINTS + 1, 'invalid_input', TOO_MANY_POINTS],
-    // With so many points, the run must stop reading before the last point.
+    // With this many points, the run must stop reading before it reaches the last point.
     [100_000, 'invalid_input', TOO_MANY_POINTS],
   ])('with an input of %i points, the outcome of the run is %s (R-H7)', async (count, outcome, message) => {
     const input = await store.addVariable({ isVersioned: false });
@@ -129,7 +129,7 @@ describe('calculation: the versions of a run', () => {
 });
 
 describe('calculation: a forced update without dates', () => {
-  test('when `point_gate` is locked (for example, during the compression of a chunk), the update waits for the lock; the requested dates begin with the first date of the input (R-H5)', async () => {
+  test('waits while `point_gate` is locked (for example, during the compression of a chunk), then requests the dates from the first date of the input on (R-H5)', async () => {
     const input = await store.addVariable({ isVersioned: false });
     await store.write(input, [[START, 1]]);
     const variableId = await addCalculated([{ variableId: input }]);
@@ -158,7 +158,7 @@ describe('calculation: a run that was abandoned', () => {
     store.database.query('update calculation_request set not_before_date = now() where variable_id = $1', [variableId]);
   const [OLD, NEW] = ['2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z'];
   const force = (variableId: number, at: string) => forceRuns(store.database, [variableId], { from: at, to: at });
-  test('a run abandoned because the database restarted is repeated, and the attempt does not count (R-A15)', async () => {
+  test('when the database restarts during a run, the run is repeated, and the abandoned attempt does not count (R-A15)', async () => {
     const variableId = await addCalculated([]);
     await forceRuns(store.database, [variableId], {});
     for (let restart = 0; restart < MAX_ATTEMPTS + 1; restart += 1) {
@@ -178,11 +178,11 @@ describe('calculation: a run that was abandoned', () => {
   });
 
   test.each(['before', 'after'] as const)(
-    'a request for other dates, made %s a worker tries to repeat the run, has attempt number 0 and waits until the repetition is due (R-H5)',
+    'when other dates are requested %s a worker tries to repeat the run, the new request has attempt number 0 and waits until the repetition of the run is due (R-H5)',
     async (order) => {
       const variableId = await addCalculated([]);
       await force(variableId, OLD);
-      // The first repetition has no pause before it; the second repetition has a pause.
+      // No pause precedes the first repetition; a pause precedes the second repetition.
       await expect(calculations.runWith(variableId, crash)).rejects.toThrow();
       await expect(calculations.runWith(variableId, crash)).rejects.toThrow();
       if (order === 'before') await force(variableId, NEW);
@@ -250,7 +250,7 @@ describe('calculation: a run whose calculator or variable is lost', () => {
     expect(await calculations.runsOf(variableId)).toMatchObject([{ state: 'Abandoned' }]);
   });
 
-  test('a run is not repeated when its variable was deleted after its calculator died (R-H5)', async () => {
+  test('when the calculator of a run dies and the variable is then deleted, the run is not repeated (R-H5)', async () => {
     const variableId = await addCalculated([]);
     await forceRuns(store.database, [variableId], {});
     await expect(calculations.runWith(variableId, () => Promise.reject(new Error('gone')))).rejects.toThrow();
@@ -264,9 +264,9 @@ describe('calculation: a run whose calculator or variable is lost', () => {
 describe('calculation: an update that a user stops', () => {
   const stop = (...variableIds: readonly number[]) =>
     withTransaction(store.database, (transaction) => stopUpdates(transaction, calculations.caller, variableIds));
-  const message = 'stopped by u; force an update of these dates to calculate them';
+  const message = 'stopped by u; to calculate the values at these dates, force an update over these dates';
 
-  test('the running script is aborted and stores nothing, and a waiting request becomes a Failed run for the requested dates; neither runs again (R-H5, R-H8)', async () => {
+  test('the running script is aborted and stores nothing, a waiting request becomes a Failed run for the requested dates, and no further run starts (R-H5, R-H8)', async () => {
     const variableId = await addCalculated([]);
     const [OLD, NEW] = ['2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z'];
     await forceRuns(store.database, [variableId], { from: OLD, to: OLD });
@@ -313,7 +313,7 @@ describe('calculation: an update that a user stops', () => {
     expect(await stop(variableId)).toEqual([]);
   });
 
-  test('a stop does not end a run that is storing its points (R-H5)', async () => {
+  test('a run that is already storing its points is not stopped (R-H5)', async () => {
     const variableId = await addCalculated([]);
     await forceRuns(store.database, [variableId], {});
     const run = await withConnection(store.database, (it) => claimRun(it, variableId, ''));

@@ -138,7 +138,7 @@ describe('calculator: accounts', () => {
     await Promise.all(previews);
   });
 
-  test('a run that is stopped to return a borrowed slot to another account is recorded and repeated, and does not count as an attempt (R-K2, R-A14)', async () => {
+  test('when another account needs a borrowed slot back, the run in this slot is stopped, recorded and repeated, and the stopped run does not count as an attempt (R-K2, R-A14)', async () => {
     start();
     let isPatient = false;
     const script: Script = (signal) => (isPatient ? Promise.resolve(ok([1])) : sleep(signal));
@@ -167,7 +167,7 @@ describe('calculator: accounts', () => {
     });
   });
 
-  test('a triggered run starts before at least half of the background runs (such as forced runs) that wait in the same account (R-H5, R-A14)', async () => {
+  test('a triggered run overtakes waiting background runs (such as forced runs) of the same account: at least half of them start later (R-H5, R-A14)', async () => {
     start({ concurrency: 1 });
     const order: number[] = [];
     const note = async ({ id, ms }: { id: () => number; ms: number }) => {

@@ -58,7 +58,7 @@ describe('declaration history: saves', () => {
     expect(scriptsOf(saves)).toEqual([null, 'a * 2', 'a']);
   });
 
-  test('a save that repeats the last declaration is kept only if it has a note (R-H12)', async () => {
+  test('a save that repeats the last declaration is kept only if the save has a note (R-H12)', async () => {
     const id = await addVariable({ calculated: script('a') });
     await save(id, { name: 'Renamed', calculated: script('a') });
     await api.manager.patch(pathOf(id), [{ op: 'replace', path: '/name', value: 'Patched' }]);

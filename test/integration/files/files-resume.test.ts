@@ -206,7 +206,8 @@ describe('files: a file whose processing is interrupted or runs twice', () => {
       }
     }
     await expect(ingest(undefined, { parse: failingAfterOne })).rejects.toThrow('later');
-    // The first chunk was progress, which reset the number of failed attempts. The failure after it is number 1.
+    // Storing the first chunk reset the number of failed attempts. The failure after that chunk was number 1, so this
+    // loop begins with number 2.
     for (let count = 2; count < 10; count += 1) await expect(ingest(undefined, bug)).rejects.toThrow('a bug');
     expect(await stack.status(fileId)).toMatchObject({ state: 'Processing' });
     await ingest(undefined, bug);

@@ -29,7 +29,11 @@ test('files: when the message that wakes the file ingester is lost, the uploaded
     const answer = await app.request('/storage', { method: 'POST', body, headers });
     const fileId = await answer.json();
     expect(lines).toMatchObject([
-      { fileId, accountId: api.accountId, message: 'wake-up lost; the sweeper processes the file' },
+      {
+        fileId,
+        accountId: api.accountId,
+        message: 'the wake-up of the file ingester was lost; the sweeper will process the file',
+      },
     ]);
     const { rows } = await database.query('select id from stored_file');
     expect(rows).toEqual([{ id: fileId }]);

@@ -178,7 +178,7 @@ describe('files: an attachment whose name suggests a data file', () => {
     ['a.tsv', 'ends in .csv'],
     ['a.parquet', 'as a .csv or .xlsx file'],
   ])(
-    '%s is stored, and the answer to the upload and the status of the file say how to upload it as data (R-E1)',
+    '%s is stored; both the answer to the upload and the status of the file say how to upload the file as data (R-E1)',
     async (filename, advice) => {
       const answer = await stack.post(`/storage?filename=${filename}`, 'x', { 'content-type': 'application/gzip' });
       expect(answer.headers.get('File-Kind')).toBe('Attachment');
@@ -217,7 +217,7 @@ describe('files: an uploaded file', () => {
     const siteId = await createSite(stack.api.manager);
     const twinId = await createSource(stack.api.manager, siteId, { serialNumber: 'S-1' });
     for (const id of [sourceId, twinId]) await createVariable(stack.api.manager, id, { mappingConfig: 'twin' });
-    // Two sources have a variable with the mapping configuration `shared`.
+    // Each of two sources has its own variable with the mapping configuration `shared`.
     const otherId = await createSource(stack.api.manager, siteId, { serialNumber: 'S-2' });
     const shared = await createVariable(stack.api.manager, otherId, { mappingConfig: 'shared' });
     await createVariable(stack.api.manager, sourceId, { mappingConfig: 'shared' });
@@ -305,7 +305,7 @@ describe('files: an uploaded file', () => {
     expect(await process('header.csv', `${HEADER}\n`)).toMatchObject({ state: 'Completed', counts: { rows: 0 } });
   });
 
-  it('reports the reason when it fails, and the next file is processed (R-E2)', async () => {
+  it('shows the reason if it cannot be processed; the next file is still processed (R-E2)', async () => {
     const failed = await process('columns.csv', 'date,amount\n');
     expect(failed).toMatchObject({
       state: 'Failed',
@@ -355,7 +355,7 @@ describe('files: an uploaded file', () => {
     for (const { answer } of followers) expect(await answer.text()).toMatch(/^event: progress\n.*event: end\n/s);
   });
 
-  it('notifies a webhook that is filtered to one variable if, and only if, at least one row of that variable was ingested, wherever the row is in the file (R-I1, R-I2)', async () => {
+  it('if at least one row of a variable is ingested, wherever the row is in the file, a webhook whose filter lists this variable is notified; otherwise the webhook is not notified (R-I1, R-I2)', async () => {
     const { accountId, database, parts } = stack.api;
     const [first, second, third] = [await newVariable(), await newVariable(), await newVariable()];
     const addWebhook = async (variableId: number) => {
@@ -401,14 +401,14 @@ describe('files: an uploaded file', () => {
       warnings: [
         {
           ...{ row: 2, code: 'rolled_up_date' },
-          message: `readings of variable ${variableId} were not stored, because retention has rolled up their dates: count 2, dates 2019-03-01T06:00:00Z to 2019-03-01T18:00:00Z`,
+          message: `readings of variable ${variableId} were not stored, because retention has rolled up the points of their dates: number of readings 2, dates 2019-03-01T06:00:00Z to 2019-03-01T18:00:00Z`,
         },
       ],
     });
     expect(await read(variableId)).toMatchObject([{ date: '2019-03-02T06:00:00Z', rawValue: 2 }]);
   });
 
-  it('sends its progress as server-sent events until its final state (R-E1)', async () => {
+  it('the progress of the file is sent as server-sent events; the last event has the final state of the file (R-E1)', async () => {
     const variableId = await newVariable();
     const rows = Array.from({ length: 100_000 }, (_, index) => `${variableId},${minute(index)},${index}\n`).join('');
     const fileId = await stack.upload('events.csv', `${HEADER}\n${rows}`);

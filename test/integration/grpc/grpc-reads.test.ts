@@ -127,7 +127,7 @@ describe('grpc: ReadLast', () => {
 });
 
 describe('grpc: ListVersions', () => {
-  it('returns every VersionTag with the same point count as REST (R-F8, R-J1)', async () => {
+  it('returns every VersionTag with its point count; REST returns the same counts (R-F8, R-J1)', async () => {
     await push(versioned, [{ date: day(1), value: 7 }]);
     const { versions, totalCount } = await reader.listVersions({ variableId: versioned });
     const { body } = await api.manager.get<readonly Readonly<Record<string, string | null>>[]>(

@@ -1,4 +1,7 @@
-/** Tests what ends a watch, when a watch is refused, and which outages it survives (R-B5, R-J2, R-K2, R-K3). */
+/**
+ * Tests which events end a watch, in which cases a watch is refused, and which outages a watch survives (R-B5, R-J2,
+ * R-K2, R-K3).
+ */
 import type { Socket } from 'node:net';
 import { status as GrpcStatus } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -20,7 +23,7 @@ import { type GatedTestApi, startGatedTestApi } from '../../support/services/sta
 const MANY = 300_000;
 const MANY_SINCE = '2020-01-01T00:00:00Z';
 const MANY_VERSION = '2026-01-01T00:00:00Z';
-/** The position of a watch that has received the first half of the MANY points. */
+/** The position of a watch that has received the first MANY / 2 points. */
 const HALF_WAY = {
   versionTimestamp: Date.parse(MANY_VERSION) * 1000,
   dateMicros: (Date.parse(MANY_SINCE) + (MANY / 2) * 60_000) * 1000,
@@ -258,8 +261,8 @@ describe('watch: an open watch', () => {
     const cutBefore = await countCut();
     const watcher = watch({ variableIds: [variableId], fromBeginning: true });
     watcher.pause();
-    // The watch first reads in a short transaction and ends it, because there are too many points. Then it reads in a
-    // long transaction, which ends because the reader stalls.
+    // The watch first reads in a short transaction, which is cut because there are too many points for a short read.
+    // The watch then reads in a long transaction, which is cut because the reader stalls.
     await eventually('both reads to be cut', async () => (await countCut()) >= cutBefore + 2);
     await noneIsOpen();
     watcher.resume();

@@ -61,7 +61,7 @@ async function changesOf(variableId: number, position: ChangePosition): Promise<
 }
 
 describe('watch: a write', () => {
-  it('that contains a date before the last stored date, or two versions of one date, is recorded as a rewrite with the first and last date of the write; a write that only appends is not recorded (R-J1)', async () => {
+  it('is recorded as a rewrite, with its first and last date, if it has a date before the last stored date or two versions of one date; a write that only appends is not recorded as a rewrite (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     const writes: readonly (readonly WrittenPoint[])[] = [
       [
@@ -137,8 +137,8 @@ describe('watch changes: the changes after a position', () => {
     await fc.assert(fc.asyncProperty(fc.boolean(), fc.array(write, { minLength: 1, maxLength: 5 }), checkPositions), {
       numRuns: 40,
       examples: [
-        // One write stores two versions of one date and one version of a later date. The write only adds new dates, but
-        // it still has a rewrite record. A position between the two dates is in the middle of this write.
+        // One write stores two versions of one date and one version of a later date. It has a rewrite record because of
+        // the two versions. A position between these two dates is in the middle of this write.
         [
           true,
           [
@@ -184,8 +184,8 @@ async function age(variableId: number, length: string): Promise<void> {
   );
 }
 
-describe('watch: rewrite records', () => {
-  it('are merged by day when older than an hour, and into one record when older than 32 days; the same points are still found (R-J1)', async () => {
+describe('watch: records of rewrites', () => {
+  it('records older than an hour are merged by day, and records older than 32 days into a single record; the same points are still found (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await store.write(variableId, [
       [day(0), 0],
@@ -215,7 +215,7 @@ describe('watch: rewrite records', () => {
     expect(await changesOf(variableId, oldest)).toEqual([1, 2, 3, 4]);
   });
 
-  it('are created by migration 0029 for earlier writes; a watch finds the same points through them as through the original records (R-J1)', async () => {
+  it('are created by migration 0029 for earlier writes; with these records, a watch finds the same points as with the records that the writes had made (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     for (const points of [
       [
@@ -237,7 +237,7 @@ describe('watch: rewrite records', () => {
     expect(await changesOf(variableId, position)).toEqual([3, 4, 5]);
   });
 
-  it('are deleted with the points of a deleted variable (R-C7)', async () => {
+  it('are deleted when the points of a deleted variable are deleted (R-C7)', async () => {
     const variableId = await store.addVariable({ isVersioned: false });
     for (const value of [1, 2]) await store.write(variableId, [[day(0), value]]);
     expect(await notesOf(variableId)).toHaveLength(1);

@@ -98,7 +98,7 @@ describe('watch: a watch', () => {
     expect(timestamps).toEqual([...timestamps].sort((a, b) => a - b));
   });
 
-  it('when it is resumed with a cursor, also sends the versions that were superseded meanwhile, in order (R-J1)', async () => {
+  it('a resumed watch sends every version written after its cursor, in order, even versions that are no longer the latest (R-J1)', async () => {
     const variableId = await addVariable({ isVersioned: true });
     await push(variableId, [
       { minute: 0, value: 0 },
@@ -162,7 +162,7 @@ describe('watch: a watch', () => {
     expect(valuesOf(await watcher.until(1))).toEqual([2000]);
   });
 
-  it('for a variable that is missing from the cursor, sends the points from the next commit on; if `fromBeginning` is set, sends all points of this variable (R-J1)', async () => {
+  it('if a requested variable is missing from the cursor, the watch sends the points of this variable from the next commit on; with `fromBeginning`, the watch sends all points of this variable (R-J1)', async () => {
     const [first, second] = [await addVariable(), await addVariable()];
     const watcher = watch({ variableIds: [first] });
     await watcher.begun();

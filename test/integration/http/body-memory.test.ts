@@ -66,7 +66,7 @@ const pushOfStranger = (readings: number) => {
   return api.stranger.post('/api/data', [{ variableId: ofStranger, data }]);
 };
 
-describe('push: memory of bodies', () => {
+describe('push: memory for request bodies', () => {
   it('announced bytes that have not arrived take no memory from other accounts (R-A14, R-D10)', async () => {
     const idle = Array.from({ length: 20 }, () => openBody(api.manager, PUSH, 7 * MIB, 0));
     await eventually('the requests to arrive', async () => idle.every(({ sent }) => sent.socket?.bytesWritten));
@@ -84,7 +84,7 @@ describe('push: memory of bodies', () => {
     expect(JSON.parse(refused.body)).toMatchObject({
       code: 'queue_full',
       message: expect.stringMatching(
-        /^the request bodies of one (account|user) must leave memory for other (accounts|users)/,
+        /^this body would leave too little memory for the request bodies of other (accounts|users)/,
       ),
     });
     const answers = await Promise.all(Array.from({ length: 4 }, () => pushOfStranger(8000)));
@@ -94,7 +94,7 @@ describe('push: memory of bodies', () => {
   });
 });
 
-describe('files: memory of uploads', () => {
+describe('files: memory for uploads', () => {
   it('an account with many stalled uploads gets 503 with Retry-After, and another account can still upload (R-A14, R-E1)', async () => {
     const greedy = [api.manager, second].flatMap((client) =>
       Array.from({ length: 4 }, () => openBody(client, UPLOAD, 20 * MIB, 3 * MIB)),
@@ -114,7 +114,7 @@ describe('files: memory of uploads', () => {
   });
 });
 
-describe('structure import: memory of documents', () => {
+describe('structure import: memory for documents', () => {
   it('an account with many stalled imports gets 503, and another account can still import', async () => {
     const greedy = [api.manager, second].flatMap((client) =>
       Array.from({ length: 4 }, () => openBody(client, IMPORT, 20 * MIB, 3 * MIB)),

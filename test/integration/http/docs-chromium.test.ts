@@ -1,7 +1,7 @@
 /**
- * `/docs`: the HTTP responses with the files of the page; and, in a real browser, what the page shows, which URLs it
- * requests, and how a reader tries operations. With SCREENSHOTS=1 in the environment, the tests write screenshots to
- * `.local/screenshots`.
+ * Tests the page `/docs`. Some tests check the HTTP responses that deliver the files of the page. The other tests open
+ * the page in a real browser and check what the page shows, which URLs the page requests, and how a reader tries out an
+ * operation. With SCREENSHOTS=1 in the environment, the tests write screenshots to `.local/screenshots`.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

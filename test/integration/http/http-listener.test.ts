@@ -1,5 +1,5 @@
 /**
- * The HTTP server that listens for the app: how it stops (R-K2), and how it treats stalled connections, malformed
+ * The HTTP server of the app: how the server stops (R-K2), and how the server treats stalled connections, malformed
  * requests and slow bodies.
  */
 import { once } from 'node:events';

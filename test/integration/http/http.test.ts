@@ -212,7 +212,7 @@ describe('http: responses', () => {
     ['GET', '/sites/%ZZ', 404, 'not_found'],
     ['GET', '/sites/99999999999', 404, 'not_found'],
     ['GET', '/data', 400, 'invalid_input'],
-  ])('%s %s gets %i %s as JSON (R-A5)', async (method, path, status, code) => {
+  ])('the answer to %s %s has status %i and, in JSON, the code %s (R-A5)', async (method, path, status, code) => {
     expect(await api.manager.send(method, path)).toMatchObject({ status, body: { code, message: expect.any(String) } });
   });
 

@@ -1,7 +1,8 @@
 /**
- * A listing is an operation that returns a list of rows. The tests request every listing of the API description, most
- * listings with many rows, from an API process with a small heap (R-A14). When the tests lack a listing of the API
- * description, a test fails. LISTING_ROWS=100000 in the environment runs the tests with more rows.
+ * A listing is an operation that returns a list of rows. The tests request every listing of the API description from an
+ * API process with a small heap (R-A14). Most of the listings have many rows. If the API description has a listing that
+ * is missing from the lists in this file, a test fails. To test with more rows, set LISTING_ROWS=100000 in the
+ * environment.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -40,8 +41,10 @@ interface Walk {
   /** Queries to test in addition to the query that requests all rows. */
   readonly queries?: readonly string[];
   /**
-   * Expected number of rows. `all` means `ROWS`; `few` means any number, as in a catalogue. A numeric value is the size
-   * of the largest page; a request for a larger page is refused, or gets the largest page.
+   * What the test expects of the listing:
+   * - `all`: exactly `ROWS` rows.
+   * - `few`: any number of rows, because the listing is short.
+   * - a number: pages of at most this many rows. A request for a larger page is refused, or gets the largest page.
    */
   readonly rows: 'all' | 'few' | number;
   readonly body?: object;
@@ -188,7 +191,7 @@ describe('listings: with many rows in a small heap', () => {
   });
 
   test.each(listings.map((listing) => [listing.operationId, listing] as const))(
-    '%s returns the whole listing; if the page size is limited, the answer has at most the rows of the largest page (R-A14)',
+    '%s returns all rows or, if the listing limits the page size, the rows of the largest page (R-A14)',
     async (operationId, { path, query }) => {
       const walk: Walk = walks[operationId] ?? { path, rows: 'few' };
       const isPaged = Object.keys(query?.parameters ?? {}).find((name) => /itemsPerPage$/i.test(name));

@@ -38,7 +38,7 @@ async function zoneOf(method: string, path: string, body?: unknown): Promise<str
 }
 
 describe('dates without a zone', () => {
-  test('in pushes: the header Time-Zone of the answer names the zones of the sources, also when a push is repeated (R-A11, R-D4)', async () => {
+  test('in a push, or in a push sent again: the header Time-Zone of the answer names the zones of the sources (R-A11, R-D4)', async () => {
     const both = [reading(variableId, MIDNIGHT), reading(inLisbon, MIDNIGHT)];
     expect(await zoneOf('POST', '/api/data', [reading(variableId, MIDNIGHT)])).toBe('Europe/Brussels');
     // The small-push handler answers this second push, because the first push cached the caller.

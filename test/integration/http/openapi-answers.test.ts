@@ -90,7 +90,7 @@ const typesOf = ({ answers: [{ types = {} }] }: Operation) => Object.keys(types)
 const givesFiles = (operation: Operation) => !typesOf(operation).includes(JSON_TYPE);
 
 describe('openapi: GET operations of the API (except pages, metrics, streams and operations that need the language R)', () => {
-  it('an operation that returns no file answers 200 with a body that matches its description; if the body is a list, the list is not empty (R-A9)', async () => {
+  it('every operation that returns JSON gives the status 200 and a body that matches the description of the operation; if the body is a list, the list is not empty (R-A9)', async () => {
     const silent: string[] = [];
     for (const operation of reading.filter((operation) => !givesFiles(operation))) {
       // The client throws when an answer differs from its description.
@@ -112,7 +112,7 @@ describe('openapi: GET operations of the API (except pages, metrics, streams and
     }
   });
 
-  it('when the client accepts any media type, or a type that the OpenAPI document lists, an operation that returns a file uses a type that the document lists (R-E1)', async () => {
+  it('every operation that returns a file answers with a media type that the OpenAPI document lists, whether the client accepts any media type or only a listed one (R-E1)', async () => {
     const given: string[] = [];
     for (const operation of reading.filter(givesFiles)) {
       for (const accept of ['*/*', ...typesOf(operation)]) {
@@ -161,13 +161,16 @@ describe('openapi: the issuer', () => {
     ['the right password', 200, { ...demo, password: PASSWORD, scope: 'datahub-api' }],
     ['a wrong password', 400, { ...demo, password: 'wrong' }],
     ['a wrong client secret', 401, { ...demo, client_secret: 'wrong', password: PASSWORD }],
-  ])('answers a token request with %s as the OpenAPI document says (R-B3, R-A9)', async (_what, expected, form) => {
-    const check = await fetchAnswerChecker(api.origin);
-    const response = await fetch(api.origin + TOKEN, { method: 'POST', body: new URLSearchParams(form) });
-    const { status, headers } = response;
-    expect(status).toBe(expected);
-    check({ method: 'POST', path: TOKEN, status, headers, body: await response.json() });
-  });
+  ])(
+    'the answer to a token request that contains %s matches the OpenAPI document (R-B3, R-A9)',
+    async (_what, expected, form) => {
+      const check = await fetchAnswerChecker(api.origin);
+      const response = await fetch(api.origin + TOKEN, { method: 'POST', body: new URLSearchParams(form) });
+      const { status, headers } = response;
+      expect(status).toBe(expected);
+      check({ method: 'POST', path: TOKEN, status, headers, body: await response.json() });
+    },
+  );
 
   it('serves its discovery document at the path that the OpenAPI document describes (R-B2, R-A9)', async () => {
     const check = await fetchAnswerChecker(api.origin);
@@ -180,7 +183,7 @@ describe('openapi: the issuer', () => {
   });
 });
 
-/** Returns true for integers, booleans, instants and enumerations, which can have an invalid value. */
+/** @returns true if a query value can violate the schema: for integers, booleans, instants and enumerations. */
 function canBeWrong(schema: { readonly [name: string]: unknown }): boolean {
   const items = (schema.items ?? schema) as {
     readonly type?: unknown;

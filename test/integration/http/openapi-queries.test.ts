@@ -1,8 +1,8 @@
 /**
- * Each route parses the query of a request with a declaration, that is, an object that `declareQuery` returns. The
- * OpenAPI document uses the same declaration for the operation of the route, and the document uses every declaration
- * (R-A9). The first test calls an operation and records each declaration whose `parse` was called. The only recorded
- * declaration must be the declaration that the document uses for this operation.
+ * A declaration is an object that `declareQuery` returns. Each route uses a declaration to parse the query of a
+ * request, and the OpenAPI document uses the same declaration to describe the operation (R-A9). The first test calls
+ * each operation and checks that `parse` was called only on the declaration in the document. The second test checks
+ * that the document uses every declaration except COUNT_QUERY.
  */
 import { glob, readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
@@ -93,7 +93,7 @@ it('openapi: every operation that documents a query parses exactly this query; e
   expect(called.filter(({ query }) => query).length).toBeGreaterThan(35);
 });
 
-it('openapi: every declared query is documented by an operation, except COUNT_QUERY, which every listing shares (R-A9)', async () => {
+it('openapi: the document uses every query declaration except COUNT_QUERY to describe an operation; the parameter of COUNT_QUERY is described once, for all listings (R-A9)', async () => {
   const documented: string[] = [];
   const declared: string[] = [];
   for await (const file of glob('**/*.ts', { cwd: SOURCES })) {

@@ -86,7 +86,7 @@ describe('openapi: the document', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('declares no default of null, because generated clients would send it (R-A9)', () => {
+  it('never declares null as a default value, because generated clients would send null (R-A9)', () => {
     expect(JSON.stringify(document).includes('"default":null')).toBe(false);
   });
 

@@ -257,7 +257,7 @@ describe('identity: rate limits', () => {
     });
   });
 
-  it('registrations by invitation, and token requests whose path has a realm alias and repeated slashes, also count towards the limit on token requests (R-B15)', async () => {
+  it('the limit on token requests also counts registrations by invitation, and counts a token request even if its path has a realm alias and repeated slashes (R-B15)', async () => {
     const alias = await statusesOf('//realms/opinum//protocol/openid-connect/token/', () => '192.0.2.3');
     expect(alias[8]).toBe(429);
     const invitations = await statusesOf('/account/user/register?invitationToken=x', () => '192.0.2.4');

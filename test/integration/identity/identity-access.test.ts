@@ -138,7 +138,7 @@ describe('identity: a bearer token', () => {
 });
 
 describe('caller: permissions', () => {
-  it('pushing requires the permission to push in the account of the token (R-B8)', async () => {
+  it('a user can push only if the user has the permission to push in the account that the token names (R-B8)', async () => {
     const inOther = await tokenOf('max', { account: String(identity.otherAccountId) });
     expect(await call('/api/data', inOther, 'POST')).toMatchObject({
       status: 403,

@@ -1,4 +1,4 @@
-/** Starts an issuer with its own database. The database has two accounts, one client, and one user for each role. */
+/** Starts an issuer with its own database. The database has one client, two accounts and three users, one per role. */
 import { type AddressInfo, createServer } from 'node:net';
 import { type ServerType, serve } from '@hono/node-server';
 import { Hono } from 'hono';

@@ -80,12 +80,12 @@ describe('Keycloak: creating a user', () => {
     expect((await (await signInAt('halfway')).get('/account')).status).toBe(200);
   });
 
-  it('takes over a user of the same name at Keycloak only if the operator has marked that user (R-B2, R-B8)', async () => {
+  it('is refused when Keycloak already has a user of that name; after the operator has marked this user at Keycloak, the creation succeeds (R-B2, R-B8)', async () => {
     const boss = { id: 'boss-id', username: 'boss', enabled: true, emailVerified: true, requiredActions: [] };
     keycloak.users.set('boss-id', { ...boss, attributes: {} });
     expect(await create('boss')).toMatchObject({ status: 409, body: { code: 'conflict' } });
     expect(inKeycloak('boss')).toEqual({ ...boss, attributes: {} });
-    // With this attribute, the operator lets the service take over the user.
+    // The operator sets this attribute to allow the service to manage the existing user.
     keycloak.users.set('boss-id', { ...boss, attributes: { tidemark: ['true'] } });
     expect((await create('boss')).status).toBe(200);
     expect((await (await signInAt('boss')).get('/account')).status).toBe(200);
@@ -176,7 +176,7 @@ describe('Keycloak: changes by a manager', () => {
     expect(keycloak.actionMails).toHaveLength(mailsBefore);
   });
 
-  it('resetting a password makes Keycloak mail a link that is valid for an hour (R-B11)', async () => {
+  it('when a manager resets a password, Keycloak sends the user an email with a link that is valid for an hour (R-B11)', async () => {
     await create('reset');
     const id = await userIdOf(api, 'reset');
     expect((await api.manager.post(`/account/user/${id}/resetpassword`, undefined)).status).toBe(200);
@@ -202,7 +202,7 @@ describe('Keycloak: changes by a manager', () => {
 });
 
 describe('Keycloak: a user', () => {
-  it('if a user was stored before Tidemark used Keycloak, the first change of the user creates the user at Keycloak (R-B2)', async () => {
+  it('if a user was stored before Tidemark used Keycloak, the user is created at Keycloak when a manager changes the user for the first time (R-B2)', async () => {
     const id = await addPerson(api, 'legacy', { email: 'legacy@north.example' });
     await api.manager.post(`/account/user/${id}`, { lastName: 'Old' });
     expect(inKeycloak('legacy')).toMatchObject({ lastName: 'Old', email: 'legacy@north.example' });
@@ -286,7 +286,7 @@ describe('Keycloak: an invitation that a user of another account accepts', () =>
 });
 
 describe('Keycloak: the account of a token', () => {
-  it('comes from the claim `account`; the service checks the membership in its own database (R-B4, R-B5)', async () => {
+  it('comes from the claim `account`; the service checks in its own database that the user is a member of this account (R-B4, R-B5)', async () => {
     await create('claire');
     const user = inKeycloak('claire') as NonNullable<ReturnType<typeof inKeycloak>>;
     for (const [account, status] of [
@@ -301,7 +301,7 @@ describe('Keycloak: the account of a token', () => {
 });
 
 describe('Keycloak: GET /user/updatePasswordLink', () => {
-  it('answers with the URL of Keycloak’s page for a new password, which leads back to the profile (§4.6, R-B13)', async () => {
+  it('answers with the URL of the Keycloak page for a new password; after the change, Keycloak sends the browser back to the profile (§4.6, R-B13)', async () => {
     await create('paul');
     const { body } = await (await signInAt('paul')).get<{ link: string }>('/user/updatePasswordLink');
     const link = new URL(body.link);

@@ -109,7 +109,7 @@ describe('identity: the sign-in page', () => {
     expect(await browser.submit(page, { username: 'guessed', password: PASSWORD })).toMatchObject({ status: 401 });
   });
 
-  it('tells a locked user about the lock only after the right password (R-B11)', async () => {
+  it('tells a locked user about the lock only if the user enters the right password (R-B11)', async () => {
     const id = await addPerson(api, 'locked');
     await api.database.query('update app_user set is_locked = true where id = $1', [id]);
     const browser = appBrowser();

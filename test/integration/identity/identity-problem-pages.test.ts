@@ -15,7 +15,7 @@ interface Asked {
   readonly method?: string;
   readonly accept?: string;
   readonly language?: string;
-  /** Address of the client. Attempts are counted per address, so each test of too many attempts has its own address. */
+  /** Address of the client. Attempts are limited per address, so each test of this limit has its own address. */
   readonly address?: string;
 }
 
@@ -96,7 +96,7 @@ describe('identity: paths of the issuer', () => {
     ['/reset-password?token=old', 'token'],
     ['/interaction/unknown', 'interaction'],
   ])(
-    'a request to %s with an unknown %s gets the answer that the link or page has expired: browsers get it as a page, programs as JSON (R-B11)',
+    'if %s contains an unknown %s, the answer says that the link or page has expired; browsers get HTML, programs get JSON (R-B11)',
     async (path) => {
       expect(await ask(REALM + path, { language: 'nl' })).toMatchObject({
         ...{ status: 400, text: expect.stringContaining('Deze pagina is verlopen') },

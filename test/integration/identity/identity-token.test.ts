@@ -81,7 +81,7 @@ describe('identity: the password grant', () => {
     expect(some.body).toMatchObject({ scope: 'push-data', refused_scope: 'profile' });
   });
 
-  it('accepts `opisense-api` as another name for the scope `datahub-api`, as a refresh does (R-B6, §5)', async () => {
+  it('accepts `opisense-api` as another name for the scope `datahub-api`; the refresh grant accepts this name too (R-B6, §5)', async () => {
     const first = await tokenForMax({ scope: 'opisense-api push-data' });
     expect(first.body.scope).toBe('opisense-api push-data');
     expect(decodeJwt(first.body.access_token ?? '').scope).toBe('datahub-api push-data');
@@ -274,7 +274,7 @@ describe('identity: a refused token request', () => {
     expect((await tokenForMax({ username: 'uma' })).status).toBe(200);
   });
 
-  it('after a sign-in with the right password, earlier wrong passwords no longer count towards the five that block sign-in (R-B11)', async () => {
+  it('five wrong passwords block sign-in, but a sign-in with the right password resets the count to zero (R-B11)', async () => {
     for (let attempt = 1; attempt <= 4; attempt++) await tokenForMax({ username: 'uma', password: 'x' });
     expect((await tokenForMax({ username: 'uma' })).status).toBe(200);
     await tokenForMax({ username: 'uma', password: 'x' });

@@ -34,8 +34,8 @@ let foreign: Ids;
 let hidden: Ids;
 let before: unknown;
 beforeAll(async () => {
-  // By default, a test service does not cache callers. These tests cache callers for 30 s, the default of a real
-  // service, because a cached caller saves queries.
+  // By default, a real service caches callers for 30 s, and a test service does not cache callers. These tests cache
+  // callers, because a cached caller saves queries.
   api = await startTestApi({ ACCESS_CACHE_SEC: '30' });
   role = await startApi(api.parts, await listenHttp('127.0.0.1', 0));
   await startIdsHigh(api.database);
@@ -76,8 +76,8 @@ async function addFile(client: TestClient): Promise<string> {
 }
 
 /**
- * Reads every table with rows that a request can refer to. A comparison of two snapshots shows changes to foreign and
- * hidden objects.
+ * Reads every table whose rows a request can refer to. A comparison of two snapshots shows whether a request has
+ * changed an object of another account or of a site that was not granted.
  */
 async function snapshot(): Promise<unknown> {
   const tables = [
@@ -128,8 +128,8 @@ const QUERIES: readonly (readonly [name: string, kind: Kind])[] = [
 const GROUP = 14;
 
 /**
- * @returns the paths of all GET routes without an id, except `/calculated/packages`. This route has no query
- * parameters, and its answer waits for a calculator.
+ * @returns the paths of all GET routes without an id. Leaves out `/calculated/packages`, because this route has no
+ * query parameters and waits for a calculator.
  */
 const listPaths = () =>
   allRoutes()
@@ -180,7 +180,7 @@ async function ask(client: TestClient, method: string, path: string, body: unkno
   return { status: response.status, text, total: response.headers.get('x-total-count') };
 }
 
-/** Sends the same request with foreign ids and with unused ids, and expects equal answers. */
+/** Sends a request with the ids in `ids` and the same request with unused ids, and expects equal answers. */
 async function expectSame(
   client: TestClient,
   method: string,
@@ -200,7 +200,7 @@ const WALKERS = [
   ['a USER with ids of a site that was not granted', () => user, () => hidden],
 ] as const;
 
-it('identity: for every path parameter of every route, these tests have the id of an object of another account (R-A5)', () => {
+it('identity: every path parameter of every route is tested with the id of an object of another account (R-A5)', () => {
   const unknown = allRoutes().filter(({ path }) => fillPath(path, NO_IDS) === undefined);
   expect(unknown).toEqual([]);
   for (const kind of Object.keys(NO_IDS) as Kind[]) expect([kind, foreign[kind]]).not.toEqual([kind, NO_IDS[kind]]);
@@ -268,7 +268,7 @@ describe.each(WALKERS)('identity: %s', (_who, client, ids) => {
   });
 
   it.each(GRPC_METHODS)(
-    'gets the same refusal from the gRPC method %s for ids of inaccessible objects as for unused ids (R-J2, R-B9)',
+    'the gRPC method %s refuses the id of an inaccessible object in the same way as an unused id (R-J2, R-B9)',
     async (method) => {
       const reader = createGrpcReader(api.grpcAddress, client().token);
       const isOfOne = method === 'ListVersions' || method === 'ListRuns';
@@ -289,7 +289,7 @@ describe.each(WALKERS)('identity: %s', (_who, client, ids) => {
     },
   );
 
-  it('when a push contains the mappingConfig, serial number or name of an inaccessible object, the rejection is the same as for an unknown name (R-D2, R-B9)', async () => {
+  it('when a push identifies an inaccessible object by mappingConfig, serial number or name, the rejection is the same as for an object that does not exist (R-D2, R-B9)', async () => {
     const mark = ids() === foreign ? FOREIGN : HIDDEN;
     for (const elementOf of [
       (name: string) => ({ mappingConfig: `${name}-map` }),

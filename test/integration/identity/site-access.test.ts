@@ -132,7 +132,7 @@ describe('identity: access to some sources of a site', () => {
     }
   });
 
-  it('is returned as it was granted; sending the answer back changes nothing (R-C2, R-C3)', async () => {
+  it('a GET of the user returns exactly the granted access; a POST of the returned user changes nothing (R-C2, R-C3)', async () => {
     const whole = (await api.manager.get<Body>(`/account/user/${userId}`)).body;
     expect(whole.sites).toEqual([{ siteId, level: 'Read', sourceIds: [sources[0]] }]);
     expect((await api.manager.post(`/account/user/${userId}`, whole)).body).toEqual(whole);

@@ -1,4 +1,4 @@
-/** The demo of `npm start`: its load can break off after any POST request, and a later start completes the load. */
+/** `npm start` loads the demo data. If loading fails after any POST request, a later start loads the rest. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ async function openInterruption(target: string, count: number) {
   return { url: `http://127.0.0.1:${port}`, close: () => server.close().closeAllConnections() };
 }
 
-it('npm start: a later start completes a demo load that broke off after any of its POST requests, and adds no second site (R-K3)', async () => {
+it('npm start: if loading the demo data fails after any POST request, a later start loads the rest and adds no second site (R-K3)', async () => {
   const world = await createStoredWorld();
   const secrets = makeSecrets();
   await seedIdentity(world.environment.DATABASE_URL ?? '', secrets);
@@ -59,7 +59,7 @@ it('npm start: a later start completes a demo load that broke off after any of i
   const options = { progress: SILENT, taylorCsv: join(testRRoot(), 'opt/tidemark/demo/taylor.csv') };
   const load = (url: string) => loadDemo({ ...stack, database: '', redis: '', api: url, push: url }, options);
   try {
-    // Each load skips the objects that earlier loads created. The first six loads break off after one POST each: these
+    // Each load skips the objects that earlier loads created. The first six loads fail after one POST each: these
     // six POSTs create the site, the source and the three variables, and push the forecast. The first POST of the
     // seventh load repeats the push of the forecast, which changes nothing; its second POST pushes the measured values.
     for (const count of [1, 1, 1, 1, 1, 1, 2]) {

@@ -60,7 +60,7 @@ describe('migrate: schema history', () => {
     await expect(migrate(test.url, LOG)).resolves.toBeUndefined();
   });
 
-  it('a migration whose connection is lost fails, and the process keeps running (R-K3)', async () => {
+  it('when a migration loses its connection, the migration fails and the process keeps running (R-K3)', async () => {
     const holder = new pg.Client({ connectionString: test.url });
     await holder.connect();
     await holder.query(`${BEGIN_HOLDING}; lock table schema_migration in access exclusive mode`);

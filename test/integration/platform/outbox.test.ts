@@ -37,8 +37,8 @@ const append = (...names: string[]) =>
   );
 
 /**
- * Never used. The file compiles only if the type checker refuses each element: a misspelt event type, and a payload
- * with a wrong member.
+ * This array is only type-checked. The file compiles only if the type checker refuses both elements: the first has a
+ * misspelt event type, and the second has a payload with a wrong member.
  */
 const _misspelt: readonly NewEvent[] = [
   // @ts-expect-error no feature declares this event

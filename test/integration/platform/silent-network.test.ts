@@ -1,6 +1,6 @@
 /**
- * When a network fails, when it falls silent without closing its connections, or when a process is suspended, the
- * service reports the fault and recovers by itself (R-A15, R-K3). The tests run concurrently, because they mostly wait.
+ * The service reports a fault and recovers by itself in three cases: a connection fails, an open connection falls
+ * silent, or a process is suspended (R-A15, R-K3). The tests run concurrently, because they mostly wait.
  */
 import { describe, expect, test } from 'vitest';
 import { queueMail } from '../../../src/platform/mail/mail-outbox.ts';
@@ -50,7 +50,7 @@ describe.concurrent('network faults', () => {
   );
 
   test(
-    'while the database is down, pushes get 503 and the service is live but not ready; a push and its calculation complete within 25 s after the database is back, and also within 25 s when the service first has to close silent database connections (R-A5, R-A9, R-K3)',
+    'while the database is down, pushes get 503, and the service is live but not ready; once the database is back, a push and its calculation complete within 25 s, even if the service must first close silent database connections (R-A5, R-A9, R-K3)',
     () =>
       withService(async ({ api, databaseGate, expectReadiness, readiness, ...service }) => {
         await databaseGate.shut();
@@ -71,7 +71,7 @@ describe.concurrent('network faults', () => {
   );
 
   test(
-    'a push and its calculation complete within 25 s when answers stop arriving on the open database connections, and SIGTERM ends the process within 10 s while these connections are silent (R-K2)',
+    'when answers stop arriving on the open database connections, a push and its calculation still complete within 25 s; while database connections are silent, SIGTERM ends the process within 10 s (R-K2)',
     () =>
       withService(async ({ roles, databaseGate, expectPushToBeComputed }) => {
         databaseGate.freeze('answers');
@@ -153,8 +153,9 @@ const RUN_MS = 30_000;
 
 /**
  * Starts an api process and a second process with all roles except grpc. `expectTakeOver` suspends the second process
- * while it ingests, relays, calculates, delivers and emails: its transactions wait for rows that the test has locked,
- * its run sleeps, and its receivers and mail server do not answer.
+ * in the middle of ingesting, relaying, calculating, delivering and emailing. None of this work can end earlier: the
+ * transactions wait for rows that the test has locked, the run sleeps, and the webhook receivers and the mail server do
+ * not answer.
  */
 async function startSuspendedRoles() {
   const world = await createStoredWorld();

@@ -147,7 +147,7 @@ describe('upgrade: identity and accounts', () => {
   });
 });
 
-it('upgrade: if points of a variable were overwritten before the upgrade, the history of the variable counts as complete only from the last write to the variable (R-F9)', () => {
+it('upgrade: if points of a variable were overwritten before the upgrade, the history of the variable counts as complete only from the last write before the upgrade (R-F9)', () => {
   // The table `point_rewrite` records writes that did more than append. Only variable 1 has a row there.
   expect(wholeFrom).toEqual([{ variableId: 1, historyFrom: '2025-01-03 08:00:00+00' }]);
 });
@@ -195,7 +195,7 @@ describe('upgrade: points, pushes and files', () => {
     expect(await valuesOf(query)).toEqual(values);
   });
 
-  it('the points of the batches and of the file that were pending during the upgrade are readable afterwards', async () => {
+  it('if batches and a file were pending during the upgrade, their points are readable afterwards', async () => {
     expect(await valuesOf('variableId=1')).toEqual([10.75, 11, 12, 13]);
     expect(await valuesOf('variableId=2')).toEqual([3.5, 4, 4.5, 20, 21]);
     expect(await valuesOf('variableId=4')).toEqual([43]);
@@ -204,12 +204,15 @@ describe('upgrade: points, pushes and files', () => {
   it.each([
     ['keeps the versions of other tags', 1, { 'D-1': 1, revised: 1, null: 4 }],
     ['replaces the version of its own tag', 4, { 'D-1': 1, 'D-2': 1 }],
-  ])('a tagged write that was pending in a batch during the upgrade %s (§9.2)', async (_what, variableId, expected) => {
-    const versions = await read<readonly { version: string | null; pointCount: number }[]>(
-      `/variables/${variableId}/versions`,
-    );
-    expect(Object.fromEntries(versions.map(({ version, pointCount }) => [version, pointCount]))).toEqual(expected);
-  });
+  ])(
+    'if a write with a VersionTag was pending during the upgrade, this write %s (§9.2)',
+    async (_what, variableId, expected) => {
+      const versions = await read<readonly { version: string | null; pointCount: number }[]>(
+        `/variables/${variableId}/versions`,
+      );
+      expect(Object.fromEntries(versions.map(({ version, pointCount }) => [version, pointCount]))).toEqual(expected);
+    },
+  );
 
   it.each([
     ['first-import', { state: 'Completed', accepted: { elements: 2, readings: 3 }, mapperId: id('c1') }],
@@ -218,12 +221,12 @@ describe('upgrade: points, pushes and files', () => {
     [`${SHARED}1`, { state: 'Completed', accepted: { elements: 1, readings: 1 } }],
     [`${SHARED_ENDED}2`, { state: 'Completed', accepted: { elements: 1, readings: 1 } }],
     ['broken', { state: 'Failed', failure: 'its readings could not be written' }],
-  ])('the operation "%s" is found under its label (R-D7)', async (label, expected) => {
+  ])('an operation from before the upgrade is still found by its label "%s" (R-D7)', async (label, expected) => {
     expect(await read(`/api/operations/${label}`)).toMatchObject({ operationId: label, ...expected });
     expect(await read(`/api/operations/${label}?all=true`)).toMatchObject([{ operationId: label, ...expected }]);
   });
 
-  it('when two pushes were stored together and have labels that end in 0 and 1, a request for the label that ends in 2 gets 404 (R-D7)', async () => {
+  it('two pushes that were stored together have labels ending in 0 and 1; the label ending in 2 belongs to no push, so a request for it gets 404 (R-D7)', async () => {
     expect((await api.get(`/api/operations/${SHARED}2`)).status).toBe(404);
   });
 
@@ -243,9 +246,12 @@ describe('upgrade: points, pushes and files', () => {
       'd2',
       { state: 'Completed', ignoredColumns: ['remark'], errors: [{ row: 3, code: 'invalid_date' }] },
     ],
-  ])('after the upgrade, the outcome of an earlier upload %s can be read (R-E1)', async (_what, end, expected) => {
-    expect(await read(`/storage/${id(end)}`)).toMatchObject(expected);
-  });
+  ])(
+    'after the upgrade, the outcome of an earlier upload can still be read: a file %s (R-E1)',
+    async (_what, end, expected) => {
+      expect(await read(`/storage/${id(end)}`)).toMatchObject(expected);
+    },
+  );
 });
 
 describe('upgrade: webhooks', () => {

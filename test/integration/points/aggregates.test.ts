@@ -1,4 +1,4 @@
-/** Aggregates by civil buckets over REST (R-G1–G3, R-C8). */
+/** Tests REST reads that aggregate points by civil buckets, such as the days of a time zone (R-G1–G3, R-C8). */
 import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createStructure } from '../../support/fixtures/structure.ts';
@@ -148,11 +148,14 @@ describe('points: aggregates', () => {
     ['COUNT', 'countValue', 3],
     ['VAR', 'varianceValue', 13],
     ['STDEV', 'stdevValue', Math.sqrt(13)],
-  ])('%s is the only aggregate returned, in the member %s (R-G3)', async (aggregation, member, value) => {
-    const variableId = await withReadings(readings, { unitId: 8 });
-    const rows = await read(variableId, `granularity=Day&aggregation=${aggregation}`);
-    expect(rows).toEqual([{ variableId, date: '2026-03-01T00:00:00Z', [member]: expect.closeTo(value), unitId: 8 }]);
-  });
+  ])(
+    'a read with the aggregation %s returns only this aggregate, in the member %s (R-G3)',
+    async (aggregation, member, value) => {
+      const variableId = await withReadings(readings, { unitId: 8 });
+      const rows = await read(variableId, `granularity=Day&aggregation=${aggregation}`);
+      expect(rows).toEqual([{ variableId, date: '2026-03-01T00:00:00Z', [member]: expect.closeTo(value), unitId: 8 }]);
+    },
+  );
 
   test.each([
     [{ quantityType: 'Integrated' }, 'sumValue'],
@@ -163,7 +166,7 @@ describe('points: aggregates', () => {
     [{}, 'avgValue'],
     [{ quantityType: 'Integrated', aggregate: 'COUNT' }, 'countValue'],
   ])(
-    'when a read names no aggregation, the rows of a variable created with %j have the member %s (R-C8)',
+    'if a variable has the settings %j and a read names no aggregation, the rows have the member %s (R-C8)',
     async (members, member) => {
       const variableId = await withReadings(readings, members);
       expect(await read(variableId, 'granularity=3')).toMatchObject([{ [member]: expect.any(Number) }]);
@@ -209,7 +212,7 @@ describe('points: aggregates', () => {
   });
 });
 
-describe('points: gaps in the buckets of a period', () => {
+describe('points: empty buckets', () => {
   const hours = (rows: readonly Row[]) => rows.map((row) => [Number(String(row.date).slice(11, 13)), row.sumValue]);
   let variableId: number;
   beforeAll(async () => {
@@ -249,7 +252,7 @@ describe('points: gaps in the buckets of a period', () => {
     expect(await sums(`fill=${fill}&pagingOrder=DESC`)).toEqual([[5, 51], ...gap.toReversed(), [2, 21], [1, 10]]);
   });
 
-  test('include the buckets before the first and after the last point, up to the bounds of the period; `includeToBoundary` adds the bucket that begins at `to` (R-G1)', async () => {
+  test('before the first point and after the last point are also filled, up to the bounds of the period; `includeToBoundary` adds the bucket that begins at `to` (R-G1)', async () => {
     const bounds = 'from=2026-03-01T00:00:00Z&to=2026-03-01T07:00:00Z';
     const inner = [
       [1, 10],
@@ -277,7 +280,7 @@ describe('points: gaps in the buckets of a period', () => {
     },
   );
 
-  test('include buckets with fewer points than `minCount` (R-G1)', async () => {
+  test('a bucket with fewer points than `minCount` counts as empty (R-G1)', async () => {
     expect(await sums('minCount=2')).toEqual([[2, 21]]);
     const bounds = 'from=2026-03-01T01:00:00Z&to=2026-03-01T04:00:00Z';
     expect(await sums(`minCount=2&fill=null&${bounds}`)).toEqual([
@@ -287,7 +290,7 @@ describe('points: gaps in the buckets of a period', () => {
     ]);
   });
 
-  test('count as buckets in pages and in the total when `fill` is set (R-G1, R-A7)', async () => {
+  test('with `fill`, the pages and the total include the empty buckets (R-G1, R-A7)', async () => {
     expect(await sums('fill=previous&pageNumber=1&itemsPerPage=2')).toEqual([
       [3, 21],
       [4, 21],
@@ -301,7 +304,7 @@ describe('points: gaps in the buckets of a period', () => {
     expect(headers.get('x-total-count')).toBe('5');
   });
 
-  test('include buckets whose aggregate has no value, such as the variance of one point (R-G1)', async () => {
+  test('a bucket whose aggregate has no value, such as the variance of one point, counts as empty (R-G1)', async () => {
     const pairs = [
       at(0, 0),
       { ...at(0, 2), date: '2026-03-01T00:30:00Z' },

@@ -83,7 +83,8 @@ describe('points: with the Community edition of TimescaleDB', () => {
     if (!(await isCommunity())) test.skip('needs the Community edition; TIMESCALEDB_BUILD names no build of it');
     const variableId = await store.addVariable({ isVersioned: true, versionLimit: 3 });
     await writeHours(variableId, 100);
-    // A single call may come too early: the statistics of the writing session may arrive after its transaction ended.
+    // A single call of `compressChunks` can come too early, because the statistics of a write can arrive some time
+    // after the commit of the write.
     const compress = () =>
       eventually('the compression of all chunks', async () => {
         await compressChunks(store.database, NOW, log);
@@ -136,7 +137,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
     const start = Date.UTC(1999, 6, 1) * 1000;
     await store.write(
       variableId,
-      // The bits of these values do not repeat, so a compressed batch of 240 points takes more than 2,032 bytes.
+      // These values compress badly, so a compressed batch of 240 points takes more than 2,032 bytes.
       Array.from(
         { length: 480 },
         (_, hour): WrittenPoint => [start + hour * 3_600_000_000, Math.sin(hour * hour) * 1e9],
@@ -218,7 +219,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
   });
 });
 
-it('points: after a correction in a compressed chunk, a list of versions counts the new points of another variable in the same chunk, even in a session that cached its query plans before the correction (R-F8)', async (test) => {
+it('points: after a correction of one variable in a compressed chunk, the list of versions of another variable counts new points in the same chunk, even in a session that cached its query plans before the correction (R-F8)', async (test) => {
   if (!(await isCommunity())) test.skip('needs the Community edition; TIMESCALEDB_BUILD names no build of it');
   const [corrected, written] = [
     await store.addVariable({ isVersioned: true }),
@@ -266,6 +267,6 @@ it('points: a failure of enable_columnstore does not fail the migration', async 
   await client.end();
   await migrate(other.url, log);
   expect(warnings).toEqual([
-    'the columnstore could not be enabled, so points stay uncompressed unless an earlier run enabled it; the next run of migrate tries again',
+    'the columnstore could not be enabled; if no earlier run of migrate enabled it, points stay uncompressed; the next run of migrate tries again',
   ]);
 });

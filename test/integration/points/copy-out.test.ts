@@ -76,7 +76,7 @@ describe('points: rows of CopyOut', () => {
     expect(ours.length).toBeGreaterThan(0);
   });
 
-  test('the rows exclude messages that the server sends between rows (R-G4)', async () => {
+  test('messages that the server sends between two rows are left out (R-G4)', async () => {
     const text = await withConnection(database, async (connection) => {
       await connection.query('listen rows');
       return collect(connection, new CopyOut(copying('select noisy(n) from generate_series(1, 300) n', 'text')));
@@ -108,7 +108,7 @@ describe('points: a CopyOut that fails', () => {
     ['before the first row', 'select 1 / 0'],
     ['after many rows', 'select 1 / (150000 - n) from generate_series(1, 200000) n'],
     ['when the statement is parsed', 'select nothing from nowhere'],
-  ])('a failure %s is reported and leaves the connection usable (R-G4)', async (_when, rows) => {
+  ])('if the CopyOut fails %s, the failure is reported and the connection stays usable (R-G4)', async (_when, rows) => {
     await withConnection(database, async (connection) => {
       await expect(collect(connection, new CopyOut(copying(rows)))).rejects.toMatchObject({
         code: expect.stringMatching(/^(22012|42P01)$/),

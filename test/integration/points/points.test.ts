@@ -157,7 +157,7 @@ describe('points: a write to one date of a variable', () => {
     expect(versions.map(({ value }) => value)).toEqual([0, 0.5, 1, 1.5, 2, 2.5]);
   });
 
-  it('assigns a VersionTimestamp later than that of the stored version when the database clock goes back (R-F1)', async () => {
+  it('assigns a later VersionTimestamp than the stored version has, even if the database clock has gone back (R-F1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await store.write(variableId, [[START, 1]]);
     const ahead = `now() + interval '1 day'`;
@@ -190,7 +190,7 @@ describe('points: a write to one date of a variable', () => {
 });
 
 describe('points: a variable whose isVersioned changes', () => {
-  it('after isVersioned changes to false, the versions of a date stay readable until the next write at this date (R-C6, R-F4)', async () => {
+  it('after isVersioned changes to false, the versions of a date stay readable until a new point with this date is written (R-C6, R-F4)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await writeAll(variableId, [
       [
@@ -310,7 +310,7 @@ describe('points: reading', () => {
   });
 });
 
-// point-laws.test.ts compares the store with a model, over whole histories.
+// See also point-laws.test.ts, which compares the store with a model over whole histories.
 describe('points: laws of versioning', () => {
   const write = fc.record({
     date: fc.integer({ min: 0, max: 5 }),

@@ -56,7 +56,7 @@ it('points: while one listing of versions waits for another listing, the waiting
   await second;
 });
 
-it('points: listings of versions are correct after concurrent listings and writes (R-F8)', async () => {
+it('points: after writes and listings of versions have run concurrently, the next listing counts every written version (R-F8)', async () => {
   const variableId = await store.addVariable({ isVersioned: true });
   const list = () => listVersions(store.database, variableId);
   for (const step of [1, 2, 3, 4]) {

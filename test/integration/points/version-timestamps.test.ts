@@ -78,7 +78,7 @@ describe('points: an as-of read', () => {
     expect(await valuesAsOf(variableId, asOfMicros)).toEqual([2]);
   });
 
-  it('returns the same values whether it starts before or after the commit of a write, even when the as-of instant falls during the write (R-F1, R-F5)', async () => {
+  it('for one as-of instant, a read that starts before the commit of a write and a read that starts after the commit return the same values, even if the instant falls during the write (R-F1, R-F5)', async () => {
     const [variableId = 0] = await addVariables(1);
     const first = await store.write(variableId, [[START, 1]]);
     const beforeMicros = await clockMicros();
@@ -122,7 +122,8 @@ describe('points: an as-of read', () => {
       reader.release();
       hasEnded = true;
     });
-    // A connection runs statements in order: when `select` ends, `awaitWriters` has already listed the open writers.
+    // `awaitWriters` has already sent the query that lists the open writers. A connection runs queries in order, so
+    // this query has ended when `select` ends.
     await reader.query('select');
     const later = await writeAndHold(encode([second], 1));
     expect(hasEnded).toBe(false);

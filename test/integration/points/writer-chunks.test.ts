@@ -16,8 +16,8 @@ beforeAll(async () => {
 afterAll(() => store?.close());
 
 /**
- * Writes points while a lock prevents the creation of history chunks. The attempt to create the chunks before the write
- * times out; then the lock is released, and the write creates the chunks itself.
+ * Writes points while a lock prevents the creation of history chunks. The attempt to create the chunks in advance times
+ * out. Then the lock is released, and the write creates the chunks itself.
  */
 async function writeWithoutChunks(variableId: number, points: readonly WrittenPoint[]): Promise<void> {
   const attempts = async () => {
@@ -40,7 +40,7 @@ async function writeWithoutChunks(variableId: number, points: readonly WrittenPo
   await writing;
 }
 
-test('points: a point replaces the version with the same date and VersionTag, even when the write creates the history chunk (R-F2)', async () => {
+test('points: a point replaces the version that has the same date and VersionTag, even if the write creates the history chunk (R-F2)', async () => {
   const variableId = await store.addVariable({ isVersioned: true });
   await store.write(variableId, [[0, 1, 'a']]);
   await writeWithoutChunks(variableId, [

@@ -1,4 +1,7 @@
-/** Kills an api and an ingester, each while a lock of the test blocks its transaction (R-K3, R-D1). */
+/**
+ * Kills an api or ingester process in the middle of a transaction (R-K3, R-D1). A lock that the test holds keeps the
+ * transaction open.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { type ApiClient, signIn } from '../../support/fixtures/sign-in.ts';
@@ -110,8 +113,8 @@ interface LargePush {
 }
 
 /**
- * Prepares a push that has only new dates and is large enough for a direct write. The variable is versioned: if the
- * push were written twice, the values of the first write would remain stored as earlier versions.
+ * Prepares a push that has only new dates and is large enough for a direct write. The variable is versioned, so that
+ * the test can detect a push that is written twice: the values of the first write would stay as earlier versions.
  */
 async function preparePush(label: string): Promise<LargePush> {
   const variableId = await createVariable(api, sourceId, { isVersioned: true });
@@ -142,8 +145,8 @@ async function preparePush(label: string): Promise<LargePush> {
 }
 
 /**
- * Starts an api process and sends the push to it. Kills the process when a statement that matches the LIKE pattern
- * `statement` waits for an advisory lock of the test.
+ * Starts an api process, sends the push to the process, and kills the process while one of its SQL queries waits for an
+ * advisory lock of the test. The parameter `statement` is a LIKE pattern for the text of this query.
  */
 async function killWhileWaiting(push: LargePush, [key, value]: readonly unknown[], statement: string): Promise<void> {
   const victim = await start('api');
@@ -202,7 +205,7 @@ describe('push: an ingester killed inside a transaction', () => {
   }, 60_000);
 });
 
-/** Blocks the ingester's transaction at the end of a batch, kills the waiting ingester, and releases the lock. */
+/** Locks a table so that the ingester waits at the end of a batch. Kills the ingester and releases the lock. */
 async function killInsideWrite(victim: RoleProcess): Promise<void> {
   const blocker = await world.database.connect();
   try {

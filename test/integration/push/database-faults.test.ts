@@ -191,8 +191,9 @@ async function killFor(durationMs: number): Promise<number> {
   return killed;
 }
 
-// The trigger `slow` makes about half of the statements that change these tables sleep for 60 ms, longer than the
-// time-out of 30 ms. In transactions, the service sets its own time-out, so the trigger sets it back to 30 ms.
+// The trigger `slow` adds a sleep of 60 ms to about half of the statements that change these tables. The sleep exceeds
+// the time-out of 30 ms. In transactions, the service sets its own time-out, so the trigger sets the time-out back to
+// 30 ms.
 const SLOW_TABLES = ['push_operation', 'push_batch', 'stored_file', 'outbox_event'];
 const SLOW = `
   create function slow() returns trigger language plpgsql as $$ begin
@@ -235,9 +236,10 @@ async function fillFor(full: SmallDisk, durationMs: number): Promise<void> {
 }
 
 /**
- * Fills the disk until a statement of the service fails. First gives the write-ahead log a new segment of 16 MB: tables
- * grow every few requests, so a statement usually fails before that segment is full. If the segment is full first, the
- * server crashes; the function then frees the disk and tries again once the server is back.
+ * Fills the disk until a statement of the service fails. If the write-ahead log needs disk space first, the database
+ * server crashes; the function then frees the disk and tries again once the server is back. To make this rare, the
+ * function first gives the log a new segment of 16 MB: tables grow every few requests, so a statement usually fails
+ * before this segment is full.
  */
 async function fillUntilStatementFails({ fill, free, restarts }: SmallDisk): Promise<void> {
   const { database } = world;

@@ -88,7 +88,7 @@ describe('mapper: answer size and memory', () => {
   ])('a mapper that needs too much memory for %s fails with mapping_failed (R-D9)', async (_what, expression) => {
     const run = open({ memoryMebibytes: 128 }).run({ accountId: 1 }, { expression, body: BODY, maxBytes: MEBIBYTE });
     const message =
-      /ended before it answered; it may have exceeded its limit of 128 MiB of memory|the mapper failed: Failed to/;
+      /ended before it answered; the mapper may have exceeded its limit of 128 MiB of memory|the mapper failed: Failed to/;
     await expect(run).rejects.toMatchObject({ code: 'mapping_failed', message: expect.stringMatching(message) });
   });
 });

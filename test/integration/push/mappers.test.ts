@@ -144,7 +144,7 @@ describe('push: a body in a custom format', () => {
       'must not have a DOCTYPE (line 2, column 1)',
     ],
     ['an unclosed XML tag', '<a><b></a>', 'must be XML'],
-  ])('with %s is answered with 400 and the reason (R-D9)', async (_what, raw, reason) => {
+  ])('a body that contains %s gets 400 with the reason (R-D9)', async (_what, raw, reason) => {
     const answer = await pushRaw(await addMapper('[]'), 'text/xml', raw);
     expect(answer.status).toBe(400);
     expect(answer.body.message).toContain(reason);
@@ -241,7 +241,7 @@ describe('push: /account/mappers', () => {
     }
   });
 
-  it('tests a mapper with a sample and stores no push operation; the answer contains the mapped elements, the problems of these elements, or an error (R-D9)', async () => {
+  it('tests a mapper with a sample and stores no push operation; the answer contains either the mapped elements and the problems of these elements, or an error (R-D9)', async () => {
     const id = await addMapper('{"variableId": n, "data": [{"date": d, "value": 1}]}');
     const sample = async (raw: string) =>
       (await api.manager.send('POST', `/account/mappers/${id}/test`, undefined, { raw })).body;

@@ -107,7 +107,7 @@ describe('push: an operation', () => {
     }
     expect(outcomes).toEqual([false, false, false, false, true]);
     const failure =
-      'the readings could not be written: an internal error; they are kept, so replay the operation to try again';
+      'the readings could not be written: an internal error; the service keeps the push, so replay the operation to try again';
     expect((await find(label)).body).toMatchObject({ state: 'Failed', failure });
     expect(await announced(label)).toMatchObject([{ state: 'Failed', failure }]);
     await api.database.query('delete from push_batch where set_aside_date is not null');
@@ -121,7 +121,7 @@ describe('push: an operation', () => {
     ],
     ['the service', 'internal error', new Error('password of the database is secret')],
   ])(
-    'that failed because of an error in %s shows "%s" instead of the message of the error (R-A5)',
+    'when an error in %s makes an operation fail, the operation shows "%s" instead of the message of the error (R-A5)',
     async (_of, shown, error) => {
       await api.ingest();
       const label = newLabel();
@@ -167,7 +167,7 @@ describe('push: an operation', () => {
     },
   );
 
-  it('that is Failed does not block the same push: the push is written when the client sends it again (R-D7, R-A15)', async () => {
+  it('when an operation is Failed and the client sends its push again, the push is written (R-D7, R-A15)', async () => {
     await api.ingest();
     const label = newLabel();
     const body = [{ variableId, data: [{ date: '2031-01-02T00:00:00.000Z', value: 78 }] }];
@@ -203,7 +203,7 @@ describe('push: an operation', () => {
       {
         path: '$',
         code: 'nothing_accepted',
-        message: expect.stringMatching(/: the element matches no variable or more than one;/),
+        message: expect.stringMatching(/: the element matches either no variable or several variables;/),
       },
     ];
     expect(await push(one(2_000_000_000), `?operationId=${label}`)).toMatchObject({ status: 200, body: { warnings } });
@@ -250,7 +250,7 @@ describe('push: a re-sent push', () => {
     expect(await countQueued(label)).toBe(1);
   });
 
-  it('is one operation when it arrives many times concurrently (R-D7)', async () => {
+  it('creates only one operation, even if it arrives many times concurrently (R-D7)', async () => {
     const label = newLabel();
     const answers = await Promise.all(Array.from({ length: 12 }, () => push(one(variableId), `?operationId=${label}`)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
@@ -258,7 +258,7 @@ describe('push: a re-sent push', () => {
     expect(await countQueued(label)).toBe(1);
   });
 
-  it('is a second operation with the same label when its body differs; GET by this label returns the newer operation (R-D7)', async () => {
+  it('with a different body creates a second operation with the same label; GET by this label returns the newer operation (R-D7)', async () => {
     const label = newLabel();
     await push(one(variableId, 1), `?operationId=${label}`);
     await push([...one(variableId, 2), ...one(variableId, 3)], `?operationId=${label}`);
@@ -267,7 +267,7 @@ describe('push: a re-sent push', () => {
     expect((await find(label)).body.id).toBe(all[0]?.id);
   });
 
-  it('is a new operation when it comes from another user or after 24 hours (R-D7)', async () => {
+  it('creates a new operation when it comes from another user or after 24 hours (R-D7)', async () => {
     const label = newLabel();
     const other = await api.signIn('again', 'MANAGER');
     await push(one(variableId), `?operationId=${label}`);
@@ -344,7 +344,7 @@ describe('push: DataPushCompleted', () => {
   });
 });
 
-describe('push: the query string of a shipped client', () => {
+describe('push: the query string of a client that is already in use', () => {
   it.each([
     ['?op1', undefined],
     ['?operationId=op1?operationTimeoutSec=30', 'op1'],
@@ -352,7 +352,7 @@ describe('push: the query string of a shipped client', () => {
     ['?&&=&operationId=op3&', 'op3'],
     ['?operationId=%E0%A4%A', undefined],
     ['?operationId=', undefined],
-  ])('%s is accepted, and an operationId that can be read from it is used (R-A3)', async (query, label) => {
+  ])('%s is accepted; if it has a readable operationId, the push uses this id (R-A3)', async (query, label) => {
     const answer = await push(one(variableId), query);
     expect(answer.status).toBe(200);
     if (label !== undefined) expect(answer.body.operationId).toBe(label);
@@ -425,7 +425,7 @@ describe('push: rejected elements', () => {
     expect(await findAll(label)).toHaveLength(2);
   });
 
-  it('when several replays of a push run at the same time, only one replay accepts a rejected element (R-D8, R-K3)', async () => {
+  it('when a push is replayed several times concurrently, only one replay accepts an element that the push had rejected (R-D8, R-K3)', async () => {
     const label = newLabel();
     await push([meant('later-3')], `?operationId=${label}`);
     await createVariable(api.manager, sourceId, { mappingConfig: 'later-3' });
@@ -449,7 +449,7 @@ describe('push: rejected elements', () => {
     expect(await findAll(label)).toHaveLength(2);
   });
 
-  it('are listed and replayed for all operations of a label when the query has all=true (R-D8)', async () => {
+  it('with all=true in the query, a listing or a replay covers the rejected elements of all operations with the label (R-D8)', async () => {
     const label = newLabel();
     for (const name of ['later-4', 'later-5']) await push([meant(name)], `?operationId=${label}`);
     expect(await rejectedOf(label)).toHaveLength(1);
@@ -469,7 +469,7 @@ describe('push: rejected elements', () => {
     expect(await replay(label, '', viewer)).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
   });
 
-  it('are deleted together with their operation when it has ended and the retention period is over (R-D8)', async () => {
+  it('are deleted together with their operation once the operation has ended and the retention period is over (R-D8)', async () => {
     await api.ingest();
     const [old, young, waiting] = [newLabel(), newLabel(), newLabel()];
     for (const label of [old, young]) await push([meant('never')], `?operationId=${label}`);

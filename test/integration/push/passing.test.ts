@@ -137,7 +137,7 @@ async function pushIntoOneBatch(variableIds: readonly [number, number]): Promise
 }
 
 describe('push: while one push of an account rewrites stored points', () => {
-  test('a small push to another variable is stored before the rewriting push, even if the small push shares a batch with a push to the rewritten variable; a webhook for one variable gets no messages about pushes to other variables (R-D6, R-I2)', async () => {
+  test('a small push to another variable does not wait for the rewriting push, even if the batch of the small push also contains a push to the rewritten variable; a webhook for one variable gets no messages about pushes to other variables (R-D6, R-I2)', async () => {
     const [rewritten = 0, other = 0] = await addVariables(2);
     const webhooks = [await subscribe(rewritten), await subscribe(other)];
     pushed.clear();
@@ -177,7 +177,7 @@ describe('push: while one push of an account rewrites stored points', () => {
     }
   }, 60_000);
 
-  test('pushes to unrelated variables are stored before the rewriting push, and pushes to the rewritten variables wait for the rewriting push; a restart of the killed ingester does not change this order (R-D6, R-D1)', async () => {
+  test('pushes to unrelated variables are stored before the rewriting push, and pushes to the rewritten variables wait for the rewriting push; this order stays the same when the ingester is killed and a new one starts (R-D6, R-D1)', async () => {
     const [rewritten = 0, alsoRewritten = 0, other = 0, partner = 0] = await addVariables(4);
     await blocker.query(BEGIN_HOLDING);
     await hold(rewritten);
@@ -202,7 +202,7 @@ describe('push: while one push of an account rewrites stored points', () => {
     await ingester.kill();
     const { rows } = await world.database.query<{ killed: string }>('select clock_timestamp()::text as killed');
     ingester = await startRoles(['ingester'], world.environment);
-    // The test waits for one write only, because the new ingester may write both large pushes in one transaction.
+    // The test waits for just one write, because the new ingester may write both large pushes in one transaction.
     await areHeld(1, rows[0]?.killed);
     await push([other], 4);
     await areReadable([other], 4);

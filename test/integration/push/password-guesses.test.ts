@@ -64,7 +64,7 @@ describe.concurrent('push: wrong Basic passwords', () => {
     expect(await isAccepted('one', '192.0.2.2')).toBe(true);
   });
 
-  it('block sign-in from the address of the guesser, but not a device that has pushed from that address (R-B11)', async () => {
+  it('block sign-in from the address of the guesser, but a device that has pushed from that address can still push (R-B11)', async () => {
     await addDevice('two');
     expect(await push('two', PASSWORD, '127.0.0.1')).toBe(200);
     await guess('two', 3 * MAX_FAILURES, () => '127.0.0.1');
@@ -103,7 +103,7 @@ describe.concurrent('push: wrong Basic passwords', () => {
     expect(await isAccepted('five', '192.0.2.5')).toBe(true);
   });
 
-  it('wrong passwords from all addresses are added up: a wrong password that a device repeats counts once, and a different wrong password counts too (R-B11)', async () => {
+  it('are counted for all addresses together; when a device sends the same wrong password again, the count stays the same, but a different wrong password raises the count (R-B11)', async () => {
     await addDevice('seven');
     await push('seven', 'old password', '192.0.2.7');
     await guess('seven', MANY - 2, (index) => `203.0.113.${index}`);

@@ -80,7 +80,7 @@ describe('push: HTTP Basic', () => {
     }
   });
 
-  it('is offered in the challenge of a 401 answer to a read; the challenge to a script in a web page does not offer HTTP Basic (R-A13, R-A5)', async () => {
+  it('a 401 answer to a read offers HTTP Basic in its challenge, but not if a script in a web page sent the read (R-A13, R-A5)', async () => {
     const client = createTestClient(api.origin);
     const challengeTo = async (headers: Readonly<Record<string, string>>) => {
       const answer = await client.get('/sites', headers);
@@ -208,7 +208,7 @@ describe('push: HTTP Basic with PUSH_BASIC_TOKEN_URL, the token endpoint of an i
     exchangeAtEndpoint({ url, clientId: 'demo', clientSecret, verifier: api.parts.authentication.verifier, fetch });
   const endpoint = () => `${api.origin}/realms/tidemark/protocol/openid-connect/token`;
 
-  it('gets the account, scopes and lifetime of a token from the endpoint (R-B7)', async () => {
+  it('the service requests a token at the endpoint, and takes the account, scopes and lifetime from the answer (R-B7)', async () => {
     const { verified, ttlSec } = await exchangeAt(endpoint())({ userName: 'ann@example.test', password: PASSWORD });
     expect(verified).toMatchObject({ accountId: api.accountId, scopes: new Set(['datahub-api', 'push-data']) });
     expect(ttlSec).toBe(3600);

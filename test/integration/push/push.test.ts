@@ -269,9 +269,9 @@ describe('push: a target', () => {
 
   let made: { variableId: number; boilerId: number; secondId: number; digitsId: number } | undefined;
   /**
-   * Adds two sources. Each source has a variable with the mappingConfig `map-1` and type 7, and a variable of type 8. A
-   * source, `map-1` or a type alone matches more than one variable. So a test that gives two of these identifiers fails
-   * when the push applies only one of them. Only one variable has the mappingConfig `map-2`.
+   * Adds two sources. Each source has a variable with the mappingConfig `map-1` and type 7, and a variable of type 8.
+   * One of the variables of type 8 has the mappingConfig `map-2`. The source alone, `map-1` alone or the type alone
+   * matches two variables. So a test that gives two of these identifiers fails if the push applies only one of them.
    */
   async function identified() {
     if (made) return made;

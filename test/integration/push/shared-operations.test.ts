@@ -48,10 +48,9 @@ const tuplesOf = (count: number): Buffer =>
   );
 
 /**
- * Stores several pushes together.
- * @param counts the number of readings of each push.
- * @param breaks the index of the push whose data are made invalid.
- * @returns for each push its label, or the kind of its outcome when the push is not stored.
+ * Stores several pushes together: one push for each number in `counts`, with this number of readings. Makes the data of
+ * the push with the index `breaks` invalid.
+ * @returns for each push its label or, if the push is not stored, the kind of its outcome.
  */
 async function storeTogether(counts: readonly number[], breaks?: number): Promise<readonly string[]> {
   const group = openGroupCommit(api.database, toSharedOperation);

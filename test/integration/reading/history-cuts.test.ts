@@ -62,7 +62,7 @@ async function read(query: string) {
 const item = (variableId: number, instant: string | undefined) => `${instant};variableId=${variableId}`;
 
 describe('history: the header History-From of GET /data and POST /data', () => {
-  test('an as-of read before the oldest stored version has no rows, and the header names the instant from which states are complete (R-F9)', async () => {
+  test('a read as of an instant before the oldest stored version returns no rows, and the header names the instant from which states are complete (R-F9)', async () => {
     expect(await read(`variableId=${cut}&asOf=${BEFORE_ALL}`)).toEqual({ historyFrom: item(cut, kept[0]), values: [] });
     expect(await read(`variableId=${cut}&asOf=${kept[0]}`)).toEqual({ historyFrom: null, values: [3] });
   });
@@ -82,7 +82,7 @@ describe('history: the header History-From of GET /data and POST /data', () => {
     },
   );
 
-  test('the header is absent from a read of the latest values, and from a read with a horizon if all states that this read needs are complete (R-F9)', async () => {
+  test('a read of the latest values gets no header; a read with a horizon gets no header if all states that the read needs are complete (R-F9)', async () => {
     expect(await read(`variableId=${cut}`)).toEqual({ historyFrom: null, values: [4] });
     expect(await read(`variableId=${cut}&horizon=PT1H&from=2099-01-01`)).toEqual({ historyFrom: null, values: [] });
   });
@@ -162,7 +162,7 @@ describe('history: a history cut (the instant from which the states of a variabl
   });
 });
 
-test('history: when a comparison reads a state from before a history cut (the instant from which states are complete), the cut is given in JSON, in the header History-From and in the metadata of Arrow (R-F9, R-G6)', async () => {
+test('history: a history cut is the instant from which states are complete; a comparison that reads an earlier state gives the cut in JSON, in the header History-From and in the metadata of Arrow (R-F9, R-G6)', async () => {
   const query = `/data/compare?variableId=${cut}&leftAsOf=${BEFORE_ALL}`;
   const json = await fetchRaw(api, query, JSON_TYPE);
   expect(JSON.parse(json.bytes.toString())).toMatchObject({ historyFrom: kept[0], summary: { points: 1, added: 1 } });
@@ -194,7 +194,7 @@ test.each<readonly [Method, object]>([
   },
 );
 
-test('history: a watch that resumes from a position before a history cut sends the versions that are still stored and does not report the cut; a read as of an instant before the cut reports the cut (R-F9, R-J1)', async () => {
+test('history: a watch that resumes from a position before a history cut sends the versions that are still stored, and does not report the cut; an as-of read does report the cut if its instant is before the cut (R-F9, R-J1)', async () => {
   const variableId = await createVariable(manager, sourceId, { isVersioned: true, versionLimit: 2 });
   const request = `/data/watch?variableId=${variableId}`;
   const before = await openEventStream(api.origin, request, manager);

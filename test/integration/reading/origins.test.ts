@@ -143,7 +143,10 @@ describe('reading: the origins of versions', () => {
   );
 });
 
-/** Pushes, each with the variables that it writes. Only plain pushes of one user may be combined into one operation. */
+/**
+ * Pushes, each with the variables that it writes. Several pushes may become one operation only if `isPlain` is true for
+ * all of them and one user sent all of them.
+ */
 const pushes = fc.array(
   fc.record({
     variables: fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 1, maxLength: 5 }),

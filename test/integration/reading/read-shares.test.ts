@@ -12,9 +12,9 @@ import { startTestApi, type TestApi } from '../../support/services/start-api.ts'
 
 const PER_ACCOUNT = 2;
 const WAITERS = 100;
-/** A number of points so large that their data exceed the read-ahead memory plus the socket buffers. */
+/** Number of points in a large answer: their data exceed the read-ahead memory plus the socket buffers. */
 const MANY = 400_000;
-/** A number of points so large that their data exceed the buffers of a socket, but not the read-ahead memory. */
+/** Number of points in a small answer: their data exceed the socket buffers, but fit into the read-ahead memory. */
 const FEW = 60_000;
 
 let api: TestApi;
@@ -77,7 +77,7 @@ describe('read shares: connections', () => {
     ['REST', () => readUnread(many)],
     ['gRPC', callUnread],
   ])(
-    'an account whose clients do not read their answers over %s does not keep another account from reading (R-A14)',
+    'when the clients of one account leave their answers over %s unread, another account can still read points (R-A14)',
     async (_, open) => {
       await times(4 * PER_ACCOUNT, open);
       await eventually('the share of the account to be used up', async () => (await openReads()) === PER_ACCOUNT);

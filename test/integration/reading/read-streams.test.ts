@@ -76,7 +76,7 @@ describe('read streams: an HTTP reader', () => {
     ['gzip', 'application/json'],
     ['identity', XLSX_TYPE],
   ])(
-    'releases the database connection when it disconnects during an answer with the encoding %s and the type %s (R-G4)',
+    'when the reader disconnects during an answer with the encoding %s and the type %s, the database connection is released (R-G4)',
     async (encoding, accept) => {
       for (let reader = 0; reader <= POOL_SIZE; reader += 1) {
         const read = startRead('GET', encoding, { accept });

@@ -72,7 +72,7 @@ describe('reading: comparison', () => {
     expect(Object.keys(compared).at(-1)).toBe('summary');
   });
 
-  test('selects the left and the right side by VersionTag or as of an instant; the right side defaults to the latest versions (R-G6)', async () => {
+  test('each side of the comparison, left and right, is selected by a VersionTag or an as-of instant; by default, the right side has the latest versions (R-G6)', async () => {
     const asOf = `leftAsOf=${encodeURIComponent(between)}`;
     expect(triples(await compare(`${asOf}&rightVersion=V2`))).toEqual(V1_TO_V2);
     expect(triples(await compare(asOf))).toEqual([
@@ -137,7 +137,7 @@ describe('reading: comparison', () => {
     expect(summary).toEqual({ points: 0, changed: 0, added: 0, removed: 0, meanAbsoluteDifference: null });
   });
 
-  test('has the rows but not the summary when CSV is requested (R-G4)', async () => {
+  test('in CSV, a comparison has the rows but not the summary (R-G4)', async () => {
     const path = `/data/compare?variableId=${variableId}&leftVersion=V1&rightVersion=V2`;
     const [header, ...rows] = parseCsv((await fetchRaw(api, path, 'text/csv')).bytes.toString());
     expect(header).toEqual(['date', 'leftValue', 'rightValue', 'difference']);
@@ -179,8 +179,8 @@ test('comparison: two random versions are merged by date, ascending or descendin
     [api.accountId],
   );
   const [leftTag, rightTag] = rows.map((row) => row.id);
-  // Holds `point_gate` like every write of points, because the project `columns` (test/vitest.config.ts) runs this test
-  // while chunks are being compressed.
+  // Every write of points must hold `point_gate` while chunks are being compressed. The Vitest project `columns`
+  // (test/vitest.config.ts) compresses chunks while this test runs.
   const change = (sql: string, values: readonly unknown[]) =>
     withTransaction(api.database, async (transaction) => {
       await holdGate(transaction);
@@ -199,7 +199,7 @@ test('comparison: two random versions are merged by date, ascending or descendin
       for (const table of ['point', 'point_version']) {
         await change(`delete from ${table} where variable_id = $1`, [id]);
       }
-      // Gives every date of the two versions a current value.
+      // Stores a current value for every hour in `left` or `right`.
       await change(
         `insert into point select distinct timestamptz '2026-01-01' + hour * interval '1 hour', 0::float8,
            timestamptz '2026-03-01', $1::int, 0, 0 from unnest($2::int[]) hour`,

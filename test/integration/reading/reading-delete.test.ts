@@ -134,7 +134,7 @@ describe('deleting points: a refused request', () => {
     ['an end before the start', { variableIds: [1], fromDateUtc: day(3), toDateUtc: day(1) }, 400],
     ['a flag that is neither true nor false', { variableIds: [1], whatIf: 'maybe' }, 400],
     ['an unknown variable', { variableIds: [2_000_000_000] }, 404],
-  ])('with %s (%j) is answered with %i (R-A5)', async (_what, body, status) => {
+  ])('a request that has %s (%j) gets the status %i (R-A5)', async (_what, body, status) => {
     expect((await remove(body)).status).toBe(status);
   });
 

@@ -17,7 +17,7 @@ const PARQUET = 'application/vnd.apache.parquet';
 const POINTS = 300_000;
 /**
  * On each connection, the gate passes on about this many bytes from the database and holds the rest. This number of
- * bytes is enough for the first chunk of any HTTP answer, but not for all POINTS points.
+ * bytes is enough for the first chunk of any HTTP answer, but not for a whole answer with POINTS points.
  */
 const HELD_BYTES = 4_000_000;
 
@@ -212,7 +212,7 @@ describe('read formats', () => {
     }
   });
 
-  test('rows of aggregates have a column for each aggregate, which is empty in rows of variables that use another aggregate (R-G3)', async () => {
+  test('an answer with several aggregates has a column for each aggregate; the column is empty for a variable that uses another aggregate (R-G3)', async () => {
     const other = await createVariable(api.manager, sourceId, { quantityType: 'Integrated' });
     await api.manager.post('/api/data', [{ variableId: other, data: [{ date: '2026-01-01T06:00:00Z', value: 4 }] }]);
     await api.ingest();
@@ -286,7 +286,7 @@ describe('read formats: an answer that fails after it has begun', () => {
       const response = await startRead(accept, encoding);
       expect(response.statusCode).toBe(200);
       response.pause();
-      // On a busy machine, an earlier test's statement may still run although the client of that test has disconnected.
+      // On a busy machine, a statement of an earlier test may still be running, although its client has disconnected.
       await eventually('the rest of the rows to wait, and earlier reads to end', async () => {
         const { rowCount } = await api.database.query(
           `select from pg_stat_activity where datname = current_database() and application_name = 'tidemark'

@@ -130,17 +130,22 @@ describe('version selection: query, body and gRPC (R-G2, R-J1)', () => {
     ['PT36H', [1]],
     ['PT36H0.000001S', []],
     ['P1M', []],
-  ])('a horizon of %s reads, for each date, the value known one horizon earlier (R-G2)', async (horizon, values) => {
-    const found = await rows(`variableId=${forecast}&horizon=${horizon}`);
-    expect(found.map(({ rawValue }) => rawValue)).toEqual(values);
-    expect(toRows(await reader.readPoints({ variableIds: [forecast], horizon }))).toEqual(found);
-  });
+  ])(
+    'with a horizon of %s, a read returns for each date the value that was known this long before the date (R-G2)',
+    async (horizon, values) => {
+      const found = await rows(`variableId=${forecast}&horizon=${horizon}`);
+      expect(found.map(({ rawValue }) => rawValue)).toEqual(values);
+      expect(toRows(await reader.readPoints({ variableIds: [forecast], horizon }))).toEqual(found);
+    },
+  );
 });
 
 describe('version selection: horizon on the calendar of timeZoneId (R-G2)', () => {
-  // A horizon of P1D leads to the same local time on the day before. In the first case, that local time occurs twice on
-  // that day; in the second case, it is skipped. Samoa (Pacific/Apia) skipped a whole day. For Winnipeg in 2027, the tz
-  // databases of Node and of PostgreSQL differed when this test was written (2026).
+  // A horizon of P1D leads to the same local time on the previous day. Special cases:
+  // - the first case: this local time occurs twice on the previous day.
+  // - the second case: this local time is skipped on the previous day.
+  // - Pacific/Apia: Samoa skipped the whole previous day.
+  // - America/Winnipeg: when this test was written (2026), the tz databases of Node and PostgreSQL differed for 2027.
   test.each([
     ['Europe/Brussels', '2026-10-26T01:30:00Z', 'P1D', '2026-10-25T01:30:00Z'],
     ['Europe/Brussels', '2026-03-30T00:30:00Z', 'P1D', '2026-03-29T01:30:00Z'],
@@ -165,7 +170,7 @@ describe('version selection: horizon on the calendar of timeZoneId (R-G2)', () =
     },
   );
 
-  test('a horizon of a day is a calendar day of timeZoneId (R-G2, R-G1)', async () => {
+  test('with timeZoneId, a horizon of P1D is a calendar day of this time zone, not 24 hours (R-G2, R-G1)', async () => {
     const timeZoneId = 'Europe/Brussels';
     expect(await rows(`variableId=${spring}&horizon=P1D`)).toHaveLength(0);
     expect(await rows(`variableId=${spring}&horizon=P1D&timeZoneId=${timeZoneId}`)).toHaveLength(1);
@@ -238,7 +243,7 @@ describe('version selection: gRPC refuses contradictory or invalid fields (R-J3)
     ['gap filling of raw points', { fill: 'FILL_LINEAR' }, 'fill and granularity'],
     ['a minimum count for raw points', { minCount: 3 }, 'min_count and granularity'],
     ['a horizon that is not a duration', { horizon: '24' }, 'ISO 8601 duration'],
-    ['an unknown relative version', { relativeVersion: 'soon' }, 'must be Current'],
+    ['an unknown relative version', { relativeVersion: 'soon' }, 'must be "Current"'],
     ['an unknown time zone', { timeZoneId: 'Mars/Base' }, 'time zone'],
     ['a negative minimum count', { minCount: -1 }, 'must not be negative'],
     ['an unknown granularity', { granularity: 99 }, 'must be one of'],

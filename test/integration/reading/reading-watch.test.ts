@@ -20,7 +20,10 @@ const MAX_SEC = 6;
 let api: TestApi;
 let structure: Awaited<ReturnType<typeof createStructure>>;
 let theirRequest: string;
-/** A watch that ends after MAX_SEC. It is opened before all tests, so the last test waits less for the watch to end. */
+/**
+ * A watch that ends after MAX_SEC. The last test waits for this end. To shorten the wait, the watch is opened before
+ * all tests.
+ */
 let oldest: EventStream;
 const open: { close(): void }[] = [];
 
@@ -153,7 +156,7 @@ describe('watch (server-sent events): refusals', () => {
     expect((await fetch(`${api.origin}/data/watch?${request}`, { headers: basic })).status).toBe(401);
   });
 
-  it('a watch gets 429 when the user has WATCH_MAX_PER_USER open watches, or when the account has half of WATCH_MAX; gRPC watches and HTTP watches are counted together, and watches of other accounts are not counted (R-A14, R-J3)', async () => {
+  it('a watch gets 429 when the user has WATCH_MAX_PER_USER open watches, or when the account has WATCH_MAX / 2 open watches; gRPC watches and HTTP watches are counted together, and watches of other accounts are not counted (R-A14, R-J3)', async () => {
     const request = `variableId=${structure.variableId}`;
     const reader = createGrpcReader(api.grpcAddress, api.manager.token);
     open.push(reader);

@@ -84,7 +84,7 @@ describe('reading: workbooks', () => {
     expect(rows).toEqual(await csvOf(path));
   });
 
-  test('POST /data returns a workbook with the same rows as CSV for the same body (R-G1, R-G4)', async () => {
+  test('POST /data returns the same rows in a workbook and in CSV (R-G1, R-G4)', async () => {
     const body = JSON.stringify({ variableIds: [versioned], versions: 'all', displayLevel: 'ValueVariableDate' });
     const rows = await sheetOf('/data', { method: 'POST', body });
     expect(rows).toEqual(await csvOf('/data', { method: 'POST', body }));

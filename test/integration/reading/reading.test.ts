@@ -231,7 +231,7 @@ describe('reading: rows', () => {
     expect((await api.manager.post('/data', body)).headers.get('time-zone')).toBe('Europe/Lisbon');
   });
 
-  it('are counted over all pages in the header x-total-count (R-A7)', async () => {
+  it('the header x-total-count gives the number of rows on all pages (R-A7)', async () => {
     const path = `/data?variableIds=${versioned},${plain}&itemsPerPage=1`;
     const answer = await api.manager.get<Row[]>(path, { 'x-total-count': 'true' });
     expect(answer.headers.get('x-total-count')).toBe('5');
@@ -354,7 +354,7 @@ describe('reading: long tags over gRPC', () => {
   });
 });
 
-describe('reading: a page number beyond all rows', () => {
+describe('reading: a page number beyond the last page', () => {
   const page = { itemsPerPage: 2_147_483_647, pageNumber: 2_147_483_647 };
 
   it.each([
@@ -371,7 +371,7 @@ describe('reading: a page number beyond all rows', () => {
 });
 
 describe('reading: a long series over gRPC', () => {
-  it('is sent complete and in order, in several chunks, each with as many values and version timestamps as dates (R-J1)', async () => {
+  it('is sent complete and in order, in several chunks; each chunk has one value and one version timestamp per date (R-J1)', async () => {
     const variableId = await createVariable(api.manager, structure.sourceId, { isVersioned: true });
     await api.database.query(
       `insert into point select timestamptz '2020-01-01' + n * interval '1 minute', n, now(), $1, 0, 0

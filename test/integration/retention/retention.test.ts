@@ -85,7 +85,7 @@ async function apply(pause: Pause = async () => {}, settleSec = 0) {
 const state = async (path: string) => (await manager.get<Record<string, unknown>>(path)).body;
 
 describe('retention: policy, preview and job', () => {
-  test('the job deletes nothing until a policy with isActive is saved; then it deletes the points that the preview counted', async () => {
+  test('the job deletes nothing until a policy with isActive=true is saved; then the job deletes the points that the preview counted', async () => {
     const variableId = await addDays(3, 2);
     const path = `/variables/${variableId}/retention`;
     expect(await state(path)).toMatchObject({ retention: null, rollupCount: 0, rawFrom: null });
@@ -137,7 +137,7 @@ describe('retention: policy, preview and job', () => {
     expect(await rollups(later)).toBe(0);
   });
 
-  test('the job rolls up and counts a variable whose last point is long before the retention boundary', async () => {
+  test('the job rolls up a variable even if the last point of the variable is long before the retention boundary, and includes the variable in the counts', async () => {
     const variableId = await createVariable(manager, sourceId);
     const data = [{ date: iso(BOUNDARY - 400 * DAY), value: 1 }];
     await manager.post('/api/data', [{ variableId, data }]);
@@ -149,7 +149,7 @@ describe('retention: policy, preview and job', () => {
     await manager.delete(path);
   });
 
-  test('a preview that exceeds its time limit at a chunk returns the number of points before that chunk', async () => {
+  test('if the time limit of a preview ends while the preview counts a chunk, the preview returns the number of points in the earlier chunks', async () => {
     const variableId = await createVariable(manager, sourceId);
     const dates = [BOUNDARY - 400 * DAY, BOUNDARY - 200 * DAY];
     const data = dates.map((date) => ({ date: iso(date), value: 1 }));
@@ -265,7 +265,7 @@ describe('retention: policy, preview and job', () => {
   });
 });
 
-describe('retention: reads and pushes, when the job has deleted all points older than the boundary of a policy', () => {
+describe('retention: after the job has deleted all points older than the boundary of a policy', () => {
   let variableId: number;
   let item: string;
   beforeAll(async () => {
@@ -275,7 +275,7 @@ describe('retention: reads and pushes, when the job has deleted all points older
     await apply();
   });
 
-  test('a read that covers dates with deleted points names the retention boundary, in JSON, in Arrow and in a comparison; a read that starts at the boundary does not', async () => {
+  test('an answer in JSON, an answer in Arrow and a comparison give the retention boundary if they cover dates with deleted points; an answer that starts at the boundary does not give the boundary', async () => {
     const read = await manager.get<readonly Row[]>(`/data?variableId=${variableId}`);
     expect(read.headers.get('raw-from')).toBe(item);
     expect(read.headers.get('history-from')).toBeNull();
@@ -316,7 +316,7 @@ describe('retention: reads and pushes, when the job has deleted all points older
     expect((await metadataOf({ variableIds: [variableId] })).get('raw-from')).toEqual([item]);
   });
 
-  test('when versions of one variable were removed and points of another variable were rolled up, gRPC sends both history-from and raw-from (R-F9)', async () => {
+  test('if a read covers a variable with removed versions and a variable with rolled-up points, gRPC sends both history-from and raw-from (R-F9)', async () => {
     const cutId = await createVariable(manager, sourceId, { isVersioned: true, versionLimit: 1 });
     for (const value of [1, 2]) {
       await manager.post('/api/data', [{ variableId: cutId, data: [{ date: boundary, value }] }]);
@@ -336,7 +336,7 @@ describe('retention: reads and pushes, when the job has deleted all points older
     await api.ingest();
     const operation = await state(`/api/operations/${answer.operationId}`);
     expect(operation).toMatchObject({ state: 'Completed', warnings: [{ code: 'rolled_up_date' }] });
-    const message = `readings of variable ${variableId} were not stored, because retention has rolled up their dates: count 1, dates ${data[0]?.date}`;
+    const message = `readings of variable ${variableId} were not stored, because retention has rolled up the points of their dates: number of readings 1, dates ${data[0]?.date}`;
     expect(operation.warnings).toMatchObject([{ message }]);
     const { body } = await manager.get<readonly Row[]>(
       `/data?variableId=${variableId}&from=${iso(BOUNDARY + 8 * DAY)}`,

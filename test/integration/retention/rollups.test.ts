@@ -84,9 +84,9 @@ const points = fc.array(
   { minLength: 1, maxLength: 60 },
 );
 
-describe('rollups: rolling up points, and later aggregates', () => {
+describe('rollups: rolling points up, and aggregates read afterwards', () => {
   test(
-    'when no bucket boundary lies inside the period of a rollup, an aggregate keeps its value (R-G1)',
+    'if no bucket boundary lies inside the period of a rollup, rolling up changes no aggregate (R-G1)',
     async () => {
       const zones = fc.constantFrom('UTC', 'Europe/Brussels', 'America/New_York', 'Asia/Kolkata', 'Atlantic/Azores');
       const cases = fc.record({
@@ -119,14 +119,14 @@ describe('rollups: rolling up points, and later aggregates', () => {
           }
         }
       });
-      // On compressed chunks, one case takes seconds, because every write waits for the compression.
+      // On compressed chunks, each case takes seconds, because every write waits for the compression.
       const interruptAfterTimeLimit = inject('isInColumns') ? 15_000 : 2000;
       await fc.assert(law, LONG_RUNS === undefined ? { interruptAfterTimeLimit } : { numRuns: LONG_RUNS });
     },
     60_000 + (LONG_RUNS ?? 0) * 1000,
   );
 
-  test('rolling up deletes all versions of the points before the end date, and counts the deleted points and versions', async () => {
+  test('rolling up deletes all versions of points dated before the end date, and counts the deleted points and versions', async () => {
     const variableId = await addHours();
     await store.write(variableId, hours(0, 24, 100));
     expect(await rollUp(variableId, at(48))).toEqual({ points: 48, versions: 24, rollups: 2, isDone: true });
@@ -260,7 +260,7 @@ describe('rollups: a run of a calculated variable', () => {
       await calculations.runWith(variableId, () => ok([at(5), at(60)].map((micros) => micros / 1_000_000)));
       return (await calculations.runsOf(variableId)).at(-1);
     };
-    const warning = `readings of variable ${variableId} were not stored, because retention has rolled up their dates: count 1, dates ${formatInstant(at(5))}`;
+    const warning = `readings of variable ${variableId} were not stored, because retention has rolled up the points of their dates: number of readings 1, dates ${formatInstant(at(5))}`;
     expect(await run(0)).toMatchObject({
       state: 'Succeeded',
       inputs: [{ alias: 'a', points: 48, rawFrom: formatInstant(at(48)) }],

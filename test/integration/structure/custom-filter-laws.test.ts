@@ -295,7 +295,8 @@ describe('customFilter: bounds (R-A14)', () => {
     const slow = limitFilterTime(api.parts.database, 50).query('select pg_sleep(20)');
     await expect(slow).rejects.toMatchObject({
       code: 'invalid_input',
-      message: 'customFilter took longer than 0.05 s; use fewer comparisons, or limit the listing by ids',
+      message:
+        'customFilter took longer than 0.05 s; use fewer comparisons, or select fewer resources with a parameter such as siteIds',
     });
     const left = await api.database.query(
       `select from pg_stat_activity where state = 'active' and query = 'select pg_sleep(20)' and datname = current_database()`,

@@ -95,7 +95,7 @@ describe('structure: an invalid customFilter gets 400 with the position of the e
     ["(name = 'Gas'", 14, 'expected )'],
     ["name = 'Gas' )", 14, 'expected AND, OR or the end of the filter'],
     ["name = 'Gas", 8, 'the quote that begins here is not closed'],
-    ["name  ! 'Gas'", 7, '! must be followed by =, ~ or startswith'],
+    ["name  ! 'Gas'", 7, '"!" must be followed by "=", "~" or "startswith"'],
     ['= 3', 1, 'expected a field'],
     ["energyTypeId = 'two'", 16, 'must be a number'],
     ['energyTypeId ~ 2', 16, 'not allowed for numbers'],

@@ -35,7 +35,7 @@ const valuesOf = async (variableId: number) => {
 };
 const readings = (...values: readonly number[]) => values.map((value, hour) => ({ date: at(hour), value }));
 
-describe('variable: its divider divides the values that arrive (R-C6)', () => {
+describe('variable: the divider divides the values that clients send (R-C6)', () => {
   it('the divider applies to a push with an uncached target, a push with a cached target and a large push; in the large push, the value of a variable without a divider is stored unchanged', async () => {
     const { sourceId, variableId } = await createStructure(api.manager, { divider: 1000, mappingConfig: 'Wh' });
     const plain = await createVariable(api.manager, sourceId);
@@ -79,7 +79,7 @@ describe('variable: its divider divides the values that arrive (R-C6)', () => {
     expect(await valuesOf(variableId)).toEqual([2.5]);
   });
 
-  it('a new divider applies to later pushes, not to stored points; null sets the divider to 1, and 0 gets 400', async () => {
+  it('a new divider applies to later pushes, not to stored points; null sets the divider to 1; a divider of 0 is refused with 400', async () => {
     const { sourceId, variableId } = await createStructure(api.manager, { divider: 10 });
     const path = `/sources/${sourceId}/variables/${variableId}`;
     const [first, second, third] = readings(1, 1, 1);
@@ -109,7 +109,7 @@ describe('variable: its divider divides the values that arrive (R-C6)', () => {
 });
 
 describe('variable: isDefault selects the target of a push that names only the source (R-C6, R-D2)', () => {
-  it('the default variable gets the readings, divided by its divider; when the push also names a mappingConfig, the variable with this mappingConfig gets them instead', async () => {
+  it('the default variable gets the readings; if the push also names a mappingConfig, the variable with this mappingConfig gets the readings; in each case, the divider of the variable applies', async () => {
     const siteId = await createSite(api.manager);
     const sourceId = await createSource(api.manager, siteId, { serialNumber: 'DEF-1' });
     const other = await createVariable(api.manager, sourceId, { mappingConfig: 'other', divider: 2 });
@@ -130,7 +130,7 @@ describe('variable: isDefault selects the target of a push that names only the s
     const [chosen, another] = [await createVariable(api.manager, first), await createVariable(api.manager, first)];
     const ambiguous = async (identifiers: object) => (await push([{ ...identifiers, data: readings(1) }])).rejected;
     const advice =
-      'add mappingConfig or variableTypeId, or name one source and set isDefault to true for exactly one of its variables';
+      'either add mappingConfig or variableTypeId, or name one source and set isDefault to true for exactly one variable of this source';
     expect(await ambiguous({ sourceId: first })).toMatchObject([
       {
         code: 'target_ambiguous',
@@ -147,7 +147,7 @@ describe('variable: isDefault selects the target of a push that names only the s
     expect(await ambiguous({ sourceId: first })).toMatchObject([
       { message: expect.stringContaining('isDefault is true for 2 of them') },
     ]);
-    // Although the source has two defaults, a PUT of each variable with the unchanged body of its GET succeeds.
+    // The source has two default variables. A PUT of either variable still succeeds with the body that GET returned.
     for (const id of [chosen, another]) {
       const { body } = await api.manager.get<object>(`/variables/${id}`);
       expect((await api.manager.put(`/sources/${first}/variables/${id}`, body)).status).toBe(204);

@@ -121,7 +121,7 @@ describe('forms: a definition', () => {
     expect((await api.manager.put(`/form/${other.id}`, { name })).status).toBe(409);
   });
 
-  it('cannot be created for an entityType, or changed to it, when the account already has 100 forms for it (409)', async () => {
+  it('creating a form, or changing its entityType, gets 409 if the account already has 100 forms for this entityType', async () => {
     const { stranger } = api;
     await api.database.query(
       `insert into form (account_id, entity_type, name, groups) select $1, 'Site', 'F' || n, '[]' from generate_series(1, 100) n`,
@@ -143,7 +143,7 @@ describe('forms: a definition', () => {
     const { status, body } = await api.manager.send<{ message: string }>('PUT', `/form/${form.id}`, {
       name: 'New name',
     });
-    const place = `source ${id} has values of the form in clientData["${form.name}"]`;
+    const place = `source ${id} has values for this form in clientData["${form.name}"]`;
     const advice = 'remove this key from the clientData of all sources first';
     expect([status, body.message]).toEqual([409, expect.stringContaining(`${place}; ${advice}`)]);
   });
@@ -199,7 +199,7 @@ describe('forms: clientData', () => {
     expect((await api.manager.get(`/variables?customFilter=${filter}`)).body).toMatchObject([{ id: variableId }]);
   });
 
-  it('is kept when a form that the clientData violates is created later; reads show the problems, `hasProblems` selects resources with or without problems, and a later change of the clientData is checked', async () => {
+  it('is kept when a new form makes it invalid; then reads show the problems, `hasProblems` selects resources with or without problems, and the next change of the clientData is checked', async () => {
     const name = `Late ${++made}`;
     const stored = { clientData: { [name]: { Technical: { Power: 'high', Fuel: 1 } } } };
     const late = await createSource(api.manager, siteId, stored);

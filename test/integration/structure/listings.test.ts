@@ -4,13 +4,13 @@ import { createStructure } from '../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 let api: TestApi;
-/** Ids by the placeholder that they replace in a path, such as SOURCE. */
+/** Maps each placeholder of a path, such as SOURCE, to the id that replaces the placeholder. */
 let ids: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
   api = await startTestApi();
   const { siteId, sourceId, variableId } = await createStructure(api.manager, { isVersioned: true });
-  // This webhook, and client data that violate a form, make the answers of the listings depend on `displayLevel`.
+  // Adds what makes the answers of listings depend on `displayLevel`: a webhook, and client data that violate a form.
   await api.manager.post('/account/webhooks', {
     name: 'levels',
     url: 'https://example.com/',
@@ -115,12 +115,15 @@ test('listings: a webhook accepts eventType and httpMethod as numbers; the filte
 test.each([
   ['/account/user/accounts?SubscriptionId=x', 'SubscriptionId has no effect: accounts have no subscriptions'],
   ['/data?variableId=VARIABLE&aggregation=SUM', 'aggregation has no effect: the granularity is Raw'],
-])('listings: GET %s says in the header Warning that a parameter has no effect', async (path, text) => {
-  const address = path.replace('VARIABLE', ids.VARIABLE ?? '');
-  expect((await api.manager.get(address)).headers.get('warning')).toBe(`299 tidemark "${text}"`);
-  const without = address.replace(/[?&](SubscriptionId|aggregation)=[^&]*/, '');
-  expect((await api.manager.get(without)).headers.get('warning')).toBeNull();
-});
+])(
+  'listings: the header Warning of the answer to GET %s says which parameter of the request has no effect',
+  async (path, text) => {
+    const address = path.replace('VARIABLE', ids.VARIABLE ?? '');
+    expect((await api.manager.get(address)).headers.get('warning')).toBe(`299 tidemark "${text}"`);
+    const without = address.replace(/[?&](SubscriptionId|aggregation)=[^&]*/, '');
+    expect((await api.manager.get(without)).headers.get('warning')).toBeNull();
+  },
+);
 
 test('listings: a page is complete, whether its JSON is read by one query or streamed (R-A7, R-A14)', async () => {
   const { rows } = await api.database.query<{ id: number }>(

@@ -64,7 +64,7 @@ describe('variable: mappingConfig is unique within its source (R-D2)', () => {
     for (const { body } of losers) expect(body.message).toContain(`variable ${winner?.body.id} `);
   });
 
-  it('these mappingConfigs are accepted: none, a blank one, one that another variable of the source has in other letter case, one that only a variable of another source has, and the one that the variable already has', async () => {
+  it('a variable can have no mappingConfig or a blank one, can keep its mappingConfig, and can share it with a variable of another source; mappingConfigs that differ in letter case are different', async () => {
     const { siteId, sourceId, variableId } = await make();
     await createVariable(api.manager, sourceId, { mappingConfig: 'KWH' });
     await createVariable(api.manager, await createSource(api.manager, siteId), { mappingConfig: 'kWh' });

@@ -94,7 +94,7 @@ describe('structure: a site, source or variable', () => {
     }
   });
 
-  it('is created by a POST of the body that GET returned for another resource (R-C4–C6)', async () => {
+  it('POST accepts the body that GET returned for an existing resource, and creates a copy of the resource (R-C4–C6)', async () => {
     const [site, source, variable] = await createEach();
     // A mappingConfig is unique within its source, so the copy of the variable is created in another source.
     const otherSourceId = await createSource(api.manager, await createSite(api.manager), { name: SOURCE.name });
@@ -225,7 +225,7 @@ describe('structure: PATCH', () => {
     ['the removal of a required member', 400, { op: 'remove', path: '/name' }],
     ['a path through __proto__', 400, { op: 'add', path: '/__proto__/polluted', value: 1 }],
     ['a path through constructor', 400, { op: 'add', path: '/clientData/constructor/prototype/polluted', value: 1 }],
-  ])('with %s answers %i and applies none of its operations (R-C4)', async (_what, status, operation) => {
+  ])('a request with %s gets %i and applies no operation (R-C4)', async (_what, status, operation) => {
     const [site] = (await createEach()) as [Kind];
     const answer = await api.manager.patch(site.changePath, [{ op: 'replace', path: '/city', value: 'x' }, operation]);
     expect(answer.status).toBe(status);
@@ -233,7 +233,7 @@ describe('structure: PATCH', () => {
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
   });
 
-  it('ignores case in the first segment of a path (R-A3)', async () => {
+  it('ignores the letter case of the first segment in the `path` of an operation (R-A3)', async () => {
     const [site] = (await createEach()) as [Kind];
     const operations = [
       { op: 'replace', path: '/City', value: 'Gent' },
@@ -275,7 +275,7 @@ describe('structure: access', () => {
     }
   });
 
-  it('requests of a second account to read, change, delete or use a resource of the first account get 404 (R-A5)', async () => {
+  it('a second account gets 404 when it tries to read, change, delete or use a resource of the first account (R-A5)', async () => {
     const theirs = await createStructure(api.manager);
     for (const path of paths(theirs)) expect((await api.stranger.get(path)).status, path).toBe(404);
     for (const [method, path, body] of changes(theirs)) {
@@ -349,7 +349,7 @@ describe('structure: a listing', () => {
     ['/sites', 'customFiltre=x', 'customFilter'],
     ['/variables', 'gatewayId=1', 'siteId'],
     ['/data', 'variableIs=1', 'variableIds'],
-  ])('GET %s?%s answers 400 and names the nearest parameter (R-A12)', async (path, query, nearest) => {
+  ])('GET %s?%s answers 400 and names the most similar parameter (R-A12)', async (path, query, nearest) => {
     const { status, body } = await api.manager.get<{ details: unknown }>(`${path}?${query}`);
     const message = `is not a parameter of this listing; the nearest is ${nearest}`;
     expect({ status, details: body.details }).toEqual({
@@ -383,7 +383,7 @@ describe('structure: a listing', () => {
     'displayLevel=All',
     "customFilter=nme='x'",
     'siteIds=x',
-  ])('with the invalid query ?%s gets 400, and the answer names the parameter (§8, R-A5)', async (query) => {
+  ])('the invalid query ?%s gets 400, and the answer names the invalid parameter (§8, R-A5)', async (query) => {
     const name = query.split('=')[0];
     expect(await api.manager.get(`/sites?${query}`)).toMatchObject({
       status: 400,
@@ -462,7 +462,7 @@ describe('structure: DELETE', () => {
     expect((await deleted).status).toBe(409);
   });
 
-  it('while a site is being deleted, a POST that adds a source to the site waits and then gets 409 (R-A5)', async () => {
+  it('a POST of a source waits while the site of the source is being deleted, and then gets 409 (R-A5)', async () => {
     const siteId = await createSite(api.manager);
     const deleting = await api.database.connect();
     await deleting.query(BEGIN_HOLDING);
@@ -474,7 +474,7 @@ describe('structure: DELETE', () => {
     expect(await posted).toMatchObject({ status: 409, body: { code: 'conflict' } });
   });
 
-  /** Resolves when `work` has settled, or when its session waits for a lock that another session holds. */
+  /** Resolves when `work` has settled, or when a database session waits for a lock that another session holds. */
   async function endOrWait(work: Promise<unknown>): Promise<void> {
     let isDone = false;
     work.finally(() => {

@@ -48,7 +48,7 @@ describe('structure: catalogues (R-C8)', () => {
     expect(units.filter(({ unitFamilyId }) => !known.has(unitFamilyId))).toEqual([]);
   });
 
-  test('the kilowatt hour has the id that shipped clients use, and Fahrenheit has its offset', async () => {
+  test('the kilowatt hour has the id that existing clients send, and Fahrenheit has the offset 32', async () => {
     const byId = new Map((await get<Unit[]>('/units')).body.map((unit) => [unit.id, unit]));
     expect(byId.get(KWH)).toEqual({
       id: KWH,
@@ -98,7 +98,7 @@ describe('structure: catalogues (R-C8)', () => {
     },
   );
 
-  test('a variable can have type 0, which shipped clients send, or a type outside the catalogue; a push can address a variable by type 0 (R-C6, R-C8)', async () => {
+  test('a variable can have type 0, which existing clients send, or a type outside the catalogue; a push can address a variable by type 0 (R-C6, R-C8)', async () => {
     const { sourceId } = await createStructure(api.manager);
     const variable = { VariableTypeId: 0, UnitId: 8, Divider: 1, Granularity: 10, GranularityTimeBase: 2 };
     const made = await api.manager.post<{ id: number }>(`/variables/source/${sourceId}`, { Id: 0, ...variable });
@@ -128,7 +128,7 @@ describe('reading: points in a requested unit (R-C8, R-G3)', () => {
   const values = async (path: string, member = 'rawValue') =>
     (await get<Record<string, unknown>[]>(path)).body.map((row) => row[member]);
 
-  test('points are converted, and the rows have the requested unit', async () => {
+  test('the values are converted, and each row has the id of the requested unit', async () => {
     const variableId = await withValues(KWH, [1, 2.5]);
     const { body } = await get<object[]>(`/data?variableId=${variableId}&unitId=${WH}`);
     expect(body).toMatchObject([

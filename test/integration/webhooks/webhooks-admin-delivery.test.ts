@@ -20,7 +20,7 @@ async function receiverOf(secret: string): Promise<WebhookReceiver> {
   return receiver;
 }
 
-/** Changes members of the webhook; later deliveries use them. */
+/** Changes settings of the webhook. Later deliveries use the new settings. */
 async function put(id: string, members: object): Promise<void> {
   expect((await delivery.api.manager.put(`/account/webhooks/${id}`, members)).status).toBe(200);
 }

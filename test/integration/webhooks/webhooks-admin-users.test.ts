@@ -41,8 +41,8 @@ async function createSiteStructure() {
 }
 
 /**
- * Creates a webhook with delivery statistics and reads it as `user`, alone and in the list.
- * @returns undefined when `user` does not see the webhook.
+ * Creates a webhook that has delivery statistics. Then `user` reads this webhook, and reads the list of webhooks.
+ * @returns the webhook as `user` sees it; undefined when `user` does not see the webhook.
  */
 async function see(members: object): Promise<Seen | undefined> {
   const { id } = await createWebhook(api.manager, members);
@@ -59,7 +59,7 @@ async function see(members: object): Promise<Seen | undefined> {
 }
 
 describe('webhooks: a USER', () => {
-  it('sees a webhook that has no filter, but not its statistics (R-B9)', async () => {
+  it('sees a webhook that has no filter, but does not see the statistics of the webhook (R-B9)', async () => {
     const seen = await see({ name: 'wide', eventType: 'UserCreated' });
     expect(seen).toMatchObject({ name: 'wide', eventType: 'UserCreated', filter: {} });
     expect(seen).not.toHaveProperty('successCount');
@@ -78,7 +78,7 @@ describe('webhooks: a USER', () => {
     }
   });
 
-  it('sees a webhook whose filter also names inaccessible entities, but sees neither their ids nor the statistics (R-B9)', async () => {
+  it('sees a webhook whose filter also names inaccessible entities, but sees neither the ids of these entities nor the statistics of the webhook (R-B9)', async () => {
     const filter = {
       siteIds: [hidden.siteId, granted.siteId],
       sourceIds: [hidden.sources[0]],

@@ -71,7 +71,7 @@ describe('webhooks: POST /account/webhooks', () => {
     expect(shown).toMatchObject({ id: body.id, createdDate: expect.stringMatching(/^20.*Z$/), lastExecution: null });
   });
 
-  it('reports every problem with its JSON path and creates nothing (R-A5, R-I1)', async () => {
+  it('reports the JSON path of every problem in an invalid body, and creates no webhook (R-A5, R-I1)', async () => {
     const headers = { Host: 'h', 'webhook-id': '1', 'X-A': 'a\nb', 'x-a': 'b', 'a b': 'c', TE: 't', 'X-N': 5 };
     const wrong = {
       ...{ name: '', url: 'receiver.example', eventType: 'PointsWritten', isEnabled: 'perhaps', httpMethod: 'GET' },
@@ -324,7 +324,7 @@ it('webhooks: a stored URL stays valid after the operator’s policy forbids it 
   expect((await put(webhook, { url: `${url}other` })).status).toBe(400);
 });
 
-/** Adds a message with one attempt. @returns the id of the attempt. */
+/** Adds a message that has one delivery attempt. @returns the id of the attempt. */
 async function addAttempt({ id }: SeenWebhook, state: string): Promise<string> {
   const { rows } = await api.database.query<{ id: string }>(
     `with event as (

@@ -49,7 +49,7 @@ const fields = () => ({
 });
 const site = () => api.manager.post('/sites', { name: 'Mill', timeZoneId: 'UTC' });
 
-/** Causes an event. @returns the headers of the message about it; the receiver verifies the signature. */
+/** Creates a site and waits until a webhook message with a valid signature arrives. @returns the message's headers. */
 async function deliver(): Promise<Readonly<Record<string, string>>> {
   const before = receiver.received.length;
   expect((await site()).status).toBe(200);
@@ -71,7 +71,7 @@ const toKeys = (text: string) =>
     return { id, key: Buffer.from(base64, 'base64') };
   });
 
-test('webhook secrets and headers are stored encrypted; deliveries use them before and after `admin rotate-webhook-keys` encrypts them with a new key (R-I1, R-I3, R-I7)', async () => {
+test('webhook secrets and headers are stored encrypted; deliveries use these secrets and headers both before and after `admin rotate-webhook-keys` changes the encryption key (R-I1, R-I3, R-I7)', async () => {
   const made = await createWebhook(api.manager, fields());
   expect(made).toMatchObject({ headers: HEADERS });
   expect(made).not.toHaveProperty('secret');

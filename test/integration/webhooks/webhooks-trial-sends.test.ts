@@ -145,7 +145,7 @@ describe('webhook trial send: POST /account/webhooks/test', () => {
     expect(JSON.stringify(rows)).not.toContain('whsec_');
   });
 
-  test('accepts a webhook without a secret, because GET returns no secret; signs the message with the stored secret only if the request keeps the URL of the webhook (R-I7, rulings part C)', async () => {
+  test('accepts a request without a secret, because GET returns webhooks without secrets; signs the message with the stored secret only if the URL in the request equals the stored URL of the webhook (R-I7, rulings part C)', async () => {
     await deliver();
     const { secret: _secret, ...webhook } = await createWebhook(api.manager, fields({ name: 'mine' }));
     const isSigned = async (body: object, client = api.manager): Promise<boolean> => {
@@ -211,7 +211,7 @@ describe('webhook trial send: GET /account/webhooks/test/{id}', () => {
   });
 });
 
-describe('webhook trial send: survives the end of the process that sends it (R-I7, R-K3)', () => {
+describe('webhook trial send: a trial send is not lost when the process that sends it ends (R-I7, R-K3)', () => {
   test('another process claims the trial send of a crashed process when the lease ends, and not before', async () => {
     const id = await start(fields());
     await api.database.query(`update webhook_test set claimed_until = now() + interval '1 hour' where id = $1`, [id]);
@@ -225,7 +225,7 @@ describe('webhook trial send: survives the end of the process that sends it (R-I
     expect(sent()).toEqual([later, id]);
   });
 
-  test('a process that stops before the response arrives releases the trial send, and the next process sends it again', async () => {
+  test('when a process stops before the response arrives, the process releases the trial send, and the next process sends the message again', async () => {
     const id = await start(fields());
     receiver.answerWith(() => {});
     const config = { ...api.parts.config, SHUTDOWN_TIMEOUT_MS: 400, WEBHOOK_TIMEOUT_MS: 60_000 };
@@ -239,7 +239,7 @@ describe('webhook trial send: survives the end of the process that sends it (R-I
     expect((await ended(id)).state).toBe('Succeeded');
   });
 
-  test('when the shutdown time of a process ends while the process claims a trial send, the process releases the trial send and sends no message', async () => {
+  test('when a process obtains a trial send after the time for its shutdown has run out, the process releases the trial send and sends no message', async () => {
     const id = await start(fields());
     const config = { ...api.parts.config, SHUTDOWN_TIMEOUT_MS: 0, WEBHOOK_TIMEOUT_MS: 60_000 };
     const { stopped } = await withTransaction(

@@ -47,9 +47,9 @@ export function toMicros(instant: Temporal.Instant): number {
 }
 
 /**
- * Subtracts a duration. Years, months, weeks and days are subtracted from the local time of the zone. If the resulting
- * local time is repeated, it means the later instant; if it is skipped, it moves forward by the gap (R-D4). Then hours
- * and smaller units are subtracted as elapsed time.
+ * Subtracts a duration: first years, months, weeks and days from the local time of the zone, then hours and smaller
+ * units as elapsed time. If the local time after the first step occurs twice, the later instant is used. If a clock
+ * change skips this local time, the local time moves forward by the length of the gap (R-D4).
  */
 export function before(micros: number, duration: Temporal.Duration, timeZoneId: string): number {
   const { years, months, weeks, days, hours, minutes, seconds, milliseconds, microseconds } = duration;

@@ -37,8 +37,8 @@ interface Section {
   readonly title: string;
   readonly position: SourcePosition;
   /**
-   * Lines after the title. Empty lines replace the title and the lines before it, so that errors give the line numbers
-   * of the file.
+   * The lines after the title. They follow one empty line for each earlier line of the file, so that errors give the
+   * line numbers of the file.
    */
   readonly body: string;
 }

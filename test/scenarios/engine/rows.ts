@@ -84,7 +84,7 @@ interface DatedValue<Value> {
   readonly value: Value;
 }
 
-/** Parses `date value` as one row, or `date step duration times n value [up difference]` as n rows. */
+/** Parses `<date> <value>` as one row, or `<date> step <duration> times <n> <value> [up <difference>]` as n rows. */
 function datedValues<Value extends number | null>(
   cursor: Cursor,
   value: () => Value,

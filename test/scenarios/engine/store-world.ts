@@ -176,8 +176,9 @@ interface LabelledEntry {
 }
 
 /**
- * Gives each reading of a body its labels: version and tags. The version of a reading takes precedence over the version
- * of the body's element that holds the reading. The element's tags take precedence over the reading's tags (R-D3).
+ * Gives each reading of a body its labels: a version and tags. An element of the body may have labels, and so may each
+ * reading in the element. The reading's version takes precedence over the element's version, but the element's tags
+ * take precedence over the reading's tags (R-D3).
  */
 function labelled(store: Store, body: PushBody): readonly LabelledEntry[] {
   return body.flatMap(({ variable, readings, ...element }) =>
@@ -224,8 +225,8 @@ function toColumn<Item>(
 
 /**
  * Writes the batches. When `moment` is an instant, shifts the new VersionTimestamps of each variable, so that the first
- * becomes the later of two instants: `moment`, and the microsecond after the last VersionTimestamp that the variable
- * had before the write.
+ * new VersionTimestamp equals `moment`. If the variable already has a VersionTimestamp at or after `moment`, the first
+ * new VersionTimestamp is 1 µs after the last existing VersionTimestamp.
  */
 async function writeAt(
   { database, ids, spans }: Store,

@@ -15,8 +15,8 @@ export interface Scenario {
 export type Tags = Readonly<Record<string, string>>;
 
 /**
- * Moment that a write states after `at`: either a label by which later lines refer to the write, or the first
- * VersionTimestamp of the write.
+ * The value after the keyword `at` in a write of a scenario: either a label by which later lines refer to the write, or
+ * the first VersionTimestamp of the write.
  */
 export type Moment =
   | { readonly kind: 'label'; readonly label: string }
@@ -54,7 +54,7 @@ export interface ScriptOutput {
   readonly tagsColumn?: readonly string[];
 }
 
-/** The read returns the versions that were known at this moment (R-F5, R-G2). */
+/** Moment to which a read looks back: the read returns the versions that were known then (R-F5, R-G2). */
 export type KnownAt =
   | { readonly kind: 'label'; readonly label: string; readonly isBefore: boolean }
   | { readonly kind: 'instant'; readonly micros: number }
@@ -118,7 +118,7 @@ export interface ExpectedRow {
   readonly value: number | null;
   readonly version: string | null;
   readonly tags?: Tags;
-  /** Label of the write that assigned the VersionTimestamp, or the VersionTimestamp itself. */
+  /** The expected VersionTimestamp, as an instant or as the label of the write that assigned it. */
   readonly moment?: Moment;
 }
 

@@ -22,7 +22,10 @@ export const END_OF_FILE = 'the end of the file';
 
 const TOKEN = /[ \t]+|#.*|(->|[{};,=])|("(?:[^"\\]|\\.)*")|([^\s{};,="#]+)/y;
 
-/** Cursor over the tokens of a file. The errors of `due`, `text` and `word` have the position of the refused token. */
+/**
+ * Cursor over the tokens of a file. The errors that `due`, `text` and `word` throw give the position of the refused
+ * token.
+ */
 export interface Cursor {
   readonly file: string;
   /** Returns the next token, or the token `ahead` places after the next token. Does not move the cursor. */
@@ -32,7 +35,10 @@ export interface Cursor {
   /** Takes the next token if the token is a word or mark that equals `text`. Returns true when the token was taken. */
   readonly takes: (text: string) => boolean;
   readonly due: (mark: string) => void;
-  /** Takes a word or a quoted text and returns its text. `what` names the expected value in the error. */
+  /**
+   * Takes the next token, which must be a word or a quoted text, and returns its text. `what` names the expected value
+   * in the error.
+   */
   readonly text: (what: string) => string;
   /**
    * Takes the next token if it is a word that `read` can parse, and returns the parsed value. For every other

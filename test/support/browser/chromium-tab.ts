@@ -142,11 +142,11 @@ export function createTab(send: SendCommand, complaints: readonly string[]): Tab
   };
 }
 
-/** Matches Chromium's error for a node of a document that the page has replaced. */
+/** Matches the error that Chromium returns for a node after the page has replaced the node's document. */
 const REPLACED = /node with given id/i;
 const MAX_DOCUMENTS = 20;
 
-/** Runs the commands again when the page has loaded another document between two of them. */
+/** Runs the commands. If the page loads another document between two commands, runs all commands again. */
 async function onOneDocument<Result>(commands: () => Promise<Result>): Promise<Result> {
   for (let replaced = 1; ; replaced += 1) {
     try {

@@ -161,7 +161,7 @@ function connect(child: ChildProcess, onEvent: OnEvent): Connection {
   };
 }
 
-/** Waits until the browser exits, which it does because its pipes are closed; kills it after END_TIMEOUT_MS. */
+/** Waits for the browser, whose pipes are closed, to exit. If it has not exited after END_TIMEOUT_MS, kills it. */
 async function end(child: ChildProcess): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const killer = setTimeout(() => child.kill('SIGKILL'), END_TIMEOUT_MS);

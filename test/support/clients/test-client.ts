@@ -30,7 +30,7 @@ export interface TestClient {
 }
 
 /**
- * @param token access token of every request; undefined when the client has no credentials.
+ * @param token access token that the client sends with every request; undefined for a client without credentials.
  * @param check function that the client calls with every answer.
  */
 export function createTestClient(origin: string, token?: string, check: CheckAnswer = () => {}): TestClient {

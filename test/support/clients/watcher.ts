@@ -23,7 +23,7 @@ export interface Watcher {
   messageCount(): number;
   /** @returns the cursor of the last message. */
   cursor(): Buffer;
-  /** Waits for the first message; the watch delivers every commit after this message. */
+  /** Waits for the first message. The watch delivers every commit that happens after this message. */
   begun(): Promise<void>;
   /** Waits until `count` points have arrived. */
   until(count: number): Promise<readonly WatchedPoint[]>;

@@ -1,7 +1,7 @@
 /**
- * Starts the product's roles and a browser. The console's test files of one worker share these processes, because the
- * start takes five CPU seconds. One test file at a time leases the processes and finds an empty database. The processes
- * end IDLE_MS after the last release, or with the worker.
+ * Starts the product's roles and a browser. All console test files that run in the same worker share these processes,
+ * because the start takes five CPU seconds. One test file at a time leases the processes, and each lease begins with an
+ * empty database. The processes end IDLE_MS after the last release, or with the worker.
  */
 import { type Browser, chromium } from 'playwright-core';
 import { inject } from 'vitest';
@@ -24,7 +24,7 @@ export interface ConsoleProcesses {
   readonly origin: string;
   readonly browser: Browser;
   readonly world: StoredWorld;
-  /** Releases the processes to the next test file. */
+  /** Releases the processes, so that another test file can lease them. */
   release(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ interface Running {
   readonly world: StoredWorld;
   readonly roles: RoleProcess;
   readonly browser: Browser;
-  /** Ends the roles that still run when the worker exits. */
+  /** Called when the worker exits; ends the roles. */
   readonly onExit: () => void;
 }
 

@@ -6,8 +6,8 @@ import type { Page } from 'playwright-core';
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 
 /**
- * @returns a script to run in the page; it returns one text per serious or critical violation. With `resultTypes`,
- * axe-core lists only violations in full: a full list of the elements that pass is larger than the page.
+ * @returns a script to run in the page; the script returns one text per serious or critical violation. Without
+ * `resultTypes`, axe-core would also list all elements that pass, and this list is larger than the page.
  */
 const run = (
   options: object,

@@ -2,7 +2,7 @@
 import { createSocket } from 'node:dgram';
 import { isIPv4 } from 'node:net';
 
-/** Addresses and names (CNAME), a response code of RFC 1035 §4.1.1, or no answer. */
+/** What the name server answers: addresses and names (CNAME), a response code of RFC 1035 §4.1.1, or nothing. */
 export type NameAnswer = readonly string[] | 'no such name' | 'failure' | 'silence';
 
 export interface NameServer {

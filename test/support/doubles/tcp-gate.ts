@@ -8,14 +8,13 @@ export interface TcpGate {
   shut(): Promise<void>;
   open(): Promise<void>;
   /**
-   * Keeps open connections open, but forwards nothing on them from now on; new connections work.
-   * @param only direction to stop: 'answers' stops only the answers of the service, and requests still reach it. When
-   * omitted, stops requests and answers.
+   * Keeps the existing connections, but forwards nothing more on them; new connections work. `freeze('answers')` stops
+   * only the answers of the service, and requests still reach the service.
    */
   freeze(only?: 'answers'): void;
   /**
-   * From now on, forwards about `bytes` bytes of answers on each connection, then no more answers until `shut`. This
-   * simulates a network that fails in the middle of an answer.
+   * Forwards about `bytes` more bytes of answers on each existing and each new connection, then no more answers. A call
+   * of `shut` removes this limit. The limit simulates a network that fails in the middle of an answer.
    */
   holdAnswers(bytes: number): void;
 }

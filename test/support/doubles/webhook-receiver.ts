@@ -29,7 +29,7 @@ export interface WebhookReceiver {
   readonly received: readonly ReceivedMessage[];
   /** Bodies whose signature was invalid. */
   readonly forged: readonly string[];
-  /** Sets the answers to the next messages, in order. The last of these answers is also given to all later messages. */
+  /** The next messages get these answers, in order. All later messages get the last of these answers. */
   answer(...answers: readonly Answer[]): void;
   /** Waits until `count` messages with a valid signature have arrived. */
   waitFor(count: number, timeoutMs?: number): Promise<readonly ReceivedMessage[]>;

@@ -1,4 +1,7 @@
-/** Model of aggregates by civil buckets (R-G1): puts every point into its bucket, one by one. */
+/**
+ * Simple implementation of aggregates by civil buckets (R-G1), with which tests compare the product. It puts the points
+ * into their buckets one by one.
+ */
 import type { Temporal } from 'temporal-polyfill';
 import { toInstant, toMicros } from '../../scenarios/engine/instants.ts';
 import type { Aggregate, Aggregation, Bucket, Period } from '../../scenarios/engine/syntax.ts';

@@ -16,7 +16,7 @@ export interface ModelStructure {
     readonly sources: readonly ModelRow[];
     readonly variables: readonly ModelRow[];
   };
-  /** Each pair has the index of a calculated variable and of an input that its formula reads. The pairs are sorted. */
+  /** Each pair: the index of a calculated variable, then the index of an input of its formula. The pairs are sorted. */
   readonly inputs: readonly (readonly [reader: number, input: number])[];
 }
 
@@ -149,7 +149,7 @@ function toForms(forms: readonly ModelForm[], unitNames: readonly string[]): rea
   }));
 }
 
-/** Generates structures of which an import accepts every row. */
+/** Generates valid structures. An import accepts every row of such a structure. */
 export const structures: fc.Arbitrary<ModelStructure> = fc
   .record({
     entries,

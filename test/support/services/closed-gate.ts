@@ -1,4 +1,7 @@
-/** Closes `point_gate` as the compression of a chunk does, to show that work waits for the gate before it reads points. */
+/**
+ * Locks `point_gate` in the same mode as the compression of a chunk. With this lock, a test can show that an operation
+ * waits for the gate before it reads points.
+ */
 import { type Database, withConnection } from '../../../src/platform/database/database.ts';
 import { eventually } from '../eventually.ts';
 

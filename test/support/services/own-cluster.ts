@@ -27,7 +27,7 @@ export interface OwnClusters {
   /** PATH with PostgreSQL's client programs. */
   readonly path: string;
   /**
-   * Creates the parent directory of a cluster if it is missing. The user that runs PostgreSQL owns that directory.
+   * Makes sure that the parent directory of a cluster exists and belongs to the user that runs PostgreSQL.
    * @returns the path of the cluster called `name`, whether or not the cluster exists.
    */
   locate(name: string): string;

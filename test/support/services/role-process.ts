@@ -30,7 +30,7 @@ export interface RoleProcess {
   readonly pid: number;
   /** @returns the output of the process so far: JSON lines. */
   log(): string;
-  /** Closes the reading end of the output, as when a log collector is gone. */
+  /** Closes the reading end of the output. This simulates a log collector that has exited. */
   closeLog(): void;
   /** Resolves to the exit code or signal when the process has ended and its log is complete. */
   readonly ended: Promise<number | string>;

@@ -8,7 +8,7 @@ import { cloneTemplate, dropDatabase } from './template.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** True in the vitest project that repeats the tests of points with all points in compressed chunks. */
+    /** True in the vitest project that runs the tests of points again, now with all points in compressed chunks. */
     isInColumns: boolean | undefined;
   }
 }
@@ -42,7 +42,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   return { url, database, columns, drop };
 }
 
-/** @returns a prefix of Redis keys that no other test uses. */
+/** @returns a prefix for Redis keys; no other test uses this prefix. */
 export function createTestQueuePrefix(): string {
   return `test-${randomBytes(6).toString('hex')}`;
 }

@@ -26,7 +26,10 @@ export interface TestApi {
   readonly grpcAddress: string;
   readonly accountId: number;
   readonly otherAccountId: number;
-  /** A MANAGER who may push. Answers to this client and the clients below are checked against the OpenAPI document. */
+  /**
+   * A MANAGER who may push. Every answer that this client or a client below receives is checked against the OpenAPI
+   * document.
+   */
   readonly manager: TestClient;
   /** A MANAGER of the account `otherAccountId` who may push. */
   readonly stranger: TestClient;
@@ -122,7 +125,10 @@ async function start(test: TestDatabase, databaseUrl: string, environment: Setti
  */
 const answerCheckers = new Map<string, CheckAnswer>();
 
-/** Roles with the same settings share a checker: their documents differ only in URLs, which the checker ignores. */
+/**
+ * Roles with the same settings share a checker, because the OpenAPI documents of such roles differ only in URLs, and
+ * the checker ignores URLs.
+ */
 async function getAnswerChecker(config: Config, environment: Settings): Promise<CheckAnswer> {
   const key = JSON.stringify(environment);
   const known = answerCheckers.get(key);

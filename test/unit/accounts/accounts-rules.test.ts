@@ -166,7 +166,7 @@ describe('accounts: signing keys (R-B1, R-B2)', () => {
     return planSigningKeys(keys, 10_000, policy);
   };
 
-  test('when no key exists, a new key is due, and this first key signs immediately (R-B2)', () => {
+  test('when no key exists, a key must be created, and this first key signs immediately (R-B2)', () => {
     expect(plan([])).toEqual({ signingKid: undefined, isNewDue: true, expiredKids: [] });
     expect(plan([0])).toEqual({ signingKid: 'k0', isNewDue: false, expiredKids: [] });
   });
@@ -179,7 +179,7 @@ describe('accounts: signing keys (R-B1, R-B2)', () => {
     expect(plan([1400, 400])).toMatchObject({ signingKid: 'k1', expiredKids: ['k0'] });
   });
 
-  test('in any non-empty set of keys, one key signs, and this key has not expired (R-B1)', () => {
+  test('when at least one key exists, exactly one key signs, and this key has not expired (R-B1)', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 5000 }), { minLength: 1, maxLength: 8 }), (ages) => {
         const { signingKid, expiredKids } = plan(ages);

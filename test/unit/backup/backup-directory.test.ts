@@ -30,7 +30,7 @@ test('backup: a directory that contains nothing but a folder `wal` is refused as
   const directory = join(folder, 'foreign');
   await mkdir(join(directory, 'wal'), { recursive: true });
   await expect(claimDirectory(directory, OWNER)).rejects.toThrow(
-    `${directory} is not a backup directory: it has no readable tidemark-backups.json; name a directory that \`backup\` wrote`,
+    `${directory} is not a backup directory: it has no readable tidemark-backups.json; choose a directory that the command \`backup\` wrote`,
   );
 });
 

@@ -47,7 +47,7 @@ test('windows: a LastNPoints window aligned to Day holds whole days, from the da
   expect(await windowOf(input, '2026-03-21T12:00:00Z', '2026-03-20T08:00:00Z')).toEqual([from, to, [from, to]]);
 });
 
-test('windows: `alignTo` moves a declared bound of an absolute window outwards and adds no missing bound; the output may have rows outside the window (R-H6)', async () => {
+test('windows: `alignTo` moves a declared bound of an absolute window outwards; a bound that is not declared stays open; the output may have rows outside the window (R-H6)', async () => {
   const input = { periodType: 'AbsoluteDate', fromAbsolutePeriod: '2026-03-21T12:00:00Z', alignTo: 'Month' };
   expect(await windowOf(input, '2026-06-01T00:00:00Z')).toEqual(['2026-02-28T23:00:00Z', null, undefined]);
 });

@@ -82,7 +82,7 @@ describe('output: stored rows get the labels that the table of §9.4 prescribes'
     expect(labels(output(given), settings)).toEqual([first, second]);
   });
 
-  test('without versioning, rows with Version and Tags are stored with their Tags only (R-F4)', () => {
+  test('when the variable is not versioned, a row is stored with its Tags but without its Version (R-F4)', () => {
     expect(labels(output({ versions: ['a', 'b'], tags: ['{"q":"e"}', ''] }), OVERWRITTEN)).toEqual([
       [undefined, '{"q":"e"}'],
       [undefined, null],
@@ -143,14 +143,14 @@ test('output: when rows are returned but none is stored, a warning is given; whe
   expect(take(output({ dates: [1, 2], values: [Number.NaN, 2] }), OVERWRITTEN).warnings).toEqual([]);
   const period = { fromMicros: 9_000_000, untilMicros: 10_000_000 };
   expect(take(output({ dates: [1, 2], values: [Number.NaN, 2] }), { ...OVERWRITTEN, period }).warnings).toEqual([
-    'nothing is stored: the date of each row must be within the validity of the formula, and within whole `alignTo` ' +
-      'periods of the inputs (from 1970-01-01T00:00:09Z, before 1970-01-01T00:00:10Z); rows that break this rule: 1 of 2',
+    'nothing is stored: the date of each row must be within the validity of the formula, and in an `alignTo` period ' +
+      'that the inputs cover completely (from 1970-01-01T00:00:09Z, before 1970-01-01T00:00:10Z); rows that break this rule: 1 of 2',
   ]);
   const open = { fromMicros: Number.NEGATIVE_INFINITY, untilMicros: 0 };
   expect(take(output({}), { ...OVERWRITTEN, period: open }).warnings.join()).toContain('(before 1970-01-01T00:00:00Z)');
 });
 
-test('output: the error asks "are these milliseconds?" for a date in milliseconds, but not for a date in seconds in the year 2200 (R-H2)', () => {
+test('output: when a date is given in milliseconds, the error asks "are these milliseconds?"; when a date of the year 2200 is given in seconds, the error does not ask this (R-H2)', () => {
   const messageOf = (date: number) => {
     const plan = planOutput(output({ dates: [date] }), OVERWRITTEN);
     return plan.kind === 'invalid' ? plan.message : undefined;
@@ -188,7 +188,7 @@ describe('output: rows with the same date', () => {
     expect(taken.warnings).toEqual([warning(1, 'date and Version')]);
   });
 
-  test('only one of the rows is stored, even when a slice ends between them (R-H3)', () => {
+  test('only one of these rows is stored, even when the rows are in different slices of the output (R-H3)', () => {
     const dates = Array.from({ length: SLICE_ROWS + 1 }, (_, row) => Math.min(row, SLICE_ROWS - 1));
     expect(take(output({ dates }), OVERWRITTEN).counts).toMatchObject({ merged: 1, stored: SLICE_ROWS });
   });
@@ -227,13 +227,16 @@ test.each([
   '{"k":{"a":"b"}}',
   '{"k":"a\\u0000b"}',
   '{"a":"b","k":1}',
-])('output: the invalid Tags cell %s drops only the tags of its row, with a warning (§7)', (cell) => {
-  const { points, warnings } = take(output({ tags: [cell, '{"q":"e"}'] }), OVERWRITTEN);
-  expect(points.map((point) => point.labels.tags)).toEqual([null, '{"q":"e"}']);
-  expect(warnings).toEqual([
-    'a Tags cell must be empty or a JSON object of at most 50 keys with string values, and must not contain U+0000 or an unpaired surrogate; rows stored without their tags: 1, the first at 1970-01-01T00:00:01Z',
-  ]);
-});
+])(
+  'output: a row whose Tags cell is the invalid text %s is stored without tags, and a warning is given (§7)',
+  (cell) => {
+    const { points, warnings } = take(output({ tags: [cell, '{"q":"e"}'] }), OVERWRITTEN);
+    expect(points.map((point) => point.labels.tags)).toEqual([null, '{"q":"e"}']);
+    expect(warnings).toEqual([
+      'a Tags cell must be empty or a JSON object of at most 50 keys with string values, and must not contain U+0000 or an unpaired surrogate; rows stored without their tags: 1, the first at 1970-01-01T00:00:01Z',
+    ]);
+  },
+);
 
 test.each([
   [[1.5, 2], /got 1\.5$/],

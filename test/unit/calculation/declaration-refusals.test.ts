@@ -17,7 +17,7 @@ const input = { alias: 'a', variableId: 1 };
 test.each([
   ['asOf', 5, 'must be an ISO 8601 date', '5'],
   ['asOf', '2026-03-01T00:00:00.1234567Z', 'no finer than microseconds', '"2026-03-01T00:00:00.1234567Z"'],
-  ['relativeVersion', 'soon', 'must be Current', '"soon"'],
+  ['relativeVersion', 'soon', 'must be "Current"', '"soon"'],
   ['horizon', '24', 'must be an ISO 8601 duration', '"24"'],
   ['version', 5, 'must be a string or a list of strings', '5'],
   ['tags', [5], 'must be a string or a list of strings', '[5]'],
@@ -28,7 +28,7 @@ test.each([
   expect(message).toContain(`, got ${shown}`);
 });
 
-test('calculation: when the `value` of a constant is an object or the `path` of an entity is empty, the error states the rule and the value', () => {
+test('calculation: when the `value` of a constant is an object or the `path` of an entity is empty, the error states what is allowed and what was received', () => {
   expect(refusalOf({ constants: [{ alias: 'c', value: {} }] })).toContain(
     '$.calculatedVariableFormulas[0].constants[0].value must be a number, a string, true, false or null, got {}',
   );

@@ -100,7 +100,7 @@ describe('fair queue: slots', () => {
     expect(queue.takeBack()).toBeUndefined();
   });
 
-  test('after a run has given back a borrowed slot, the variable of the run borrows no slot for ten minutes (R-A14)', () => {
+  test('after a run has given back a borrowed slot, the variable of the run must wait ten minutes before it borrows a slot again (R-A14)', () => {
     const { queue, add, startAll, pass } = open(2);
     const first = add(A);
     const second = add(A);

@@ -1,4 +1,4 @@
-/** Checks of scripts: the message for a syntax error, and the message for a check that exceeded a limit. */
+/** Tests the messages that the check of a script gives for a syntax error and for an exceeded limit. */
 import { expect, test } from 'vitest';
 import { readScripts } from '../../../src/calculation/run/read-scripts.ts';
 import type { SandboxJob, SandboxOutcome } from '../../../src/calculation/sandbox/sandbox-types.ts';

@@ -7,7 +7,7 @@ import type { Queryable } from '../../../src/platform/database/database.ts';
 const MAX_RUNS = 20_000;
 const MANAGER = { accountId: 1, sites: 'all' } as Caller;
 
-/** Makes a fake database in which every wave has `runs` runs and `waiting` waiting requests. */
+/** Makes a fake database in which every wave has the given numbers of runs and of waiting requests. */
 function waveOf(runs: number, waiting: number): Queryable {
   const rowsOf = (count: number) =>
     Array.from({ length: count }, (_, index) => ({ variableId: index + 1, causes: [] }));
@@ -23,7 +23,7 @@ test.each([
   [MAX_RUNS, 0, true],
   [0, MAX_RUNS, true],
 ])(
-  'wave: with %i runs and %i waiting requests (at most 20000 of each are read), `isCut` is %s (R-H8)',
+  'wave: with %i runs and %i waiting requests, `isCut` is %s; at most 20000 runs and 20000 waiting requests are read (R-H8)',
   async (runs, waiting, isCut) => {
     expect(await readWave(waveOf(runs, waiting), MANAGER, 7, 1)).toMatchObject({ isCut });
   },

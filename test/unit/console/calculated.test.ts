@@ -73,7 +73,7 @@ describe('console script: problems by line (R-H9)', () => {
     expect(linesOf(validation, 1, script)).toEqual([]);
   });
 
-  test('a separate list shows the path of every warning, of every problem without a line, and of every problem in a formula that is not displayed', () => {
+  test('a separate list shows the path of every warning, of every problem without a line, and of every problem whose formula is not displayed', () => {
     const pathsOf = (formula: number) => othersOf(validation, formula).map(({ path }) => path);
     expect(pathsOf(0)).toEqual(['formulas[0].variables[0].alias', 'formulas[0]']);
     expect(pathsOf(1)).toEqual(['formulas[0].formula', 'formulas[0].variables[0].alias', 'formulas[0]']);

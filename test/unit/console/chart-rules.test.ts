@@ -67,7 +67,7 @@ test.each([
   expect(writeAgo(new Date(nowMs + seconds * 1000).toISOString(), nowMs, 'en')).toBe(expected);
 });
 
-describe('console correction: the dates that lack a point are computed in local time', () => {
+describe('console correction: the dates of missing points are computed in local time', () => {
   const zone = 'Europe/Brussels';
   const sec = (instant: string) => Date.parse(instant) / 1000;
   const pointsOf = (...dates: string[]) => ({
@@ -136,7 +136,7 @@ describe('console correction: a change that leads to more than 5,000 edits is re
   });
 });
 
-test('console chart: averages per day are requested in the time zone of the variable, raw points without a zone', () => {
+test('console chart: averages per day are requested in the time zone of the variable; raw points are requested without a time zone', () => {
   const range = { from: 0, to: 86_400 };
   expect(pointQuery(1, range, 'latest', 'Day', 'Europe/Brussels')).toMatchObject({
     granularity: 'Day',

@@ -38,7 +38,7 @@ describe('console forms: the definition of a form', () => {
     expect(toFormBody(toFormDraft(FORM))).toEqual({ name, entityType, groups });
   });
 
-  test('keeps a text that the user enters for a number, so that the service can refuse the text and name the field', () => {
+  test('keeps a text that the user enters in a number field, so that the service can refuse the text and name the field', () => {
     const draft = toFormDraft(FORM);
     const [group] = draft.groups;
     const fields = group?.fields.map((each) => ({ ...each, minimum: 'low' })) ?? [];
@@ -71,7 +71,7 @@ describe('console forms: values', () => {
     expect(withFormTexts([FORM], { Contract: 'none' }, texts, {})).toEqual({ Contract: { Terms: { Power: 5 } } });
   });
 
-  test('disappear from clientData when the user empties their fields; a group or form that becomes empty disappears too', () => {
+  test('disappear from clientData when the user empties the fields; a group or form that becomes empty disappears too', () => {
     const clientData = { Contract: { Terms: { Power: 5 } } };
     const saved = toFormTexts([FORM], clientData);
     expect(withFormTexts([FORM], clientData, { [path('Power')]: ' ' }, saved)).toEqual({});
@@ -79,7 +79,7 @@ describe('console forms: values', () => {
 });
 
 describe('console structure: a save', () => {
-  test('sends only the changed members; an emptied text is sent as null, except the time zone of a site, which is omitted', () => {
+  test('sends only the changed members; sends null for an emptied field, but omits an emptied time zone of a site', () => {
     const saved = toTexts('Site', { name: 'Mill', city: 'Ghent', timeZoneId: 'Europe/Brussels', typeId: 3 });
     const texts = { ...saved, city: ' ', timeZoneId: '', typeId: '4' };
     expect(toChanges('Site', texts, saved)).toEqual({ city: null, typeId: 4 });

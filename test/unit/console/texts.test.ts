@@ -69,7 +69,7 @@ describe('console texts: names, placeholders and counts', () => {
     },
   );
 
-  test('when an English plural form for 2 or more contains the count, the count is a formatted number', () => {
+  test('if an English text for a count of 2 or more shows the count, the text formats the count as a number', () => {
     const unformatted = Object.entries(texts.en ?? {}).filter(
       ([name, text]) => name.endsWith('_other') && text.includes('{{count}}'),
     );

@@ -26,6 +26,9 @@ test.each([
   ['Enter', 'a variable', 3, 'chooses it', { kind: 'choose' }],
   [' ', 'a variable', 3, 'chooses it', { kind: 'choose' }],
   ['a', 'a variable', 3, 'does nothing', undefined],
-])('console find: the key "%s" on %s (row %i of the tree) %s', (key, _row, active, _effect, step) => {
-  expect(nextStep(key, ROWS, active)).toEqual(step);
-});
+])(
+  'console find: when the user presses the key "%s" on %s (row %i of the tree), the console %s',
+  (key, _row, active, _effect, step) => {
+    expect(nextStep(key, ROWS, active)).toEqual(step);
+  },
+);

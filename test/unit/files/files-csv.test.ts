@@ -188,7 +188,7 @@ describe('files: the reading of invalid CSV rows (R-E3)', () => {
     ['variable_id', '3000000000', 'invalid_identifier'],
     ['source_name', 'a\0b', 'invalid_identifier'],
     ['source_name', '\uD800', 'target_not_found'],
-  ])('reports, in the column %s, the cell %j as %s', async (column, cell, code) => {
+  ])('in the column %s, a cell with the text %j is reported as %s', async (column, cell, code) => {
     const text = `${column},date,value\n${cell},${DATE},1\n`;
     const { errors } = await read(text, { unknown: () => true });
     expect(errors).toMatchObject([{ row: 2, code }]);
@@ -239,7 +239,7 @@ describe('files: the reading of invalid CSV rows (R-E3)', () => {
     expect(points.map(({ value }) => value)).toEqual([1, 2, 3]);
   });
 
-  it('reports a row as too long, not as an unclosed quote, when a quoted cell of 2 MiB contains a line break', async () => {
+  it('when a quoted cell of 2 MiB contains a line break, the error says that the row is too long, not that a quote is unclosed', async () => {
     const text = `note,${HEADER}\n"a\n${'x'.repeat(2 << 20)}",1,${DATE},1\n`;
     const { errors } = await read(text);
     const message = expect.stringContaining('the row must be at most 1048576 bytes');
@@ -279,16 +279,16 @@ describe('files: the reading of an invalid CSV file (R-E2, R-E4)', () => {
       'date,value,source_serialnumber,source_serial_number\n',
       /"source_serialnumber" in column 3 and "source_serial_number" in column 4 mean the same column/,
     ],
-    ['wrong_format', 'a zip archive', 'PK\x03\x04rest', /zip/],
-    ['wrong_format', 'NUL in the header', 'variable_id,date\0,value\n', /NUL/],
-    ['wrong_format', 'UTF-16', Buffer.from(`\ufeff${HEADER}\n`, 'utf16le'), /UTF-16/],
+    ['wrong_format', 'the first bytes of a zip archive', 'PK\x03\x04rest', /zip/],
+    ['wrong_format', 'a NUL in the header', 'variable_id,date\0,value\n', /NUL/],
+    ['wrong_format', 'UTF-16 text', Buffer.from(`\ufeff${HEADER}\n`, 'utf16le'), /UTF-16/],
     [
       'damaged_file',
       'a quote in the header that is not closed',
       '\n"variable_id,date,value\n',
       /^the header in row 2 cannot be read: a quoted cell that starts in this row has no closing quote/,
     ],
-  ])('fails with code %s: %s', async (code, _, text, message) => {
+  ])('fails with code %s when the file has %s', async (code, _, text, message) => {
     await expect(read(text)).rejects.toMatchObject({
       name: 'FileRefusal',
       code,

@@ -89,7 +89,7 @@ describe('files: a parser process that dies', () => {
     ['SIGTRAP', 'counts'],
     ['SIGSEGV', 'counts'],
   ] as const)(
-    'when %s ends the parser during parsing, its death %s as caused by the file (R-A15)',
+    'when the signal %s ends the parser during parsing, the file %s as the cause (R-A15)',
     async (signal, verdict) => {
       const died = countRows(text, async (part) => {
         end(signal);
@@ -127,7 +127,7 @@ function linkOf(path: string): string {
   }
 }
 
-/** @returns the result of `action` and the child processes that it started before it returned. */
+/** @returns the result of `action`, and the child processes that `action` started before returning. */
 function collectStarted<Result>(action: () => Result): { readonly result: Result; readonly started: ChildProcess[] } {
   const started: ChildProcess[] = [];
   const collect = (message: unknown) => started.push((message as { readonly process: ChildProcess }).process);

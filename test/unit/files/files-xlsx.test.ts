@@ -249,7 +249,7 @@ describe('files: the reading of an invalid workbook (R-E4)', () => {
     await expect(readParts(bytes, { limits: { maxRatio: 1e6 } })).rejects.toMatchObject(refusal);
   });
 
-  it('fails when every header cell holds a text of 2 MiB; when a value has 2 MiB, only the row of the value is rejected', async () => {
+  it('fails when every header cell is 2 MiB long, but rejects only the row when a value is 2 MiB long', async () => {
     const sharedStrings = `<sst><si><t>date</t></si><si><t>${'é'.repeat(1 << 20)}</t></si></sst>`;
     const reference = (column: number) => `<c t="s"><v>${column}</v></c>`;
     const limits = { maxRatio: 1e6 };

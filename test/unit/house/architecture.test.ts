@@ -1,4 +1,4 @@
-/** Rules of the source tree that are visible in its files, such as imports between folders and the size of files. */
+/** Checks rules about the project's files, such as which folders may import each other and how long a file may be. */
 import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -102,7 +102,7 @@ test('architecture: settings files import only other settings files and src/plat
   expect(broken).toEqual([]);
 });
 
-test('architecture: only files in src/roles, in src/local or at the top of src import src/roles or src/local', () => {
+test('architecture: a file that imports src/roles or src/local is itself in src/roles, in src/local or at the top of src', () => {
   const broken = imports.filter(({ from, to }) => {
     const isWiring = ['root', 'roles', 'local'].includes(roomOf(from));
     return !isWiring && ['roles', 'local'].includes(roomOf(to));
@@ -133,7 +133,7 @@ test('architecture: the console uses no innerHTML, eval or similar way to run te
 
 test('architecture: the server parses JSON texts with parseJsonText, because V8 confuses keys in JSON.parse', () => {
   const callers = SOURCES.filter((file) => read(file).includes('JSON.parse('));
-  // Files in src/local read only the output of our own processes.
+  // Files in src/local may use JSON.parse, because they parse only the output of our own processes.
   expect(callers.filter((file) => roomOf(file) !== 'local')).toEqual(['src/platform/json/json-text.ts']);
 });
 
@@ -181,7 +181,7 @@ test('architecture: imports have no cycle', () => {
 describe('architecture: files named *-rules.ts outside the console', () => {
   const rules = SOURCES.filter((file) => file.endsWith('-rules.ts'));
 
-  test('the scan finds more than five such files', () => {
+  test('the test below has more than five such files to check', () => {
     expect(rules.length).toBeGreaterThan(5);
   });
 
@@ -210,7 +210,7 @@ test('architecture: a code file that only one file imports must have more than 3
     // Every role has a file of its own, so that main.ts reads as a list of roles.
     'src/roles/grpc-role.ts',
   ];
-  // A style sheet cannot be a part of the file that imports it.
+  // Style sheets are exempt, because a style sheet cannot be merged into the file that imports it.
   const lonely = ALL_SOURCES.filter((file) => {
     if (file.endsWith('.css')) return false;
     const importers = new Set(imports.filter(({ to }) => to === file).map(({ from }) => from));
@@ -220,7 +220,7 @@ test('architecture: a code file that only one file imports must have more than 3
 });
 
 test('architecture: routes read query parameters only through the declarations of these parameters (R-A9)', () => {
-  // The issuer hands its requests to oidc-provider, which parses their queries.
+  // issuer.ts passes whole requests to oidc-provider, and oidc-provider parses the query parameters.
   const exempt = ['src/platform/http/query.ts', 'src/identity/issuer/issuer.ts'];
   const reads = /\breq\.(query|queries)\b|searchParams\.(get|has|entries)|new URL\((c|context|request)\b[^)]*url/;
   const parses = /(\w+\.parse|parse\w+|routingPath|repairAddress)\($/;
@@ -315,7 +315,7 @@ test('architecture: npm scripts begin with exec, because a shell does not pass o
   expect(commands.filter((command) => !command.startsWith('exec node '))).toEqual([]);
 });
 
-test('architecture: the top level has only the agreed files and folders, besides hidden ones', () => {
+test('architecture: apart from hidden files and folders, the top level has only the agreed files and folders', () => {
   const allowed = new Set([
     ...['package.json', 'package-lock.json', 'src', 'r-runtime', 'sql', 'proto', 'test', 'Dockerfile', 'README.md'],
     ...['tsconfig.json', 'compose.yaml', 'node_modules'],

@@ -37,7 +37,7 @@ const get = (path: string, headers: Readonly<Record<string, string>> = {}) => ap
 
 describe('console: the page', () => {
   test.each(['/', '/console', '/console/find', '/console/variables/12'])(
-    '%s answers browsers with the page',
+    'a browser that requests %s gets the page of the console',
     async (path) => {
       const answer = await get(path, { accept: BROWSER });
       expect(answer.status).toBe(200);
@@ -50,7 +50,7 @@ describe('console: the page', () => {
     ['without the header Accept', {}],
     ['with the header "Accept: */*"', { accept: '*/*' }],
     ['with the header "Accept: application/json"', { accept: 'application/json' }],
-  ])('a request for the path "/" %s is answered by the API', async (_what, headers) => {
+  ])('the API answers a request for "/" that is sent %s', async (_what, headers) => {
     const answer = await get('/', headers);
     expect({ status: answer.status, text: await answer.text() }).toEqual({ status: 401, text: 'the API' });
   });

@@ -22,8 +22,8 @@ function* objectsIn(value: unknown, path = '#'): Generator<readonly [path: strin
 }
 
 /**
- * Patterns of the allowed pairs of overlapping paths; one URL can match both paths of such a pair. The contract (§4.2,
- * §4.4), R-C6, R-F8 and R-H5 require both paths.
+ * Each pattern stands for a pair of paths. One URL can match both paths of the pair. This overlap is allowed, because
+ * the contract (§4.2, §4.4), R-C6, R-F8 and R-H5 require both paths.
  */
 const CONTRACT_PATHS = [
   /^\/account\/user\/(claim|active-account)\/\{\w+\} \/account\/user\/\{\w+\}\/\w+$/,
@@ -86,7 +86,7 @@ describe('openapi: portability', () => {
     expect([...types].filter(([, found]) => found.size > 1).map(([name]) => name)).toEqual([]);
   });
 
-  test('if two path templates overlap and neither is more specific, the contract requires both templates; a fixed segment of one template is then not a valid value of the parameter at the same place in the other template (§4.2, §4.4)', () => {
+  test('if two path templates overlap and neither is more specific, the contract requires both templates; one template has a fixed segment where the other template has a parameter that does not accept this segment (§4.2, §4.4)', () => {
     const paths = Object.keys(document.paths);
     const matches = (one: readonly string[], other: readonly string[]) =>
       one.length === other.length &&
@@ -108,8 +108,8 @@ describe('openapi: portability', () => {
     expect(pairs.filter((pair) => !pair.split(' ').some(isToldApart))).toEqual([]);
 
     /**
-     * @returns true when the path at `index` has a fixed segment that is not a valid value of the parameter at the same
-     * place in the other path.
+     * @returns true when the path at `index` of the pair has a fixed segment where the other path has a parameter that
+     * does not accept this segment.
      */
     function isToldApart(_path: string, index: number, [one = '', other = '']: readonly string[]): boolean {
       const [fixed, templated] = index === 0 ? [one, other] : [other, one];

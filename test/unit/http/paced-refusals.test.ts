@@ -68,7 +68,7 @@ describe('http: paced refusals', () => {
     expect(answered).toBe(50);
   });
 
-  it('a limiter delays at most 200 refusals of one key; it sends further refusals immediately and marks the key as flooded (R-A14)', async () => {
+  it('a limiter delays at most 200 refusals per key at a time; the limiter sends further refusals immediately and marks the key as flooded (R-A14)', async () => {
     const { limiter, useUp } = openLimiter();
     await useUp('a');
     let answered = 0;

@@ -47,7 +47,7 @@ describe('identity: paths of the issuer', () => {
     expect(planIssuerPath('/realms/tidemark/x', behindProxy)).toBe('/x');
   });
 
-  it('the issuer’s URL begins with AUTH_URL; when AUTH_URL is not set, with API_URL; when neither is set, with the listening address (§5)', () => {
+  it('the issuer’s URL begins with AUTH_URL; without AUTH_URL, it begins with API_URL; without AUTH_URL and API_URL, it begins with the listening address (§5)', () => {
     const local = {
       HTTP_HOST: '127.0.0.1',
       HTTP_PORT: 8080,
@@ -102,7 +102,7 @@ describe('identity: the scopes of a token', () => {
     expect(planScopes('openid', allowed)).toEqual({ granted: [], refused: ['openid'] });
   });
 
-  it('a token gets datahub-api when opisense-api is requested (R-B6, §5)', () => {
+  it('a request for the scope opisense-api gets a token with the scope datahub-api (R-B6, §5)', () => {
     for (const asked of ['opisense-api', 'opisense-api datahub-api'])
       expect(planScopes(asked, allowed)).toEqual({ granted: ['datahub-api'], refused: [] });
   });

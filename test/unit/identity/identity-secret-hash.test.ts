@@ -11,7 +11,7 @@ describe('identity: stored secrets', () => {
     await expect(verifySecret('Correct horse', first)).resolves.toBe(false);
   });
 
-  it('a stored hash whose parameters differ from those of new hashes matches only the right secret (R-B11)', async () => {
+  it('a stored hash matches only the right secret, even when its parameters differ from the parameters of new hashes (R-B11)', async () => {
     const nonce = Buffer.from('0123456789abcdef');
     const hash = argon2Sync('argon2id', {
       message: 'correct horse',

@@ -37,8 +37,8 @@ async function createIssuer(issuer: string, audience: string): Promise<ForeignIs
 }
 
 /**
- * Creates a verifier that gets the key sets of the issuers from memory. `state` sets the time and whether the issuers
- * answer, and records the requests for key sets.
+ * Creates a verifier that gets the key sets of the issuers from memory. Through `state`, a test sets the time and
+ * decides whether the issuers answer. `state` also records the requests for key sets.
  */
 function createVerifier(issuers: readonly ForeignIssuer[]) {
   const state = { nowMs: NOW_MS, requests: 0, isUp: true, addresses: [] as string[] };

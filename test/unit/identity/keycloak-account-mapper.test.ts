@@ -1,4 +1,7 @@
-/** The script mapper of the claim `account`, run with the objects that Keycloak documents for such scripts. */
+/**
+ * Tests the script with which Keycloak computes the claim `account`. The tests give the script the objects that the
+ * documentation of Keycloak describes.
+ */
 import { readFileSync } from 'node:fs';
 import { createContext, runInContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
@@ -66,13 +69,13 @@ describe('identity: the claim `account` in tokens of Keycloak', () => {
   });
 
   it.each(['x', '-1', '1.5', '0', '2147483648', '99999999999', '1 2'])(
-    'the claim is 0, an id that no account has, when the request names %j (R-B4)',
+    'when the request names the account %j, the claim is 0, which is not the id of any account (R-B4)',
     (account) => {
       expect(claimOf(newSession('5'), signIn({ account }))).toBe('0');
     },
   );
 
-  it('a refresh keeps the claim; another account named in a refresh applies to that refresh only (R-B4)', () => {
+  it('a refresh keeps the claim; when a refresh names another account, the claim changes for that refresh only (R-B4)', () => {
     const session = newSession('5');
     expect(claimOf(session, signIn({ account: '7' }))).toBe('7');
     expect(claimOf(session, refresh())).toBe('7');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkInTurn } from '../../../src/identity/passwords/password-checks.ts';
 
-/** @returns `check`, which requests a check that runs until it is ended; `end`, which ends the oldest running check. */
+/** @returns `check`, which requests a check, and `end`, which ends the oldest check. Only `end` ends a check. */
 function startChecks() {
   let running = 0;
   const ends: (() => void)[] = [];
@@ -21,7 +21,7 @@ function startChecks() {
 }
 
 describe('identity: password checks', () => {
-  it('checks for one client network run one at a time; a check for a second network waits for at most two checks for the first network (R-B11, R-A14)', async () => {
+  it('only one check for each client network runs at a time; a check for a second network waits for at most two checks for the first network (R-B11, R-A14)', async () => {
     const { check, end, settle, running } = startChecks();
     const order: string[] = [];
     const work = Array.from({ length: 8 }, async () => order.push(await check('192.0.2.1')));

@@ -1,4 +1,4 @@
-/** Tests what compose.yaml guarantees, and how image:check parses this file and turns its services into containers. */
+/** Tests what compose.yaml guarantees, and how image:check reads compose.yaml and makes containers of its services. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -82,7 +82,7 @@ describe('local: compose.yaml', () => {
     for (const [, { ports }] of services) for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
   });
 
-  test('the network with the deliverer’s gateway has no other service (R-I4)', () => {
+  test('only the deliverer is in the network that has the deliverer’s gateway (R-I4)', () => {
     const outside = get('deliverer').networks.filter((network) => !file.networks[network]?.internal);
     const met = services.filter(([, { networks }]) => networks.some((network) => outside.includes(network)));
     expect(met.map(([name]) => name)).toEqual(['deliverer']);
@@ -164,7 +164,7 @@ test('image:check: when a service has an internal and a public network, its publ
   expect(() => publicAddress(plan, 'ingester')).toThrow('must publish a port of ingester');
 });
 
-describe('image:check: arguments of podman run', () => {
+describe('image:check: the arguments that start the calculator with `podman run`', () => {
   const addresses = { database: '10.0.0.10', redis: '10.0.0.11', calculator: '10.0.0.12' };
   const networks = { calculation: { podmanName: 'p-calculation', addresses } };
   const plan = { prefix: 'p', file, networks, machineOptions: [], directory: '/checkout' };

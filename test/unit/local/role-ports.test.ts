@@ -44,7 +44,7 @@ describe('npm start: ports of the roles', () => {
     const ports = await planRolePorts({}, (notice) => notices.push(notice), lastPorts);
     expect(ports).toEqual({ HTTP_PORT: expect.not.stringMatching(`^${busyPort}$`), GRPC_PORT: String(free) });
     expect(notices).toEqual([
-      `  Port ${busyPort} is already in use. The API listens on port ${ports.HTTP_PORT}; set HTTP_PORT to choose another.`,
+      `  Port ${busyPort} is already in use. The API listens on port ${ports.HTTP_PORT} instead; set HTTP_PORT to choose another port.`,
     ]);
   });
 

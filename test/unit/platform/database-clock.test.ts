@@ -1,4 +1,4 @@
-/** Tests in which cases the service warns that the clock of the database differs from the clock of this machine. */
+/** Tests the warning that the clock of the database differs from the clock of this machine. */
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Queryable } from '../../../src/platform/database/database.ts';
 import { openDatabaseClock } from '../../../src/platform/database/database-clock.ts';
@@ -7,11 +7,10 @@ import { createLog } from '../../../src/platform/log.ts';
 afterEach(() => vi.restoreAllMocks());
 
 /**
- * Opens a database clock, which immediately queries the time of the database.
- * @param readMs milliseconds that this query takes.
- * @param behindMs milliseconds by which the clock of the database is behind the clock of this machine when the query
- * ends.
- * @returns the fields of the logged warnings.
+ * Opens a database clock, which immediately queries the time of a simulated database.
+ * @param readMs milliseconds that the simulated query takes.
+ * @param behindMs milliseconds by which the simulated database is behind this machine when the query ends.
+ * @returns the fields of the warnings that the clock logs.
  */
 async function warningsOf(readMs: number, behindMs: number): Promise<readonly unknown[]> {
   const warnings: unknown[] = [];

@@ -36,7 +36,7 @@ describe('parseDate: dates of points (R-D4, R-A11)', () => {
     expect(parseDate(text)).toEqual({ micros, isLocal });
   });
 
-  test('a date without a time of day is marked as a day', () => {
+  test('a date without a time of day is read as midnight, and `isDay` is true', () => {
     expect(parseDate('2026-03-29')).toEqual({ micros: at('2026-03-29T00:00:00Z'), isLocal: true, isDay: true });
   });
 
@@ -91,7 +91,7 @@ describe('parseDate: dates of points (R-D4, R-A11)', () => {
 
   // In ASCII, '/' and ':' are the neighbours of the digits; 'x' is far from all characters of a date.
   test.each(['2026-03-01T00:15:00', '2026-03-01T00:15:00Z', '2026-03-01T00:15:00.250', '2026-03-01T00:15:00.250Z'])(
-    '%s with any one character replaced by /, : or x is refused',
+    '%s is refused when any one of its characters is replaced with "/", ":" or "x"',
     (text) => {
       for (const mark of ['/', ':', 'x']) {
         for (let index = 0; index < text.length; index += 1) {
@@ -103,7 +103,7 @@ describe('parseDate: dates of points (R-D4, R-A11)', () => {
   );
 
   test.each(['2/2/-1/-1/T1/:1/:1/Z', '1:2:-0:-1:T1::1::1:Z'])(
-    '%s, which has / or : where a date has digits, is refused',
+    '%s is refused, because it has "/" or ":" in place of digits',
     (text) => {
       expect(parseDate(text)).toBeUndefined();
     },

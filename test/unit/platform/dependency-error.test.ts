@@ -27,7 +27,7 @@ describe('platform: dependency errors', () => {
     },
   );
 
-  it.each(['42P01', 'P0001'])('the code %s of an error is its SQLSTATE', (code) => {
+  it.each(['42P01', 'P0001'])('an error with the code %s has this code as its SQLSTATE', (code) => {
     expect(sqlStateOf(failure(code))).toBe(code);
   });
 

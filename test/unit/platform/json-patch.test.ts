@@ -85,7 +85,7 @@ describe('json patch: operations', () => {
     expect(refusalOf(DOCUMENT, operation).rules).toEqual([rule]);
   });
 
-  it('the error for a patch locates the fault in each malformed operation, such as `$[0].path` (R-I6, R-A5)', () => {
+  it('for each malformed operation of a patch, the error gives the JSON path of the fault, for example `$[0].path` (R-I6, R-A5)', () => {
     const operations = [
       { op: 'add', path: 'name', value: 1 },
       { op: 'add', path: '/name' },
@@ -144,7 +144,7 @@ describe('json patch: the operation `test`', () => {
   });
 });
 
-it('json patch: repeated copies of a value into itself are refused at the size limit (R-I6)', () => {
+it('json patch: a patch that repeatedly copies a value into itself is refused when the copies together exceed the size limit (R-I6)', () => {
   const copies = Array.from({ length: 1000 }, (_, index) => ({ op: 'copy', from: '/a', path: `/a/k${index}` }));
   expect(refusalOf({ a: { x: 1 } }, ...copies)).toMatchObject({
     ...{ code: 'invalid_input', paths: ['$[16].from'] },
@@ -152,7 +152,7 @@ it('json patch: repeated copies of a value into itself are refused at the size l
   });
 });
 
-it('json patch: in a pointer, the name of a declared member gets its declared spelling, and the names below it stay unchanged (R-A3)', () => {
+it('json patch: in a pointer, the name of a declared member gets the declared spelling, and all later names in the pointer stay unchanged (R-A3)', () => {
   const operations = parseOperations([{ op: 'move', path: '/NAME/A', from: '/List/0' }]);
   const [renamed] = withMemberNames(operations, ['name', 'list']);
   expect(renamed).toEqual({ op: 'move', path: '/name/A', from: '/list/0' });

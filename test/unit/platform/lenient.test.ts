@@ -71,7 +71,7 @@ describe('lenient reading: filters of a listing', () => {
     },
   );
 
-  it('a filter with several names gets the values given under all of its names (R-A12)', () => {
+  it('when a request uses several names of one filter, the filter gets the values of all these names (R-A12)', () => {
     expect(LIST.parse('http://h?siteId=2&siteIds=3,4&id=1').siteIds).toEqual([3, 4, 1, 2]);
   });
 
@@ -85,9 +85,12 @@ describe('lenient reading: filters of a listing', () => {
     ['meterIds=1', 'query meterids is not a parameter of this listing; the nearest is siteIds'],
     ['form=x', 'query form is not a parameter of this listing; the nearest is from'],
     ['itemPerPage=1', 'query itemperpage is not a parameter of this listing; the nearest is itemsPerPage'],
-  ])('%s looks like a filter and is refused; the error states the nearest name (R-A12)', (query, message) => {
-    expect(refusalOf(query)).toBe(message);
-  });
+  ])(
+    '%s looks like a filter and is refused; the error suggests the parameter with the most similar name (R-A12)',
+    (query, message) => {
+      expect(refusalOf(query)).toBe(message);
+    },
+  );
 
   it('an error lists at most 100 unknown names (R-A5, R-A12)', () => {
     const query = Array.from({ length: 101 }, (_, index) => `n${index}Id=1`).join('&');

@@ -24,7 +24,7 @@ function rowsOf(sheet: Excel.Worksheet | undefined): readonly (readonly unknown[
   return rows;
 }
 
-/** @returns the number of bytes written before the rows fail, and the message of their error. */
+/** @returns the number of bytes written before `rows` throws an error, and the message of this error. */
 async function bytesBeforeError(rows: WorkbookSheet['rows']): Promise<{ bytes: number; message: string }> {
   let bytes = 0;
   try {

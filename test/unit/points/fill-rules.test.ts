@@ -46,7 +46,7 @@ describe('points: gap filling', () => {
     ['linear', none, none],
     ['null', none, none],
   ] as const)(
-    'fill=%s adds buckets up to both bounds of the period: a bucket before the first found bucket gets the value %s, and a bucket after the last found bucket gets %s; NaN means no value (R-G1)',
+    'fill=%s adds the missing buckets from the start to the end of the period; the value is %s before the first bucket that has points, and %s after the last bucket that has points; NaN means no value (R-G1)',
     (kind, before, after) => {
       const filled = fill(found, { fill: kind, order: 'ASC', first: 1, last: 8 });
       expect(filled.map(({ start }) => start)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);

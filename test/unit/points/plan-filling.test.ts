@@ -25,7 +25,7 @@ test('points: filling gaps in a period of more than 5,000,000 buckets (MAX_FILLE
   expect(MAX_FILLED).toBe(5_000_000);
   expect(plan(MAX_FILLED)?.options).toMatchObject({ first: START, last: START + (MAX_FILLED - 1) * MINUTE });
   expect(() => plan(MAX_FILLED + 1)).toThrow(
-    `at most ${MAX_FILLED} empty buckets can be filled for each variable, but the period has more than ${MAX_FILLED} buckets; request a shorter period`,
+    `when gaps are filled, the period must have at most ${MAX_FILLED} buckets; request a shorter period`,
   );
   expect(plan(MAX_FILLED + 1, { limit: 10 })?.pageOf('sum')).toEqual({ limit: 11 });
 });

@@ -18,6 +18,6 @@ describe.each(SCENARIO_FILES)('scenarios in the model: $name', ({ name, path }) 
   }
 });
 
-it('scenarios: more than five scenario files are found (§9.2)', () => {
+it('scenarios: the search for scenario files finds more than five files (§9.2)', () => {
   expect(SCENARIO_FILES.length).toBeGreaterThan(5);
 });

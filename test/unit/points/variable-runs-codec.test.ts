@@ -8,7 +8,7 @@ const tuplesOf = (ids: readonly number[]) =>
   encodeTuples(ids.map((variableId) => ({ variableId, dateMicros: 0, value: 1, versionTagId: 0, tagSetId: 0 })));
 
 describe('points: the run-length code that gives the variable of each reading', () => {
-  it('gives the positions that the readings of each variable have in the write, however the write is split into batches', () => {
+  it('tells at which positions of the write a variable has readings, however the write is split into batches', () => {
     fc.assert(
       fc.property(
         fc.array(fc.array(id, { maxLength: 30 }), { maxLength: 4 }),

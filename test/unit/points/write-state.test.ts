@@ -1,6 +1,6 @@
 /**
- * A write plan uses the high-water mark to compute the new write state of a variable and the runs of stored dates that
- * the write touches (§9.2, R-F1 to R-F4).
+ * Tests two results that a write plan computes from the high-water mark of a variable: the new write state of the
+ * variable, and the ranges of stored dates that the write touches (§9.2, R-F1 to R-F4).
  */
 import { describe, expect, it } from 'vitest';
 import { encodeTuples } from '../../../src/points/copy-codec.ts';
@@ -78,21 +78,21 @@ describe('write plan: ranges of stored dates', () => {
     expect(plan([[MARK + HOUR, 0]]).chunks.size).toBe(0);
   });
 
-  it('do not include descending dates after the high-water mark; do include such a date when the write has several rows for the date', () => {
+  it('include a date after the high-water mark only when the write has several rows for the date, even if the dates of the write descend', () => {
     const unordered = plan([[MARK + 2 * HOUR, 0], [MARK + HOUR, 0], [MARK, 0]]); // biome-ignore format: short
     expect(datesIn(unordered, 'superseded')).toEqual(['10-10 0']);
     const repeated = plan([[MARK + HOUR, 1], [MARK + HOUR, 2], [MARK + 2 * HOUR, 2]]); // biome-ignore format: short
     expect(datesIn(repeated, 'superseded')).toEqual(['11-11 2']);
   });
 
-  it('when a later row of the write supersedes a row, the ranges include the VersionTag of the superseded row only if a stored version could have the same date and VersionTag (R-F2)', () => {
+  it('if a later row of the write supersedes a row, the ranges include the VersionTag of the superseded row only if a stored version could have this VersionTag at this date (R-F2)', () => {
     const after = plan([[MARK + HOUR, 3], [MARK + HOUR, 4]]); // biome-ignore format: short
     expect(datesIn(after, 'replaced')).toEqual(['11-11 4']);
     const stored = plan([[MARK, 3], [MARK, LAST_TAG + 1], [MARK, LAST_TAG]]); // biome-ignore format: short
     expect([...datesIn(stored, 'replaced')].sort()).toEqual(['10-10 3', `10-10 ${LAST_TAG}`]);
   });
 
-  it('have the version limit of their variable (R-F3)', () => {
+  it('each range states the version limit of its variable (R-F3)', () => {
     const { chunks } = plan([[MARK, 0]], { versionLimit: 3 });
     expect([...chunks.values()].map(({ superseded }) => superseded.versionLimits)).toEqual([[3]]);
   });

@@ -31,11 +31,11 @@ test('push: when too little memory is free for a body, the error names the memor
     'all request bodies together may take at most 8 MiB of memory, and 7.5 MiB are in use; try again later',
   );
   expect(() => body.take(0.5 * MIB)).toThrow(
-    'the request bodies of one account must leave memory for other accounts; this account uses 0 MiB of the 8 MiB that all request bodies together may take; try again later',
+    'this body would leave too little memory for the request bodies of other accounts; this account uses 0 MiB of the 8 MiB that all request bodies together may take; try again later',
   );
 });
 
-test('push: the error for a full queue names, in MiB, the size of the queue and the part of it that belongs to the account', async () => {
+test('push: the error for a full queue states how many MiB the queue holds, and how many of these MiB are from the account', async () => {
   const admission = open([
     { accountId: 1, bytes: 20.5 * MIB },
     { accountId: 2, bytes: 70 * MIB },

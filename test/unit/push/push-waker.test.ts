@@ -19,23 +19,26 @@ test.each([
   [1, 5],
   [100, 25],
   [100_000, 100],
-])('push: after %i pushes at once, the second wake-up comes %i ms after the first', async (pushes, pauseMs) => {
-  vi.useFakeTimers();
-  onTestFinished(() => void vi.useRealTimers());
-  let calls = 0;
-  const waker = openWaker(async () => {
-    calls += 1;
-  }, LOG);
-  for (let push = 0; push < pushes; push += 1) waker.wake(1);
-  await vi.advanceTimersByTimeAsync(0);
-  waker.wake(1);
-  await vi.advanceTimersByTimeAsync(pauseMs - 1);
-  expect(calls).toBe(1);
-  await vi.advanceTimersByTimeAsync(1);
-  expect(calls).toBe(2);
-});
+])(
+  'push: when %i pushes arrive together, the ingester is woken immediately, and woken again %i ms later',
+  async (pushes, pauseMs) => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    let calls = 0;
+    const waker = openWaker(async () => {
+      calls += 1;
+    }, LOG);
+    for (let push = 0; push < pushes; push += 1) waker.wake(1);
+    await vi.advanceTimersByTimeAsync(0);
+    waker.wake(1);
+    await vi.advanceTimersByTimeAsync(pauseMs - 1);
+    expect(calls).toBe(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(calls).toBe(2);
+  },
+);
 
-test('push: after a failed wake-up, the next push wakes the ingester again', async () => {
+test('push: when an attempt to wake the ingester fails, the next push tries again', async () => {
   let calls = 0;
   const waker = openWaker(async () => {
     calls += 1;

@@ -10,7 +10,7 @@ function summaryOf(...batches: readonly (readonly [left: readonly number[], righ
 }
 
 describe('reading: the summary of two versions (R-G6)', () => {
-  test('counts dates as changed, added and removed, and averages the absolute differences of common dates', () => {
+  test('counts dates as changed, added and removed, and averages the absolute differences of the values at dates that both versions have', () => {
     expect(
       summaryOf([
         [1, 2, 3, NONE, 5, NONE],

@@ -93,7 +93,7 @@ describe('reading: JSON by columns (R-G3, R-G4)', () => {
     );
   });
 
-  test('an empty table is an empty array', async () => {
+  test('an empty table is written as an empty array', async () => {
     expect(await parsed(writeJsonColumns(tableOf([])))).toEqual([]);
   });
 });

@@ -73,7 +73,7 @@ describe('reading: JSON rows (R-G3)', () => {
     ]);
   });
 
-  test('an empty table is an empty array', async () => {
+  test('an empty table is written as an empty array', async () => {
     expect((await joined(writeJson(table()))).toString()).toBe('[]');
   });
 });
@@ -92,7 +92,7 @@ describe('reading: CSV rows (R-G4)', () => {
     );
   });
 
-  test('an empty table is the header alone', async () => {
+  test('an empty table is written as the header alone', async () => {
     const text = (await joined(writeCsv(table()))).toString();
     expect(text).toBe('variableId,date,rawValue,unitId,version,tags\r\n');
   });
@@ -123,8 +123,8 @@ describe('reading: Arrow rows (R-G4)', () => {
     ]);
   });
 
-  // With 1 or 1,000 repetitions of the ids, one Arrow record batch holds several batches of the table. With 5,000
-  // repetitions, each batch of the table gets a record batch of its own.
+  // For the first two sizes, the writer joins several batches of the table into one Arrow record batch. For the third
+  // size, each batch of the table becomes an Arrow record batch of its own.
   test.each([
     ['1 to 3', 1],
     ['1,000 to 3,000', 1000],
@@ -146,14 +146,14 @@ describe('reading: Arrow rows (R-G4)', () => {
     expect(rows.map(labels)).toEqual(expected.map(labels));
   });
 
-  test('share one record batch when 1,000 variables have one point each', async () => {
+  test('when 1,000 variables have one point each, all their rows share one record batch', async () => {
     const batches = Array.from({ length: 1000 }, (_, index) => batch(index + 1, 8, [index], [1]));
     const bytes = await joined(writeArrow(table(...batches)));
     expect(tableFromIPC(bytes).batches).toHaveLength(1);
     expect(bytes.length).toBeLessThan(40_000);
   });
 
-  test('an empty table is the schema alone', async () => {
+  test('an empty table is written as the schema alone', async () => {
     const arrow = tableFromIPC(await joined(writeArrow(table())));
     expect(arrow.numRows).toBe(0);
     expect(arrow.schema.names).toContain('version');
@@ -204,7 +204,7 @@ describe('reading: Parquet rows (R-A13)', () => {
     );
   });
 
-  test('an empty table is a file with the columns and no rows', async () => {
+  test('an empty table is written as a file with the columns and no rows', async () => {
     const file = await fileOf();
     expect(await rowsOf(file)).toEqual([]);
     const columns = parquetMetadata(file).schema.slice(1);
@@ -248,7 +248,7 @@ describe('reading: number writer (R-G3)', () => {
   });
 });
 
-describe('reading: instant writer (R-A8)', () => {
+describe('reading: the writer of instants (R-A8)', () => {
   test('consecutive rows with the same instant get the same text', async () => {
     const micros = [MICROS, MICROS, MICROS, MICROS + 1, MICROS, MICROS];
     const cells = [{ kind: 'instants', values: Float64Array.from(micros) }] as const;
@@ -294,11 +294,14 @@ describe('reading: instant writer (R-A8)', () => {
     ['Africa/Monrovia', '1972-01-07T00:44:29Z', '1972-01-07T00:00:29-00:44'],
     ['Africa/Monrovia', '1972-01-07T00:44:30Z', '1972-01-07T00:44:30+00:00'],
     ['America/New_York', '1883-11-18T16:59:59Z', '1883-11-18T12:03:59-04:56'],
-  ])('in %s, the local text of %s has an offset of whole minutes and denotes the same instant', (zone, utc, local) => {
-    const { micros } = parseDate(utc) ?? { micros: Number.NaN };
-    expect(formatLocalInstant(micros, zoneOffset(zone)(micros))).toBe(local);
-    expect(parseDate(local)?.micros).toBe(micros);
-  });
+  ])(
+    'in the time zone %s, the instant %s is written with an offset of whole minutes, and the text denotes the same instant',
+    (zone, utc, local) => {
+      const { micros } = parseDate(utc) ?? { micros: Number.NaN };
+      expect(formatLocalInstant(micros, zoneOffset(zone)(micros))).toBe(local);
+      expect(parseDate(local)?.micros).toBe(micros);
+    },
+  );
 });
 
 describe('reading: content negotiation (R-G4)', () => {

@@ -14,7 +14,7 @@ const LOCAL: Zoned<string> = {
   in: (zone) => `dates in ${zone}`,
 };
 
-/** Makes a database that returns `zones` as the time zones of the sources that a read names. */
+/** Makes a database that returns `zones` as the time zones of the sources in a read. */
 function sourcesIn(...zones: readonly string[]) {
   const query = vi.fn(async (_text: string, _values: readonly unknown[]) => ({
     rows: zones.map((zone) => ({ zone })),
@@ -22,7 +22,7 @@ function sourcesIn(...zones: readonly string[]) {
   return { queryable: { query } as unknown as Queryable, query };
 }
 
-describe('reads: the zone of dates that are given without a zone (R-A11)', () => {
+describe('reads: the time zone for dates that are given without a time zone (R-A11)', () => {
   test('when every date has its own zone, the zone of the source is not looked up, and the answer names no zone', async () => {
     const { queryable, query } = sourcesIn('Europe/Brussels');
     const settled = await settleDates(queryable, CALLER, { ...LOCAL, zone: 'Asia/Tokyo', hasLocalDates: false });
@@ -41,7 +41,7 @@ describe('reads: the zone of dates that are given without a zone (R-A11)', () =>
     ['no source', 'UTC', []],
     ['one source in Europe/Brussels', 'Europe/Brussels', ['Europe/Brussels']],
     ['two sources in Europe/Brussels', 'UTC', ['Europe/Brussels', 'Europe/Brussels']],
-  ])('when a read names %s, the zone is %s', async (_sources, zone, zones) => {
+  ])('when a read has %s, this time zone is %s', async (_sources, zone, zones) => {
     const { queryable, query } = sourcesIn(...zones);
     const settled = await settleDates(queryable, CALLER, LOCAL);
     expect(settled).toEqual({ request: `dates in ${zone}`, dateZone: zone });

@@ -57,7 +57,7 @@ describe('read parameters: OpenAPI describes what is parsed (R-A9)', () => {
     },
   );
 
-  test('each parameter matches its line in the snapshot: first its enum values, or else its examples, or else its type; then its default', () => {
+  test('the snapshot shows, for each parameter, the enum values (or else the examples, or else the type) and the default', () => {
     const shapes = PARAMETERS.map(([name, parameter]) => {
       const { type, enum: names, default: fallback, examples } = schemaOf(parameter);
       return `${name}: ${(names ?? examples ?? [type]).join(', ')}; ${fallback}`;
@@ -173,7 +173,7 @@ describe('read parameters: values of a gRPC message (R-G2)', () => {
 
   test('the error for an invalid value names the place of the value in the request (R-A5)', () => {
     expect(() => parseTimeZone('Mars', LOCATION)).toThrow('$.given must be an IANA or Windows time zone, got "Mars"');
-    expect(() => parseRelativeVersion('soon', LOCATION)).toThrow('$.given must be Current, a count of hours');
+    expect(() => parseRelativeVersion('soon', LOCATION)).toThrow('$.given must be "Current" or a time span');
     expect(() => parseHorizon('24', LOCATION)).toThrow(
       '$.given must be an ISO 8601 duration of at most 100 years, such as PT24H',
     );

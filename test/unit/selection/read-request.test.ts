@@ -82,8 +82,8 @@ describe('read request: from a query or a body (R-G1, R-G2)', () => {
 
 describe('read request: a query is refused when two parameters contradict each other, or when one needs another that is missing (R-G2)', () => {
   test.each([
-    ['asOf=2026-01-01T00:00:00Z&relativeVersion=P1D', 'asOf', 'relativeVersion', 'both choose the state'],
-    ['asOf=2026-01-01T00:00:00Z&relativeVersion=Current', 'asOf', 'relativeVersion', 'both choose the state'],
+    ['asOf=2026-01-01T00:00:00Z&relativeVersion=P1D', 'asOf', 'relativeVersion', 'these two parameters'],
+    ['asOf=2026-01-01T00:00:00Z&relativeVersion=Current', 'asOf', 'relativeVersion', 'these two parameters'],
     ['fill=linear', 'fill', 'granularity', 'gap filling needs a granularity'],
     ['fill=null&granularity=raw', 'fill', 'granularity', 'gap filling needs a granularity'],
     ['minCount=2', 'minCount', 'granularity', 'a minimum count needs a granularity'],

@@ -1,4 +1,4 @@
-/** Structure documents that cannot be read: the refusal names the place of the fault in the document. */
+/** Tests the errors for structure documents that cannot be read. Each error names the place of the fault. */
 import { describe, expect, test } from 'vitest';
 import { readJsonRows } from '../../../src/structure/exchange/reading/json-rows.ts';
 import { scanJson } from '../../../src/structure/exchange/reading/json-scanner.ts';
@@ -43,7 +43,7 @@ const rowOf = (row: number, ...cells: readonly string[]) => {
   return `<row r="${row}">${texts.join('')}</row>`;
 };
 
-describe('structure documents: a refusal of JSON', () => {
+describe('structure documents: the refusal of a JSON document', () => {
   test.each([
     ['truncated JSON', '{"sites":[{"name":"A"}', 'a comma or ] must follow an element; see byte 22 of the document'],
     ['a missing comma', '{"sites":[{} {}]}', 'a comma or ] must follow an element; see byte 13 of the document'],
@@ -93,7 +93,7 @@ describe('structure documents: a refusal of JSON', () => {
   });
 });
 
-describe('structure documents: a refusal of a workbook', () => {
+describe('structure documents: the refusal of a workbook', () => {
   test('lists the sheets of the workbook when the import knows none of their names', async () => {
     await expect(readSheet('Sites &amp; more', rowOf(1, 'name'))).rejects.toMatchObject({
       code: 'empty_document',
@@ -114,7 +114,7 @@ describe('structure documents: a refusal of a workbook', () => {
     });
   });
 
-  test('names a known sheet that the workbook lists but does not contain', async () => {
+  test('names a sheet when the workbook lists the sheet but does not contain its rows', async () => {
     await expect(readSheet('sites', undefined)).rejects.toMatchObject({
       code: 'damaged_file',
       message: 'the workbook lists the sheet sites, but does not contain its rows',

@@ -64,7 +64,7 @@ async function* encoded<Encoded>(
   for await (const batch of batchesOf(document)) yield encode(batch);
 }
 
-/** @returns rows with `members` parsed from JSON, so that a comparison ignores the order of the members. */
+/** @returns rows in which the JSON text `members` is parsed, so that a comparison ignores the order of JSON keys. */
 const comparable = ({ rows }: Awaited<ReturnType<typeof stage>>) =>
   rows.map((row) => ({ ...row, members: JSON.parse(row.members) as unknown }));
 

@@ -65,7 +65,7 @@ describe('watch: coalescing semaphore', () => {
     expect(await run(async () => '3')).toBe('3');
   });
 
-  it('makes an account wait for at most two reads while another account queues 50 (R-A14)', async () => {
+  it('while one account has 50 queued reads, a read of another account waits for at most two of them (R-A14)', async () => {
     const { begun, named, end } = openWork();
     const semaphore = onePermit();
     const run = (accountId: number, name: string) => semaphore.run({ key: undefined, accountId }, named(name), forever);

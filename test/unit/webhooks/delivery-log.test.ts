@@ -1,4 +1,4 @@
-/** Log lines about a delivery name the webhook and the attempt (`historyId`). */
+/** Tests that log lines about a delivery have the id of the webhook and the id of the attempt (`historyId`). */
 import { expect, test, vi } from 'vitest';
 import type { Log } from '../../../src/platform/log.ts';
 import { type DeliveryServices, deliverSlice } from '../../../src/webhooks/delivery/deliver-slice.ts';
@@ -9,7 +9,7 @@ import { openSecretVault } from '../../../src/webhooks/secret-vault.ts';
 const RECEIVER = { accountId: 1, isEnabled: true, url: 'https://a.example/', headers: {}, secrets: [] };
 const IDS = { webhookId: 'a', historyId: 7 };
 
-/** Delivers one attempt of the webhook `a`, in one slice; the id of the attempt is 7. @returns the spies of the log. */
+/** Makes one delivery attempt for the webhook `a`; the attempt has the id 7. @returns the spies of the log. */
 async function deliver(isHeld: boolean) {
   const attempts = [{ id: 7, attempt: 1, isReplay: false, timestamp: new Date().toISOString() }];
   const query = async (statement: string | { readonly name: string }) => {

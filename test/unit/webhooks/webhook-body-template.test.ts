@@ -39,7 +39,7 @@ describe('webhook body template: rendering', () => {
     expect(JSON.parse(render(template) ?? '')).toEqual(expected);
   });
 
-  test('outside JSON, {{path}} and {{json path}} insert a string with the escapes of JSON; only {{json path}} adds quotes (R-I1)', () => {
+  test('in a template that is not JSON, {{path}} and {{json path}} insert a string with JSON escapes; only {{json path}} adds quotes (R-I1)', () => {
     const template =
       'Variable {{data.variableId}} is {{data.name}}, {{json data.name}}: {{data.variables}}{{data.unknown}}';
     expect(validateTemplate(template, 'text/plain')).toEqual([]);

@@ -42,7 +42,7 @@ describe('webhook delivery: next step after an attempt', () => {
     expect(next(failed, 3, true)).toEqual({ kind: 'end' });
   });
 
-  test('the status 410 disables the webhook after the first attempt, after the last attempt and after a replay (R-I3)', () => {
+  test('the status 410 disables the webhook after any attempt: a first attempt, a last attempt or a replay (R-I3)', () => {
     const gone = { state: 'Failed', status: 410, retryAfterMs: 1000 } as const;
     expect([next(gone), next(gone, 8), next(gone, 2, true)]).toEqual(Array(3).fill({ kind: 'disable' }));
   });
@@ -185,7 +185,7 @@ test('webhook delivery: the account semaphore refuses a webhook while all permit
   expect(['c', 'd'].map((id) => semaphore.tryEnter(1, id))).toEqual([true, true]);
 });
 
-test('webhook delivery: a freed permit is reserved for one second for the webhook that was refused first (R-I3)', () => {
+test('webhook delivery: for one second after a permit becomes free, only the first webhook that was refused a permit may take it (R-I3)', () => {
   let nowMs = 0;
   const semaphore = openAccountSemaphore(1, () => nowMs);
   expect(['a', 'b'].map((id) => semaphore.tryEnter(1, id))).toEqual([true, false]);

@@ -18,8 +18,8 @@ export class FrameError extends Error {
 export interface FrameLimits {
   readonly maxPoints: number;
   /**
-   * Maximum number of characters in each of the lists of messages, warnings and errors; longer lists are cut. An empty
-   * text counts as one character.
+   * Maximum number of characters (not bytes, despite the name) in each list: messages, warnings, errors. A longer list
+   * is cut. An empty text counts as one character.
    */
   readonly maxTextBytes: number;
 }
@@ -85,7 +85,8 @@ export class FrameReader {
   }
 
   /**
-   * Reads a text column: a table of texts and, for each row, a code, which must be an index of this table.
+   * Reads a text column: a table of texts, then one code per row. The code of a row is the index of its text in the
+   * table.
    * @returns null when the column is absent (count −1).
    */
   codedTexts(): OutputColumn | null {
@@ -107,7 +108,7 @@ export class FrameReader {
 
   expectEnd(): void {
     const rest = this.#bytes.length - this.#at;
-    if (rest > 0) throw new FrameError(`nothing may follow the frame of the result, got ${rest} B after it`);
+    if (rest > 0) throw new FrameError(`nothing may follow the frame of the result, but ${rest} B follow it`);
   }
 
   #withinPoints(count: number): number {
@@ -117,7 +118,7 @@ export class FrameReader {
   }
 
   /**
-   * Reads the lengths of all texts, but decodes at most `maxTextBytes` characters (not bytes) of all texts together.
+   * Reads the lengths of all texts, but decodes the texts only up to `maxTextBytes` characters (not bytes) in total.
    */
   #readTexts(count: number): string[] {
     const kept: string[] = [];
@@ -133,7 +134,10 @@ export class FrameReader {
     return kept;
   }
 
-  /** Reads the table of a column. The runner writes distinct texts, so a table is at most as long as its column. */
+  /**
+   * Reads the text table of a column. The runner writes each distinct text once, so the table is at most as long as its
+   * column.
+   */
   #table(rows: number): TextTable {
     const count = this.count(4);
     if (count > rows) throw new FrameError(`a table must not be longer than its column, got ${count} > ${rows}`);

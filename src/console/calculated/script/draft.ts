@@ -23,7 +23,10 @@ export interface DraftState {
   drop(): void;
 }
 
-/** @param key string that identifies the account and the variable. @param saved the declaration that is saved now. */
+/**
+ * @param key string that identifies the account and the variable.
+ * @param saved the declaration that the service stores at present.
+ */
 export function useDraftDeclaration(key: string, saved: Declaration): DraftState {
   const name = `tidemark.script.${key}`;
   const [draft, setDraft] = useState<Draft | undefined>(() => read(name));

@@ -52,8 +52,8 @@ const theme = EditorView.theme({
   '.cm-lint-marker-warning': { background: 'var(--warn)' },
   '.cm-lintRange-error, .cm-lintRange-warning, .cm-lintRange-info': {
     backgroundImage: 'none !important',
-    // A border replaces the underline: when the user types over underlined text, the browser copies the underline into
-    // the inline style of the new text, where it stays.
+    // Uses a border instead of an underline: when the user types over underlined text, the browser copies the underline
+    // into the inline style of the new text, and the new text stays underlined.
     borderBottom: '2px dotted var(--bad)',
   },
   '.cm-lintRange-warning': { borderBottomColor: 'var(--warn)' },

@@ -40,7 +40,11 @@ export function linesOf(validation: Validation | undefined, formula: number, scr
   return [...errors, ...warnings];
 }
 
-/** @returns problems without a line, problems of other formulas, and all warnings; paths look like `formulas[0]…`. */
+/**
+ * @returns all warnings, and all problems that are not at a line of the given formula. Paths in the result look like
+ * `formulas[0]…`.
+ * @param formula index of the formula.
+ */
 export function othersOf(validation: Validation | undefined, formula: number) {
   if (!validation) return [];
   const { problems, warnings } = validation;

@@ -23,7 +23,7 @@ export interface ChartLine {
 export interface Span {
   readonly from: number;
   readonly to: number;
-  /** Index of the line whose colour the span has. */
+  /** Index of a line of the chart. The span has the colour of this line. */
   readonly line: number;
 }
 

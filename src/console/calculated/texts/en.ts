@@ -35,7 +35,7 @@ export const en = {
   windows: {
     label_one: '{{count}} input and the window it reads',
     label_other: '{{count, number}} inputs and the windows they read',
-    hint: 'A run over the changed dates reads these windows. The shaded areas change as you edit the inputs; the script does not run.',
+    hint: 'A run over the changed dates reads these windows. The shaded areas change as you edit the inputs; editing does not run the script.',
     open: 'open',
     latest: 'latest versions',
     points_one: '{{count}} point',
@@ -79,7 +79,7 @@ export const en = {
     unit: 'Unit',
     ownUnit: 'unit of the variable',
   },
-  period: { RelativeDate: 'Around the changed dates', LastNPoints: 'Last points', AbsoluteDate: 'Fixed period' },
+  period: { RelativeDate: 'Period around the changed dates', LastNPoints: 'Last points', AbsoluteDate: 'Fixed period' },
   timeBase: {
     Millisecond: 'milliseconds',
     Second: 'seconds',

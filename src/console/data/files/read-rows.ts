@@ -3,7 +3,10 @@
  */
 import Papa from 'papaparse';
 
-/** Maximum size of a workbook that is shown: it is read whole into memory. A larger workbook can still be sent. */
+/**
+ * Maximum size of a workbook that is shown. The limit exists because the whole workbook is read into memory. A larger
+ * workbook can still be sent.
+ */
 export const MAX_WORKBOOK_BYTES = 20 << 20;
 const DELIMITERS = [',', ';', '\t'];
 
@@ -71,9 +74,9 @@ function collect({ rows: wanted, count }: Wanted) {
 }
 
 /**
- * Writes a cell as text. A date is written without a zone, because a workbook has none. A workbook stores a date as a
- * number, which can be slightly too small for a whole second. read-excel-file then returns a date one millisecond too
- * early, which is corrected here.
+ * Writes a cell as text. A date is written without a zone, because a workbook has no zones. A date that is one
+ * millisecond before a whole second is rounded up to this second: read-excel-file returns such a date when the workbook
+ * stores a slightly too small number for the date.
  * @returns the text. For a date, the text has milliseconds only when they are not 0.
  */
 export function cellText(cell: unknown): string {

@@ -28,7 +28,7 @@ const isOver = ({ state }: Operation) => state !== 'Queued' && state !== 'Proces
 /** Operations are read from the URL that accepts pushes. */
 const AT_PUSH = { baseUrl: settings.push };
 
-/** Shows the newest push with the label. */
+/** Shows the newest push that has the given label. */
 export function Push({ label }: { readonly label: string }) {
   const { t } = useTranslation('data');
   const path = { label };

@@ -6,7 +6,8 @@ export const en = {
     invitations:
       'Invite people by email. The link in the email adds them to the account. A new user gets a temporary password.',
     audit: 'Who did what, and when. The page address contains the filters, so you can share what you found.',
-    clients: 'Programs that may request tokens, and the keys that sign tokens. Both apply to the whole installation.',
+    clients:
+      'Programs that may request tokens, and the keys that sign tokens. The whole installation shares these programs and keys.',
   },
   tab: {
     users: 'Users',

@@ -179,7 +179,7 @@ interface FeaturesProps extends UserProps {
   readonly kind: 'features' | 'secondaryAccesses';
 }
 
-/** A user's levels of features or of secondary accesses. The service refuses a level above the account's level. */
+/** Sets a user's level for each feature or secondary access. The service refuses a level above the account's level. */
 export function Features({ user, kind }: FeaturesProps) {
   const { t } = useTranslation('people');
   const renew = useRenew(user.id);

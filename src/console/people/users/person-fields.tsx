@@ -9,7 +9,7 @@ interface Person {
   readonly role: Role;
 }
 
-/** Members of a person that are edited in text inputs. */
+/** Names of those fields of a person that have a text input. */
 type TextName = 'email' | 'userName' | 'firstName' | 'lastName' | 'phoneNumber';
 
 interface PersonFieldsProps<Name extends TextName, Fields extends Person & Readonly<Record<Name, string>>> {
@@ -17,7 +17,7 @@ interface PersonFieldsProps<Name extends TextName, Fields extends Person & Reado
   readonly names: readonly Name[];
   readonly roles: readonly Role[];
   readonly isRoleFixed?: boolean;
-  /** Whether the email address is required, as for new users and invitations. */
+  /** Whether the email address is required. New users and invitations require an email address. */
   readonly needsEmail?: boolean;
   readonly onChange: (fields: Fields) => void;
 }

@@ -31,7 +31,10 @@ interface Named {
   readonly lastName: string | null;
 }
 
-/** @returns the first and last name, as far as given; the user name when neither is given. */
+/**
+ * @returns the first and the last name. If only one of them is given, returns this name; if neither is given, the user
+ * name.
+ */
 export function nameOf({ userName, firstName, lastName }: Named): string {
   return [firstName, lastName].filter(Boolean).join(' ') || userName;
 }

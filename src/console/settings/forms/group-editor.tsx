@@ -17,7 +17,7 @@ interface GroupEditorProps {
   /** Position of the group in the form, from 1. */
   readonly number: number;
   readonly group: GroupDraft;
-  /** Called with the changed group; with undefined to remove the group. */
+  /** Called with the changed group, or with undefined when the user removes the group. */
   readonly onChange: (group: GroupDraft | undefined) => void;
 }
 

@@ -25,7 +25,7 @@ export const en = {
     currency: 'Currency',
     currencyHint: 'Three letters, such as EUR.',
     versionLimit: 'Versions kept per point',
-    versionLimitHint: 'For variables without a limit of their own.',
+    versionLimitHint: 'Applies to variables without a limit of their own.',
     emailSender: 'Sender name of emails',
     replyTo: 'Reply-to address of emails',
     smsSender: 'Sender name of text messages',
@@ -118,7 +118,7 @@ export const en = {
     none: 'No policy is saved: every point is kept.',
     noneVariable: 'This variable follows the policy of the account.',
     active: 'Active since {{date}}, saved by {{name}}.',
-    inactive: 'Saved, but not active: every point is kept.',
+    inactive: 'The policy is saved but not active: every point is kept.',
     counts: {
       points_one: '{{count}} point',
       points_other: '{{count, number}} points',

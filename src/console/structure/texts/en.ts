@@ -58,7 +58,7 @@ export const en = {
     tags: 'Separated by commas.',
     mappingConfig: 'Must be unique within the source.',
     granularity: 'The Home page uses this interval to find missing readings.',
-    isDefault: 'Receives the points of pushes that name the source but no variable.',
+    isDefault: 'The default variable receives the points of pushes that name the source but no variable.',
   },
   timeBase: {
     Millisecond: 'milliseconds',
@@ -98,7 +98,7 @@ export const en = {
     all: 'Also delete all contents',
     reallySite: 'Delete {{name}} with all its sources, variables and points? This cannot be undone.',
     reallySource: 'Delete {{name}} with all its variables and points? This cannot be undone.',
-    anyway: 'Delete even though scripts read it',
+    anyway: 'Delete the variable even though scripts read it',
     reallyVariable: 'Delete {{name}} even though calculated variables read it? Their scripts will fail.',
     running_one:
       'Deleting {{name}}: {{deleted, number}} of {{count}} variable is deleted. Variables with points left: {{pending, number}}.',

@@ -13,7 +13,7 @@ export type Edits = ReadonlyMap<number, number>;
 /** A correction has at most this number of edits, and its range has at most this number of stored points. */
 export const MAX_CORRECTED = 5000;
 
-/** A date of the range with its stored and its corrected value. */
+/** A date of the range, with the stored value and the corrected value at this date. */
 export interface Row {
   readonly seconds: number;
   readonly before: number | undefined;
@@ -35,9 +35,9 @@ export interface Step {
   /** @returns the date `count` steps after a date, both in Unix seconds; `count` may be negative. */
   readonly move: (seconds: number, count: number) => number;
   /**
-   * Counts whole steps from a civil start: steps of years from the start of the year that contains `seconds`, steps of
-   * months from the start of the month, and other steps from the start of the day.
-   * @returns the first counted date at or after `seconds`.
+   * @returns the first date at or after `seconds` that is a whole number of steps after the starting point. The
+   * starting point is the start of the year (for steps of years), of the month (for steps of months) or of the day (for
+   * all other steps) that contains `seconds`.
    */
   readonly firstFrom: (seconds: number) => number;
 }
@@ -124,8 +124,8 @@ interface Valued {
 }
 
 /**
- * Fills gaps between points: gives each missing date of the range the value on the straight line from the point before
- * the date to the point after the date.
+ * Fills gaps between points by linear interpolation: the value at each missing date of the range lies on the straight
+ * line between the point before the date and the point after the date.
  */
 function fill(rows: readonly Valued[], edits: Edits, range: Range, step: Step): Edits {
   const next = new Map(edits);

@@ -12,11 +12,15 @@ const ROW_PIXELS = 34;
 interface CorrectionTableProps {
   readonly rows: readonly Row[];
   readonly timeZone: string;
-  /** Called for each edit. @param value the new value of the date; undefined discards an earlier edit of the date. */
+  /**
+   * Called when the user edits a point.
+   * @param seconds date of the point.
+   * @param value the new value of the point; undefined discards an earlier edit of the point.
+   */
   readonly onEdit: (seconds: number, value: number | undefined) => void;
 }
 
-/** Table with one row for each date of the marked range. The date is that of a stored point or of an added point. */
+/** Table of the points in the marked range: one row for each stored point and for each added point. */
 export function CorrectionTable({ rows, timeZone, onEdit }: CorrectionTableProps) {
   const { t } = useTranslation('variable');
   const frame = useRef<HTMLDivElement>(null);

@@ -27,7 +27,7 @@ export function readDraft(variableId: number): Draft | undefined {
 }
 
 /**
- * Stores the draft of a correction for the browser tab.
+ * Stores the draft of a correction in the session storage of the browser tab.
  * @param draft the new draft, or undefined to remove the stored draft.
  */
 export function keepDraft(variableId: number, draft: Draft | undefined): void {

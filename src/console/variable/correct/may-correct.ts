@@ -1,4 +1,4 @@
-/** Whether the signed-in user may push points to a variable, as the API decides. */
+/** Asks the API whether the signed-in user may push points to a variable. */
 import { useQuery } from '@tanstack/react-query';
 import { api, bodyOf } from '../../api/client.ts';
 import { settings } from '../../session/settings.ts';

@@ -29,10 +29,14 @@ export interface Shown {
 }
 
 /**
- * @returns the calls. A chart that shows labels needs one call for each label, because a call reads one version per
- * date. A comparison needs one call, which reads both sides. If a chart of one of these two kinds has further
- * variables, one more call reads the latest versions of the further variables. Every other chart needs one call, which
- * reads all variables. A chart as of an instant also draws the latest versions, but its export leaves them out.
+ * @returns the calls that export the chart:
+ * - Labels: one call for each label, because a call reads one version per date.
+ * - A comparison: one call, which reads both sides.
+ * - The latest versions: one call, which reads all variables.
+ * - The versions known at an instant: one call, which reads all variables. The chart also draws the latest versions,
+ * but the export leaves the latest versions out.
+ *
+ * If a chart of labels or of a comparison has further variables, one more call reads their latest versions.
  * @param now the current instant as ISO 8601. When the left side of a comparison shows the latest versions, the call
  * reads this side as of `now`.
  */

@@ -4,7 +4,8 @@ import type { Export } from './export-rules.ts';
 export type Language = 'curl' | 'R' | 'Python';
 
 /**
- * Writes a program that makes the calls of `exports`. The program reads the token from the environment variable TOKEN.
+ * Writes a program that makes one API call for each element of `exports`. The program reads the token from the
+ * environment variable TOKEN.
  * @param api the public URL of the API.
  */
 export function toSnippet(language: Language, api: string, exports: readonly Export[]): string {

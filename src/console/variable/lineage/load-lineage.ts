@@ -13,7 +13,7 @@ import { describeOrigin, type Origin, originsQuery } from './origins.ts';
 
 type Run = components['schemas']['Run'];
 
-/** Maximum depth of a state in a lineage. The traced version has depth 1; the inputs of its run have depth 2. */
+/** Maximum depth of a lineage. The traced version has depth 1; the inputs of the run that wrote it have depth 2. */
 const MAX_DEPTH = 6;
 /** Maximum number of states in a lineage; further states are left out. */
 const MAX_STATES = 40;
@@ -32,7 +32,7 @@ interface State {
   readonly variableId: number;
   /** VersionTimestamp of the state; null when the variable had no points at the time of the run. */
   readonly at: string | null;
-  /** Alias that the run's script gives this input; absent for the traced version, which is not an input. */
+  /** Alias of an input in the script of the run. The traced version is not an input, so it has no alias. */
   readonly alias?: string;
   readonly points?: number;
 }
@@ -114,7 +114,8 @@ function findOrigins({ queries }: Tracing, variableId: number, at: string): Prom
 }
 
 /**
- * Finds the last save, before the run started, of the declaration that the run used.
+ * Finds out when the declaration of the run was saved. If it was saved several times, takes the last save before the
+ * run started.
  * @returns the date of this save. Undefined when this save has no date or is not among the last 200 saves of the
  * variable, or when the run records no declaration.
  */

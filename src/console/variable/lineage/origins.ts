@@ -1,4 +1,4 @@
-/** Origins of versions: the pushes, files and runs that wrote them, requested by VersionTimestamp. */
+/** Origins of versions: the pushes, files and runs that wrote the versions. A VersionTimestamp identifies a version. */
 import { queryOptions } from '@tanstack/react-query';
 import type { TFunction } from 'i18next';
 import { api, bodyOf } from '../../api/client.ts';
@@ -12,7 +12,10 @@ const MAX_VERSIONS = 100;
 /** A longer label is cut to this length. A label that the service made is a UUID; its first characters identify it. */
 const SHORT_LABEL = 24;
 
-/** @returns the query that reads the origins of the first 100 VersionTimestamps, as a map by VersionTimestamp. */
+/**
+ * @returns the query that reads the origins of the first 100 VersionTimestamps. The data of the query is a map from
+ * VersionTimestamp to origins.
+ */
 export function originsQuery(variableId: number, versionTimestamps: readonly string[]) {
   const asked = versionTimestamps.slice(0, MAX_VERSIONS);
   return queryOptions({

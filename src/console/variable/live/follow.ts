@@ -33,8 +33,8 @@ const SILENT_MS = 90_000;
 const PASSING = ['invalid_token', 'dependency_unavailable', 'rate_limited', 'internal_error'];
 
 /**
- * Holds the cursor of the last event. The caller passes the same holder to the next call of `follow`, which then
- * continues from that event, even for other variables.
+ * Holds the cursor of the last event. When the next call of `follow` gets the same holder, this call continues from
+ * that event, even if it follows other variables.
  */
 export interface CursorHolder {
   cursor: string | undefined;
@@ -101,8 +101,8 @@ async function connect(
       if (event === 'points') follower.onPoints(data as LiveColumns[]);
     }
   } catch (error) {
-    // After an answer with one of these statuses, the API would refuse the next call too. Any other error is an
-    // interruption.
+    // One of these statuses means that the API would refuse the next call too. After any other error, the caller
+    // connects again.
     if (error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429) return 'off';
   } finally {
     clearTimeout(silence);

@@ -1,15 +1,18 @@
 /**
- * Keeps the points that arrive while a chart is open. The chart draws them over the points that it has read from the
- * server. When more than MAX_POINTS points have arrived, they become the older generation, and the chart reads its
- * points again. After this read, the older generation is dropped.
+ * Keeps the points that arrive while a chart is open. The chart draws these points over the points that it has read
+ * from the server. When more than MAX_POINTS points have arrived, the chart reads its points from the server again. The
+ * arrived points then form two generations:
+ * - Older generation: points that arrived before this read. When the read has ended, these points are dropped, because
+ * the read has returned them.
+ * - Newer generation: points that arrive after the read has begun.
  */
 
 import type { Points } from '../chart-rules.ts';
 import type { LiveColumns } from './follow.ts';
 
 /**
- * Maximum number of arrived points in the newer generation. When there are more, the chart reads its points from the
- * server again.
+ * Maximum number of points in the newer generation. Above this number, the chart reads its points from the server
+ * again.
  */
 export const MAX_POINTS = 5000;
 /** Maximum number of VersionTimestamps kept for each variable. The slider over versions uses them. */
@@ -50,7 +53,7 @@ export class LivePoints {
   }
 
   /**
-   * Begins an empty newer generation. The previous newer generation becomes the older generation.
+   * Makes the newer generation the older one, and begins an empty newer generation.
    * @returns a function that drops the older generation. Call this function after the chart has read its points again.
    */
   turn(): () => void {

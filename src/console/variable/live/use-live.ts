@@ -1,13 +1,13 @@
 /**
- * Keeps an open chart up to date. Adds new points to the chart without reading from the API. A few seconds after a new
- * point, reads from the API the data that the browser cannot compute from new points (see `refresh`).
+ * Keeps an open chart up to date. New points are added to the chart without a read from the API. A few seconds later,
+ * `refresh` reads the data that the browser cannot compute from new points.
  */
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 import { type CursorHolder, follow, type LiveState } from './follow.ts';
 import { LivePoints } from './live-points.ts';
 
-/** Delay from the first point of a burst to the drawing of all points that arrived until then. */
+/** Delay from the first point of a burst to the drawing. Points that arrive during the delay are drawn too. */
 const DRAW_MS = 250;
 /** Delay from the first point of a burst to the call of `refresh`. */
 const REFRESH_MS = 5000;
@@ -31,8 +31,8 @@ export function useLive(variableIds: readonly number[]): Live {
   useEffect(() => {
     const ids = key.split(',').map(Number);
     const begin = () => {
-      // Reads the points of newly followed variables again, because points that were committed after the chart's first
-      // read and before the first event are missing from both.
+      // Reads the points of newly followed variables again. Without this read, the chart would miss the points that
+      // were committed between the chart's first read and the first event.
       for (const id of ids.filter((each) => !followed.has(each)))
         void queries.invalidateQueries({ queryKey: ['points', id] });
       for (const id of ids) followed.add(id);
@@ -98,8 +98,8 @@ async function readAgain(queries: QueryClient, ids: readonly number[], points: L
 }
 
 /**
- * Reads from the API again what the browser cannot compute from new points: buckets, the points of labels, the versions
- * of a point, the runs of the variable, and the comparison of two versions.
+ * The browser cannot compute some data from new points. So this function reads these data from the API again: buckets,
+ * the points of labels, the versions of a point, the runs of the variable, and the comparison of two versions.
  */
 async function refresh(queries: QueryClient, id: number): Promise<void> {
   const isDerived = ([, , , , side, resolution]: readonly unknown[]) =>

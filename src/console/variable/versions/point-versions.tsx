@@ -1,6 +1,6 @@
 /**
- * Every version of one point with its origin: pushes, a file, or a run with its inputs. A user who may open the origin
- * gets a link to it.
+ * Shows every version of one point, and the origin of each version: pushes, a file, or a run with its inputs. A user
+ * who may open the origin gets a link to the origin.
  */
 import { Button, CloseButton, Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
@@ -110,8 +110,8 @@ export function PointVersions({ variableId, seconds, isCalculated, timeZone, onC
 }
 
 /**
- * Shows the origin of a version. When several pushes were written together, and the record of the write does not
- * identify the push that wrote the version, shows all these pushes.
+ * Shows the origin of a version. If the version comes from one of several pushes that were written together, and the
+ * service does not know which one, shows all these pushes.
  */
 function OriginNote({ origins, timeZone }: { readonly origins: readonly Origin[]; readonly timeZone: string }) {
   const { t } = useTranslation('variable');

@@ -56,9 +56,9 @@ export function VersionBar(props: VersionBarProps) {
 }
 
 /**
- * @returns the sides of a new comparison. With two or more labels, the right side is the newest label and the left side
- * the second newest. With fewer labels, the right side is the latest state, and the left side is the state at the first
- * stop; without stops, the left side is the latest state too.
+ * @returns the sides of a new comparison. With two or more labels, the right side is the newest label, and the left
+ * side is the second newest. With fewer labels, the right side is the latest state, and the left side is the state at
+ * the first stop of the version slider. If the slider has no stops, the left side is the latest state too.
  */
 function firstComparison(
   labels: readonly string[],
@@ -119,7 +119,7 @@ function KnownAt({ stops, timeZone, at, onSelect }: VersionBarProps & { readonly
     return () => clearTimeout(timer);
   }, [isPlaying, index, stops, onSelect]);
   if (stops.length === 0) return <p className={classes.note}>{t('version.noVersions')}</p>;
-  // Shows `at` itself when it precedes the first stop, because a URL may name an instant before the first version.
+  // A URL can name an instant before the first stop of the slider. In that case, shows this instant itself.
   const shown = at !== undefined && at < (stops[0] ?? '') ? at : (stops[index] ?? '');
   const moment = formatVersion(shown, timeZone);
   const play = () => {

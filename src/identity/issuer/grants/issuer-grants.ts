@@ -1,6 +1,6 @@
 /**
- * Decides the user, the account and the scopes of a token (R-B3, R-B4). oidc-provider implements the protocol: client
- * authentication, refresh, signing.
+ * Determines the user, the account and the scopes of a token (R-B3, R-B4). oidc-provider implements the protocol:
+ * client authentication, refresh, signing.
  */
 import {
   type Account,
@@ -53,8 +53,8 @@ const LOCKED = 'Account disabled';
 const NOT_SET_UP = 'Account is not fully set up';
 
 /**
- * Handles `grant_type=password`: signs the user in, decides the account and the scopes, and issues the tokens
- * (R-B3). When `signIn` throws a `DomainError`, the app that mounts the issuer turns it into the answer.
+ * Handles `grant_type=password`: signs the user in, determines the account and the scopes, and issues the tokens
+ * (R-B3). When `signIn` throws a `DomainError`, the app that mounts the issuer turns the error into the answer.
  * @throws invalid_request without a user name or password; invalid_grant for wrong credentials or a temporary password;
  * invalid_scope from `decideScopes`; invalid_request and invalid_grant from `getHolder`.
  */
@@ -86,12 +86,12 @@ export async function answerPasswordGrant(
 }
 
 /**
- * oidc-provider's findAccount (R-B4). With a `grantId` (code exchange, refresh), `getHolder` checks the user and
- * decides the account of the token: the account that the request names, else the account of the grant. Without a
- * `grantId`, `findTokenAccount` only reads the user.
- * @returns undefined when `grantId` names no grant, or when a call without a `grantId` finds no user or a locked user.
- * @throws the errors of `getHolder` (invalid_grant, invalid_request). A call without a `grantId` does not run
- * `getHolder`.
+ * oidc-provider's findAccount (R-B4): reads the user. With a `grantId` (code exchange, refresh), `getHolder` first
+ * checks the user and chooses the account of the token: the account that the request names, else the account of the
+ * grant.
+ * @returns undefined when `grantId` names no grant. Without a `grantId`, undefined when the user does not exist or is
+ * locked.
+ * @throws the errors of `getHolder` (invalid_grant, invalid_request), but only with a `grantId`.
  */
 export async function findTokenAccount(
   context: GrantContext,
@@ -114,7 +114,8 @@ async function toAccount({ database, clock }: GrantContext, userId: string): Pro
 }
 
 /**
- * Returns the claims of an access token beyond the standard ones (R-B4). Call `getHolder` first in the same request.
+ * Returns the claims that the service adds to the standard claims of an access token (R-B4). Call `getHolder` first in
+ * the same request.
  * @throws {Error} when `getHolder` was not called in the request.
  */
 export function tokenClaims(ctx: KoaContextWithOIDC): Readonly<Record<string, unknown>> {
@@ -130,7 +131,7 @@ export function tokenClaims(ctx: KoaContextWithOIDC): Readonly<Record<string, un
 }
 
 /**
- * Decides the scopes of a token with `planScopes`.
+ * Applies `planScopes` to the requested scopes and the scopes that are allowed for the client.
  * @throws invalid_scope when none of the requested scopes is allowed for the client.
  */
 export function decideScopes(client: Client, requested: string | undefined): PlannedScopes {

@@ -13,7 +13,10 @@ export type Scope = (typeof KNOWN_SCOPES)[number];
  */
 const SCOPE_ALIASES: ReadonlyMap<string, Scope> = new Map([['opisense-api', 'datahub-api']]);
 
-/** Scope of OpenID Connect: requests an ID token. Every client may request it in addition to scopes of the service. */
+/**
+ * OpenID Connect scope that requests an ID token. Every client may request this scope in addition to scopes of the
+ * service.
+ */
 export const OPENID = 'openid';
 
 /** @returns the scope for which `name` is an alias; `name` itself when `name` is not an alias. */

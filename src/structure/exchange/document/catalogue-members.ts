@@ -1,5 +1,5 @@
 /**
- * Lists the members whose values are ids of catalogue entries, such as `typeId` of a site, and translates these ids. A
+ * Lists the members, such as `typeId` of a site, whose values are ids of catalogue entries, and translates these ids. A
  * document refers to a built-in entry by id, because the id is the same in every account. If the account added the
  * entry, a document refers to the entry by name, because the id differs between accounts.
  */
@@ -47,8 +47,7 @@ export async function readOwnNames(queryable: Queryable, accountId: number): Pro
 }
 
 /**
- * @returns the value that a document has in place of `value`: the name of the entry when `value` is the id of an entry
- * that the account added, else `value` itself.
+ * @returns the name of the entry if `value` is the id of an entry that the account added; otherwise `value` itself.
  */
 export function toDocumentId(value: unknown, names: OwnNames): unknown {
   return (typeof value === 'number' ? names.get(value) : undefined) ?? value;

@@ -1,9 +1,9 @@
 /**
- * Converts values of a document to cells of a sheet, and back. An empty cell means null if the member can be cleared;
- * otherwise, an empty cell means that the row leaves the member out. A cell contains an object or a list as JSON; a
- * list may also be written as texts separated by `|`. A text is written as a JSON string when it is empty, is in
- * quotes, or begins or ends with white space. A text that is too long for a cell continues in further rows, which have
- * `true` in the column `continued`.
+ * Converts values of a document to cells of a sheet, and back:
+ * - empty cell: null if the member can be cleared; otherwise, the row leaves the member out.
+ * - object or list: JSON. People may also write a list as texts separated by `|`.
+ * - text: unchanged. But a text that is empty, is in quotes, or begins or ends with white space is written as JSON.
+ * - text that is too long for a cell: continues in further rows, which have `true` in the column `continued`.
  */
 
 import type { WorkbookCell, WorkbookRow } from '../../../platform/http/workbook-writer.ts';
@@ -11,8 +11,9 @@ import { parseJsonText } from '../../../platform/json/json-text.ts';
 import { KINDS, type KindName, type ListName } from './kinds.ts';
 
 /**
- * @param letters column letters of the sheet, by member.
- * @returns the path of a member: the cell of the member, or the row and the name of a member that has no column.
+ * @param letters maps each member that has a column to the letter of the column.
+ * @returns the path of a member: the cell, such as `sites!B5`. For a member without a column, the path is the row and
+ * the name of the member, such as `sites!5.name`.
  */
 export function cellPath(
   sheet: string,
@@ -40,7 +41,7 @@ export function toCells(values: readonly unknown[]): readonly WorkbookRow[] {
   ]);
 }
 
-/** Splits a long text into parts that fit a cell, never within a character. */
+/** Splits a text that is too long for a cell into parts that fit. No character is cut in two. */
 function split(cell: WorkbookCell): readonly WorkbookCell[] {
   if (typeof cell !== 'string' || cell.length <= MAX_CELL_CHARACTERS) return [cell];
   const parts: string[] = [];
@@ -62,8 +63,8 @@ function toCell(value: unknown): WorkbookCell {
 }
 
 /**
- * @returns false for a text that is empty, is in quotes, or begins or ends with white space. A cell contains JSON
- * in place of such a text.
+ * @returns true when a cell contains the text unchanged. A text that is empty, is in quotes, or begins or ends with
+ * white space is written as JSON instead.
  */
 function isPlain(text: string): boolean {
   return text !== '' && text.trim() === text && !/^"[\s\S]*"$/.test(text);

@@ -1,7 +1,7 @@
 /**
  * The rows of the list `catalogues` of a document. Each row is an entry that an account added to one of its catalogues;
- * the entry's name identifies it within the catalogue. An import plans the entries that the account lacks before it
- * looks up the entries to which other rows refer.
+ * the entry's name identifies the entry within the catalogue. An import processes this list first, because rows of
+ * other lists may refer to entries that this list adds to the account.
  */
 import { z } from 'zod';
 import type { ErrorDetail } from '../../../platform/errors.ts';

@@ -13,7 +13,7 @@ import { VARIABLE } from '../../variable.ts';
 /** Value of the member `format` of a document: name and version of the format. */
 export const FORMAT = 'tidemark-structure-1';
 
-/** Name of a column of each sheet. Its cell is `true` in a row that continues the texts of the row above. */
+/** Every sheet has a column with this name. The column is `true` in a row that continues the texts of the row above. */
 export const CONTINUED = 'continued';
 
 /** Names of the lists of resources; the list of the parents comes before the list of their children. */
@@ -76,8 +76,8 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
 };
 
 /**
- * @param left lists the fields that `Kind.fields` leaves out. One is the id of the parent, because a row names the
- * parent by key. Another is `calculated`, because a row has the declaration in converted form.
+ * @param left is the list of fields that `Kind.fields` omits. The id of the parent is omitted because a row contains
+ * the key of the parent instead. `calculated` is omitted because a row contains the declaration in converted form.
  */
 function kind(
   name: KindName,
@@ -91,14 +91,14 @@ function kind(
   return { name, resource, keyField, self, parents, fields: [keyField, 'name', ...others] };
 }
 
-/** Members of a row in the order of the document. The sheet of the list has a column for each member. */
+/** Members of a row, in the order in which a document lists them. In a workbook, each member has a column. */
 export function membersOf({ name, self, parents, fields }: Kind): readonly string[] {
   const above = parents.flatMap((parent) => [parent.own, parent.name, parent.occurrence]);
   const [own = '', ownName = '', ...others] = fields;
   return [...above, own, ownName, self.occurrence, ...others, ...(name === 'variables' ? ['calculated'] : [])];
 }
 
-/** Members of a row of a list. The sheet of the list has a column for each member. */
+/** Members of a row of the list `name`. In a workbook, each member has a column. */
 export function listMembers(name: ListName): readonly string[] {
   if (name === 'catalogues') return ENTRY_MEMBERS;
   return name === 'forms' ? FORM_MEMBERS : membersOf(KINDS[name]);
@@ -116,7 +116,7 @@ export interface Key {
   readonly occurrence: number | undefined;
 }
 
-/** @returns the members with which a row refers to the resource with the given key. */
+/** @returns the given key of a resource, written as members of a row. */
 export function keyMembers(members: KeyMembers, { own, name, occurrence }: Key): Record<string, unknown> {
   return {
     ...(own?.trim() ? { [members.own]: own } : { [members.name]: name }),
@@ -125,8 +125,8 @@ export function keyMembers(members: KeyMembers, { own, name, occurrence }: Key):
 }
 
 /**
- * SQL expression for the key of a stored resource. Its value is `=` and the identifier, or `~` and the name when the
- * resource has no identifier.
+ * SQL expression for the key of a stored resource. If the resource has an identifier, the key is `=` followed by the
+ * identifier; otherwise, the key is `~` followed by the name.
  */
 export function keyExpression({ resource, keyField }: Kind, alias: string = resource.table): string {
   const own = `${alias}.${resource.fields[keyField]?.column}`;

@@ -1,7 +1,7 @@
 /**
- * Parses a row of the list `sites`, `sources` or `variables` of a document for an import. The result is a staged row:
- * it holds the keys that the row of the document names and, for each column, the value to store. The parser runs in the
- * process that reads the document.
+ * Parses a row of an imported document, from the list `sites`, `sources` or `variables`. The result is a staged row:
+ * the keys of the resource and of its parents, and the value to store in each column. The parser runs in the process
+ * that reads the document.
  */
 import type { ErrorDetail } from '../../../platform/errors.ts';
 import { describeIssue } from '../../../platform/http/schema-words.ts';
@@ -31,8 +31,8 @@ export interface StagedRow {
 /** Refers to a resource, a catalogue entry or a form by its key. */
 export interface KeyReference {
   /**
-   * The key in the form that SQL compares: the prefix `=` and an identifier, or the prefix `~` and a name. For a form,
-   * the prefix is followed by the entity type and the name of the form.
+   * The key as one text: `=` followed by an identifier, or `~` followed by a name. The key of a form is `~` followed by
+   * the entity type and the name of the form. SQL compares these texts.
    */
   readonly key: string;
   /** Position of the resource among the resources with this key (kinds.ts), from 1; undefined when none is given. */

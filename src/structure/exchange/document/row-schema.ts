@@ -47,7 +47,7 @@ const declarationSchema = jsonObjectSchema.meta({
   id: 'DocumentDeclaration',
   type: 'object',
   description:
-    'A Declaration in which each input names a variable by `mappingConfig` or `variableName`. To name the source and the site of this variable, the input uses the same members as a row of the list `variables`. If the input names no source, it reads from the source of the calculated variable. If the input names no site, it reads from the site of the calculated variable. A form names its source or site with the same members.',
+    'A Declaration in which each input names a variable by `mappingConfig` or `variableName`. An input can also name the source and the site of that variable, with the same members as a row of the list `variables`. Default: the source and the site of the calculated variable. An entry of `entities`, which reads a value of a form, names its source or site with the same members.',
 });
 
 /** Schemas of the rows that clients send. They accept member names in any letter case. */

@@ -39,8 +39,8 @@ async function answerExport(c: Context<CallerEnv & RequestIdEnv>, services: Expo
   const { caller } = c.var;
   const source = services.reads.of(caller.accountId);
   const read = (transaction: Transaction) => readRows(services, transaction, caller, siteIds);
-  // Each batch is encoded as soon as it is read from the snapshot. The reason is the limit on the memory for batches
-  // that are read ahead: this limit needs the size of each batch, and only an encoded batch has a known size.
+  // Each batch is encoded as soon as it is read from the snapshot, because only an encoded batch has a known size.
+  // These sizes are needed to limit the memory for batches that are read ahead.
   const write = (signal: AbortSignal) =>
     format === 'json'
       ? writeJson(streamInSnapshot(source, (transaction) => mapBatches(read(transaction), encodeJson), signal))

@@ -30,9 +30,9 @@ const IDS_PER_EVENT = 10_000;
 
 /**
  * Writes the planned rows.
- * @returns at most 1,000 problems: those of the form values or, when the form values have none, those of the
- * declarations. When there are problems, the caller must roll the transaction back.
- * @throws {StalePlan} when a resource or form that the import changes was deleted after the plan.
+ * @returns at most 1,000 problems: the problems of the form values or, if the form values have none, the problems of
+ * the declarations. If there are problems, the caller must roll the transaction back.
+ * @throws {StalePlan} when a resource or form to be changed has been deleted since the import was planned.
  */
 export async function applyImport(
   services: ApplyServices,
@@ -43,7 +43,10 @@ export async function applyImport(
   await writeEntries(transaction, applied.id, accountId);
   // Writes forms before it checks form values, because a value may belong to a form that the same document defines.
   const deleted = await writeForms(transaction, applied.id, accountId);
-  if (deleted > 0) throw new StalePlan(`the import changes forms that were deleted after it was planned: ${deleted}`);
+  if (deleted > 0)
+    throw new StalePlan(
+      `other requests deleted forms that the import would change; number of deleted forms: ${deleted}`,
+    );
   const broken = await checkRowValues(transaction, applied);
   if (broken.length > 0) return broken;
   for (const name of KIND_NAMES) await writeRows(transaction, KINDS[name], applied);
@@ -76,10 +79,10 @@ async function writeRows(transaction: Transaction, kind: Kind, { id, caller }: A
   const locked = await counted(`select from ${changed} order by t.id for no key update of t`, [id, caller.accountId]);
   if (locked !== planned.changed)
     throw new StalePlan(
-      `the import changes ${name} that were deleted after it was planned: ${planned.changed - locked}`,
+      `other requests deleted ${name} that the import would change; number of deleted ${name}: ${planned.changed - locked}`,
     );
-  // Updates before it inserts: a source has at most one default variable, so a new variable can become the default only
-  // after the update of the variable that was the default before.
+  // Updates rows before it inserts rows. A source has at most one default variable. So the old default variable must be
+  // updated before a new variable can be inserted as the default.
   await counted(
     `update ${table} set ${columns.map((column) => `${column} = given.${column}`).join(', ')}
      from (select p.* from (select t, r.members from ${changed}) found
@@ -100,8 +103,8 @@ async function writeRows(transaction: Transaction, kind: Kind, { id, caller }: A
 const PARENT_COLUMN = { sites: [], sources: ['site_id'], variables: ['source_id'] } as const;
 
 /**
- * SQL of a JSON object that maps columns to default values. When the row of a new resource omits the member of a
- * column, the resource gets the default value of the column.
+ * SQL for a JSON object that maps columns to default values. If the row of a new resource has no value for a column,
+ * the resource gets the default value of the column.
  */
 const DEFAULTS = {
   sites: `$3::jsonb || jsonb_build_object('time_zone_id', (select time_zone_id from account where id = $2))`,
@@ -149,7 +152,7 @@ async function waitForGraph(lock: () => Promise<void>): Promise<void> {
 /** Maximum number of variables that the message about a cycle names. */
 const MAX_NAMED = 20;
 
-/** Describes a cycle: names its first variables, each by its row in the document or, without a row, by its id. */
+/** Names the first variables of a cycle: by row if the document contains the variable, otherwise by id. */
 async function describeCycle(
   transaction: Transaction,
   { id, pathOf }: ApplyRef,
@@ -196,8 +199,8 @@ async function announceRows(
 }
 
 /**
- * @returns those variables of `ids` that the import created. For each of these variables, `announceRows` announces the
- * creation and no change.
+ * @returns those variables of `ids` that the import created. `announceRows` announces these variables only as created,
+ * and not also as changed.
  */
 async function createdAmong(
   transaction: Transaction,

@@ -66,7 +66,7 @@ type Env = CallerEnv & RequestIdEnv;
 export interface ImportRouteServices extends ListingServices {
   readonly database: Database;
   readonly maxBytes: number;
-  /** Maximum number of imports of an account that wait or are being processed. */
+  /** Maximum number of imports that an account may have in the states Queued and Processing together. */
   readonly maxWaiting: number;
   readonly following: Pick<StatusWatchOptions<ImportStatus>, 'maxPerUser' | 'maxFollowers'>;
   /** Maximum memory of the buffers of all documents being received, in bytes. */

@@ -28,7 +28,7 @@ interface StoredRow extends Omit<ImportedRow, 'changes'> {
   readonly changes: NonNullable<ImportedRow['changes']> | null;
 }
 
-/** SQL expression for the position of the row's list among the lists of a document. */
+/** SQL expression that sorts rows by list, in the order of LIST_NAMES: 0 for a row of the first list, and so on. */
 const PLACE = `case kind ${LIST_NAMES.map((name, index) => `when '${name}' then ${index}`).join(' ')} end`;
 const SELECTED = `from structure_import_row where import_id = $1 and action is not null
   and ($2::text is null or kind = $2) and ($3::text is null or action = $3)`;

@@ -1,6 +1,6 @@
 /**
- * The stored structure imports of accounts: creation, states, results and retention. Managers see the imports of their
- * account.
+ * Stores imports of structure documents: creates imports, records their states and results, and deletes old imports. A
+ * manager sees all imports of the account.
  */
 import type { Caller } from '../../../identity/caller/caller.ts';
 import { type Database, type Queryable, withTransaction } from '../../../platform/database/database.ts';
@@ -27,7 +27,7 @@ export interface ActionCounts {
   readonly left: number;
 }
 
-/** Members of an import in the answer to `GET /structure/import/{id}` and in the events of the import. */
+/** The JSON object that describes an import in the answer to `GET /structure/import/{id}` and in events. */
 export interface ImportStatus {
   readonly id: string;
   readonly format: DocumentFormat;
@@ -40,8 +40,8 @@ export interface ImportStatus {
     readonly rows: number;
   };
   /**
-   * Number of rows by action, counted when the import ends. If the import wrote nothing, the actions are the planned
-   * actions.
+   * Number of rows for each action, counted when the import ends. If the import wrote nothing, the counts show what the
+   * import would have done.
    */
   readonly counts: Readonly<Record<ListName, ActionCounts>>;
   readonly problemCount: number;
@@ -136,9 +136,10 @@ const QUEUE_LOCK_CLASS = 0x7371;
 
 /**
  * Creates an import before its document is received.
- * @param maxWaiting maximum number of imports of the account that wait or are being processed. This number does not
- * include imports whose document is still being received, so `queueImport` checks the maximum again.
- * @throws {DomainError} queue_full when `maxWaiting` imports of the account already wait or are being processed.
+ * @param maxWaiting maximum number of imports that the account may have in the states Queued and Processing together.
+ * This number does not include imports whose document is still being received, so `queueImport` checks the maximum
+ * again.
+ * @throws {DomainError} queue_full when the account already has `maxWaiting` imports in these states.
  */
 export async function insertImport(
   queryable: Queryable,
@@ -176,9 +177,9 @@ function queueFull(maxWaiting: number): DomainError {
 
 /**
  * Queues an import whose document is stored.
- * @param maxWaiting maximum number of imports of the account that wait or are being processed.
- * @throws {DomainError} queue_full when `maxWaiting` imports already wait or are being processed, because other imports
- * were queued while this document was received.
+ * @param maxWaiting maximum number of imports that the account may have in the states Queued and Processing together.
+ * @throws {DomainError} queue_full when the account already has `maxWaiting` imports in these states. Other imports may
+ * have been queued while this document was being received.
  */
 export async function queueImport(
   database: Database,

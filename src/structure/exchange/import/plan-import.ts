@@ -20,8 +20,8 @@ export interface ImportRef {
 const PARENT: Readonly<Record<KindName, string>> = { sites: '0', sources: 'r.site_id', variables: 'r.source_id' };
 
 /**
- * SQL that selects the stored resources that rows may match. $1 is the import, $2 is the account. For sources and
- * variables, it selects the children of the parents that `resolveParents` has stored in the rows.
+ * SQL that selects the stored resources to compare with the rows. $1 is the import, $2 is the account. A source or
+ * variable is selected only if its parent is the parent of a row; `resolveParents` has stored the parents in the rows.
  */
 const STORED: Readonly<Record<KindName, string>> = {
   sites: 'select 0 as parent_id, t.* from site t where account_id = $2 and $1::uuid is not null',
@@ -97,7 +97,7 @@ async function resolveParents(
   const several = `(select e.total from import_entry e where ${entry} and e.occurrence = 1)`;
   const named = `(select count(*) from import_entry e where e.kind = '${parent}s' and e.parent_id = ${within}
     and e.key like '=%' and '~' || e.name = r.${parent}_key)`;
-  const advice = `name the ${parent} by ${REFERENCE[`${parent}s` as const].own}`;
+  const advice = `identify the ${parent} by ${REFERENCE[`${parent}s` as const].own}`;
   const fact = `every ${parent} with this name has an identifier (number of such ${parent}s: %s); ${advice}`;
   await run(
     problem(`select $1, r.place, case when ${occurrence} is null and coalesce(${several}, 0) > 1

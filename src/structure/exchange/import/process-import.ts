@@ -77,8 +77,8 @@ export async function processImport(
 }
 
 /**
- * Runs `work`. When `signal` aborts because the process stops, cancels the statement that runs on `connection`, so that
- * the transaction of the import ends immediately.
+ * Runs `work`. If `signal` aborts because the process stops, this function cancels the current statement of
+ * `connection`, so that the transaction of the import ends immediately.
  */
 async function cancelling(
   database: Database,
@@ -113,7 +113,7 @@ async function processTaken(
   log.info({ requestId, accountId, importId: id, durationMs }, 'structure import processed');
 }
 
-/** Reads the document and stages its rows. @returns the report that the reader sends after the last row. */
+/** Reads the document and stages its rows. @returns the report that `readDocument` yields after the last row. */
 async function stageRows(
   { database, limits, pace }: ProcessServices,
   connection: Connection,
@@ -240,7 +240,7 @@ async function toRefusal(
   if (failures < MAX_FAILURES) throw error;
   log.warn(
     { err: error, accountId, importId: id },
-    'a structure import failed repeatedly and ends as Failed; none of its rows is written',
+    'a structure import failed repeatedly, so its state is now Failed; none of its rows were written',
   );
   if (isDeath) {
     const fault = 'the process that reads the document crashed repeatedly, perhaps for lack of memory';

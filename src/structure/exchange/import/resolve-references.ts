@@ -14,8 +14,8 @@ import type { ApplyRef, DeclarationRow } from './apply-context.ts';
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Keys of the resources that one input or one form of a formula names. The key of a kind is undefined when no resource
- * of this kind is named.
+ * Keys of the site, source and variable to which an input or a form in a declaration refers. A key is undefined when
+ * the input or form does not give the key.
  */
 interface Named {
   readonly site: KeyReference | undefined;
@@ -77,7 +77,7 @@ function resolveInput(input: Members, own: Own, found: Found, report: Report): M
   return { ...members, variableId: id };
 }
 
-/** Replaces the name of a unit by its id. Unit names and member names match regardless of upper and lower case. */
+/** Replaces the name of a unit with the id of the unit. Ignores the case of the unit name and of the member name. */
 function resolveUnit(input: Members, units: ReadonlyMap<string, number>, report: Report): Members {
   const [member, unitName] = Object.entries(input).find(([name]) => name.toLowerCase() === 'unitid') ?? [];
   if (member === undefined || !isEntryName(unitName)) return input;
@@ -88,8 +88,8 @@ function resolveUnit(input: Members, units: ReadonlyMap<string, number>, report:
 }
 
 /**
- * @returns the ids of the account's units by name. When no input gives its unit by name, sends no query and returns an
- * empty map.
+ * @returns a map from the names of the account's units to the ids of the units. If no input gives its unit by name, the
+ * map is empty and no query is sent.
  */
 async function findNamedUnits(
   queryable: Queryable,
@@ -211,7 +211,7 @@ const KIND_WORDS: Readonly<Record<KindName, string>> = { sites: 'site', sources:
 interface Candidates {
   /** Ids, ascending, of the resources that match the key of the reference; see `findCandidates`. */
   readonly ids: readonly number[];
-  /** When the key is a name: number of resources with this name that also have an identifier. Otherwise 0. */
+  /** Number of resources that have the key as their name and also have an identifier; 0 if the key is an identifier. */
   readonly named: number;
 }
 
@@ -229,7 +229,7 @@ function choose(kind: KindName, { key, occurrence }: KeyReference, { ids, named 
   }
   if (ids.length === 0 && named > 0) {
     const fact = `every ${word} with this name has an identifier (number of such ${word}s: ${named})`;
-    return `names a ${word} by ${shown}, but ${fact}; name the ${word} by ${members.own}`;
+    return `names a ${word} by ${shown}, but ${fact}; identify the ${word} by ${members.own}`;
   }
   const nth = occurrence === undefined ? '' : `, ${members.occurrence} ${occurrence}`;
   return ids[(occurrence ?? 1) - 1] ?? `names a ${word} that neither the account nor the document has: ${shown}${nth}`;
@@ -242,10 +242,10 @@ const PARENT_COLUMN: Readonly<Record<KindName, string | undefined>> = {
 };
 
 /**
- * @returns for each lookup, the resources that have the key of the lookup. The key of a resource is its identifier, or
- * its name when it has no identifier. One exception applies to a lookup that gives a name but no occurrence: if no
- * resource has the key, but exactly one resource has both this name and an identifier, the result is the id of this
- * resource.
+ * @returns for each lookup, the resources that have the key of the lookup. The key of a resource is its identifier or,
+ * if the resource has no identifier, its name. If no resource has the key, a resource with an identifier can also be
+ * found by its name. But the lookup must give no occurrence, and no other resource with an identifier may have the same
+ * name.
  */
 async function findCandidates(
   queryable: Queryable,

@@ -4,10 +4,10 @@ import type { ErrorDetail } from '../../../platform/errors.ts';
 import type { ListName } from '../document/kinds.ts';
 import type { StagedBatch } from '../reading/reading-messages.ts';
 
-/** Maximum number of problems that an import stores, that one check of an import reports, and that an answer shows. */
+/** Maximum number of problems that one check of an import reports. An answer also shows at most this many. */
 export const MAX_PROBLEMS = 1000;
 
-/** Removes the rows and problems that an earlier attempt to process the import stored. */
+/** Removes the rows and problems of an earlier attempt to process the import. */
 export async function clearRows(queryable: Queryable, id: string): Promise<void> {
   await queryable.query('delete from structure_import_row where import_id = $1', [id]);
   await queryable.query('delete from structure_import_problem where import_id = $1', [id]);

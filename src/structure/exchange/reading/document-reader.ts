@@ -68,8 +68,8 @@ export async function* readDocument(
 }
 
 /**
- * Reads a JSON document that consists of one part, without starting another process. No other process is needed,
- * because the size of the part bounds the memory; starting a process takes half a second.
+ * Reads a JSON document that consists of one part in this process. Starting another process takes half a second and is
+ * not needed here, because the size of the part limits the memory.
  */
 async function* readHere(
   order: ReadingOrder,
@@ -100,7 +100,7 @@ async function* messagesOf(
     wake();
   };
   const send = (message: ToReader): void => {
-    // Ignores a failure to send: the process has then ended, which the event `exit` reports.
+    // A send fails only when the process has ended. The event `exit` reports this end, so the failure is ignored.
     child.send(message, () => {});
   };
   let hasAsked = false;

@@ -38,7 +38,7 @@ export interface DocumentLimits {
  */
 export function toRefusal(error: unknown, subject = 'the document'): DocumentRefusal | undefined {
   if (error instanceof DocumentRefusal) return error;
-  // V8 throws a RangeError when a string, a buffer or the nesting exceeds a limit of V8.
+  // V8 throws a RangeError when a string or a buffer is too long, or when values are nested too deeply.
   if (!(error instanceof RangeError)) return undefined;
   return new DocumentRefusal(
     'too_large',

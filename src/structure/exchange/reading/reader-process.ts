@@ -20,7 +20,8 @@ function send(message: FromReader): void {
   process.send?.(message);
 }
 
-// Ignores signals that are sent to the whole process group, because the importer itself ends this process.
+// A signal to the whole process group also reaches the importer, and the importer then ends this process. So this
+// process ignores the signal.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
 process.on('disconnect', () => process.exit(0));
 process.on('message', (message: ToReader) => {

@@ -13,7 +13,8 @@ import { type FairnessAccount, type FairnessService, fairnessCase } from '../fai
  */
 const READS = 20;
 /**
- * The number is so large that the answer to one read request does not fit in the socket buffers of client and server.
+ * Number of points that each request of account A reads. The answer is too large for the socket buffers of client and
+ * server.
  */
 const POINTS_OF_A = 1_000_000;
 const POINTS_OF_B = 96;

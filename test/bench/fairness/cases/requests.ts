@@ -1,6 +1,6 @@
 /**
- * The load is requests from one user. The user of account A sends requests over REST, push and gRPC without a pause,
- * even after some of them are refused. Meanwhile, account B sends `GET /account`.
+ * One user of account A causes the load: the user constantly sends requests over REST, push and gRPC, even after some
+ * of these requests are refused. Meanwhile, account B sends `GET /account`.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { createGrpcReader } from '../../../support/clients/grpc-client.ts';

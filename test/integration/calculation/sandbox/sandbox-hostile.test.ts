@@ -70,7 +70,7 @@ describe('sandbox: limits', () => {
     expect(outcome).toHaveProperty('line', expect.any(Number));
   });
 
-  test('the limit wall_time ends a run when one script sleeps longer than the limit, or when two scripts of the run together do so; the next run works (R-H7)', async () => {
+  test('the limit wall_time ends a run if one script sleeps longer than the limit, or if two scripts of the run together sleep longer than the limit; the next run works (R-H7)', async () => {
     const hasty = await openTestPool({ ...LIMITS, CALC_WALL_TIME_MS: 3000 });
     const runFormula = shareLimits(hasty);
     const sleep = async () => {
@@ -103,7 +103,7 @@ describe('sandbox: limits', () => {
     expect(outcome).toMatchObject({ kind: 'limit', limit: 'output_size' });
   });
 
-  test('the limit output_size ends a run whose result has too many bytes, even if the result has no point (R-H7)', async () => {
+  test('the limit output_size ends a run whose result has too many bytes, even if the result contains no points (R-H7)', async () => {
     const script = 'repeat .C("tm_write", 3L, raw(1e6), 1e6, 0L)';
     expect(await pool.run(jobOf(script))).toMatchObject({ kind: 'limit', limit: 'output_size' });
   });
@@ -202,7 +202,7 @@ describe('sandbox: answers', () => {
     expect(outcome.kind === 'script_error' && outcome.notes.warnings).toEqual([expect.stringMatching(/^f/)]);
   });
 
-  test('an answer with a forged frame before the real frame is refused (R-H7)', async () => {
+  test('an answer that contains a forged frame ahead of the real frame is refused (R-H7)', async () => {
     const outcome = await hostile('forge-frame');
     expect(outcome).toMatchObject({ kind: 'script_error' });
     expect(outcome.kind === 'script_error' && outcome.message).toContain('could not be read');
@@ -251,7 +251,7 @@ describe('sandbox: answers', () => {
 });
 
 describe('sandbox: ends of runs', () => {
-  test('when a script calls quit(), the outcome has the line of the call and the messages written before it (R-H7, R-H8)', async () => {
+  test('when a script calls quit(), the outcome has the line number of the call and the messages that the script wrote before the call (R-H7, R-H8)', async () => {
     const outcome = await hostile('quit');
     expect(outcome).toMatchObject({ kind: 'script_error', line: 3, notes: { messages: ['before'] } });
     expect(outcome.kind === 'script_error' && outcome.message).toContain('called quit()');
@@ -283,7 +283,7 @@ describe('sandbox: ends of runs', () => {
 describe('sandbox: opening', () => {
   const log = createLog('fatal', 'test');
 
-  test('an unset R_ROOT, a root without the R runtime, and SANDBOX=none without SANDBOX_ALLOW_NONE are refused (R-H7)', async () => {
+  test('fails if R_ROOT is not set, if the root has no R runtime, or if SANDBOX is `none` and SANDBOX_ALLOW_NONE is not set (R-H7)', async () => {
     const config = sandboxConfig(LIMITS);
     await expect(
       openSandboxPool({ metrics: createMetrics(), config: { ...config, R_ROOT: undefined }, log }),

@@ -111,7 +111,7 @@ describe.skipIf(obstacle !== undefined)('sandbox: podman', () => {
     expect(errors).toContain('uid 65534');
   });
 
-  test('hostile scripts without a test of their own end with a permitted outcome, do not disturb honest runs, and leave no trace for the next run (R-H7)', async () => {
+  test('each hostile script that has no separate test ends with a permitted outcome, does not disturb honest runs, and leaves no trace for the next run (R-H7)', async () => {
     const names = (await readdir(new URL('../../../fixtures/hostile/', import.meta.url)))
       .map((file) => basename(file, '.R'))
       .filter((name) => !TESTED_ALONE.has(name) && !NOT_HOSTILE.has(name));

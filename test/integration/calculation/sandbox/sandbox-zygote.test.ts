@@ -122,6 +122,8 @@ test.concurrent.each(['SIGSTOP', 'SIGKILL'] as const)(
       await zygote.close();
     }
   },
+  // The deadlines above add up to more than the default time-out of 30 s.
+  60_000,
 );
 
 test('zygote: spare supervisors stopped by SIGSTOP are replaced within 5 s; the zygote keeps running (R-H7)', async () => {

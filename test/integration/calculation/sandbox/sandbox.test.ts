@@ -84,7 +84,7 @@ describe('sandbox: the five globals', () => {
     });
   });
 
-  test('when a script returns its input, 100,000 points with versions and tags come back unchanged (R-H2, R-H3)', async () => {
+  test('when a script returns its input, the result has the same 100,000 points with the same versions and tags (R-H2, R-H3)', async () => {
     const rows = 100_000;
     const codes = Int32Array.from({ length: rows }, (_, row) => row % 3);
     const series = {
@@ -207,7 +207,7 @@ describe('sandbox: script errors', () => {
     expect(outcome).toMatchObject({ message: 'no good', call: 'f(1)', line: 3 });
   });
 
-  test('an error inside a package has the line in which the script called the package (R-H8)', async () => {
+  test('an error inside a package is reported with the line at which the script called the package (R-H8)', async () => {
     const outcome = await scriptError('x <- 1\n\ndplyr::mutate(mtcars, z = unknown_column)\n');
     expect(outcome).toMatchObject({ line: 3 });
   });

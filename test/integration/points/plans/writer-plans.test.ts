@@ -154,7 +154,7 @@ describe('points: the statements that a write executes on stored rows', () => {
     },
   );
 
-  it('count the versions of consecutive dates in one pass, even when the chunk has no statistics (R-F3)', async () => {
+  it('the versions of consecutive dates are counted in one pass, even if the chunk has no statistics (R-F3)', async () => {
     const start = FROM + CHUNK_MICROS;
     await insertPoints('point_version', 3, ids.slice(0, 1), start);
     await inTransaction(async (transaction) => {

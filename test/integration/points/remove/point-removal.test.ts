@@ -92,7 +92,7 @@ describe('points: deletion', () => {
     ['the last points', { fromMicros: at(2) }],
     ['points in the middle', { fromMicros: at(1), toMicros: at(2) }],
   ] as const)(
-    'deleting %s does not affect later writes: they replace the version with the same VersionTag, apply the version limit and get later VersionTimestamps (R-F1–F3)',
+    'after %s are deleted, a later write still replaces the version that has the same VersionTag, applies the version limit and gets a later VersionTimestamp (R-F1–F3)',
     async (_case, period) => {
       const variableId = await store.addVariable({ isVersioned: true, versionLimit: 2 });
       const write = (value: number, tag: string | null = null) =>
@@ -196,7 +196,7 @@ describe('points: purging versions', () => {
     ]);
   });
 
-  it('purges each requested variable once, even if it was requested twice (R-F7)', async () => {
+  it('purges the versions of a variable only once, even if two requests name the variable (R-F7)', async () => {
     const [first, second] = [await addMany(), await addMany()];
     for (const id of [first, second]) await setSeries(id, 'version_limit = 2');
     const request = (...ids: number[]) =>

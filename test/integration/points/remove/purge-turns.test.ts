@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => store?.close());
 beforeEach(() => store.database.query('truncate point_purge, version_purge'));
 
-/** Queues one purge for each of `count` variables, which do not exist. */
+/** Queues one purge for each of `count` variable ids. No variables with these ids exist. */
 const request = (table: keyof typeof PURGES, accountId: number, firstId: number, count: number) =>
   store.database.query(
     `insert into ${table} (account_id, variable_id) select $1, $2 + number from generate_series(0, $3 - 1) number`,

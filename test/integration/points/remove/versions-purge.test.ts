@@ -38,7 +38,7 @@ async function versionsOf(variableId: number): Promise<readonly unknown[]> {
 }
 
 describe('points: a purge of versions', () => {
-  test('the purge of a variable is complete before the answer; at each date, the purge applies the version limit once to the tagged versions and once to the untagged versions (R-F7, R-F3)', async () => {
+  test('for one variable, the purge ends before the API answers; at each date, the version limit applies separately to the tagged versions and to the untagged versions (R-F7, R-F3)', async () => {
     const variableId = await withVersions();
     await lowerLimit(variableId, 2);
     expect(await versionsOf(variableId)).toHaveLength(6);
@@ -54,7 +54,7 @@ describe('points: a purge of versions', () => {
     expect(again.body).toEqual({ variableId, removedVersionCount: 0 });
   });
 
-  test('the purge of an account runs in the background after the answer, which contains the number of versioned variables of the account (R-F7)', async () => {
+  test('for a whole account, the purge runs in the background after the API has answered with the number of versioned variables of the account (R-F7)', async () => {
     const variableId = await withVersions();
     await lowerLimit(variableId, 1);
     await createStructure(api.stranger, { isVersioned: true });

@@ -33,7 +33,10 @@ export interface ImportResult extends ImportStatus {
 export interface ExchangeStack {
   readonly api: TestApi;
   startImporter(services?: Partial<ImporterServices>): Importer;
-  /** Sends a document for import: an object as JSON, a string or bytes unchanged. @returns the id of the import. */
+  /**
+   * Sends a document for import. Converts an object to JSON; does not change a string or bytes.
+   * @returns the id of the import.
+   */
   send(client: TestClient, content: StructureDocument | string | Uint8Array, options?: SendOptions): Promise<string>;
   ended(client: TestClient, id: string): Promise<ImportResult>;
   /** Sends a document and waits for the end of its import. */

@@ -112,8 +112,8 @@ describe('structure exchange: a random structure', () => {
         await importWhole(second, text);
         expect(await stack.text(second)).toBe(text);
         expect(await inputsOf(second)).toEqual(inputs);
-        // Only the first random structure is also imported as a workbook, because the importer starts a process for
-        // every workbook, which takes time.
+        // Importing a workbook takes time, because the importer starts a process for every workbook. So the test
+        // imports a workbook for the first random structure only.
         if (isWorkbookTried) return;
         isWorkbookTried = true;
         const workbook = await stack.workbook(first);
@@ -133,8 +133,8 @@ describe('structure import: a process that is killed', () => {
     const ids = [await stack.send(reading, DOCUMENT), await stack.send(writing, DOCUMENT)] as const;
     const rows = await hold('structure_import_row', `new.import_id = '${ids[0]}' and new.kind = 'variables'`);
     const before = [await stack.text(reading), await stack.text(writing)];
-    // Blocks the second import, in the account `writing`, after this import has written all sites, sources, variables
-    // and declarations.
+    // Blocks the import of the account `writing` once this import has written all sites, sources, variables and
+    // declarations.
     const { database } = stack.api;
     await database.query(
       `create trigger held before insert on outbox_event for each row
@@ -211,8 +211,8 @@ describe('structure exchange: ten accounts that import and export at the same ti
       'select id from structure_import where id = any($1::uuid[]) order by completed_date',
       [[own, ...seconds]],
     );
-    // One of the two workers starts the import of `small` before any import of the list `seconds` starts. In the
-    // meantime, the other worker may complete some imports of this list.
+    // One of the two workers starts the import of `small` before any of the imports in `seconds` starts. Until the
+    // import of `small` ends, the other worker may complete some of the imports in `seconds`.
     expect(rows.findIndex(({ id }) => id === own)).toBeLessThanOrEqual(3);
     await importer.stop();
   }, 120_000);

@@ -70,7 +70,7 @@ describe('structure import: a document', () => {
     });
   });
 
-  test('gives the same text when it is exported, imported into an empty account and exported again', async () => {
+  test('when an exported document is imported into an empty account, an export of this account gives the same document', async () => {
     const [from, to] = [await stack.newAccount(), await stack.newAccount()];
     await stack.run(from, BAKERY);
     const text = await stack.text(from);

@@ -48,7 +48,7 @@ const waitUntilWaiting = (count: number) =>
     return rows[0]?.count === count;
   });
 
-/** Adds a message to the webhook and claims its attempt. */
+/** Adds a message to the webhook and claims the attempt to deliver this message. */
 async function claimOne(webhookId: string) {
   await addDueMessages(api.database, webhookId, 1);
   const [claimed] = await claimAttempts(api.database, webhookId, 1, 60_000);

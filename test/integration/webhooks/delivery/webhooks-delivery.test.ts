@@ -96,7 +96,7 @@ test('webhook delivery: a redirect is a failure and is not followed (R-I3)', asy
   expect(target.received).toEqual([]);
 });
 
-test('webhook delivery: no response within the time-out is a failure that names the time-out (R-I3)', async () => {
+test('webhook delivery: if the receiver does not respond within the time-out, the attempt fails, and its error names the time-out (R-I3)', async () => {
   const { url, answer, waitFor } = await receiver();
   answer('hang', 200);
   const webhookId = await delivery.addWebhook(url);

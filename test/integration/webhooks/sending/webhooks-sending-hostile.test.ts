@@ -1,6 +1,6 @@
 /**
- * Tests how the sender of webhook messages handles hostile receivers (R-I3). The sender ends an attempt at the time-out
- * at the latest, keeps at most 4 KiB of the response body, and records the cause of a failure.
+ * Tests how the sender of webhook messages handles hostile receivers (R-I3). The sender ends an attempt no later than
+ * the time-out, keeps at most 4 KiB of the response body, and records the cause of a failure.
  */
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -36,7 +36,7 @@ describe('webhook sending: the time-out (R-I3)', () => {
     expect(await sendTo(() => {})).toMatchObject({ state: 'Failed', error: NO_ANSWER });
   });
 
-  test('ends an attempt when the response headers arrive byte by byte', async () => {
+  test('ends an attempt even while the response headers keep arriving byte by byte', async () => {
     const outcome = await sendTo((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nx-slow: ');
       drip(socket, 'x');
@@ -53,7 +53,7 @@ describe('webhook sending: the time-out (R-I3)', () => {
     expect(outcome).toMatchObject({ state: 'Failed', error: NO_ANSWER });
   });
 
-  test('ends an attempt when the response body arrives byte by byte; the incomplete 2xx response counts as a failure', async () => {
+  test('ends an attempt even while the response body keeps arriving byte by byte; the incomplete 2xx response counts as a failure', async () => {
     const outcome = await sendTo((socket) => {
       socket.write('HTTP/1.1 200 OK\r\n\r\nbegun');
       drip(socket, '.');

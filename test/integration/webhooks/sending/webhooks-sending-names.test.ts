@@ -1,4 +1,4 @@
-/** Receivers with host names that a hostile name server resolves (R-I4). */
+/** Tests webhook sending when a hostile or failing name server resolves the receiver's host name (R-I4). */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { nameResolver } from '../../../../src/webhooks/sending/connect-guarded.ts';
 import type { Sender } from '../../../../src/webhooks/sending/send-message.ts';

@@ -105,7 +105,7 @@ describe('webhook sending: the request to a receiver', () => {
 });
 
 describe('webhook sending: the outcome of an attempt', () => {
-  test('is Succeeded for status 202, and contains the response and the request, whose credentials are masked (R-I3, R-I5)', async () => {
+  test('is Succeeded for status 202, contains the response, and contains the request with masked credentials (R-I3, R-I5)', async () => {
     receiver.answerWith((_request, response) => {
       response.writeHead(202, { 'x-answer': 'yes', 'set-cookie': ['a=1', 'b=2'] }).end('taken');
     });
@@ -148,7 +148,7 @@ describe('webhook sending: the outcome of an attempt', () => {
     expect(receiver.messages.map(({ path }) => path)).toEqual(['/hook?a=1']);
   });
 
-  test('includes the delay that the header `Retry-After` gives, in seconds with status 429 or as a date with status 503 (R-I3)', async () => {
+  test('includes the delay from the header `Retry-After`, which may be a number of seconds or a date (R-I3)', async () => {
     receiver.answerWith((_request, response) => {
       response.writeHead(429, { 'retry-after': '7' }).end();
     });

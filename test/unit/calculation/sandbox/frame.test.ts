@@ -1,6 +1,6 @@
 /**
- * Codecs between the calculator and R (request and result frames, run headers and answers), and how the outcome of a
- * run follows from its answer (R-H2, R-H3, R-H7, R-H8).
+ * Tests the codecs for the data between the calculator and R: request and result frames, run headers and answers. Also
+ * tests how the calculator derives the outcome of a run from R's answer (R-H2, R-H3, R-H7, R-H8).
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -79,7 +79,7 @@ describe('sandbox: result frames', () => {
     for (let length = 0; length < okFrame.length; length++) {
       expect(() => decode(okFrame.subarray(0, length))).toThrow(FrameError);
     }
-    expect(() => decode(Buffer.concat([okFrame, int(0)]))).toThrow('got 4 B after it');
+    expect(() => decode(Buffer.concat([okFrame, int(0)]))).toThrow('but 4 B follow it');
   });
 
   test('a frame with a count, code or status out of range is refused (R-H7)', () => {
@@ -286,7 +286,7 @@ describe('sandbox: the outcome of a run (R-H7)', () => {
     ['alone', 'run', true],
     ['during another run', 'sandbox', false],
   ] as const)(
-    'when a run is executed %s and its answer has no trailer, the outcome is a fault with the cause `%s` (R-H7)',
+    'when the answer of a run has no trailer, the outcome is a fault; if the run was executed %s, the cause of the fault is `%s` (R-H7)',
     (_where, cause, isAlone) => {
       const answer = { result: okFrame, output: '', trailer: null };
       expect(outcomeOf(answer, LIMITS, 1, isAlone)).toMatchObject({ kind: 'fault', cause });

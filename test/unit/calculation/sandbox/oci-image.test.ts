@@ -24,7 +24,7 @@ test('OCI image: when tar cannot read all of R_ROOT, the imported image is remov
     string,
     string,
   ];
-  // This stub of an engine has no images, and each of its imports succeeds.
+  // This stub of a container engine has no images. Every import of an image into the engine succeeds.
   writeFileSync(
     engine,
     `#!/bin/sh\necho "$@" >> ${calls}\ncase "$2" in inspect) exit 1 ;; esac\n[ "$1" != import ] || cat > /dev/null\n`,

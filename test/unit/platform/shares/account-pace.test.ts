@@ -3,7 +3,7 @@ import { openAccountPace } from '../../../../src/platform/shares/account-pace.ts
 
 const [A, B] = [1, 2];
 
-/** Creates an `AccountPace`. Only the test moves its clock, and a unit of work ends when the test ends it. */
+/** Creates an `AccountPace`. The test moves the clock of the `AccountPace`, and ends the units of work. */
 function openBench(share: number) {
   let nowMs = 0;
   const sleepers: { readonly atMs: number; readonly wake: () => void }[] = [];
@@ -35,14 +35,14 @@ function openBench(share: number) {
 }
 
 describe('account pace', () => {
-  test('units of work of an account run at the same time while no other account works (R-A14)', async () => {
+  test('while no other account works, an account runs several units of work at the same time (R-A14)', async () => {
     const bench = openBench(0.5);
     for (const name of ['a1', 'a2', 'a3']) void bench.start(A, name);
     await bench.settle();
     expect(bench.begun).toEqual(['a1', 'a2', 'a3']);
   });
 
-  test('while another account works, an account runs its units of work one at a time, in the order of the calls (R-A14)', async () => {
+  test('while another account works, an account runs its units of work one at a time, in the order in which the units were requested (R-A14)', async () => {
     const bench = openBench(0.5);
     void bench.start(B, 'b1');
     for (const name of ['a1', 'a2', 'a3']) void bench.start(A, name);
@@ -77,7 +77,7 @@ describe('account pace', () => {
     [999, 'only one begins', ['b1', 'a1']],
     [1000, 'both begin', ['b1', 'a1', 'a2']],
   ])(
-    'while another account has been idle for less than 1 s, an account runs one unit of work at a time: when two units are requested after %i ms of idle time, %s immediately (R-A14)',
+    'for 1 s after another account became idle, an account still runs one unit of work at a time: of two units that are requested after %i ms, %s immediately (R-A14)',
     async (idleMs, _what, begun) => {
       const bench = openBench(0.5);
       const other = bench.start(B, 'b1');

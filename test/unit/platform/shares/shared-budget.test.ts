@@ -23,13 +23,13 @@ function holdAll(budget: SharedBudget, of: BudgetOwner): Holding[] {
 const takeAll = (budget: SharedBudget, of: BudgetOwner): number => holdAll(budget, of).length;
 
 describe('shared budget: each account and each user has a share (R-A14)', () => {
-  test('while there is only one holding, the holding may take the total budget', () => {
+  test('while no other part of the budget is in use, one request may take the total budget', () => {
     const holding = openSharedBudget(TOTAL).open(owner(1));
     expect(holding.take(TOTAL)).toBeUndefined();
     expect(holding.take(1)).toEqual({ of: 'total', held: TOTAL });
   });
 
-  test('while no other account holds anything, one user gets at most three sevenths of the total budget in small holdings, and all users of one account together get at most half', () => {
+  test('when users take the budget in small amounts and no other account uses the budget, one user gets at most three sevenths of the total, and all users of one account together get at most half of the total', () => {
     expect(takeAll(openSharedBudget(TOTAL), owner(1))).toBe(Math.floor((TOTAL * 3) / 7));
     const budget = openSharedBudget(TOTAL);
     const users = ['one', 'two', 'three'].map((user) => takeAll(budget, owner(1, user)));

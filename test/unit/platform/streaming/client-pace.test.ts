@@ -29,7 +29,9 @@ describe('platform: client pace', () => {
       pace.taken();
     }
     vi.advanceTimersByTime(200);
-    expect(reasons).toEqual(['the client must read at least 100 bytes per second, got 80 over 2 s']);
+    expect(reasons).toEqual([
+      'the client must read at least 100 bytes per second, but read 80 bytes per second over 2 s',
+    ]);
   });
 
   test('time spent waiting for the database does not count against the client', () => {

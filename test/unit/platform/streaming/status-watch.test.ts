@@ -46,7 +46,7 @@ describe('status watch', () => {
     expect(seen).toEqual([undefined]);
   });
 
-  test('limits the event streams of files per user, per account and in total (R-A14)', () => {
+  test('limits the number of event streams for each user, for each account and in total (R-A14)', () => {
     const { watch } = open(50);
     const follow = (number: number, accountId: number) => watch.follow(userOf(number, accountId), 'file', () => {});
     const leaves = Array.from({ length: 20 }, () => follow(1, 1));

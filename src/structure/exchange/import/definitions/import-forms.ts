@@ -1,7 +1,7 @@
 /**
  * Compares the forms of a document with the account's forms, then writes the missing and the changed forms. A form is
  * found by its `entityType` and its name. A missing form is created. When the groups of an existing form differ from
- * the groups in the document, the latter replace all groups of the form, as PUT /form/{id} does.
+ * the groups in the document, the import replaces all groups of the form, like PUT /form/{id}.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from '../../../../platform/database/database.ts';

@@ -37,7 +37,7 @@ interface Planned {
   readonly ordinal: number;
   readonly action: 'Created' | 'Changed' | 'Left';
   readonly id: number;
-  /** Ids that the INSERT of the entry needs; they are added to the members of the row. */
+  /** Ids that are added to the stored members of the row, because the INSERT of the entry needs these ids. */
   readonly more: Readonly<Record<string, unknown>>;
   readonly changes: Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>> | null;
 }
@@ -54,7 +54,10 @@ const KNOWN = `
 
 const keyOf = (catalogue: CatalogueName, lowerName: string) => `${catalogue} ${lowerName}`;
 
-/** Plans the rows of the list `catalogues`. @returns the number of problems. */
+/**
+ * Decides for each row of the list `catalogues` whether its entry is created, changed or left unchanged.
+ * @returns the number of problems found.
+ */
 export async function planEntries(
   transaction: Transaction,
   { id, accountId }: ImportRef,
@@ -85,15 +88,17 @@ export async function planEntries(
 type Fault = { readonly member: string; readonly message: string };
 
 /**
- * @param known map from key to entry; the function adds an entry that the row creates.
- * @param ids list of unused ids; an entry that the row creates takes the first.
+ * If the row creates an entry, the entry gets the first id of `ids` and is added to `known`.
+ * @param known maps the key of each entry to the entry.
+ * @param ids contains only unused ids.
  */
 function planEntry(row: StagedEntry, known: Map<string, KnownEntry>, ids: number[]): Planned | Fault {
   const { catalogue, name, unitFamily } = row.members;
   const key = keyOf(catalogue, row.lowerName);
   const family = row.lowerFamily === null ? undefined : known.get(keyOf('UnitFamily', row.lowerFamily));
   if (unitFamily !== undefined && !family) {
-    const rule = 'must be the name of a built-in unit family, or of a unit family of the account or the document';
+    const rule =
+      'must be the name of a built-in unit family, or of a unit family that the account or the document adds';
     return { member: 'unitFamily', message: `${rule}, got ${JSON.stringify(unitFamily)}` };
   }
   const found = known.get(key);

@@ -43,7 +43,8 @@ export async function readPlannedIds(
 
 /**
  * In the rows of an import, replaces the names of catalogue entries with ids. A name that belongs to no entry is
- * recorded as a problem of the import. For each member of each kind, at most MAX_PROBLEMS such names are recorded.
+ * recorded as a problem of the import. For each member in CATALOGUE_MEMBERS, such as `typeId` of the sites, at most
+ * MAX_PROBLEMS problems are recorded.
  * @returns the number of recorded problems.
  */
 export async function resolveEntries(
